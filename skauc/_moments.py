@@ -1,0 +1,346 @@
+"""Two samples, six numbers: the sufficient statistics (MATH 1).
+
+For each class: ``n`` the sum of (frequency) weights, ``mean`` and ``scatter``
+``W = Σ w (x − x̄)(x − x̄)ᵀ``, sums of squares that are **not** divided.
+
+Two parts a, b of one class merge by
+
+    n = n_a + n_b,   x̄ = x̄_a + (x̄_b − x̄_a) n_b/n,
+    W = W_a + W_b + (x̄_b − x̄_a)(x̄_b − x̄_a)ᵀ n_a n_b/n,
+
+so moments stream and add up across workers (Chan, Golub & LeVeque 1983), and
+nothing larger than one block of rows is ever copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+_BLOCK_BYTES = 8 * 2**20  # rows are centred and multiplied in blocks of this size
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weighted count, mean and scatter of one sample.
+
+    Answers what every Gaussian formula of this package needs to know about a
+    class. Costs one pass over the data; merging two costs P² operations.
+
+    Parameters
+    ----------
+    n : float
+        Sum of the weights (the number of rows when there are none).
+    mean : ndarray of shape (P,) or ()
+        Weighted mean. Shape () for one-dimensional samples (scores).
+    scatter : ndarray of shape (P, P), (P,) or ()
+        Weighted sum of squares around the mean, not divided by anything.
+        Shape (P,) holds the diagonal only (``featurewise=True``).
+
+    Notes
+    -----
+    Float32 input is accumulated in float64. ``a + b`` merges two disjoint
+    samples exactly as if their rows had been stacked.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import Moments
+    >>> left, right = Moments.from_samples([1.0, 2.0]), Moments.from_samples([6.0])
+    >>> whole = left + right
+    >>> whole.n, float(whole.mean), float(whole.scatter)
+    (3.0, 3.0, 14.0)
+    """
+
+    n: float
+    mean: np.ndarray
+    scatter: np.ndarray
+
+    @classmethod
+    def from_samples(cls, X, sample_weight=None, *, featurewise=False) -> Moments:
+        """Moments of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
+            Samples; one-dimensional input is a sample of scores.
+        sample_weight : array-like of shape (n,), default=None
+            Frequency weights: 2 means the row twice, 0 the row gone.
+        featurewise : bool, default=False
+            Keep only the diagonal of the scatter; no P×P matrix is built.
+
+        Returns
+        -------
+        Moments
+
+        Raises
+        ------
+        ValueError
+            If X holds NaN or infinite values, overflows when squared, or does
+            not match ``sample_weight`` in length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skauc import Moments
+        >>> Moments.from_samples(np.eye(3), featurewise=True).scatter.round(3)
+        array([0.667, 0.667, 0.667])
+        """
+        X = _as_samples(X)
+        weight = _as_weight(sample_weight, X.shape[0])
+        return _from_rows(X, np.arange(X.shape[0]), weight, featurewise)
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        if np.shape(self.scatter) != np.shape(other.scatter):
+            raise ValueError(
+                "Moments must have scatters of one shape to be merged, got "
+                f"{np.shape(self.scatter)} and {np.shape(other.scatter)}"
+            )
+        n = self.n + other.n
+        if n == 0:
+            return self
+        shift = other.mean - self.mean
+        between = shift**2 if np.ndim(self.scatter) < 2 else np.outer(shift, shift)
+        return Moments(
+            n,
+            self.mean + shift * (other.n / n),
+            self.scatter + other.scatter + between * (self.n * (other.n / n)),
+        )
+
+    def project(self, w) -> Moments:
+        """Moments of the scores ``X @ w``.
+
+        Parameters
+        ----------
+        w : array-like of shape (P,) or (P, k)
+            One direction, or k directions as columns.
+
+        Returns
+        -------
+        Moments
+            Mean ``wᵀx̄`` and scatter ``wᵀWw``; shapes () or (k,) and (k, k).
+
+        Raises
+        ------
+        ValueError
+            If only the diagonal of the scatter is known (``featurewise=True``).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skauc import Moments
+        >>> float(Moments.from_samples(np.eye(2)).project([1.0, -1.0]).scatter)
+        2.0
+        """
+        if np.ndim(self.scatter) != 2:
+            raise ValueError(
+                "project needs the full (P, P) scatter, got a scatter of shape "
+                f"{np.shape(self.scatter)}; build it with featurewise=False"
+            )
+        w = np.asarray(w, dtype=float)
+        if w.ndim not in (1, 2) or w.shape[0] != self.mean.shape[0]:
+            raise ValueError(
+                f"w must have {self.mean.shape[0]} rows, got shape {w.shape}"
+            )
+        return Moments(self.n, self.mean @ w, w.T @ self.scatter @ w)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Unbiased covariance ``scatter / (n − 1)``; NaN when n ≤ 1."""
+        return self.scatter / (self.n - 1 if self.n > 1 else np.nan)
+
+
+def class_moments(X, positive, sample_weight=None, *, featurewise=False):
+    """Moments of the two classes, in the order ``neg, pos``.
+
+    Answers "what must be kept of the data" for every Gaussian formula here.
+    One pass over X, in blocks: the peak extra memory is a few blocks of
+    8 MiB and the P×P scatter of each class, which ``featurewise`` avoids.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
+        Features, or scores.
+    positive : array-like of bool of shape (n,)
+        True where the row belongs to the positive class.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights.
+    featurewise : bool, default=False
+        Keep only the diagonals of the scatters.
+
+    Returns
+    -------
+    neg, pos : Moments
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, ``positive`` is not boolean or X is not finite.
+
+    Notes
+    -----
+    Sparse X is multiplied as it is; where a column's mean dwarfs its spread
+    (raw sum of squares over 10⁸ times the centred one), the subtraction of the
+    means would cancel, and the rows are made dense block by block instead.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import class_moments
+    >>> neg, pos = class_moments(np.array([0.0, 2.0, 5.0]), [False, False, True])
+    >>> float(neg.mean), float(neg.scatter), pos.n
+    (1.0, 2.0, 1.0)
+    """
+    X = _as_samples(X)
+    positive = np.asarray(positive)
+    if positive.dtype != bool or positive.shape != X.shape[:1]:
+        raise ValueError(
+            f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
+            f"{positive.dtype} and shape {positive.shape}"
+        )
+    weight = _as_weight(sample_weight, X.shape[0])
+    neg, pos = (
+        _from_rows(X, np.flatnonzero(mask), weight, featurewise)
+        for mask in (~positive, positive)
+    )
+    return neg, pos
+
+
+def project_samples(X, w) -> np.ndarray:
+    """Scores ``X @ w`` in float64, without a float64 copy of X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    w : ndarray of shape (P,)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if sparse.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ w, dtype=float)
+    rows = _block_rows(X.shape[1])
+    starts = range(0, X.shape[0], rows)
+    return np.concatenate([X[i : i + rows].astype(float) @ w for i in starts])
+
+
+def _as_samples(X):
+    if sparse.issparse(X):
+        return X.tocsr()
+    X = np.asarray(X)
+    if X.ndim not in (1, 2):
+        raise ValueError(f"X must have 1 or 2 dimensions, got shape {X.shape}")
+    return X
+
+
+def _as_weight(sample_weight, n):
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have shape ({n},), got shape {weight.shape}"
+        )
+    return weight
+
+
+def _block_rows(n_features, featurewise=True):
+    """Rows of a block: 8 MiB, or as large as the P×P scatter if that is larger."""
+    rows = max(_BLOCK_BYTES // (8 * n_features), 1)
+    return rows if featurewise else max(rows, n_features)
+
+
+def _from_rows(X, rows, weight, featurewise):
+    """Moments of the given rows; the one door to dense and sparse."""
+    if weight is not None:
+        rows = rows[weight[rows] != 0]
+    if not sparse.issparse(X):
+        moments = _dense(X, rows, weight, featurewise or X.ndim == 1)
+    elif featurewise:
+        moments = _sparse_featurewise(X, rows, weight)
+    else:
+        moments = _sparse_full(X, rows, weight)
+    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+        raise ValueError(
+            "X must be finite and its squares must not overflow float64, got a "
+            f"scatter with {np.sum(~np.isfinite(moments.scatter))} non-finite values"
+        )
+    return moments
+
+
+def _dense(X, rows, weight, featurewise):
+    n_features = X.shape[1] if X.ndim == 2 else 1
+    shape = X.shape[1:] if featurewise else X.shape[1:] * 2
+    total = Moments(0.0, np.zeros(X.shape[1:]), np.zeros(shape))
+    step = _block_rows(n_features, featurewise)
+    with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            total += _block(X[part], None if weight is None else weight[part], shape)
+    return total
+
+
+def _block(block, weight, shape):
+    """Moments of one block, which may be overwritten."""
+    block = block.toarray() if sparse.issparse(block) else block
+    block = block.astype(float, copy=False)
+    # Around the block's first row, so that a constant feature has scatter 0 exactly.
+    origin = block[0].copy()
+    block -= origin
+    if weight is None:
+        n, mean = float(len(block)), block.mean(axis=0)
+        block -= mean
+    else:
+        n = float(weight.sum())
+        mean = weight @ block / n
+        block -= mean
+        block *= np.sqrt(weight).reshape(-1, *[1] * (block.ndim - 1))
+    if len(shape) == 2:
+        scatter = block.T @ block
+    else:
+        scatter = np.einsum("i...,i...->...", block, block)
+    return Moments(n, origin + mean, scatter)
+
+
+def _sparse_featurewise(X, rows, weight):
+    X = X[rows].astype(float)
+    X.sum_duplicates()
+    weight = np.ones(len(rows)) if weight is None else weight[rows]
+    n = weight.sum()
+    mean = X.T @ weight / max(n, np.finfo(float).tiny)
+    # Stored entries deviate from the mean, the absent ones by the mean itself.
+    row_weight = np.repeat(weight, np.diff(X.indptr))
+    stored = np.bincount(X.indices, row_weight, minlength=X.shape[1])
+    deviation = row_weight * (X.data - mean[X.indices]) ** 2
+    scatter = np.bincount(X.indices, deviation, minlength=X.shape[1])
+    return Moments(float(n), mean, scatter + np.maximum(n - stored, 0) * mean**2)
+
+
+def _sparse_full(X, rows, weight):
+    Z = X[rows].astype(float)
+    w = np.ones(len(rows)) if weight is None else weight[rows]
+    n = w.sum()
+    mean = Z.T @ w / max(n, np.finfo(float).tiny)
+    raw = (Z.T @ Z.multiply(w[:, None])).toarray()
+    scatter = raw - np.outer(mean, mean) * n
+    if np.all(np.diag(scatter) >= 1e-8 * np.diag(raw)):
+        return Moments(float(n), mean, scatter)
+    total = Moments(0.0, np.zeros_like(mean), np.zeros_like(raw))
+    step = _block_rows(X.shape[1], featurewise=False)
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        total += _block(Z[part], None if weight is None else w[part], raw.shape)
+    return total

@@ -1,0 +1,395 @@
+"""Scorers: objects called as ``scorer(estimator, X, y) -> float`` (greater is better).
+
+They wrap the posterior of :mod:`skauc._scores` for ``GridSearchCV`` and its friends;
+``cv_auc_scorer`` is the cross-validation they replace, as a scorer beside them.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from ._posterior import COVARIANCES
+from ._ranks import empirical_auc
+from ._scores import (
+    auc_posterior,
+    check_prior,
+    direction_of_estimator,
+    ebauc_of_direction,
+)
+from ._unwrap import weight_for_fit
+from ._validation import check_option, check_positive, check_score, check_weight
+
+
+class Scorer:
+    """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
+
+    An object rather than a function, because scikit-learn asks scorers about
+    ``sample_weight`` and metadata routing. Made by the ``make_…_scorer`` factories.
+    """
+
+    def __init__(self, factory, score, params, *, shared=False):
+        self._factory = factory
+        self._score = score
+        self._params = params
+        self._shared = shared
+        self._request = MetadataRequest(owner=self)
+
+    def __call__(self, estimator, X, y_true, sample_weight=None):
+        """Score a fitted estimator on (X, y_true); greater is better."""
+        return self._score(
+            estimator, X, y_true, sample_weight=sample_weight, **self._params
+        )
+
+    def __repr__(self):
+        params = ", ".join(f"{k}={v!r}" for k, v in self._params.items())
+        return f"{self._factory}({params})"
+
+    def _accept_sample_weight(self):
+        return True
+
+    def _routing_repr(self):
+        return repr(self)
+
+    def set_score_request(self, *, sample_weight):
+        """Request ``sample_weight`` under metadata routing.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As for scikit-learn's scorers.
+
+        Returns
+        -------
+        Scorer
+            This scorer; of a ready-made one (``cbauc_scorer``) a copy, so that the
+            shared object stays as it is.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "set_score_request needs metadata routing: "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        target = self
+        if self._shared:
+            target = Scorer(self._factory, self._score, self._params)
+        target._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return target
+
+    def get_metadata_routing(self):
+        """Metadata that this scorer requests."""
+        return copy.deepcopy(self._request)
+
+
+def make_cbauc_scorer(
+    *, prior="paper", covariance="common", scale="auc", pos_label=None
+) -> Scorer:
+    """Scorer that returns the Bayesian AUC (CBAUC) of a fitted linear model.
+
+    Answers: which candidate has the best AUC, without folds?
+    ``GridSearchCV(pipe, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())``
+    fits every candidate once. One ``X @ coef_`` a candidate.
+
+    Parameters
+    ----------
+    prior : "paper" or NormalInverseWishart, default="paper"
+        See :func:`auc_posterior`. ``"paper"`` says 1.00 on pure noise when P ≥ n: do
+        not choose models with it unless P is small against n.
+    covariance : {"common", "spherical", "separate"}, default="common"
+        Covariance model of the classes.
+    scale : {"auc", "probit"}, default="auc"
+        ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
+        order where the AUC itself rounds to 1.
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``.
+
+    Returns
+    -------
+    Scorer
+        ``scorer(estimator, X, y_true, sample_weight=None)``.
+
+    Raises
+    ------
+    ValueError
+        If an option is not known.
+
+    Notes
+    -----
+    On separable data the AUC of many candidates may round to 1.0, and
+    ``GridSearchCV`` would silently take the first of them. ``scale="probit"`` still
+    ranks them. The ready-made ``cbauc_scorer`` stays on the AUC scale, because
+    ``best_score_`` is read as an AUC, and *warns* when its value rounds to 1.0.
+
+    References
+    ----------
+    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+
+    Examples
+    --------
+    >>> from skauc import make_cbauc_scorer
+    >>> make_cbauc_scorer(scale="probit")
+    make_cbauc_scorer(prior='paper', covariance='common', scale='probit', ...)
+    """
+    check_prior(prior)
+    check_option("covariance", covariance, COVARIANCES)
+    check_option("scale", scale, ("auc", "probit"))
+    params = dict(prior=prior, covariance=covariance, scale=scale, pos_label=pos_label)
+    return Scorer("make_cbauc_scorer", _cbauc_of_estimator, params)
+
+
+def make_ebauc_scorer(
+    *, prior="paper", covariance="separate", thresholds="scores", pos_label=None
+) -> Scorer:
+    """Scorer that returns EBAUC, the area under the predictive ROC curve.
+
+    Answers the question of :func:`make_cbauc_scorer` through the posterior predictive
+    distributions. One ``X @ coef_`` and one sort a candidate.
+
+    Parameters
+    ----------
+    prior, pos_label
+        As for :func:`make_cbauc_scorer`.
+    covariance : {"separate", "common", "spherical"}, default="separate"
+        Covariance model of the classes; the authors' code takes separate ones.
+    thresholds : {"scores", "all"}, default="scores"
+        Trapezoid over the training scores with the end points, or the limit of
+        infinitely many thresholds.
+
+    Returns
+    -------
+    Scorer
+
+    Raises
+    ------
+    ValueError
+        If an option is not known.
+
+    References
+    ----------
+    Hassan et al. (2019); Dalton & Dougherty (2011),
+    https://doi.org/10.1109/TSP.2010.2084573
+
+    Examples
+    --------
+    >>> from skauc import make_ebauc_scorer
+    >>> make_ebauc_scorer(thresholds="all")
+    make_ebauc_scorer(prior='paper', covariance='separate', thresholds='all', ...)
+    """
+    check_prior(prior)
+    check_option("covariance", covariance, COVARIANCES)
+    check_option("thresholds", thresholds, ("scores", "all"))
+    params = dict(
+        prior=prior, covariance=covariance, thresholds=thresholds, pos_label=pos_label
+    )
+    return Scorer("make_ebauc_scorer", _ebauc_of_estimator, params)
+
+
+def make_bee_scorer(*, prior="paper", covariance="common", pos_label=None) -> Scorer:
+    """Scorer that returns 1 − the Bayesian error estimate (BEE).
+
+    Answers: which candidate makes the fewest errors at its own threshold? The class
+    probabilities are the (weighted) class shares of the rows it is given.
+
+    Parameters
+    ----------
+    prior, covariance, pos_label
+        As for :func:`make_cbauc_scorer`.
+
+    Returns
+    -------
+    Scorer
+        Greater is better.
+
+    Raises
+    ------
+    ValueError
+        If an option is not known.
+
+    Notes
+    -----
+    ``BEE = π₀ FPR(t) + π₁ (1 − TPR(t))`` with predictive Student rates at the
+    threshold where ``predict`` changes its answer.
+
+    References
+    ----------
+    Dalton & Dougherty (2011), https://doi.org/10.1109/TSP.2010.2084573
+
+    Examples
+    --------
+    >>> from skauc import make_bee_scorer
+    >>> make_bee_scorer()
+    make_bee_scorer(prior='paper', covariance='common', pos_label=None)
+    """
+    check_prior(prior)
+    check_option("covariance", covariance, COVARIANCES)
+    params = dict(prior=prior, covariance=covariance, pos_label=pos_label)
+    return Scorer("make_bee_scorer", _accuracy_of_estimator, params)
+
+
+def make_cv_auc_scorer(
+    *, cv=5, pooling="mean", pos_label=None, random_state=0, n_jobs=None
+) -> Scorer:
+    """Scorer that cross-validates the AUC within the rows it is given.
+
+    Answers what ``cross_val_score(..., scoring="roc_auc")`` answers, as a scorer that
+    can stand beside the Bayesian ones in one search. Fits ``cv`` clones a call; works
+    for any classifier with ``decision_function`` or ``predict_proba``.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=5
+        An int means stratified, shuffled folds.
+    pooling : {"mean", "pairs"}, default="mean"
+        Mean over folds, or share of all within-fold pairs (folds weighted by their
+        number of pairs). Scores of different folds are never compared.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+    random_state : int, RandomState or None, default=0
+        Seed of the shuffle when ``cv`` is an int.
+    n_jobs : int, default=None
+        Folds at once, as in joblib.
+
+    Returns
+    -------
+    Scorer
+
+    Raises
+    ------
+    ValueError
+        If an option is not known; when called, if a class has fewer rows than folds.
+
+    Notes
+    -----
+    The direction of the scores is the training folds': an AUC below ½ stays below ½.
+
+    References
+    ----------
+    Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018
+
+    Examples
+    --------
+    >>> from skauc import make_cv_auc_scorer
+    >>> make_cv_auc_scorer(cv=10, pooling="pairs")
+    make_cv_auc_scorer(cv=10, pooling='pairs', pos_label=None, random_state=0, ...)
+    """
+    check_option("pooling", pooling, ("mean", "pairs"))
+    params = dict(
+        cv=cv,
+        pooling=pooling,
+        pos_label=pos_label,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    return Scorer("make_cv_auc_scorer", _cv_auc, params)
+
+
+def _cbauc_of_estimator(
+    estimator, X, y, *, prior, covariance, scale, pos_label, sample_weight
+):
+    posterior = auc_posterior(
+        estimator,
+        X,
+        y,
+        prior=prior,
+        covariance=covariance,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+    )
+    if scale == "probit":
+        return posterior.mean_probit()
+    mean = posterior.mean()
+    if mean == 1.0:
+        warnings.warn(
+            "The Bayesian AUC rounds to 1.0, so that candidates tie; "
+            'make_cbauc_scorer(scale="probit") still ranks them',
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+    return mean
+
+
+def _ebauc_of_estimator(
+    estimator, X, y, *, prior, covariance, thresholds, pos_label, sample_weight
+):
+    rule = direction_of_estimator(
+        estimator, X, y, prior, covariance, sample_weight, pos_label
+    )
+    return ebauc_of_direction(rule, thresholds)
+
+
+def _accuracy_of_estimator(
+    estimator, X, y, *, prior, covariance, pos_label, sample_weight
+):
+    rule = direction_of_estimator(
+        estimator, X, y, prior, covariance, sample_weight, pos_label
+    )
+    if rule.posterior is None:  # every row gets the same answer
+        constant = rule.score[0] > rule.threshold
+        return float(rule.share_pos if constant else 1 - rule.share_pos)
+    return 1 - rule.posterior.error(rule.threshold, rule.share_pos)
+
+
+def _cv_auc(
+    estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
+):
+    positive = check_positive(y, pos_label=pos_label)
+    weight = check_weight(sample_weight, positive)
+    (X,) = indexable(X)
+    if isinstance(cv, int):
+        smaller = min(positive.sum(), (~positive).sum())
+        if not 2 <= cv <= smaller:
+            raise ValueError(
+                "cv must lie between 2 and the number of rows of the smaller class, "
+                f"got cv = {cv} with {smaller} rows"
+            )
+        cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
+    splits = check_cv(cv, positive, classifier=True).split(X, positive)
+    folds = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_auc)(estimator, X, np.asarray(y), positive, weight, train, test)
+        for train, test in splits
+    )
+    auc, pairs = np.array(folds).T
+    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+
+
+def _fold_auc(estimator, X, y, positive, weight, train, test):
+    """AUC of a clone on one fold, and the (weighted) number of its pairs."""
+    if positive[test].all() or not positive[test].any():
+        raise ValueError("cv must leave both classes in every test fold, got one class")
+    model = clone(estimator)
+    fit_params = {} if weight is None else weight_for_fit(model, weight[train])
+    model.fit(_safe_indexing(X, train), y[train], **fit_params)
+    score = _response(model, _safe_indexing(X, test))
+    if positive[test][y[test] == model.classes_[0]].any():  # pos_label=classes_[0]
+        score = -score
+    score = check_score(score, len(test), name="decision_function")
+    pos = positive[test]
+    w = np.ones(len(test)) if weight is None else weight[test]
+    auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
+    return auc, w[pos].sum() * w[~pos].sum()
+
+
+def _response(model, X):
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict_proba(X)[:, 1]
+
+
+def _shared(scorer):
+    scorer._shared = True
+    return scorer
+
+
+cbauc_scorer = _shared(make_cbauc_scorer())
+ebauc_scorer = _shared(make_ebauc_scorer())
+bee_scorer = _shared(make_bee_scorer())
+cv_auc_scorer = _shared(make_cv_auc_scorer())

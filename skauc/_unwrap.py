@@ -1,0 +1,150 @@
+"""The door for estimators: a fitted estimator becomes ``(Z, w, b)``.
+
+``Z`` are the rows as the linear model sees them (the Pipeline's earlier steps
+applied), ``w, b`` its coefficients: ``decision = Z @ w + b``. Searches, pipelines,
+frozen and threshold classifiers are opened until a linear model is found.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logit
+from sklearn import get_config
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """A fitted linear classifier and the rows it sees.
+
+    Parameters
+    ----------
+    Z : array-like or sparse matrix of shape (n, P)
+        Rows in front of the linear model, not yet checked.
+    w : ndarray of shape (P,)
+        Coefficients, in the direction of ``classes[1]``.
+    threshold : float
+        ``Z @ w > threshold`` is what the classifier calls ``classes[1]``.
+    classes : ndarray of shape (2,) or None
+        Labels; None for a regressor on two labels.
+    model : estimator
+        The linear model itself.
+    """
+
+    Z: object
+    w: np.ndarray
+    threshold: float
+    classes: np.ndarray | None
+    model: object
+
+
+def linear_rule(estimator, X) -> LinearRule:
+    """Open a fitted estimator down to its linear model.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A linear model, or a (nested) Pipeline, search, frozen or threshold
+        classifier that ends in one.
+    X : array-like or sparse matrix of shape (n, n_features)
+
+    Returns
+    -------
+    LinearRule
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If there is no linear model inside.
+    ValueError
+        If it separates more than two classes.
+    """
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        before = estimator[:-1]
+        Z = before.transform(X) if len(before) else X
+        return linear_rule(estimator[-1], Z)
+    if isinstance(estimator, FrozenEstimator):
+        return linear_rule(estimator.estimator, X)
+    if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        inner = getattr(estimator, "estimator_", None)
+        if inner is None:  # fitted before it was wrapped, or not at all
+            check_is_fitted(estimator.estimator)
+            inner = estimator.estimator
+        rule = linear_rule(inner, X)
+        return replace(rule, threshold=rule.threshold + _moved_cut(estimator, rule))
+    if hasattr(estimator, "best_estimator_"):
+        return linear_rule(estimator.best_estimator_, X)
+    return _leaf(estimator, X)
+
+
+def _leaf(model, X):
+    name = type(model).__name__
+    if not hasattr(model, "fit"):
+        raise TypeError(f"{name} is not linear: no model with coef_ to score")
+    if not hasattr(model, "coef_"):
+        check_is_fitted(model)
+        if hasattr(model, "cv_results_"):
+            raise TypeError(f"{name} must be fitted with refit to be scored, got none")
+        raise TypeError(
+            f"{name} is not linear (it has no coef_): score held-out "
+            "decision_function values with skauc.cbauc_score instead"
+        )
+    check_is_fitted(model)
+    coef = model.coef_
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    classes = getattr(model, "classes_", None)
+    n_classes = 2 if classes is None else len(classes)
+    if n_classes > 2 or (coef.ndim == 2 and coef.shape[0] != 1):
+        raise ValueError(
+            f"{name} must separate two classes, got coef_ of shape {coef.shape} for "
+            f"{n_classes} classes; score each pair of classes on its own"
+        )
+    w = np.ravel(coef).astype(float)
+    intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
+    cut = 0.0 if classes is not None else 0.5  # a regressor on labels 0, 1
+    return LinearRule(X, w, cut - intercept, classes, model)
+
+
+def _moved_cut(wrapper, rule):
+    """Threshold of the wrapper in units of the linear model's decision."""
+    if isinstance(wrapper, TunedThresholdClassifierCV):
+        threshold = wrapper.best_threshold_
+    else:
+        threshold = wrapper.threshold
+    if threshold == "auto":
+        return 0.0
+    method = wrapper.response_method
+    if method == "auto":
+        has_proba = hasattr(rule.model, "predict_proba")
+        method = "predict_proba" if has_proba else "decision_function"
+    sign = 1.0
+    if wrapper.pos_label is not None and wrapper.pos_label == rule.classes[0]:
+        sign = -1.0
+    return sign * float(logit(threshold) if method == "predict_proba" else threshold)
+
+
+def weight_for_fit(model, weight) -> dict:
+    """Keyword under which ``fit`` takes the weights; empty if the model takes none.
+
+    Without metadata routing a Pipeline wants the name of its last step in front.
+    """
+    if isinstance(model, Pipeline) and not get_config()["enable_metadata_routing"]:
+        step, last = model.steps[-1]
+        if has_fit_parameter(last, "sample_weight"):
+            return {f"{step}__sample_weight": weight}
+        return {}
+    signature = inspect.signature(model.fit).parameters.values()
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature)
+    if takes_all or has_fit_parameter(model, "sample_weight"):
+        return {"sample_weight": weight}
+    return {}

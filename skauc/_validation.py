@@ -1,0 +1,192 @@
+"""The only door for data: labels become a boolean mask, bad input one clear sentence.
+
+Every face (scorers, score functions, estimators) checks here, once; the floors below
+take clean float arrays and the mask ``positive``.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import type_of_target
+
+
+def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
+    """Boolean mask of the positive rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes: numbers, strings or booleans.
+    pos_label : label, default=None
+        The positive class; None takes the larger (last sorted) label.
+    classes : ndarray of shape (2,), default=None
+        The two labels, if a fitted model knows them; otherwise read from y_true.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If y_true does not hold exactly two classes, or holds a label that the model
+        does not know, or ``pos_label`` is not one of them.
+    """
+    y = column_or_1d(y_true)
+    if len(y) == 0:
+        raise ValueError("y_true must hold both classes, got no rows")
+    if _is_continuous(y):
+        raise ValueError(
+            "y_true must hold class labels, got continuous or missing values"
+        )
+    if classes is None:
+        classes = np.unique(y)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported: y_true must hold two "
+                f"classes, got {len(classes)} classes"
+            )
+    if pos_label is not None and pos_label not in list(classes):
+        raise ValueError(
+            f"pos_label must be one of the labels {_show(classes)}, got {pos_label!r}"
+        )
+    positive = y == (classes[-1] if pos_label is None else pos_label)
+    known = positive | (y == classes[0]) | (y == classes[-1])
+    if not known.all():
+        raise ValueError(
+            f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
+            f"{_show(np.unique(y[~known])[:5])}"
+        )
+    if positive.all() or not positive.any():
+        raise ValueError(f"y_true must hold both classes, got only {_show(y[:1])}")
+    return positive
+
+
+def check_score(y_score, n: int, *, name="y_score", allow_infinite=False) -> np.ndarray:
+    """One-dimensional float scores, one a row.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n,)
+    n : int
+        Number of rows of y_true.
+    name : str, default="y_score"
+        What to call it in an error.
+    allow_infinite : bool, default=False
+        Whether ±inf are allowed (rank statistics).
+
+    Returns
+    -------
+    ndarray of float64 of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or a score is NaN (or infinite).
+    """
+    score = np.asarray(y_score, dtype=float)
+    if score.ndim == 2 and score.shape[1] == 1:
+        score = score[:, 0]
+    if score.shape != (n,):
+        raise ValueError(
+            f"{name} must have one value for each of the {n} rows of y_true, got "
+            f"shape {score.shape}"
+        )
+    bad = np.isnan(score) if allow_infinite else ~np.isfinite(score)
+    if bad.any():
+        rule = "not be NaN" if allow_infinite else "be finite"
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{name} must {rule}, got {score[row]} in row {row}")
+    return score
+
+
+def check_weight(sample_weight, positive) -> np.ndarray | None:
+    """Frequency weights: finite, non-negative, and some in each class.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    positive : ndarray of bool of shape (n,)
+
+    Returns
+    -------
+    ndarray of float64 of shape (n,) or None
+
+    Raises
+    ------
+    ValueError
+        If a rule is broken.
+    """
+    if sample_weight is None:
+        return None
+    n = len(positive)
+    weight = check_score(sample_weight, n, name="sample_weight")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
+    for mask, name in ((positive, "positive"), (~positive, "negative")):
+        if not weight[mask].any():
+            raise ValueError(
+                "sample_weight must be positive somewhere in each class, got only "
+                f"zeros in the {name} class"
+            )
+    return weight
+
+
+def check_level(name: str, value) -> float:
+    """Check a number strictly between 0 and 1."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    return float(value)
+
+
+def check_option(name: str, value, options):
+    """Check one of a few words."""
+    if not isinstance(value, str) or value not in options:
+        known = ", ".join(map(repr, options))
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+    return value
+
+
+def check_features(X, n: int):
+    """Rows as a linear model sees them: 2-D, numeric, dense or CSR; not copied.
+
+    Finiteness is checked on the scores ``X @ w``, which NaN and inf always reach.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, P)
+    n : int
+        Number of rows of y_true.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n, P)
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional or has another number of rows.
+    """
+    X = check_array(
+        X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, input_name="X"
+    )
+    if X.shape[0] != n:
+        raise ValueError(f"X must have the {n} rows of y_true, got {X.shape[0]} rows")
+    return X
+
+
+def _is_continuous(y):
+    """Whether y holds numbers that are no labels; cheap for integers and booleans."""
+    if y.dtype.kind in "biu":
+        return False
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        return True
+    return type_of_target(y, input_name="y_true").startswith(("continuous", "unknown"))
+
+
+def _show(labels):
+    return ", ".join(repr(label) for label in np.asarray(labels).tolist())
