@@ -225,6 +225,8 @@ class BinormalROC:
             if self.std_pos == 0 and gap == 0:
                 return max_fpr**2 / 2
             return max_fpr * self.roc(0.0)
+        if max_fpr == 1:
+            return self.auc
         return max(max_fpr - ndtr(-gap / self.std_neg), 0.0)
 
     def youden(self) -> YoudenPoint:
@@ -256,12 +258,16 @@ class BinormalROC:
             return [np.nextafter(self.mean_pos, -np.inf)]
         if self.std_neg == self.std_pos:
             return [middle]
-        # In units of σ₀ around μ₀, t = μ₀ + σ₀x:  A x² + B x + C = 0.
+        if self.std_neg > self.std_pos:  # the same equation, units of the narrower
+            return self.swapped()._equal_density_thresholds()
+        # In units of σ₀ around μ₀, t = μ₀ + σ₀x:  A x² + B x + C = 0, A > 0 > C, and
+        # √(B²/4 − AC) = s √(d² + 2A log s): sums of positive terms only.
         d, s = gap / self.std_neg, self.std_pos / self.std_neg
-        A, B, C = (s - 1) * (s + 1), 2 * d, -(d**2) - 2 * s**2 * np.log(s)
-        root = np.sqrt(max(B**2 - 4 * A * C, 0.0))
-        half = -(B + np.copysign(root, B)) / 2  # no cancellation near σ₀ = σ₁
-        roots = [half / A] + ([C / half] if half != 0 else [])
+        A, C = (s - 1) * (s + 1), -(d * d) - 2 * s * s * np.log(s)
+        half = -(d + np.copysign(s * np.sqrt(d * d + 2 * A * np.log(s)), d))
+        if A == 0 or half == 0:  # s rounds to 1
+            return [middle]
+        roots = [half / A, C / half]
         return [self.mean_neg + self.std_neg * x for x in roots if np.isfinite(x)]
 
 

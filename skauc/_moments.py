@@ -83,7 +83,7 @@ class Moments:
         ------
         ValueError
             If X holds NaN or infinite values, overflows when squared, or does
-            not match ``sample_weight`` in length.
+            not match ``sample_weight`` in length; if a weight is negative.
 
         Examples
         --------
@@ -254,6 +254,12 @@ def _as_weight(sample_weight, n):
         raise ValueError(
             f"sample_weight must have shape ({n},), got shape {weight.shape}"
         )
+    bad = ~(weight >= 0) | np.isinf(weight)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, got {weight[row]} in row {row}"
+        )
     return weight
 
 
@@ -267,12 +273,13 @@ def _from_rows(X, rows, weight, featurewise):
     """Moments of the given rows; the one door to dense and sparse."""
     if weight is not None:
         rows = rows[weight[rows] != 0]
-    if not sparse.issparse(X):
-        moments = _dense(X, rows, weight, featurewise or X.ndim == 1)
-    elif featurewise:
-        moments = _sparse_featurewise(X, rows, weight)
-    else:
-        moments = _sparse_full(X, rows, weight)
+    with np.errstate(over="ignore", invalid="ignore"):  # named below
+        if not sparse.issparse(X):
+            moments = _dense(X, rows, weight, featurewise or X.ndim == 1)
+        elif featurewise:
+            moments = _sparse_featurewise(X, rows, weight)
+        else:
+            moments = _sparse_full(X, rows, weight)
     if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
         raise ValueError(
             "X must be finite and its squares must not overflow float64, got a "
@@ -286,10 +293,9 @@ def _dense(X, rows, weight, featurewise):
     shape = X.shape[1:] if featurewise else X.shape[1:] * 2
     total = Moments(0.0, np.zeros(X.shape[1:]), np.zeros(shape))
     step = _block_rows(n_features, featurewise)
-    with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            total += _block(X[part], None if weight is None else weight[part], shape)
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        total += _block(X[part], None if weight is None else weight[part], shape)
     return total
 
 
@@ -324,9 +330,12 @@ def _sparse_featurewise(X, rows, weight):
     # Stored entries deviate from the mean, the absent ones by the mean itself.
     row_weight = np.repeat(weight, np.diff(X.indptr))
     stored = np.bincount(X.indices, row_weight, minlength=X.shape[1])
+    # Counted, because a rounded n − stored would be multiplied by mean².
+    full = np.bincount(X.indices, minlength=X.shape[1]) == len(rows)
+    absent = np.where(full, 0.0, np.maximum(n - stored, 0.0))
     deviation = row_weight * (X.data - mean[X.indices]) ** 2
     scatter = np.bincount(X.indices, deviation, minlength=X.shape[1])
-    return Moments(float(n), mean, scatter + np.maximum(n - stored, 0) * mean**2)
+    return Moments(float(n), mean, scatter + absent * mean**2)
 
 
 def _sparse_full(X, rows, weight):

@@ -38,6 +38,7 @@ from scipy.optimize import brentq
 from scipy.special import (
     betaln,
     chdtr,
+    chdtrc,
     gammaln,
     logsumexp,
     ndtr,
@@ -309,6 +310,15 @@ def projected_posterior(
             f"{n[0]:g} + {n[1]:g} rows and P = {view.n_features}; use a proper prior "
             "(scale > 0, kappa > P - 1)"
         )
+    if view.trace == 0 and covariance != "spherical":
+        known = n - (nu == 0)  # a flat mean uses one row up
+        known = known.min() if covariance == "separate" else known.sum()
+        if known < view.n_features:
+            raise ValueError(
+                "scale must be > 0 when the rows cannot make the covariance proper: "
+                f"scale=0.0 with P = {view.n_features} features and {n[0]:g} + "
+                f"{n[1]:g} rows gives a scatter of rank {known:g}"
+            )
     mean = (n * sample + nu * m) / nu_star
     return ProjectedPosterior(
         *map(float, (*mean, *nu_star, *q, *df)), shared=covariance != "separate"
@@ -574,8 +584,9 @@ def _cdf_over_normal(x, mu, root_v, df, density):
         log_pdf = (df - 1) * np.log(r) - df * r**2 / 2 + df / 2 * np.log(df / 2)
         values = 2 * np.exp(log_pdf - gammaln(df / 2)) / np.abs(mu[:, None])
     else:
-        below = chdtr(df, df * np.maximum(r, 0) ** 2)
-        values = np.where(mu[:, None] > 0, below, 1 - below)
+        chi2 = df * np.maximum(r, 0) ** 2
+        below, above = chdtr(df, chi2), chdtrc(df, chi2)
+        values = np.where(mu[:, None] > 0, below, above)
     return values @ weight
 
 
@@ -595,18 +606,21 @@ def _chi2_rule(df):
 def _variance_ratio(df_neg, df_pos):
     """Rule for ``B/(1 − B)``, ``B ~ Beta(df₀/2, df₁/2)``: weights and nodes.
 
-    Trapezoidal in ``t = logit B``: the log density ``a t − (a + b) log(1 + e^t)`` is
-    concave with tails e^{at} and e^{−bt}, so each end lies at most ``drop/a`` (or /b)
-    plus a normal width away from the mode.
+    Trapezoidal in u, ``logit B = t = mode + sd·sinh u``: the log density of t,
+    ``a t − (a + b) log(1 + e^t)``, is concave with tails e^{at} and e^{−bt}, so each
+    end lies at most ``drop/a`` (or /b) plus a normal width away from the mode. The
+    drop goes down to 1e-300, because the rare ratios carry all of 1 − AUC where the
+    classes are far apart.
     """
     a, b = df_neg / 2, df_pos / 2
-    drop, mode = 45.0, np.log(a / b)
-    width = np.sqrt(2 * drop * (1 / a + 1 / b))
-    t = np.linspace(mode - width - drop / a, mode + width + drop / b, 401)
+    drop, mode, sd = 690.0, np.log(a / b), np.sqrt(1 / a + 1 / b)
+    reach = np.sqrt(2 * drop) * sd + drop / np.array([a, b])
+    low, high = np.arcsinh(np.minimum(reach, 300.0) / sd)  # e^±300 is no overflow
+    u = np.linspace(-low, high, 601)
+    t = mode + sd * np.sinh(u)
     log_density = a * t - (a + b) * np.logaddexp(0, t)
-    weight = np.exp(log_density - log_density.max())
-    keep = weight > 1e-20
-    return weight[keep] / weight.sum(), np.exp(t[keep])
+    weight = np.exp(log_density - log_density.max()) * np.cosh(u)
+    return weight / weight.sum(), np.exp(t)
 
 
 def _log_stdtr(df, t):
@@ -635,9 +649,8 @@ def _log_stdtr(df, t):
 def _smallest_eigenvalue(scale):
     if np.ndim(scale) < 2:
         return float(np.min(scale))
-    symmetric = (scale + scale.T) / 2
     if scale.shape[0] != scale.shape[1] or not np.allclose(scale, scale.T):
         raise ValueError(
             f"scale must be a symmetric (P, P) matrix, got shape {scale.shape}"
         )
-    return float(np.linalg.eigvalsh(symmetric)[0])
+    return float(np.linalg.eigvalsh((scale + scale.T) / 2)[0])

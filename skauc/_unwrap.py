@@ -127,10 +127,16 @@ def _moved_cut(wrapper, rule):
     if method == "auto":
         has_proba = hasattr(rule.model, "predict_proba")
         method = "predict_proba" if has_proba else "decision_function"
-    sign = 1.0
-    if wrapper.pos_label is not None and wrapper.pos_label == rule.classes[0]:
-        sign = -1.0
-    return sign * float(logit(threshold) if method == "predict_proba" else threshold)
+    if method == "predict_proba":
+        if getattr(rule.model, "loss", "log_loss") != "log_loss":
+            raise TypeError(
+                f"{type(wrapper).__name__} must cut decision_function, got a cut on "
+                f"probabilities that are not logistic: loss={rule.model.loss!r}"
+            )
+        threshold = logit(threshold)
+    pos_label = getattr(wrapper, "pos_label", None)
+    flipped = pos_label is not None and pos_label == rule.classes[0]
+    return float(-threshold if flipped else threshold)
 
 
 def weight_for_fit(model, weight) -> dict:

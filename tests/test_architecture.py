@@ -1,0 +1,82 @@
+"""The import rules of the house: down, never sideways, never up."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "skauc"
+FLOORS = {
+    "_moments": 0,
+    "_ranks": 0,
+    "_binormal": 1,
+    "_posterior": 2,
+    "_scores": 3,
+    "_scorers": 4,
+    "_model_selection": 4,
+    "__init__": 9,
+}
+DOORS = {"_validation", "_unwrap"}  # labels and estimators become arrays there
+FILES = sorted(path.stem for path in PACKAGE.glob("*.py"))
+TREES = {stem: ast.parse((PACKAGE / f"{stem}.py").read_text()) for stem in FILES}
+
+
+def imported(stem):
+    """Modules that a file imports: own ones by stem, others by full name."""
+    own, other = set(), set()
+    for node in ast.walk(TREES[stem]):
+        if isinstance(node, ast.Import):
+            other |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            other.add(node.module)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 1, f"{stem}.py imports from outside the package"
+            own |= {node.module} if node.module else {a.name for a in node.names}
+    return own, other
+
+
+def test_every_file_has_a_floor():
+    assert set(FILES) == set(FLOORS) | DOORS
+
+
+@pytest.mark.parametrize("stem", FILES)
+def test_imports_point_down(stem):
+    own, _ = imported(stem)
+    if stem in DOORS:
+        assert not own - DOORS, f"{stem}.py is a door and stands before the floors"
+        return
+    for name in own - DOORS:
+        assert FLOORS[name] < FLOORS[stem], f"{stem}.py may not import {name}.py"
+    if FLOORS[stem] < 3:
+        assert not own & DOORS, f"{stem}.py takes clean arrays and checks nothing"
+
+
+@pytest.mark.parametrize("stem", FILES)
+def test_scikit_learn_stays_upstairs(stem):
+    _, other = imported(stem)
+    if FLOORS.get(stem, 3) < 3:
+        assert not any(name.split(".")[0] == "sklearn" for name in other)
+
+
+@pytest.mark.parametrize("stem", FILES)
+def test_only_known_dependencies_and_public_modules(stem):
+    _, other = imported(stem)
+    for name in other:
+        top, *rest = name.split(".")
+        standard = {"__future__", "copy", "dataclasses", "inspect", "numbers"}
+        standard |= {"typing", "warnings"}
+        assert top in standard | {"joblib", "numpy", "scipy", "sklearn"}, name
+        assert not any(part.startswith("_") for part in rest), f"{name} is private"
+
+
+def top_level_imports(stem):
+    for node in TREES[stem].body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("stem", FILES)
+def test_matplotlib_is_imported_inside_functions(stem):
+    assert not any(name.startswith("matplotlib") for name in top_level_imports(stem))

@@ -1,0 +1,302 @@
+"""Scorers as scikit-learn meets them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_backend
+from scipy import stats
+from sklearn import config_context
+from sklearn.datasets import make_classification
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skauc import (
+    NormalInverseWishart,
+    ResubstitutionSplit,
+    auc_posterior,
+    bee_scorer,
+    cbauc_scorer,
+    cv_auc_scorer,
+    ebauc_scorer,
+    make_bee_scorer,
+    make_cbauc_scorer,
+    make_cv_auc_scorer,
+    make_ebauc_scorer,
+)
+
+X, Y = make_classification(
+    n_samples=100, n_features=6, n_informative=3, random_state=5, flip_y=0.15
+)
+WEIGHT = np.random.default_rng(0).integers(1, 4, len(Y)).astype(float)
+MODEL = LogisticRegression().fit(X, Y)
+READY = [cbauc_scorer, ebauc_scorer, bee_scorer, cv_auc_scorer]
+GRID = {"logisticregression__C": [1e-3, 1e-1, 10.0]}
+PIPE = make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def test_cbauc_scorer_is_the_posterior_mean():
+    for covariance in ("common", "spherical", "separate"):
+        scorer = make_cbauc_scorer(prior="paper", covariance=covariance)
+        posterior = auc_posterior(MODEL, X, Y, prior="paper", covariance=covariance)
+        assert scorer(MODEL, X, Y) == posterior.mean()
+
+
+def test_probit_scale_is_the_same_order():
+    scorer = make_cbauc_scorer(prior="paper", scale="probit")
+    assert stats.norm.cdf(scorer(MODEL, X, Y)) == pytest.approx(
+        make_cbauc_scorer(prior="paper")(MODEL, X, Y), rel=1e-12
+    )
+
+
+def test_probit_scale_ranks_where_the_auc_saturates():
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    Z = rng.standard_normal((2000, 2)) + 40 * y[:, None]
+    models = []
+    for direction in ([1.0, 1.0], [1.0, 0.5], [1.0, 0.0]):  # from best to worst
+        model = LogisticRegression().fit(Z, y)
+        model.coef_ = np.array([direction])
+        models.append(model)
+    with pytest.warns(UndefinedMetricWarning, match='rounds to 1.0.*scale="probit"'):
+        plain = [make_cbauc_scorer(prior="paper")(model, Z, y) for model in models]
+    assert plain == [1.0, 1.0, 1.0]
+    probit = make_cbauc_scorer(prior="paper", scale="probit")
+    values = [probit(model, Z, y) for model in models]
+    assert values[0] > values[1] > values[2] > 8
+    assert np.isfinite(values).all()
+
+
+def test_bee_is_the_error_at_the_threshold_of_predict():
+    """Against the paper's prior with n → ∞: the error on many new rows."""
+    rng = np.random.default_rng(2)
+    y = (np.arange(200_000) % 4 == 0).astype(int)
+    Z = rng.standard_normal((len(y), 3)) + y[:, None]
+    model = LogisticRegression().fit(Z[:500], y[:500])
+    accuracy = make_bee_scorer(prior="paper")(model, Z, y)
+    assert accuracy == pytest.approx(model.score(Z, y), abs=4 * 0.5 / np.sqrt(len(y)))
+
+
+def test_bee_of_a_constant_rule():
+    flat = LogisticRegression().fit(X, Y)
+    flat.coef_, flat.intercept_ = np.zeros_like(flat.coef_), np.array([-1.0])
+    with pytest.warns(UndefinedMetricWarning):
+        assert bee_scorer(flat, X, Y) == pytest.approx((1 - Y).mean())
+
+
+def test_cv_auc_scorer_is_cross_val_score():
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = cross_val_score(LogisticRegression(), X, Y, cv=cv, scoring="roc_auc")
+    assert cv_auc_scorer(MODEL, X, Y) == pytest.approx(expected.mean(), rel=1e-14)
+    given = make_cv_auc_scorer(cv=cv, n_jobs=2)
+    assert given(MODEL, X, Y) == pytest.approx(expected.mean(), rel=1e-14)
+
+
+def test_cv_auc_pooling_weighs_folds_by_pairs():
+    cv = KFold(4)
+    auc, pairs = [], []
+    for train, test in cv.split(X):
+        model = LogisticRegression().fit(X[train], Y[train])
+        auc.append(roc_auc_score(Y[test], model.decision_function(X[test])))
+        pairs.append(Y[test].sum() * (1 - Y[test]).sum())
+    pooled = make_cv_auc_scorer(cv=cv, pooling="pairs")(MODEL, X, Y)
+    assert pooled == pytest.approx(np.average(auc, weights=pairs), rel=1e-13)
+    assert len(set(pairs)) > 1
+
+
+def test_cv_auc_never_flips_signs_on_noise():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    values = [
+        cv_auc_scorer(LogisticRegression(), rng.standard_normal((40, 5)), y)
+        for _ in range(60)
+    ]
+    # Mean 0.48 in the literature's run; flipping gives 0.67. Standard error 0.013.
+    assert np.mean(values) == pytest.approx(0.49, abs=0.05)
+    assert min(values) < 0.4
+
+
+def test_cv_auc_works_for_any_classifier_and_label():
+    labels = np.array(["a", "b"])[Y]
+    for model in (SVC(), DecisionTreeClassifier(max_depth=2, random_state=0)):
+        up = cv_auc_scorer(model.fit(X, labels), X, labels)
+        scorer = make_cv_auc_scorer(pos_label="a")
+        assert scorer(model, X, labels) == pytest.approx(up, rel=1e-12)
+        assert up > 0.6
+
+
+def test_cv_auc_weights_repeat_rows():
+    cv = [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
+    scorer = make_cv_auc_scorer(cv=cv)
+    rows = np.repeat(np.arange(100), WEIGHT.astype(int))
+    half = np.searchsorted(rows, 50)
+    everyone = np.arange(len(rows))
+    cv = [(everyone[half:], everyone[:half]), (everyone[:half], everyone[half:])]
+    model = LogisticRegression(tol=1e-10, max_iter=1000)
+    repeated = make_cv_auc_scorer(cv=cv)(model, X[rows], Y[rows])
+    assert scorer(model, X, Y, sample_weight=WEIGHT) == pytest.approx(
+        repeated, rel=1e-9
+    )
+
+
+def test_cv_auc_says_when_folds_are_too_many():
+    rows = np.r_[np.flatnonzero(Y)[:3], np.flatnonzero(1 - Y)[:9]]
+    with pytest.raises(ValueError, match="got cv = 5 with 3 rows"):
+        cv_auc_scorer(MODEL, X[rows], Y[rows])
+    order = np.argsort(Y)
+    with pytest.raises(ValueError, match="cv must leave both classes in every"):
+        make_cv_auc_scorer(cv=KFold(2))(MODEL, X[order], Y[order])
+
+
+@pytest.mark.parametrize("scorer", READY, ids=repr)
+def test_repr_and_pickle(scorer):
+    assert repr(scorer).startswith("make_")
+    again = pickle.loads(pickle.dumps(scorer))
+    assert repr(again) == repr(scorer)
+    assert again(MODEL, X, Y) == scorer(MODEL, X, Y)
+    rebuilt = eval(repr(scorer), globals())
+    assert rebuilt(MODEL, X, Y) == scorer(MODEL, X, Y)
+
+
+@pytest.mark.parametrize("scorer", READY, ids=repr)
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_parallel_search_is_the_serial_search(scorer, backend):
+    def search(n_jobs):
+        return GridSearchCV(
+            PIPE, GRID, scoring=scorer, cv=ResubstitutionSplit(), n_jobs=n_jobs
+        ).fit(X, Y)
+
+    with parallel_backend(backend):
+        parallel = search(2)
+    np.testing.assert_array_equal(
+        parallel.cv_results_["mean_test_score"],
+        search(1).cv_results_["mean_test_score"],
+    )
+
+
+MULTI = {
+    "cbauc": cbauc_scorer,
+    "ebauc": ebauc_scorer,
+    "cv_auc": cv_auc_scorer,
+    "plain": "roc_auc",
+}
+
+
+def test_multimetric_search():
+    search = GridSearchCV(
+        PIPE, GRID, scoring=MULTI, refit="cbauc", cv=ResubstitutionSplit()
+    ).fit(X, Y)
+    expected = cbauc_scorer(search.best_estimator_, X, Y)
+    assert search.best_score_ == pytest.approx(expected, rel=1e-12)
+    assert search.score(X, Y) == pytest.approx(expected, rel=1e-12)
+    assert search.n_splits_ == 1
+    for name in MULTI:
+        assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
+
+
+def test_multimetric_scorer_passes_weights_without_routing():
+    result = cross_validate(
+        LogisticRegression(),
+        X,
+        Y,
+        scoring={"cbauc": cbauc_scorer},
+        cv=ResubstitutionSplit(),
+        params={"sample_weight": WEIGHT},
+        return_estimator=True,
+    )
+    model = result["estimator"][0]
+    weighted = LogisticRegression().fit(X, Y, sample_weight=WEIGHT)
+    np.testing.assert_allclose(model.coef_, weighted.coef_)
+    expected = [
+        cbauc_scorer(model, X, Y, sample_weight=WEIGHT),
+        cbauc_scorer(model, X, Y),  # before scikit-learn 1.9 weights stay with fit
+    ]
+    assert min(abs(result["test_cbauc"][0] - e) for e in expected) < 1e-12
+
+
+@pytest.mark.parametrize("multi", [False, True])
+def test_weights_with_metadata_routing(multi):
+    with config_context(enable_metadata_routing=True):
+        scorer = cbauc_scorer.set_score_request(sample_weight=True)
+        other = make_ebauc_scorer().set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        search = GridSearchCV(
+            model,
+            {"C": [0.01, 1.0]},
+            scoring={"cbauc": scorer, "ebauc": other} if multi else scorer,
+            refit="cbauc" if multi else True,
+            cv=ResubstitutionSplit(),
+        ).fit(X, Y, sample_weight=WEIGHT)
+    expected = cbauc_scorer(search.best_estimator_, X, Y, sample_weight=WEIGHT)
+    assert search.best_score_ == pytest.approx(expected, rel=1e-12)
+    assert search.best_score_ != cbauc_scorer(search.best_estimator_, X, Y)
+
+
+def test_ready_made_scorers_stay_as_they_are():
+    with config_context(enable_metadata_routing=True):
+        asked = cbauc_scorer.set_score_request(sample_weight=True)
+        assert asked is not cbauc_scorer
+        own = make_cbauc_scorer()
+        assert own.set_score_request(sample_weight=True) is own
+        requests = cbauc_scorer.get_metadata_routing().score.requests
+        assert not requests.get("sample_weight")
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        cbauc_scorer.set_score_request(sample_weight=True)
+
+
+@pytest.mark.parametrize("scorer", READY, ids=repr)
+def test_frames_and_string_labels(scorer):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    labels = pd.Series(np.array(["no", "yes"])[Y])
+    model = PIPE.fit(frame, labels)
+    plain = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    expected = scorer(plain, X, Y)
+    assert scorer(model, frame, labels) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make", [make_cbauc_scorer, make_ebauc_scorer, make_bee_scorer, make_cv_auc_scorer]
+)
+def test_pos_label_turns_model_and_labels_together(make):
+    labels = np.array(["no", "yes"])[Y]
+    model = LogisticRegression().fit(X, labels)
+    up, down = make()(model, X, labels), make(pos_label="no")(model, X, labels)
+    assert down == pytest.approx(up, rel=1e-9)
+
+
+def test_held_out_rows_work_too():
+    scores = cross_val_score(LogisticRegression(), X, Y, cv=5, scoring=cbauc_scorer)
+    assert scores.shape == (5,)
+    assert ((scores > 0.5) & (scores < 1)).all()
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="scale must be one of .* got 'logit'"):
+        make_cbauc_scorer(scale="logit")
+    with pytest.raises(ValueError, match="prior must be .* got 3"):
+        make_cbauc_scorer(prior=3)
+    with pytest.raises(ValueError, match="pooling must be one of .* got 'sum'"):
+        make_cv_auc_scorer(pooling="sum")
+    with pytest.raises(ValueError, match="thresholds must be one of .* got 'some'"):
+        make_ebauc_scorer(thresholds="some")
+
+
+def test_own_prior():
+    prior = NormalInverseWishart(scale=2.0)
+    scorer = make_cbauc_scorer(prior=prior)
+    expected = auc_posterior(MODEL, X, Y, prior=prior).mean()
+    assert scorer(MODEL, X, Y) == expected
+    assert pickle.loads(pickle.dumps(scorer))(MODEL, X, Y) == expected
