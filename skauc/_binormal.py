@@ -258,10 +258,8 @@ class BinormalROC:
             return [np.nextafter(self.mean_pos, -np.inf)]
         if self.std_neg == self.std_pos:
             return [middle]
-        if self.std_neg > self.std_pos:  # the same equation, units of the narrower
-            return self.swapped()._equal_density_thresholds()
-        # In units of σ₀ around μ₀, t = μ₀ + σ₀x:  A x² + B x + C = 0, A > 0 > C, and
-        # √(B²/4 − AC) = s √(d² + 2A log s): sums of positive terms only.
+        # In units of σ₀ around μ₀, t = μ₀ + σ₀x:  A x² + 2d x + C = 0, where
+        # √(d² − AC) = s √(d² + 2A log s), a sum of positive terms only.
         d, s = gap / self.std_neg, self.std_pos / self.std_neg
         A, C = (s - 1) * (s + 1), -(d * d) - 2 * s * s * np.log(s)
         half = -(d + np.copysign(s * np.sqrt(d * d + 2 * A * np.log(s)), d))

@@ -403,7 +403,9 @@ class AUCPosterior:
         """``Φ⁻¹(mean)`` without saturating where the mean rounds to 0 or 1."""
         flip = self.mean() > 0.5
         t = -self._t if flip else self._t
-        log_tail = logsumexp(_log_stdtr(self.df, t), b=self.weight)
+        with np.errstate(divide="ignore"):  # a weight may be 0
+            log_weight = np.log(self.weight)
+        log_tail = logsumexp(_log_stdtr(self.df, t) + log_weight)
         return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
 
     def var(self) -> float:
@@ -447,12 +449,9 @@ class AUCPosterior:
         """Posterior density of the AUC on (0, 1), elementwise."""
 
         def density(z):
-            with np.errstate(over="ignore"):
-                return (
-                    self._probit_cdf(z, density=True)
-                    * np.sqrt(2 * np.pi)
-                    * np.exp(z**2 / 2)
-                )
+            value = self._probit_cdf(z, density=True)
+            with np.errstate(over="ignore", divide="ignore"):
+                return np.sqrt(2 * np.pi) * np.exp(np.log(value) + z**2 / 2)
 
         return self._on_probit_scale(x, density, below=0.0, above=0.0, open_ends=True)
 
@@ -606,21 +605,22 @@ def _chi2_rule(df):
 def _variance_ratio(df_neg, df_pos):
     """Rule for ``B/(1 − B)``, ``B ~ Beta(df₀/2, df₁/2)``: weights and nodes.
 
-    Trapezoidal in u, ``logit B = t = mode + sd·sinh u``: the log density of t,
+    Trapezoidal in u, ``logit B = t = mode + core·sinh u``: the log density of t,
     ``a t − (a + b) log(1 + e^t)``, is concave with tails e^{at} and e^{−bt}, so each
     end lies at most ``drop/a`` (or /b) plus a normal width away from the mode. The
     drop goes down to 1e-300, because the rare ratios carry all of 1 − AUC where the
     classes are far apart.
     """
     a, b = df_neg / 2, df_pos / 2
-    drop, mode, sd = 690.0, np.log(a / b), np.sqrt(1 / a + 1 / b)
-    reach = np.sqrt(2 * drop) * sd + drop / np.array([a, b])
-    low, high = np.arcsinh(np.minimum(reach, 300.0) / sd)  # e^±300 is no overflow
-    u = np.linspace(-low, high, 601)
-    t = mode + sd * np.sinh(u)
+    drop, mode, core = 690.0, np.log(a / b), 6 * np.sqrt(1 / a + 1 / b)
+    reach = np.sqrt(2 * drop) * core / 6 + drop / np.array([a, b])
+    low, high = np.arcsinh(np.minimum(reach, 300.0) / core)  # e^±300 is no overflow
+    u = np.linspace(-low, high, 301)
+    t = mode + core * np.sinh(u)
     log_density = a * t - (a + b) * np.logaddexp(0, t)
     weight = np.exp(log_density - log_density.max()) * np.cosh(u)
-    return weight / weight.sum(), np.exp(t)
+    keep = weight > 1e-300
+    return weight[keep] / weight.sum(), np.exp(t[keep])
 
 
 def _log_stdtr(df, t):
