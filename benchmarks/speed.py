@@ -78,7 +78,7 @@ def search_rows():
     """A whole search against 5-fold CV over the same grid."""
     rng = np.random.default_rng(1)
     rows = []
-    for n, P, n_jobs in ((400, 30, 1), (5_000, 50, 1), (5_000, 50, 2)):
+    for n, P, n_jobs in ((400, 30, 1), (5_000, 50, 1), (400, 30, 2), (20_000, 50, 2)):
         X = rng.standard_normal((n, P))
         y = (X[:, :5].sum(axis=1) + 2 * rng.standard_normal(n) > 0).astype(int)
         pipe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=5_000))

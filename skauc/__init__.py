@@ -6,6 +6,7 @@ Choose a linear model without folds::
     GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
 """
 
+from ._adaptive import AdaptivePrior
 from ._binormal import BinormalROC
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
@@ -15,10 +16,12 @@ from ._scorers import (
     cbauc_scorer,
     cv_auc_scorer,
     ebauc_scorer,
+    lpo_auc_scorer,
     make_bee_scorer,
     make_cbauc_scorer,
     make_cv_auc_scorer,
     make_ebauc_scorer,
+    make_lpo_auc_scorer,
 )
 from ._scores import (
     auc_posterior,
@@ -32,6 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AUCPosterior",
+    "AdaptivePrior",
     "BinormalROC",
     "Moments",
     "NormalInverseWishart",
@@ -47,8 +51,10 @@ __all__ = [
     "cv_auc_scorer",
     "ebauc_score",
     "ebauc_scorer",
+    "lpo_auc_scorer",
     "make_bee_scorer",
     "make_cbauc_scorer",
     "make_cv_auc_scorer",
     "make_ebauc_scorer",
+    "make_lpo_auc_scorer",
 ]

@@ -55,7 +55,7 @@ def bayesian_val_score(
     X,
     y,
     *,
-    prior="paper",
+    prior="adaptive",
     covariance="common",
     sample_weight=None,
     pos_label=None,
@@ -72,9 +72,9 @@ def bayesian_val_score(
         Linear binary classifier, or a Pipeline or search that ends in one. Cloned.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
-    prior : "paper" or NormalInverseWishart, default="paper"
-        See :func:`skauc.auc_posterior`: ``"paper"`` is not honest unless P is small
-        against n.
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+        Default ``"adaptive"``; see :func:`skauc.auc_posterior`. ``"paper"`` is not
+        honest unless P is small against n.
     covariance : {"common", "spherical", "separate"}, default="common"
     sample_weight : array-like of shape (n,), default=None
         Frequency weights, for the fit (where the model takes them) and the score.

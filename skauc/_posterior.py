@@ -244,9 +244,13 @@ class ProjectedPosterior:
         """
         if thresholds is None:
             return self._independent_variances().mean()
-        fpr, tpr = self.rates(np.unique(thresholds)[::-1])
-        fpr, tpr = np.concatenate([[0], fpr, [1]]), np.concatenate([[0], tpr, [1]])
-        return float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2)
+        return area_under_rates(*self.rates(np.unique(thresholds)[::-1]))
+
+
+def area_under_rates(fpr, tpr) -> float:
+    """Trapezoid under the points (FPR, TPR) with the corners (0, 0) and (1, 1)."""
+    fpr, tpr = np.concatenate([[0], fpr, [1]]), np.concatenate([[0], tpr, [1]])
+    return float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2)
 
 
 def projected_posterior(
@@ -338,6 +342,10 @@ class AUCPosterior:
     weight, D, v, q, df : ndarray of shape (n_cells,)
         Weights that add up to 1, and the parameters of the cells: difference of the
         projected means, ``1/ν₀* + 1/ν₁*``, projected scatter, degrees of freedom.
+    choice_probit : float, default=None
+        What candidates should be ranked by, if that is not the mean (see ``choice``).
+    leave_pair_out : float, default=None
+        The leave-pair-out AUC that entered; None if there was no second witness.
 
     Notes
     -----
@@ -368,6 +376,8 @@ class AUCPosterior:
     v: np.ndarray
     q: np.ndarray
     df: np.ndarray
+    choice_probit: float | None = None
+    leave_pair_out: float | None = None
 
     @classmethod
     def from_cells(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
@@ -382,9 +392,10 @@ class AUCPosterior:
 
     def __repr__(self):
         low, high = self.interval(0.95)
-        return (
-            f"AUCPosterior(mean={self.mean():.4g}, interval95=({low:.4g}, {high:.4g}))"
-        )
+        text = f"mean={self.mean():.4g}, interval95=({low:.4g}, {high:.4g})"
+        if self.leave_pair_out is not None:
+            text += f", leave_pair_out={self.leave_pair_out:.4g}"
+        return f"AUCPosterior({text})"
 
     @property
     def _t(self):
@@ -393,7 +404,16 @@ class AUCPosterior:
 
     def swapped(self) -> AUCPosterior:
         """Posterior of 1 − AUC (the classes exchanged)."""
-        return AUCPosterior(self.weight, -self.D, self.v, self.q, self.df)
+        choice, witness = self.choice_probit, self.leave_pair_out
+        return AUCPosterior(
+            self.weight,
+            -self.D,
+            self.v,
+            self.q,
+            self.df,
+            None if choice is None else -choice,
+            None if witness is None else 1 - witness,
+        )
 
     def mean(self) -> float:
         """Posterior mean of the AUC: CBAUC."""
@@ -407,6 +427,82 @@ class AUCPosterior:
             log_weight = np.log(self.weight)
         log_tail = logsumexp(_log_stdtr(self.df, t) + log_weight)
         return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
+
+    def choice(self, scale="auc") -> float:
+        """Score by which the candidates of *one* data set should be ranked.
+
+        The mean, unless the prior keeps a part of it that is common to all candidates
+        of a data set out of their ranking (:class:`skauc.AdaptivePrior`).
+
+        Parameters
+        ----------
+        scale : {"auc", "probit"}, default="auc"
+
+        Returns
+        -------
+        float
+        """
+        probit = self.choice_probit
+        if probit is None:
+            return self.mean() if scale == "auc" else self.mean_probit()
+        return float(ndtr(probit)) if scale == "auc" else probit
+
+    def probit_moments(self) -> tuple[float, float]:
+        """Mean and variance of ``Z = Φ⁻¹(AUC)``."""
+        root = _mean_root_chi2(self.df)
+        mean = self.D * root / np.sqrt(2 * self.q)
+        variance = (self.D**2 * (self.df - root**2) / self.q + self.v) / 2
+        centre = self.weight @ mean
+        return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
+
+    def moved(
+        self, mean_probit, stretch, *, choice_probit=None, leave_pair_out=None
+    ) -> AUCPosterior:
+        """Posterior with another mean and spread: Z becomes ``shift + stretch·Z``.
+
+        Each cell's own mean is shifted exactly, its variance up to the small part of
+        the shift that rides on χ². The shift is solved so that the posterior mean is
+        ``Φ(mean_probit)``.
+
+        Parameters
+        ----------
+        mean_probit : float
+            Φ⁻¹ of the wanted posterior mean.
+        stretch : float
+            Factor of the standard deviation of Z.
+        choice_probit, leave_pair_out : float, default=None
+            See the class.
+
+        Returns
+        -------
+        AUCPosterior
+        """
+        D, v = stretch * self.D, stretch**2 * self.v
+        unit = np.sqrt(2 * self.q) / _mean_root_chi2(self.df)
+
+        def at(shift):
+            return AUCPosterior(
+                self.weight,
+                D + shift * unit,
+                v,
+                self.q,
+                self.df,
+                choice_probit,
+                leave_pair_out,
+            )
+
+        def excess(shift):
+            return at(shift).mean_probit() - mean_probit
+
+        low = high = mean_probit - stretch * self.probit_moments()[0]
+        step = 0.1
+        while excess(low) > 0:
+            low, step = low - step, 2 * step
+        step = 0.1
+        while excess(high) < 0:
+            high, step = high + step, 2 * step
+        shift = low if low == high else brentq(excess, low, high, xtol=1e-13)
+        return at(shift)
 
     def var(self) -> float:
         """Posterior variance of the AUC."""
@@ -600,6 +696,11 @@ def _chi2_rule(df):
     weight = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
     weight /= weight.sum(axis=1, keepdims=True)
     return weight, df[:, None] * np.exp(y)
+
+
+def _mean_root_chi2(df):
+    """``E √χ²_df``."""
+    return np.sqrt(2) * np.exp(gammaln((df + 1) / 2) - gammaln(df / 2))
 
 
 def _variance_ratio(df_neg, df_pos):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ._adaptive import AdaptivePrior, LearntDirection
 from ._binormal import BinormalROC
 from ._moments import class_moments, project_samples
 from ._posterior import (
@@ -31,6 +32,7 @@ from ._validation import (
     check_score,
     check_weight,
 )
+from ._witness import second_witness
 
 # --------------------------------------------------------------------------------------
 # Score functions: f(y_true, y_score)
@@ -41,7 +43,7 @@ def cbauc_score(
     y_true,
     y_score,
     *,
-    prior="paper",
+    prior="adaptive",
     covariance="common",
     sample_weight=None,
     pos_label=None,
@@ -60,9 +62,10 @@ def cbauc_score(
         Labels of two classes.
     y_score : array-like of shape (n,)
         Scores, larger for the positive class.
-    prior : "paper" or NormalInverseWishart, default="paper"
-        Prior on the one feature. ``"paper"`` has prior means 0 and scale 1: it
-        expects scores of about unit scale.
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+        Prior on the one feature; default ``"adaptive"``, which does not depend on the
+        scale of the scores; ``"paper"`` has prior means 0 and scale 1 and expects
+        scores of unit scale.
     covariance : {"common", "spherical", "separate"}, default="common"
         One variance for both classes or one each. With one feature the first two
         agree.
@@ -89,7 +92,8 @@ def cbauc_score(
     Notes
     -----
     ``T_df(D/√((2 + v) q/df))`` with the one-feature posterior of
-    :class:`skauc.NormalInverseWishart`.
+    :class:`skauc.NormalInverseWishart`, or a mixture of such terms
+    (:class:`skauc.AdaptivePrior`).
 
     References
     ----------
@@ -99,20 +103,19 @@ def cbauc_score(
     --------
     >>> from skauc import cbauc_score
     >>> round(cbauc_score([0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]), 3)
-    0.878
+    0.757
     """
-    check_prior(prior)
-    posterior = _one_feature(
+    belief = _one_feature(
         y_true, y_score, prior, covariance, sample_weight, pos_label
-    ).posterior
-    return posterior.auc().mean() if posterior else 0.5
+    ).belief
+    return belief.auc().mean() if belief else 0.5
 
 
 def ebauc_score(
     y_true,
     y_score,
     *,
-    prior="paper",
+    prior="adaptive",
     covariance="separate",
     thresholds="scores",
     sample_weight=None,
@@ -164,9 +167,8 @@ def ebauc_score(
     >>> from skauc import ebauc_score
     >>> y, s = [0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]
     >>> round(ebauc_score(y, s, thresholds="all"), 3)
-    0.867
+    0.757
     """
-    check_prior(prior)
     check_option("thresholds", thresholds, ("scores", "all"))
     rule = _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label)
     return ebauc_of_direction(rule, thresholds)
@@ -268,27 +270,71 @@ def binormal_roc(
 # --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Direction:
     """Scores of a linear rule, and what is believed about them.
 
-    ``posterior`` is None when the rule ranks nothing: then the AUC is ½.
+    ``belief`` is None when the rule ranks nothing: then the AUC is ½. ``model`` and
+    ``Z`` are what a second witness needs, None for a bare score.
     """
 
     score: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
-    threshold: float
-    posterior: ProjectedPosterior | None
+    belief: ProjectedPosterior | LearntDirection | None
+    threshold: float = 0.0
+    model: object = None
+    Z: object = None
+    flipped: bool = False
 
     @property
-    def share_pos(self):
+    def share_pos(self) -> float:
+        """Weighted share of the positive class."""
         if self.weight is None:
-            return self.positive.mean()
-        return self.weight[self.positive].sum() / self.weight.sum()
+            return float(self.positive.mean())
+        return float(self.weight[self.positive].sum() / self.weight.sum())
+
+    def witness(self):
+        """Leave-pair-out of the model on these rows, or None."""
+        return second_witness(
+            self.model, self.Z, self.positive ^ self.flipped, self.weight
+        )
 
 
-def _direction(Z, w, score, positive, weight, threshold, prior, covariance):
+def direction_of_estimator(
+    estimator, X, y, prior, covariance, sample_weight, pos_label
+) -> Direction:
+    """Scores of a fitted linear model and the belief about them."""
+    prior = check_prior(prior)
+    rule = linear_rule(estimator, X)
+    positive = check_positive(y, pos_label=pos_label, classes=rule.classes)
+    weight = check_weight(sample_weight, positive)
+    Z = check_features(rule.Z, len(positive))
+    if Z.shape[1] != len(rule.w):
+        raise ValueError(
+            f"X must have the {len(rule.w)} features the model was trained on, got "
+            f"{Z.shape[1]}"
+        )
+    flipped = pos_label is not None and rule.classes is not None
+    flipped = bool(flipped and pos_label == rule.classes[0])
+    sign = -1.0 if flipped else 1.0
+    w, threshold = sign * rule.w, sign * rule.threshold
+    score = check_score(project_samples(Z, w), len(positive), name="X @ coef_")
+    belief = _belief(Z, w, score, positive, weight, prior, covariance)
+    return Direction(score, positive, weight, belief, threshold, rule.model, Z, flipped)
+
+
+def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
+    prior = check_prior(prior)
+    positive = check_positive(y_true, pos_label=pos_label)
+    score = check_score(y_score, len(positive))
+    weight = check_weight(sample_weight, positive)
+    Z, w = score[:, None], np.ones(1)
+    belief = _belief(Z, w, score, positive, weight, prior, covariance)
+    return Direction(score, positive, weight, belief)
+
+
+def _belief(Z, w, score, positive, weight, prior, covariance):
     check_option("covariance", covariance, COVARIANCES)
     name = None
     if not np.any(w):
@@ -301,68 +347,37 @@ def _direction(Z, w, score, positive, weight, threshold, prior, covariance):
             UndefinedMetricWarning,
             stacklevel=4,
         )
-        return Direction(score, positive, weight, threshold, None)
+        return None
+    if isinstance(prior, AdaptivePrior):
+        learnt = prior.learn(Z, positive, weight, covariance=covariance)
+        return learnt.direction(w, float(np.average(score, weights=weight)))
     neg, pos = class_moments(score, positive, weight)
     features = None
     if covariance == "spherical":
         features = class_moments(Z, positive, weight, featurewise=True)
-    posterior = projected_posterior(
-        neg, pos, w, _as_conjugate(prior), covariance, features
-    )
-    return Direction(score, positive, weight, threshold, posterior)
-
-
-def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
-    positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive))
-    weight = check_weight(sample_weight, positive)
-    Z, w = score[:, None], np.ones(1)
-    return _direction(Z, w, score, positive, weight, 0.0, prior, covariance)
-
-
-def direction_of_estimator(
-    estimator, X, y, prior, covariance, sample_weight, pos_label
-):
-    rule = linear_rule(estimator, X)
-    positive = check_positive(y, pos_label=pos_label, classes=rule.classes)
-    weight = check_weight(sample_weight, positive)
-    Z = check_features(rule.Z, len(positive))
-    if Z.shape[1] != len(rule.w):
-        raise ValueError(
-            f"X must have the {len(rule.w)} features the model was trained on, got "
-            f"{Z.shape[1]}"
-        )
-    w, threshold = rule.w, rule.threshold
-    if rule.classes is not None and pos_label is not None:
-        if pos_label == rule.classes[0]:
-            w, threshold = -w, -threshold
-    score = check_score(project_samples(Z, w), len(positive), name="X @ coef_")
-    return _direction(Z, w, score, positive, weight, threshold, prior, covariance)
+    return projected_posterior(neg, pos, w, prior, covariance, features)
 
 
 def check_prior(prior):
-    if not (isinstance(prior, NormalInverseWishart) or _is_word(prior, "paper")):
+    """Prior object behind a word; anything else is an error."""
+    if isinstance(prior, str) and prior in ("adaptive", "paper"):
+        return AdaptivePrior() if prior == "adaptive" else NormalInverseWishart()
+    if not isinstance(prior, AdaptivePrior | NormalInverseWishart):
         raise ValueError(
-            f"prior must be 'paper' or a NormalInverseWishart, got {prior!r}"
+            "prior must be 'adaptive', 'paper', an AdaptivePrior or a "
+            f"NormalInverseWishart, got {prior!r}"
         )
     return prior
 
 
-def _is_word(value, word):
-    return isinstance(value, str) and value == word
-
-
-def _as_conjugate(prior):
-    return NormalInverseWishart() if _is_word(prior, "paper") else prior
-
-
-def ebauc_of_direction(rule, thresholds):
-    if rule.posterior is None:
+def ebauc_of_direction(direction: Direction, thresholds) -> float:
+    """EBAUC over the scores of the direction, or over all thresholds."""
+    if direction.belief is None:
         return 0.5
     if thresholds == "all":
-        return rule.posterior.ebauc()
-    seen = rule.score if rule.weight is None else rule.score[rule.weight > 0]
-    return rule.posterior.ebauc(seen)
+        return direction.belief.ebauc()
+    score, weight = direction.score, direction.weight
+    return direction.belief.ebauc(score if weight is None else score[weight > 0])
 
 
 def auc_posterior(
@@ -370,7 +385,7 @@ def auc_posterior(
     X,
     y,
     *,
-    prior="paper",
+    prior="adaptive",
     covariance="common",
     sample_weight=None,
     pos_label=None,
@@ -389,9 +404,10 @@ def auc_posterior(
         Rows as ``estimator.predict`` takes them; usually the training rows.
     y : array-like of shape (n,)
         Labels.
-    prior : "paper" or NormalInverseWishart, default="paper"
-        Prior on the features in front of the linear model. ``"paper"`` is **not
-        honest** unless P is small against n: on pure noise with P ≥ n it says 1.00.
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+        Prior on the features in front of the linear model; default ``"adaptive"``
+        (:class:`skauc.AdaptivePrior`). ``"paper"`` is **not honest** unless P is small
+        against n: on pure noise with P ≥ n it says 1.00.
     covariance : {"common", "spherical", "separate"}, default="common"
         One covariance for both classes, one multiple of the identity, or one each.
     sample_weight : array-like of shape (n,), default=None
@@ -419,8 +435,11 @@ def auc_posterior(
 
     Notes
     -----
-    The mathematics is in MATH 5's order in :mod:`skauc._posterior`: only ``wᵀx̄_c`` and
-    ``wᵀW_c w`` enter, never a P×P matrix.
+    With the adaptive prior the posterior joins two witnesses, a mixture of closed
+    forms and leave-pair-out from the same fit. The latter needs the rows that trained
+    the model; whether X is that is detected (the gradient of the training objective
+    vanishes on them), and on other rows, or for models whose objective is not known,
+    the mixture speaks alone. ``posterior.leave_pair_out`` says which: a number or None.
 
     References
     ----------
@@ -438,10 +457,11 @@ def auc_posterior(
     >>> round(auc_posterior(model, X, y).mean(), 3)
     0.986
     """
-    check_prior(prior)
-    rule = direction_of_estimator(
+    direction = direction_of_estimator(
         estimator, X, y, prior, covariance, sample_weight, pos_label
     )
-    if rule.posterior is None:
+    if direction.belief is None:
         return AUCPosterior.point_mass_at_half()
-    return rule.posterior.auc()
+    if isinstance(direction.belief, LearntDirection) and direction.belief.listens:
+        return direction.belief.auc(direction.witness())
+    return direction.belief.auc()
