@@ -1,5 +1,8 @@
 """Every estimator of the AUC on every problem: the raw material of the tables.
 
+Usage: ``python benchmarks/panel.py --data-dir DIR`` and then ``accuracy.py`` and
+``selection.py``, which read what it leaves in ``benchmarks/.cache/panel.pkl``.
+
 A run fits each candidate of a problem once on all training rows, asks every estimator
 for its AUC, and notes the truth. What needs refits (cross-validation, the bootstrap)
 does not depend on skauc and is kept in ``benchmarks/.cache``, so that an interrupted
@@ -9,6 +12,7 @@ run resumes; ours is computed anew every time.
 from __future__ import annotations
 
 import argparse
+import pickle
 import warnings
 from pathlib import Path
 from time import perf_counter
@@ -31,15 +35,18 @@ from skauc import (
 )
 
 CACHE = Path(__file__).parent / ".cache"
-REPEATS, BOOTSTRAPS = 10, 30
+REPEATS, BOOTSTRAPS = 10, 20
 ADAPTIVE = "adaptive (default)"
+CHOICE = "choice"
 OURS = {
-    ADAPTIVE: make_cbauc_scorer(),
+    ADAPTIVE: lambda model, X, y: auc_posterior(model, X, y).mean(),
+    CHOICE: make_cbauc_scorer(),
     "adaptive, no leave-pair-out": make_cbauc_scorer(
         prior=AdaptivePrior(leave_pair_out=False)
     ),
+    "adaptive, Beta(5, 1)": make_cbauc_scorer(prior=AdaptivePrior(attainable_power=5)),
     "leave-pair-out": lpo_auc_scorer,
-    "CBAUC, paper's prior": make_cbauc_scorer(prior="paper", scale="probit"),
+    "CBAUC, paper's prior": make_cbauc_scorer(prior="paper"),
     "EBAUC, paper's prior": make_ebauc_scorer(prior="paper"),
     "plug-in binormal": lambda model, X, y: binormal_auc_score(
         y, model.decision_function(X), equal_variance=True
@@ -103,7 +110,26 @@ def parse_args(description: str):
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--data-dir", type=Path, default=None)
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--fresh", action="store_true", help="run the panel again")
     return parser.parse_args()
+
+
+def load(args) -> list[dict]:
+    """Results of the last run, or of a new one."""
+    path = CACHE / "panel.pkl"
+    if args.fresh or not path.exists():
+        results = collect(args)
+        CACHE.mkdir(exist_ok=True)
+        path.write_bytes(pickle.dumps(results))
+    return pickle.loads(path.read_bytes())
+
+
+def ratio_to(values, peer):
+    """Ratio of two means over the same runs, and its standard error (delta method)."""
+    values, peer = np.asarray(values), np.asarray(peer)
+    ratio = values.mean() / peer.mean()
+    residual = (values - ratio * peer) / peer.mean()
+    return ratio, residual.std(ddof=1) / np.sqrt(len(values))
 
 
 def _job(make, arguments):
@@ -118,10 +144,7 @@ def _scores(scorer, models, problem):
             values.append(scorer(model, problem.X, problem.y))
         except (TypeError, ValueError):  # the estimator does not cover this model
             values.append(np.nan)
-    values = np.array(values)
-    if getattr(scorer, "_params", {}).get("scale") == "probit":
-        return values  # kept for choosing; the summary maps it to the AUC
-    return values
+    return np.array(values)
 
 
 def _peers(problem, resubstitution):
@@ -184,3 +207,9 @@ def _plus_632(resubstitution, out_of_bag):
     overfit = np.clip((error_1 - error) / gap, 0, 1)
     weight = 0.632 / (1 - 0.368 * overfit)
     return 1 - ((1 - weight) * error + weight * error_1)
+
+
+if __name__ == "__main__":
+    arguments = parse_args(__doc__)
+    arguments.fresh = True
+    load(arguments)

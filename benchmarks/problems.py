@@ -116,8 +116,8 @@ def candidates(problem: Problem):
         ]
     elif problem.family == "svm":
         models = [
-            LinearSVC(C=C, dual="auto", max_iter=20_000, tol=1e-4, random_state=0)
-            for C in np.logspace(-5, 2, 9)
+            LinearSVC(C=C, dual="auto", max_iter=5_000, tol=1e-3, random_state=0)
+            for C in np.logspace(-5, 0, 9)
         ]
     else:
         models = [

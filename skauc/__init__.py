@@ -8,6 +8,7 @@ Choose a linear model without folds::
 
 from ._adaptive import AdaptivePrior
 from ._binormal import BinormalROC
+from ._diagnose import Diagnosis, diagnose
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
 from ._posterior import AUCPosterior, NormalInverseWishart
@@ -37,6 +38,7 @@ __all__ = [
     "AUCPosterior",
     "AdaptivePrior",
     "BinormalROC",
+    "Diagnosis",
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",
@@ -49,6 +51,7 @@ __all__ = [
     "cbauc_scorer",
     "class_moments",
     "cv_auc_scorer",
+    "diagnose",
     "ebauc_score",
     "ebauc_scorer",
     "lpo_auc_scorer",

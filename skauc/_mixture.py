@@ -72,7 +72,7 @@ class Mixture:
         """Posterior of the AUC of the k-th direction of a view, before the witness."""
         if not view.alive[k]:
             return AUCPosterior.point_mass_at_half()
-        D, noise = self._difference(view, k)
+        D, noise = self.difference(view, k)
         q, df = self._variance(view, k)
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
         h = n_neg * n_pos / (n_neg + n_pos)
@@ -80,7 +80,7 @@ class Mixture:
         df = df + 1
         return AUCPosterior.from_cells(D, noise * (df - 2) / q, q, df, self.weight)
 
-    def _difference(self, view, k):
+    def difference(self, view, k):
         """Posterior mean and variance of xᵀδ in each cell."""
         a = view.a[:, k]
         ab, square = a * self.eigen.b, a**2

@@ -22,6 +22,7 @@ FLOORS = {
     "_scores": 6,
     "_scorers": 7,
     "_model_selection": 7,
+    "_diagnose": 8,
     "__init__": 9,
 }
 FACES = 5  # from here up scikit-learn is known
