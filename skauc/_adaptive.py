@@ -160,6 +160,8 @@ class AdaptivePrior:
             reference = _Reference(cells, Z, positive, weight)
             learnt = Learnt(cells, reference, self.leave_pair_out)
             _CACHE.put(key, learnt)
+        else:
+            learnt.reference.renew(learnt.cells, Z, positive, weight)
         return learnt
 
 
@@ -185,11 +187,16 @@ class _Reference:
         self._value = None
 
     def __call__(self) -> Discrepancy:
+        arguments = self._arguments  # read first: another thread may drop them
         if self._value is None:
-            cells, Z, positive, weight = self._arguments
-            self._value = _discrepancy(cells, Z, positive, weight)
+            self._value = _discrepancy(*arguments)
             self._arguments = None  # the rows need not be kept
         return self._value
+
+    def renew(self, cells, Z, positive, weight):
+        """See the same content again; the first rows may have been overwritten."""
+        if self._value is None:
+            self._arguments = cells, Z, positive, weight
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ from ._pair_refits import refit_margins
 DUAL_ROWS = 1000  # up to here everything happens in the space of the rows
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
 _REFIT_WORK = 3e7  # multiplications of one Newton iteration of all refitted pairs
+_SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 PAIR_ROWS = 400  # rows of a class that enter the pairs; a fixed, stratified sample
 
 
@@ -131,13 +132,22 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     """Gradient of the objective in units of its random-walk size; ≪ 1 at the optimum.
 
     On rows that did not train the model it is of order 1: so training rows are told
-    from held-out ones.
+    from held-out ones. Root mean square over the features, each in its own unit
+    ``Σ g²(x − x̄)²``, so that neither the origin nor the scale of a feature counts. The
+    slopes have a floor, what solvers leave when they stop.
     """
     z = project_samples(X, fit.w) + fit.intercept
     g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     gradient = X.T @ g + fit.l2 * fit.w
-    size = np.sqrt(g**2 @ _row_squares(X)) + fit.l2 * linalg.norm(fit.w)
-    return float(linalg.norm(gradient) / max(size, np.finfo(float).tiny))
+    force = g**2 + (_SOLVED * fit.case_weight.sum()) ** 2 / len(g)
+    square = (X.multiply(X) if hasattr(X, "multiply") else X**2).T @ force
+    walk = square
+    if fit.intercept_scaling > 0:
+        walk = square - (X.T @ force) ** 2 / force.sum()
+    alive = walk > 1e-12 * square
+    if not alive.any():
+        return 0.0
+    return float(np.sqrt(np.mean(gradient[alive] ** 2 / walk[alive])))
 
 
 def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
@@ -220,7 +230,8 @@ def pair_statistics(margin, positive, weight, smooth):
             tie = 1e-12 * np.abs(margin).max()
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
         v10, v01 = won @ share_neg, share_pos @ won
-        out.append(PairStatistic(float(v10 @ share_pos), v10, v01, w_pos, w_neg))
+        auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1
+        out.append(PairStatistic(auc, v10, v01, w_pos, w_neg))
     return out
 
 
@@ -293,12 +304,6 @@ def _refitted(X, positive, fit, weight, rows):
     )
 
 
-def _row_squares(X):
-    if hasattr(X, "multiply"):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=float)
-
-
 def _dual(X, positive, fit):
     """Rows, scores, Q and F through the n×n kernel."""
     K = _gram(X, centred=fit.free) / fit.l2
@@ -313,6 +318,8 @@ def _dual(X, positive, fit):
 
 
 def _gram(X, centred):
+    if centred and not hasattr(X, "toarray"):
+        X = X - X.mean(axis=0)  # far from the origin the products have no digits left
     K = X @ X.T
     K = np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=float)
     if centred:
@@ -348,13 +355,14 @@ def _response(K, curvature, free):
 def _primal(X, positive, fit):
     """Rows, scores, Q and F through the (P + 1)×(P + 1) Hessian, for n ≫ P."""
     X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float)
+    z = project_samples(X, fit.w) + fit.intercept
     penalty = np.full(X.shape[1], float(fit.l2))
     if fit.intercept_scaling > 0:
+        X = X - X.mean(axis=0) if fit.free else X
         X = np.column_stack([X, np.ones(len(X))])
         penalty = np.append(
             penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
         )
-    z = X @ np.append(fit.w, [fit.intercept] * (fit.intercept_scaling > 0))
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     H = (X.T * curvature) @ X + np.diag(penalty)
     unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))

@@ -37,8 +37,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import (
     betaln,
-    chdtr,
-    chdtrc,
     gammaln,
     logsumexp,
     ndtr,
@@ -50,11 +48,11 @@ from scipy.special import (
 )
 
 from ._moments import Moments
+from ._probit_law import ProbitLaw
 
 COVARIANCES = ("common", "spherical", "separate")
 _LEGENDRE = roots_legendre(64)
 _LAGUERRE = roots_laguerre(48)
-_NODES = np.linspace(0, 1, 257)  # trapezoidal rules; both ends carry no mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -530,22 +528,23 @@ class AUCPosterior:
 
     def cdf(self, x):
         """``P(AUC ≤ x | data)``, elementwise."""
-        return self._on_probit_scale(x, self._probit_cdf, below=0.0, above=1.0)
+        return self._on_probit_scale(x, self._probit_law().cdf, below=0.0, above=1.0)
 
     def sf(self, x):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
-        swapped = self.swapped()
+        mirrored = self.swapped()._probit_law()
 
         def tail(z):
-            return swapped._probit_cdf(-z)
+            return mirrored.cdf(-z)
 
         return self._on_probit_scale(x, tail, below=1.0, above=0.0)
 
     def pdf(self, x):
         """Posterior density of the AUC on (0, 1), elementwise."""
+        law = self._probit_law()
 
         def density(z):
-            value = self._probit_cdf(z, density=True)
+            value = law.pdf(z)
             with np.errstate(over="ignore", divide="ignore"):
                 return np.sqrt(2 * np.pi) * np.exp(np.log(value) + z**2 / 2)
 
@@ -613,89 +612,18 @@ class AUCPosterior:
         out[inside] = [function(z) for z in ndtri(x[inside])]
         return out[()]
 
-    def _probit_cdf(self, z, density=False):
-        """``P(Z ≤ z)`` of the mixture, or the density of Z.
-
-        ``√2 Z = μR + √v N`` with ``μ = D√(df/q)``, ``R = √(χ²_df/df)``: integrate over
-        the source that spreads less, the other one is in closed form and smooth.
-        """
-        if np.isinf(z):
-            return float(z > 0 and not density)
-        mu, root_v = self.D * np.sqrt(self.df / self.q), np.sqrt(self.v)
-        normal_inside = root_v >= np.abs(mu) / np.sqrt(2 * self.df)
-        total = 0.0
-        for chosen, part in (
-            (normal_inside, _cdf_over_chi),
-            (~normal_inside, _cdf_over_normal),
-        ):
-            if chosen.any():
-                values = part(
-                    np.sqrt(2) * z, mu[chosen], root_v[chosen], self.df[chosen], density
-                )
-                total += self.weight[chosen] @ values
-        return float(total * np.sqrt(2) if density else min(total, 1.0))
+    def _probit_law(self):
+        """Law of Z: ``√2 Z = μR + √v N``, ``μ = D√(df/q)``, ``R = √(χ²_df/df)``."""
+        mu = self.D * np.sqrt(self.df / self.q)
+        return ProbitLaw(self.weight, mu, np.sqrt(self.v), self.df)
 
     def _quantile(self, level):
         if level in (0.0, 1.0):
             return np.inf if level else -np.inf
+        start = np.clip(self.mean_probit(), -1e150, 1e150)
         if level > 0.5:  # the upper tail by symmetry, to keep its digits
-            return -self.swapped()._quantile_below(1 - level)
-        return self._quantile_below(level)
-
-    def _quantile_below(self, level):
-        def excess(z):
-            return self._probit_cdf(z) - level
-
-        centre, step = np.clip(self.mean_probit(), -1e150, 1e150), 0.5
-        low = high = centre
-        while excess(low) > 0:
-            low, step = low - step, 2 * step
-        step = 0.5
-        while excess(high) <= 0:
-            high, step = high + step, 2 * step
-        return brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
-
-
-def _cdf_over_chi(x, mu, root_v, df, density):
-    """``E_R Φ((x − μR)/√v)``, or its derivative in x; one value a cell."""
-    weight, chi2 = _chi2_rule(df)
-    argument = (x - mu[:, None] * np.sqrt(chi2 / df[:, None])) / root_v[:, None]
-    if density:
-        values = np.exp(-(argument**2) / 2) / (np.sqrt(2 * np.pi) * root_v[:, None])
-    else:
-        values = ndtr(argument)
-    return np.einsum("ck,ck->c", weight, values)
-
-
-def _cdf_over_normal(x, mu, root_v, df, density):
-    """``E_N P(μR ≤ x − √v N)``, or its derivative in x; one value a cell."""
-    normal = 10 * (2 * _NODES - 1)
-    weight = np.exp(-(normal**2) / 2)
-    weight /= weight.sum()
-    r = (x - root_v[:, None] * normal) / mu[:, None]
-    df = df[:, None]
-    if density:
-        r = np.maximum(r, np.finfo(float).tiny)
-        log_pdf = (df - 1) * np.log(r) - df * r**2 / 2 + df / 2 * np.log(df / 2)
-        values = 2 * np.exp(log_pdf - gammaln(df / 2)) / np.abs(mu[:, None])
-    else:
-        chi2 = df * np.maximum(r, 0) ** 2
-        below, above = chdtr(df, chi2), chdtrc(df, chi2)
-        values = np.where(mu[:, None] > 0, below, above)
-    return values @ weight
-
-
-def _chi2_rule(df):
-    """Trapezoidal rule in log χ² for each df: weights and nodes, (n_cells, n_nodes).
-
-    With χ² = df·e^y the density in y is ∝ exp(−(df/2)(e^y − 1 − y)); both ends are
-    bounded so that it has fallen below e^−40 there.
-    """
-    c = 80 / df[:, None]
-    y = -(c + np.sqrt(2 * c)) + (c + 2 * np.sqrt(2 * c)) * _NODES
-    weight = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
-    weight /= weight.sum(axis=1, keepdims=True)
-    return weight, df[:, None] * np.exp(y)
+            return -self.swapped()._probit_law().quantile(1 - level, -start)
+        return self._probit_law().quantile(level, start)
 
 
 def _mean_root_chi2(df):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from inspect import signature
 
 import numpy as np
+from scipy.special import chdtri
 from sklearn.covariance import ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
@@ -32,8 +33,9 @@ from ._leave_pair_out import (
 )
 from ._moments import project_samples
 
-_STATIONARY = 0.1  # gradient / random-walk size: solvers reach 1e-3, other rows have 1
-_PARALLEL = 0.999  # cosine of the scores of a discriminant solved again
+_STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
+_MISTAKEN = 1e-3  # how often held-out rows may pass
+_PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
 def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | None:
@@ -61,9 +63,20 @@ def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | Non
     if fit is None:
         return None
     fit = on_its_ray(Z, positive, fit)
-    if stationarity(Z, positive, fit) > _STATIONARY:
+    if stationarity(Z, positive, fit) > _largest_gradient(Z.shape):
         return None
     return leave_pair_out(Z, positive, fit, sample_weight)
+
+
+def _largest_gradient(shape):
+    """Gradient, in units of its random walk, up to which rows count as training rows.
+
+    Solvers reach 1e-3, a few 1e-1 on badly scaled features. On other rows the square
+    is about ``χ²_k/(k + 1)``: the length of w is fitted, k = min(n, P) − 1 directions
+    are left. One feature leaves none: any row might have trained it.
+    """
+    k = max(min(shape) - 1, 1)
+    return np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY)
 
 
 def has_witness(model, Z, positive, sample_weight=None) -> bool:
@@ -171,9 +184,9 @@ def _discriminant_witness(model, Z, positive, sample_weight):
         s, target = _shrinkage(model, part)
         a[c] = (1 - s) * ratio[c]
         penalty += s * ratio[c] * len(part) * target
-    spread = np.mean([part.var(axis=0).mean() for part in parts])
-    floor = 1e-9 * n * max(spread, np.finfo(float).tiny)
-    unit = 1 / np.sqrt(np.maximum(penalty, floor))
+    spread = np.mean([part.var(axis=0) for part in parts], axis=0)
+    spread = np.where(spread > 0, spread, spread.mean() or 1.0)
+    unit = 1 / np.sqrt(np.maximum(penalty, 1e-9 * n * spread))
     case_weight = np.maximum(a, 1e-9)[positive.astype(int)]
     ridge = Ridge(alpha=1.0, solver="svd")
     sign = np.where(positive, 1.0, -1.0)
