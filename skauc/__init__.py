@@ -35,6 +35,7 @@ from ._scores import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "AUCEstimate",
     "AUCPosterior",
     "AdaptivePrior",
     "BinormalROC",
@@ -42,6 +43,7 @@ __all__ = [
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",
+    "auc_estimate",
     "auc_posterior",
     "bayesian_val_score",
     "bee_scorer",
