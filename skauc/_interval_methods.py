@@ -19,6 +19,7 @@ from ._limits import (
     balanced_variance,
     exact_limits,
     hanley_mcneil_variance,
+    larger_variance,
     score_limits,
     wald_limits,
 )
@@ -43,6 +44,12 @@ class Sample:
     """Scores of the negatives and the positives, sorted when nothing else hangs on it.
 
     Weights and clusters are None when there are none.
+
+    Parameters
+    ----------
+    neg, pos : ndarray of shape (n_neg,), (n_pos,)
+    weight_neg, weight_pos : ndarray, default=None
+    cluster_neg, cluster_pos : ndarray of int, default=None
     """
 
     neg: np.ndarray
@@ -53,9 +60,11 @@ class Sample:
     cluster_pos: np.ndarray | None = None
 
     @classmethod
-    def from_rows(cls, score, positive, weight=None, cluster=None) -> Sample:
+    def from_rows(
+        cls, score, positive, weight=None, cluster=None, *, keep_order=False
+    ) -> Sample:
         """Split the rows; rows of weight 0 are gone."""
-        if weight is None and cluster is None:
+        if weight is None and cluster is None and not keep_order:
             return cls(np.sort(score[~positive]), np.sort(score[positive]))
         masks = ~positive, positive
         if weight is not None:
@@ -97,10 +106,51 @@ class Sample:
     def has_variance(self):
         return self.cluster_pos is not None or self.odd_weight is None
 
+    def check_variance(self):
+        """Refuse weights for which no variance is valid."""
+        if not self.has_variance:
+            raise ValueError(
+                "sample_weight must hold whole numbers (counts of rows) for an "
+                f"interval without groups, got {self.odd_weight:g}"
+            )
+
     @cached_property
     def placements(self):
         """``V₀₁`` and ``V₁₀``."""
         return placements(self.neg, self.pos, self.weight_neg, self.weight_pos)
+
+    def covariance(self, v01, v10):
+        """Covariance of the means of the rows' placements, shapes (k, n_c).
+
+        Raises
+        ------
+        ValueError
+            If the weights are no counts and there are no clusters, or a class has
+            one row or cluster.
+        """
+        self.check_variance()
+        if self.smaller < 2:
+            kind = "rows" if self.cluster_pos is None else "groups"
+            raise ValueError(
+                f"each class must hold at least 2 {kind} for DeLong's variance, got "
+                f"{self.smaller:g}"
+            )
+        if self.cluster_pos is None:
+            return delong_covariance(v01, v10, self.weight_neg, self.weight_pos)
+        weights = (
+            np.ones(len(scores)) if weight is None else weight
+            for scores, weight in (
+                (self.neg, self.weight_neg),
+                (self.pos, self.weight_pos),
+            )
+        )
+        covariance = clustered_covariance(
+            v01, v10, self.cluster_neg, self.cluster_pos, *weights
+        )
+        # Obuchowski's three factors can leave it a little indefinite.
+        diagonal = np.diag_indices(len(covariance))
+        covariance[diagonal] = np.maximum(covariance[diagonal], 0)
+        return covariance
 
     def counted(self):
         """Scores with every row as often as it counts."""
@@ -160,28 +210,8 @@ class Own:
 
 
 def _delong(sample):
-    return sample.auc, np.sqrt(delong_variance(sample))
-
-
-def delong_variance(sample):
-    """Variance of the placements, with the clusters if there are any."""
     v01, v10 = (v[None] for v in sample.placements)
-    if sample.cluster_pos is None:
-        return delong_covariance(v01, v10, sample.weight_neg, sample.weight_pos)[0, 0]
-    variance = clustered_covariance(
-        v01,
-        v10,
-        sample.cluster_neg,
-        sample.cluster_pos,
-        np.ones_like(sample.neg) if sample.weight_neg is None else sample.weight_neg,
-        np.ones_like(sample.pos) if sample.weight_pos is None else sample.weight_pos,
-    )[0, 0]
-    if np.isnan(variance):
-        raise ValueError(
-            "groups must put each class into at least 2 clusters, got "
-            f"{sample.smaller}"
-        )
-    return max(variance, 0.0)
+    return sample.auc, np.sqrt(sample.covariance(v01, v10)[0, 0])
 
 
 def _bamber(sample):
@@ -209,17 +239,25 @@ def _binormal(sample):
     return ndtr(delta), np.sqrt(variance) * density
 
 
-def _score_error(sample):
-    return np.sqrt(balanced_variance(sample.auc, *sample.sizes))
+def _newcombe(sample):
+    return lambda auc: balanced_variance(auc, *sample.sizes)
 
 
-def _score_limits(sample, tail_low, tail_high):
-    return score_limits(
-        sample.auc,
-        lambda auc: balanced_variance(auc, *sample.sizes),
-        tail_low,
-        tail_high,
-    )
+def _larger(sample):
+    delong = 0.0 if sample.smaller < 2 else _delong(sample)[1] ** 2
+    return larger_variance(sample.auc, delong, *sample.sizes)
+
+
+def _score(variance_of):
+    """Method that inverts ``|Â − A| ≤ z √V(A)``, V = ``variance_of(sample)``."""
+
+    def error(sample):
+        return np.sqrt(variance_of(sample)(sample.auc))
+
+    def limits(sample, tail_low, tail_high):
+        return score_limits(sample.auc, variance_of(sample), tail_low, tail_high)
+
+    return Own(error, limits)
 
 
 _REFERENCE_KAPPA = {"separate": -1.0, "common": -2.0}  # df n_c − 1 each, or n − 2
@@ -337,7 +375,8 @@ def _bootstrap_limits(sample, tail_low, tail_high, **options):
 
 
 METHODS = {
-    "hanley_mcneil_score": Own(_score_error, _score_limits),
+    "score": _score(_larger),
+    "hanley_mcneil_score": _score(_newcombe),
     "delong": Wald(_delong, least_rows=2),
     "bamber": Wald(_bamber, least_rows=2),
     "hanley_mcneil": Wald(_hanley_mcneil),

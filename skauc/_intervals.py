@@ -15,7 +15,7 @@ from ._validation import (
     check_weight,
 )
 
-DEFAULT_METHOD = "hanley_mcneil_score"
+DEFAULT_METHOD = "score"
 
 
 def auc_estimate(
@@ -219,11 +219,7 @@ class AUCEstimate:
         chosen = METHODS[check_option("method", method, METHODS)]
         if sample.cluster_pos is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
-        if not sample.has_variance:
-            raise ValueError(
-                "sample_weight must hold whole numbers (counts of rows) for an "
-                f"interval without groups, got {sample.odd_weight:g}"
-            )
+        sample.check_variance()
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")

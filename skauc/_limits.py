@@ -67,6 +67,32 @@ def balanced_variance(auc, n_neg, n_pos):
     return auc * (1 - auc) * (1 + (half - 1) * shape) / (n_neg * n_pos)
 
 
+def larger_variance(auc, delong, n_neg, n_pos):
+    """Variance as a function of A: the larger of a model's and the data's.
+
+    :func:`balanced_variance`, or DeLong's scaled to ``A(1 − A)``, whichever is larger.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Estimate Â.
+    delong : float or ndarray
+        DeLong's variance of Â, 0 where it is not known.
+    n_neg, n_pos : float
+
+    Returns
+    -------
+    callable
+    """
+    share = np.asarray(auc * (1 - auc), dtype=float)
+    scale = np.where(share > 0, delong / np.where(share > 0, share, 1), 0)
+
+    def variance(a):
+        return np.maximum(balanced_variance(a, n_neg, n_pos), scale * a * (1 - a))
+
+    return variance
+
+
 def exact_limits(share, n, tail_low, tail_high):
     """Clopper–Pearson limits of ``share · n`` successes in n; elementwise.
 
