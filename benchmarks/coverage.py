@@ -15,19 +15,16 @@ the errors at the threshold midway between the classes' medians.
 
 import argparse
 import csv
-import platform
-import subprocess
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import scipy
+from results_table import stamp
 from scipy.optimize import brentq
 from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 from tqdm import tqdm
 
-import skauc
 from skauc import auc_estimate, cortes_mohri_interval
 from skauc._limits import (
     balanced_variance,
@@ -116,14 +113,16 @@ class Replicates:
     """Summaries of R data sets at once, by comparing all pairs."""
 
     def __init__(self, neg, pos, threshold):
-        self.neg, self.pos, self.threshold = neg.astype(float), pos.astype(float), threshold
+        self.neg, self.pos, self.threshold = (
+            neg.astype(float),
+            pos.astype(float),
+            threshold,
+        )
         neg, pos = self.neg[:, None, :], self.pos[:, :, None]
         self.psi = ((pos > neg) + 0.5 * (pos == neg)).astype(np.float32)
         self.n_neg, self.n_pos = self.neg.shape[1], self.pos.shape[1]
         self.smaller = min(self.n_neg, self.n_pos)
-        self.v10, self.v01 = (
-            self.psi.mean(axis=axis, dtype=float) for axis in (2, 1)
-        )
+        self.v10, self.v01 = (self.psi.mean(axis=axis, dtype=float) for axis in (2, 1))
         self.auc = self.v10.mean(axis=1)
         self.delong = self.v10.var(axis=1, ddof=1) / self.n_pos
         self.delong += self.v01.var(axis=1, ddof=1) / self.n_neg
@@ -138,6 +137,7 @@ class Replicates:
 
 
 def wald(variance):
+    """Limits from a variance on the scale of a transform."""
     def limits(r, tail, transform):
         error = np.sqrt(variance(r))
         return wald_limits(r.auc, error, r.smaller, tail, tail, transform)
@@ -146,6 +146,7 @@ def wald(variance):
 
 
 def binormal_limits(r, tail, transform):
+    """Delta method on ``δ = (x̄₁ − x̄₀)/√(s₀² + s₁²)``."""
     (m0, m1), (a, b) = r.mean, r.s2
     total = a + b
     known = total > 0
@@ -160,12 +161,14 @@ def binormal_limits(r, tail, transform):
 
 
 def newcombe(r, tail, transform):
+    """Inverted score of Hanley–McNeil's variance, Newcombe's method 5."""
     return score_limits(
         r.auc, lambda a: balanced_variance(a, r.n_neg, r.n_pos), tail, tail
     )
 
 
 def score(r, tail, transform):
+    """Inverted score of the larger of Newcombe's and DeLong's variance."""
     variance = larger_variance(r.auc, r.delong, r.n_neg, r.n_pos)
     return score_limits(r.auc, variance, tail, tail)
 
@@ -199,10 +202,12 @@ def bayesian(common):
 
 @cache
 def cortes_mohri_of(n_pos, n_neg, k, level):
+    """One interval for all replicates with k errors."""
     return cortes_mohri_interval(n_pos, n_neg, k, level)
 
 
 def cortes_mohri(r, tail, transform):
+    """From the errors at the threshold alone."""
     errors = (r.neg > r.threshold).sum(axis=1) + (r.pos <= r.threshold).sum(axis=1)
     level = round(1 - 2 * tail, 12)
     return np.array(
@@ -238,12 +243,11 @@ def bootstrap(r, tail, transform):
         right = np.minimum(left + 1, N_BOOTSTRAP - 1)
         rows = np.arange(len(r.auc))
         limits.append(
-            drawn[rows, left] + (index - left) * (drawn[rows, right] - drawn[rows, left])
+            drawn[rows, left]
+            + (index - left) * (drawn[rows, right] - drawn[rows, left])
         )
     exact = wald_limits(r.auc, 0, r.smaller, tail, tail, "none")
-    return tuple(
-        np.where(known, b, e) for b, e in zip(limits, exact, strict=True)
-    )
+    return tuple(np.where(known, b, e) for b, e in zip(limits, exact, strict=True))
 
 
 METHODS = {
@@ -277,6 +281,7 @@ CHECKED = (
 
 
 def simulate(auc, sizes, shape, replicates, seed):
+    """Replicates of one cell."""
     rng = np.random.default_rng(seed)
     draw_neg, draw_pos, threshold = SHAPES[shape](auc)
     neg = draw_neg(rng, (replicates, sizes[0]))
@@ -293,9 +298,12 @@ def check_against_package(r, limits, method, transform, level, n=3):
 
 
 def run(replicates, level):
+    """Fill results/coverage.csv, cell by cell."""
     path = RESULTS / "coverage.csv"
     RESULTS.mkdir(exist_ok=True)
-    done = {tuple(row[:4]) for row in csv.reader(path.open())} if path.exists() else set()
+    done = (
+        {tuple(row[:4]) for row in csv.reader(path.open())} if path.exists() else set()
+    )
     cells = [(a, s, shape) for a in AUCS for s in SIZES for shape in SHAPES]
     tail = (1 - level) / 2
     with path.open("a", newline="") as file:
@@ -317,31 +325,26 @@ def run(replicates, level):
                         check_against_package(r, (low, high), method, transform, level)
                     below, above = (high < auc).mean(), (low > auc).mean()
                     numbers = (1 - below - above, below, above, (high - low).mean())
-                    rows.append(
-                        (auc, *sizes, shape, method, transform or "")
-                        + tuple(round(float(x), 5) for x in numbers)
-                        + (replicates,)
-                    )
+                    cell = (auc, *sizes, shape, method, transform or "")
+                    numbers = [round(float(x), 5) for x in numbers]
+                    rows.append([*cell, *numbers, replicates])
             writer.writerows(rows)
             file.flush()
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True
-    ).stdout.strip()
     (RESULTS / "coverage.txt").write_text(
-        f"skauc {skauc.__version__} ({commit}), numpy {np.__version__}, scipy "
-        f"{scipy.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}\nlevel {level}, {replicates} replicates a cell\n"
+        f"{stamp()}\nlevel {level}, {replicates} replicates a cell\n"
     )
 
 
 def plot(level):
+    """Heat map of the coverage, one panel a method."""
     import matplotlib.pyplot as plt
     import pandas as pd
 
     table = pd.read_csv(RESULTS / "coverage.csv", keep_default_na=False)
     table["name"] = (table.method + " " + table["transform"]).str.strip()
     shown = [f"{m} {t or ''}".strip() for m, (_, ts) in METHODS.items() for t in ts]
-    fig, axes = plt.subplots(3, -(-len(shown) // 3), figsize=(22, 17), sharey=True)
+    fig, axes = plt.subplots(3, -(-len(shown) // 3), figsize=(17, 19), sharey=True, layout="constrained"
+    )
     for ax in axes.ravel()[len(shown) :]:
         ax.axis("off")
     for ax, name in zip(axes.ravel(), shown, strict=False):

@@ -35,6 +35,9 @@ from ._scores import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "AUCComparison",
+    "AUCComparisons",
+    "AUCDifferencePosterior",
     "AUCEstimate",
     "AUCPosterior",
     "AdaptivePrior",
@@ -43,6 +46,7 @@ __all__ = [
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",
+    "auc_difference_posterior",
     "auc_estimate",
     "auc_posterior",
     "bayesian_val_score",

@@ -119,8 +119,9 @@ def compare_auc(
     _check_question(score_b, more_scores, y_true_b, constant, margin, alternative)
     a = _Scores.from_rows(
         y_true,
-        [score_a] if y_true_b is not None or score_b is None else
-        [score_a, score_b, *more_scores],
+        [score_a]
+        if y_true_b is not None or score_b is None
+        else [score_a, score_b, *more_scores],
         sample_weight,
         groups,
         pos_label,
@@ -336,7 +337,9 @@ class _Scores:
         )
 
     def _same_ranking(self, i, j):
-        a, b = (rankdata(np.r_[s.neg, s.pos]) for s in (self.samples[i], self.samples[j]))
+        a, b = (
+            rankdata(np.r_[s.neg, s.pos]) for s in (self.samples[i], self.samples[j])
+        )
         return bool((a == b).all())
 
 

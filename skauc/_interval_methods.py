@@ -33,7 +33,6 @@ from ._ranks import (
     placements,
 )
 
-
 # --------------------------------------------------------------------------------------
 # The two samples
 # --------------------------------------------------------------------------------------
@@ -313,7 +312,9 @@ def _cortes_mohri_limits(
     k = _count_errors(sample, threshold, n_errors)
     n_neg, n_pos = sample.sizes
     # A one-sided interval is one side of a two-sided one of twice the risk.
-    risk = tail_low + tail_high if tail_low and tail_high else 2 * max(tail_low, tail_high)
+    risk = (
+        tail_low + tail_high if tail_low and tail_high else 2 * max(tail_low, tail_high)
+    )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 

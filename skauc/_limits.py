@@ -171,7 +171,10 @@ def score_limits(auc, variance, tail_low, tail_high):
         for _ in range(60):
             middle = (inner + outer) / 2
             within = (auc - middle) ** 2 <= z2 * variance(middle)
-            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+            inner, outer = (
+                np.where(within, middle, inner),
+                np.where(within, outer, middle),
+            )
         return inner[()]
 
     return limit(0.0, tail_low), limit(1.0, tail_high)

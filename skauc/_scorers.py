@@ -18,12 +18,12 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ._posterior import COVARIANCES
+from ._posterior import COVARIANCES, AUCPosterior
 from ._ranks import empirical_auc
 from ._scores import (
-    auc_posterior,
     check_prior,
     direction_of_estimator,
+    directions_of_pairs,
     ebauc_of_direction,
 )
 from ._unwrap import linear_rule, weight_for_fit
@@ -35,6 +35,8 @@ from ._validation import (
     check_weight,
 )
 from ._witness import has_witness, second_witness
+
+MULTI_CLASS = ("ovo", "raise")
 
 
 class Scorer:
@@ -116,6 +118,9 @@ def make_cbauc_scorer(
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
         order where the AUC itself rounds to 1.
+    multi_class : {"ovo", "raise"}, default="ovo"
+        Of more than two classes: the mean over all pairs of classes, each pair with
+        the rule ``w_j − w_i`` on its own rows; or an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
@@ -149,7 +154,14 @@ def make_cbauc_scorer(
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
     check_option("scale", scale, ("auc", "probit"))
-    params = dict(prior=prior, covariance=covariance, scale=scale, pos_label=pos_label)
+    check_option("multi_class", multi_class, MULTI_CLASS)
+    params = dict(
+        prior=prior,
+        covariance=covariance,
+        scale=scale,
+        multi_class=multi_class,
+        pos_label=pos_label,
+    )
     return Scorer("make_cbauc_scorer", _cbauc_of_estimator, params)
 
 
@@ -163,7 +175,7 @@ def make_ebauc_scorer(
 
     Parameters
     ----------
-    prior, pos_label
+    prior, multi_class, pos_label
         As for :func:`make_cbauc_scorer`.
     covariance : {"separate", "common", "spherical"}, default="separate"
         Covariance model of the classes; the authors' code takes separate ones.
@@ -194,8 +206,13 @@ def make_ebauc_scorer(
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
     check_option("thresholds", thresholds, ("scores", "all"))
+    check_option("multi_class", multi_class, MULTI_CLASS)
     params = dict(
-        prior=prior, covariance=covariance, thresholds=thresholds, pos_label=pos_label
+        prior=prior,
+        covariance=covariance,
+        thresholds=thresholds,
+        multi_class=multi_class,
+        pos_label=pos_label,
     )
     return Scorer("make_ebauc_scorer", _ebauc_of_estimator, params)
 
@@ -300,16 +317,19 @@ def make_cv_auc_scorer(
 
 
 def _cbauc_of_estimator(
-    estimator, X, y, *, prior, covariance, scale, pos_label, sample_weight
+    estimator,
+    X,
+    y,
+    *,
+    prior,
+    covariance,
+    scale,
+    multi_class,
+    pos_label,
+    sample_weight,
 ):
-    posterior = auc_posterior(
-        estimator,
-        X,
-        y,
-        prior=prior,
-        covariance=covariance,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
+    rules = _pairs(
+        multi_class, estimator, X, y, prior, covariance, sample_weight, pos_label
     )
     value = posterior.choice(scale)
     if scale == "auc" and value == 1.0:
@@ -392,12 +412,28 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
 
 
 def _ebauc_of_estimator(
-    estimator, X, y, *, prior, covariance, thresholds, pos_label, sample_weight
+    estimator,
+    X,
+    y,
+    *,
+    prior,
+    covariance,
+    thresholds,
+    multi_class,
+    pos_label,
+    sample_weight,
 ):
-    rule = direction_of_estimator(
-        estimator, X, y, prior, covariance, sample_weight, pos_label
+    rules = _pairs(
+        multi_class, estimator, X, y, prior, covariance, sample_weight, pos_label
     )
-    return ebauc_of_direction(rule, thresholds)
+    return float(np.mean([ebauc_of_direction(rule, thresholds) for rule in rules]))
+
+
+def _pairs(multi_class, *question):
+    """Directions of all pairs of classes; of two classes there is one."""
+    if multi_class == "raise":
+        return [direction_of_estimator(*question)]
+    return list(directions_of_pairs(*question))
 
 
 def _accuracy_of_estimator(
@@ -442,7 +478,7 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     model = clone(estimator)
     fit_params = {} if weight is None else weight_for_fit(model, weight[train])
     model.fit(_safe_indexing(X, train), y[train], **fit_params)
-    score = _response(model, _safe_indexing(X, test))
+    score = decision_values(model, _safe_indexing(X, test))
     if positive[test][y[test] == model.classes_[0]].any():  # pos_label=classes_[0]
         score = -score
     score = check_score(score, len(test), name="decision_function")
@@ -450,12 +486,6 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
     return auc, w[pos].sum() * w[~pos].sum()
-
-
-def _response(model, X):
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict_proba(X)[:, 1]
 
 
 def _shared(scorer):

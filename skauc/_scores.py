@@ -9,10 +9,11 @@ features: that is what may be asked about the rows that trained the model.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import column_or_1d
 
 from ._adaptive import AdaptivePrior, LearntDirection
 from ._binormal import BinormalROC
@@ -24,7 +25,7 @@ from ._posterior import (
     ProjectedPosterior,
     projected_posterior,
 )
-from ._unwrap import linear_rule
+from ._unwrap import any_linear_rule, linear_rule, pair_rules
 from ._validation import (
     check_features,
     check_option,

@@ -10,6 +10,7 @@ FLOORS = {
     "_losses": 0,
     "_moments": 0,
     "_ranks": 0,
+    "_limits": 0,
     "_binormal": 1,
     "_eigenbasis": 1,
     "_pair_refits": 1,
