@@ -138,6 +138,7 @@ class Replicates:
 
 def wald(variance):
     """Limits from a variance on the scale of a transform."""
+
     def limits(r, tail, transform):
         error = np.sqrt(variance(r))
         return wald_limits(r.auc, error, r.smaller, tail, tail, transform)
@@ -343,7 +344,8 @@ def plot(level):
     table = pd.read_csv(RESULTS / "coverage.csv", keep_default_na=False)
     table["name"] = (table.method + " " + table["transform"]).str.strip()
     shown = [f"{m} {t or ''}".strip() for m, (_, ts) in METHODS.items() for t in ts]
-    fig, axes = plt.subplots(3, -(-len(shown) // 3), figsize=(17, 19), sharey=True, layout="constrained"
+    fig, axes = plt.subplots(
+        3, -(-len(shown) // 3), figsize=(17, 19), sharey=True, layout="constrained"
     )
     for ax in axes.ravel()[len(shown) :]:
         ax.axis("off")

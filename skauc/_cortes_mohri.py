@@ -13,8 +13,9 @@ form for them holds for k ≤ min(m, n) and loses digits; this one holds for eve
 
 **Derivation.** Let ``α = |k − m|``, ``β = |k − n|``, ``d = α + β`` and shift the
 counts to ``i = x − (k − m)₊``, ``j = y − (k − n)₊``; their sum is
-``L = min(k, m, n, N − k)``. Both binomials become central, ``C(2i + α, i) C(2j + β, j)``, whose generating
-function is ``F_α(z) = c(z)^α s(z)`` with Catalan's c and ``s = (1 − 4z)^−½``. From
+``L = min(k, m, n, N − k)``. Both binomials become central,
+``C(2i + α, i) C(2j + β, j)``, with generating functions ``F_α(z) = c(z)^α s(z)``,
+Catalan's c and ``s = (1 − 4z)^−½``. From
 ``z c'/c = (s − 1)/2`` and ``z s' = s(s² − 1)/2``, weighting by ``i^q`` multiplies
 ``F_α F_β = c^d s²`` by a polynomial Q_q(s)/2^q,
 
@@ -156,7 +157,7 @@ def cortes_mohri_interval(
     >>> from skauc import cortes_mohri_interval
     >>> low, high = cortes_mohri_interval(50, 50, 10, 0.95)
     >>> round(low, 2), round(high, 2)
-    (0.74, 1.0)
+    (0.77, 1.0)
     """
     m, n, k = _check_counts(n_pos, n_neg, n_errors)
     if not 0 < confidence_level < 1:

@@ -325,7 +325,7 @@ def _resampled_auc(sample, n_resamples=9999, random_state=0):
         raise ValueError(f"n_resamples must be a whole number >= 1, got {n_resamples}")
     neg, pos = sample.counted()
     level = np.unique(np.concatenate([neg, pos]), return_inverse=True)[1]
-    neg, pos = level[: len(neg)], level[len(neg) :]
+    neg, pos = np.sort(level[: len(neg)]), np.sort(level[len(neg) :])
     rng = np.random.default_rng(random_state)
     block = max(1, 2_000_000 // len(level))
     auc = []

@@ -134,10 +134,9 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     }[transform]
     centre, reach = forward(inside), error * slope(inside)
     low, high = (
-        back(centre + np.where(z == 0, 0, z * reach))
-        for z in (ndtri(tail_low), -ndtri(tail_high))
+        back(centre + ndtri(tail_low) * reach) if tail_low else np.zeros_like(auc),
+        back(centre - ndtri(tail_high) * reach) if tail_high else np.ones_like(auc),
     )
-    low, high = (low if tail_low else 0 * low), (high if tail_high else 0 * high + 1)
     exact_low, exact_high = exact_limits(auc, n, tail_low, tail_high)
     return (
         np.where(degenerate, exact_low, low)[()],

@@ -225,25 +225,28 @@ class _JointPosterior:
     def draw(self, n_draws, random_state) -> AUCDifferencePosterior:
         if n_draws != int(n_draws) or n_draws < 1:
             raise ValueError(f"n_draws must be a whole number >= 1, got {n_draws}")
-        engine = qmc.Sobol(
-            5 if self.shared else 8, seed=np.random.default_rng(random_state)
-        )
-        u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2))))).T
-        u = np.clip(u, 1e-12, 1 - 1e-12)
-        parts = [_draw_covariance(self.roots[0], self.df[0], u[2:5])]
+        classes = 1 if self.shared else 2
+        engine = qmc.Sobol(5 * classes, seed=np.random.default_rng(random_state))
+        u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
+        u = np.clip(u.T, 1e-12, 1 - 1e-12).reshape(classes, 5, -1)
+        # Halves of the covariances, Σ_c = M_c M_cᵀ, and of V
+        M = [
+            _draw_half(R, df, v[:3])
+            for R, df, v in zip(self.roots, self.df, u, strict=True)
+        ]
         if self.shared:
-            parts *= 2
+            halves = [M[0] * np.sqrt((1 / self.nu).sum())]
+            M = M * 2
         else:
-            parts.append(_draw_covariance(self.roots[1], self.df[1], u[5:8]))
-        total = parts[0] + parts[1]
-        V = parts[0] / self.nu[0] + parts[1] / self.nu[1]
+            halves = [m / np.sqrt(nu) for m, nu in zip(M, self.nu, strict=True)]
+        V = sum(_square(half) for half in halves)
+        total = _square(M[0]) + _square(M[1])
         spread = np.sqrt(total[[0, 1], [0, 1]])
-        z_a, z_b = ndtri(u[:2])
-        first = np.sqrt(V[0, 0])
-        cross = V[0, 1] / first
-        rest = np.sqrt(np.maximum(V[1, 1] - cross**2, 0))
-        auc_a = ndtr((self.D[0] + first * z_a) / spread[0])
-        auc_b = ndtr((self.D[1] + cross * z_a + rest * z_b) / spread[1])
+        gap = self.D[:, None] + sum(
+            np.einsum("ikn,kn->in", half, ndtri(v[3:]))
+            for half, v in zip(halves, u, strict=True)
+        )
+        auc_a, auc_b = ndtr(gap / spread)
         return AUCDifferencePosterior(auc_a, auc_b, self._probability(V, spread))
 
     def _probability(self, V, spread):
@@ -332,12 +335,12 @@ def _root(scatter):
     return np.array([[a, 0.0], [b * cosine, b * sine]])
 
 
-def _draw_covariance(root, df, u):
-    """Draws of ``R(BBᵀ)⁻¹Rᵀ``, shape (2, 2, n): ``M = R B⁻ᵀ``, then MMᵀ."""
+def _draw_half(root, df, u):
+    """Draws of ``M = R B⁻ᵀ``, shape (2, 2, n); MMᵀ is inverse-Wishart."""
     first, second = np.sqrt(chdtri(df, u[0])), np.sqrt(chdtri(df - 1, u[1]))
     below = ndtri(u[2])
     # B⁻ᵀ = [[1/first, −below/(first second)], [0, 1/second]]
-    M = np.array(
+    return np.array(
         [
             [root[0, 0] / first, -root[0, 0] * below / (first * second)],
             [
@@ -346,4 +349,8 @@ def _draw_covariance(root, df, u):
             ],
         ]
     )
+
+
+def _square(M):
+    """``MMᵀ`` of each draw."""
     return np.einsum("ikn,jkn->ijn", M, M)

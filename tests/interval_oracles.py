@@ -77,7 +77,11 @@ def loop_hand_till(y, scores):
 def enumerate_rankings(m, n):
     """Mean and variance of the AUC for each k, over all rankings and thresholds."""
     N = m + n
-    total, first, second = [0] * (N + 1), [Fraction(0)] * (N + 1), [Fraction(0)] * (N + 1)
+    total, first, second = (
+        [0] * (N + 1),
+        [Fraction(0)] * (N + 1),
+        [Fraction(0)] * (N + 1),
+    )
     for places in combinations(range(N), m):
         is_pos = [i in places for i in range(N)]
         won = sum(sum(not is_pos[q] for q in range(p)) for p in places)
@@ -88,9 +92,7 @@ def enumerate_rankings(m, n):
             first[k] += auc
             second[k] += auc**2
     means = [a / c for a, c in zip(first, total, strict=True)]
-    variances = [
-        b / c - e**2 for b, c, e in zip(second, total, means, strict=True)
-    ]
+    variances = [b / c - e**2 for b, c, e in zip(second, total, means, strict=True)]
     return means, variances
 
 
