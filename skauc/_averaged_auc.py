@@ -136,7 +136,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> from skauc import hand_till_auc
     >>> X, y = load_iris(return_X_y=True)
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
-    AveragedAUC(auc=0.9885, interval95=(0.9751, 0.9947), parts of shape (3, 3))
+    AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
     """
     y = column_or_1d(y_true)
     classes = np.unique(y) if labels is None else column_or_1d(labels)
@@ -226,7 +226,7 @@ def cross_val_auc(
     >>> from skauc import cross_val_auc
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> cross_val_auc(RidgeClassifier(), X, y)
-    AveragedAUC(auc=0.9912, interval95=(0.9818, 0.9958), parts of shape (5,))
+    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), parts of shape (5,))
     """
     positive = check_positive(y, pos_label=pos_label)
     folds = cross_validate(

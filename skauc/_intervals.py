@@ -70,7 +70,7 @@ def auc_estimate(
     0.875
     >>> low, high = estimate.confidence_interval(0.95)
     >>> round(low, 2), round(high, 2)
-    (0.47, 0.98)
+    (0.45, 0.98)
     """
     positive = check_positive(y_true, pos_label=pos_label)
     score = check_score(y_score, len(positive), allow_infinite=True)
@@ -92,14 +92,20 @@ class AUCEstimate:
         Share of pairs ranked rightly, ties ½.
     n_neg, n_pos : float
         Rows of each class (sum of the weights).
+    _sample : Sample
+        The scores of both classes.
 
     Notes
     -----
     The methods, for ``standard_error`` and ``confidence_interval``:
 
-    - ``"hanley_mcneil_score"`` (default): all A for which ``|Â − A| ≤ z √V(A)``,
-      Hanley–McNeil's variance with ``(n₀ + n₁)/2`` for both sizes; Newcombe's
-      method 5. Needs the AUC and the sizes only.
+    - ``"score"`` (default): all A for which ``|Â − A| ≤ z √V(A)``, V the larger of
+      Newcombe's variance (next line) and DeLong's, scaled to ``A(1 − A)``. The
+      model speaks where the sample is too small to show its variance, the
+      data where the model is wrong.
+    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance,
+      ``(n₀ + n₁)/2`` in place of both sizes; Newcombe's method 5. Needs the AUC and
+      the sizes only.
     - ``"delong"``: variances of the placements; with ``transform="none"`` clipped,
       the interval of pROC. The only method for ``groups``.
     - ``"bamber"``: the unbiased variance, eq. 2 of Cortes & Mohri.
@@ -117,12 +123,40 @@ class AUCEstimate:
     the limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes in
     ``min(n₀, n₁)`` trials.
 
+    Coverage of the default at 95 %, mean and least over the true AUCs .5, .7, .9, .97
+    and .99, 4000 data sets each (``benchmarks/coverage.py``; sizes are n₀ + n₁):
+
+    ================  =========  =========  =========  =========  =========  =========
+    scores            5 + 5      10 + 10    20 + 20    50 + 50    200 + 20   500 + 5
+    ================  =========  =========  =========  =========  =========  =========
+    binormal          .961 .930  .966 .958  .967 .952  .968 .951  .971 .957  .972 .962
+    unequal variance  .956 .930  .960 .948  .962 .950  .962 .951  .951 .924  .941 .900
+    exponential       .956 .928  .960 .944  .964 .958  .959 .951  .950 .934  .956 .946
+    Cauchy            .946 .873  .947 .898  .966 .956  .946 .911  .960 .942  .965 .929
+    five values       .967 .955  .962 .944  .964 .954  .969 .957  .973 .957  .975 .959
+    ================  =========  =========  =========  =========  =========  =========
+
+    Over the same 150 cells the least coverage and the mean width are .873 and .285
+    (``"score"``), .816 and .268 (``"hanley_mcneil_score"``), .825 and .365
+    (``"hanley_mcneil"``), .412 and .297 (``"delong"``, logit), .354 and .283
+    (``"delong"``, none), .408 and .299 (``"bootstrap"``), .900 and .475
+    (``"max_variance"``).
+
+    References
+    ----------
+    Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; DeLong, DeLong &
+    Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Efron (1987),
+    https://doi.org/10.1080/01621459.1987.10478410, for BCa; Hanley & McNeil (1982),
+    https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
+    https://doi.org/10.1002/sim.2324; Obuchowski (1997),
+    https://doi.org/10.2307/2533958
+
     Examples
     --------
     >>> from skauc import auc_estimate
     >>> estimate = auc_estimate([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
     >>> round(estimate.standard_error("delong"), 3)
-    0.136
+    0.157
     """
 
     auc: float
@@ -175,8 +209,8 @@ class AUCEstimate:
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
         transform : {"none", "logit", "probit"}, default=None
-            Scale of ``A ± z SE``; None takes the method's best: logit, or
-            probit for ``"binormal"``. Methods with limits of their own take none.
+            Scale of ``A ± z SE``; None is logit, or probit for ``"binormal"``: they
+            covered best. Methods with limits of their own take none.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options

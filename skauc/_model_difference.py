@@ -105,9 +105,10 @@ def auc_difference_posterior(
     >>> from sklearn.linear_model import LogisticRegression
     >>> from skauc import auc_difference_posterior
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> a, b = (LogisticRegression(C=C).fit(X[:, :5] / X.std(), y) for C in (1, 1e-4))
-    >>> round(auc_difference_posterior(a, b, X[:, :5] / X.std(), y).probability, 2)
-    0.99
+    >>> Z = (X - X.mean(axis=0))[:, :2] / X.std(axis=0)[:2]
+    >>> a, b = (LogisticRegression(C=C).fit(Z, y) for C in (1, 1e-4))
+    >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
+    0.97
     """
     check_prior(prior)
     check_option("covariance", covariance, ("common", "separate"))

@@ -62,7 +62,8 @@ def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
         half_pairs = _half_pairs(np.sort(pos), neg)
         return int(half_pairs.sum()) / (2 * len(neg) * len(pos))
     half_pairs = weight_pos @ _half_pairs(pos, neg, weight_neg)
-    return float(half_pairs / (2 * weight_neg.sum() * weight_pos.sum()))
+    share = half_pairs / (2 * weight_neg.sum() * weight_pos.sum())
+    return float(min(share, 1.0))  # sums of weights round
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
