@@ -347,12 +347,18 @@ def _compare_many(scores):
     auc, covariance = scores.auc, scores.covariance()
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    kept = spread > 1e-12 * np.trace(covariance)  # repeated scores have no spread
-    along = axes[:, kept].T @ (L @ auc)
+    contrasts = axes.T @ L
+    gap = contrasts @ auc
+    # No variance: repeated scores, if there is no difference either; otherwise the
+    # largest possible variance, as for two scores.
+    lost = spread <= 1e-12 * np.trace(covariance)
+    largest = (np.abs(contrasts).sum(axis=1) / 2) ** 2 / scores.smaller
+    spread = np.where(lost, largest, spread)
+    kept = ~lost | (np.abs(gap) > 1e-9)
     return AUCComparisons(
         auc=auc,
         covariance=covariance,
-        statistic=float((along**2 / spread[kept]).sum()),
+        statistic=float((gap[kept] ** 2 / spread[kept]).sum()),
         df=int(kept.sum()),
         pairs=tuple(scores.compare(i, j) for i, j in combinations(range(len(auc)), 2)),
     )

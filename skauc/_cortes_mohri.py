@@ -273,7 +273,7 @@ def _adaptive_interval(m, n, k0, confidence_level):
 
     def union(width):
         risk = _spread_risk((k - k0) / width, probability, confidence_level)
-        kept = risk < 1
+        kept = (risk < 1) | (k == k0)
         reach = np.sqrt(variance[kept] / risk[kept])
         return np.min(mean[kept] - reach), np.max(mean[kept] + reach)
 
@@ -295,7 +295,10 @@ def _spread_risk(distance, probability, confidence_level):
     def excess(log_a0):
         return (1 - risk(log_a0)) @ probability - confidence_level
 
-    return risk(brentq(excess, -800, 0, xtol=1e-10))
+    smallest = -690.0  # e^−690 is still a normal float
+    if excess(smallest) <= 0:  # the law's own tail is the whole risk
+        return risk(smallest)
+    return risk(brentq(excess, smallest, 0, xtol=1e-10))
 
 
 def _inside(low, high):

@@ -3,13 +3,13 @@
 ``V₁₀`` of a positive is the share of negatives below it, ``V₀₁`` of a negative the
 share of positives above it, ties counted ½. Both are counted in the sorted other
 class, in O(n log n) and as whole numbers of half pairs, so nothing is rounded until
-the last division. Their means are the Mann–Whitney estimate A of the AUC, and
+the last division. Their means are the Mann–Whitney estimate A of the AUC. With
+weights w that count rows, n_c their sums, DeLong's variance is
 
-    Var Â ≈ Σ_pos w² (V₁₀ − A)²/n₁² + Σ_neg w² (V₀₁ − A)²/n₀²
+    Σ_pos w (V₁₀ − A)²/(n₁(n₁ − 1)) + Σ_neg w (V₀₁ − A)²/(n₀(n₀ − 1)),
 
-up to a correction for the degrees of freedom: DeLong's when the weights are counts
-(``(n − 1) n`` for ``n²``), Obuchowski's when the rows come in clusters. For k scores
-the squares become k × k products of their deviations.
+and Obuchowski's squares the sums of ``w (V − A)/n_c`` within clusters instead of the
+rows, both classes together. For k scores squares become k × k products.
 
 References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
 Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),

@@ -186,6 +186,9 @@ def test_no_variance_is_no_certainty():
     assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
     constant = compare_auc(y, perfect, constant=0.5)
     assert constant.pvalue == against.pvalue  # z = .5/√(.25/3)
+    many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
+    assert many.df == 1
+    assert many.pvalue > against.pvalue
     unpaired = compare_auc(y, perfect, other, y_true_b=y)
     assert unpaired.pvalue == 1
 

@@ -187,6 +187,14 @@ def test_deviations_of_the_papers_table_1(name, N, share, rate, printed):
     assert np.sqrt(0.05) * (high - low) / 2 == pytest.approx(printed, rel=0.08)
 
 
+@pytest.mark.parametrize("level", [1e-12, 1 - 1e-12])
+def test_extreme_levels(level):
+    for case in [(5, 5, 0), (5, 500, 3), (40, 40, 20)]:
+        low, high = cortes_mohri_interval(*case, level)
+        assert 0 <= low <= high <= 1
+        assert (low == 0) == (level > 0.5)
+
+
 @pytest.mark.parametrize("adaptive", [True, False])
 @pytest.mark.parametrize("case", [(1, 1, 0), (5, 500, 2), (20, 20, 40), (9, 9, 9)])
 def test_intervals_are_nested_and_inside(case, adaptive):
