@@ -311,7 +311,7 @@ def run(replicates, level):
         writer = csv.writer(file)
         if not done:
             writer.writerow(
-                "auc n_neg n_pos scores method transform coverage miss_low miss_high "
+                "auc n_neg n_pos scores method transform coverage too_low too_high "
                 "width replicates".split()
             )
         for seed, (auc, sizes, shape) in enumerate(tqdm(cells, unit="cell")):

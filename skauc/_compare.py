@@ -347,19 +347,21 @@ def _compare_many(scores):
     auc, covariance = scores.auc, scores.covariance()
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    contrasts = axes.T @ L
-    gap = contrasts @ auc
-    # No variance: repeated scores, if there is no difference either; otherwise the
-    # largest possible variance, as for two scores.
-    lost = spread <= 1e-12 * np.trace(covariance)
-    largest = (np.abs(contrasts).sum(axis=1) / 2) ** 2 / scores.smaller
-    spread = np.where(lost, largest, spread)
-    kept = ~lost | (np.abs(gap) > 1e-9)
+    seen = spread > 1e-12 * np.trace(covariance)
+    gap = axes.T @ (L @ auc)
+    statistic, df = (gap[seen] ** 2 / spread[seen]).sum(), int(seen.sum())
+    # A difference without variance is no repeated score: the largest possible one.
+    unseen = axes[:, ~seen] @ gap[~seen]
+    length = np.linalg.norm(unseen)
+    if length > 1e-9:
+        contrast = unseen / length @ L
+        statistic += length**2 * scores.smaller / (np.abs(contrast).sum() / 2) ** 2
+        df += 1
     return AUCComparisons(
         auc=auc,
         covariance=covariance,
-        statistic=float((gap[kept] ** 2 / spread[kept]).sum()),
-        df=int(kept.sum()),
+        statistic=float(statistic),
+        df=df,
         pairs=tuple(scores.compare(i, j) for i, j in combinations(range(len(auc)), 2)),
     )
 

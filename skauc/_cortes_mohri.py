@@ -74,8 +74,8 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     -----
     For m = n and k ≤ m the mean is ``1 − k/N``. The mean is **not** consistent for
     the AUC of scores: balanced binormal scores with AUC .90 have mean .818, and for
-    k ≥ min(m, n) the model says about ½ whatever the classifier. With scores in hand
-    use :func:`skauc.auc_estimate`.
+    k between the class sizes it is about ½ whatever the classifier. With scores in
+    hand use :func:`skauc.auc_estimate`.
 
     References
     ----------

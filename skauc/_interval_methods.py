@@ -363,14 +363,16 @@ def _bootstrap_limits(sample, tail_low, tail_high, **options):
     spread = sum((u**2).sum() / len(u) ** 2 for u in parts)
     acceleration = skew / (6 * spread**1.5)
     below = ((drawn < sample.auc).mean() + (drawn <= sample.auc).mean()) / 2
-    bias = ndtri(below)
+    bias = ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
 
     def quantile(z):
         if np.isinf(z):
             return float(z > 0)
         shift = bias + z
-        level = ndtr(bias + shift / (1 - acceleration * shift))
-        return np.quantile(drawn, level)
+        stretch = 1 - acceleration * shift
+        if stretch <= 0:  # beyond the pole: as far as the draws go
+            return drawn[-1 if shift > 0 else 0]
+        return np.quantile(drawn, ndtr(bias + shift / stretch))
 
     return quantile(ndtri(tail_low)), quantile(-ndtri(tail_high))
 

@@ -18,13 +18,15 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ._posterior import COVARIANCES, AUCPosterior
+from ._posterior import COVARIANCES
 from ._ranks import empirical_auc
 from ._scores import (
+    auc_posterior,
     check_prior,
     direction_of_estimator,
     directions_of_pairs,
     ebauc_of_direction,
+    posterior_of_pairs,
 )
 from ._unwrap import linear_rule, weight_for_fit
 from ._validation import (
@@ -423,17 +425,15 @@ def _ebauc_of_estimator(
     pos_label,
     sample_weight,
 ):
-    rules = _pairs(
-        multi_class, estimator, X, y, prior, covariance, sample_weight, pos_label
-    )
-    return float(np.mean([ebauc_of_direction(rule, thresholds) for rule in rules]))
+    question = estimator, X, y, prior, covariance, sample_weight, pos_label
+    if multi_class == "ovo" and _has_many_classes(estimator):
+        rules = directions_of_pairs(*question)
+        return float(np.mean([ebauc_of_direction(rule, thresholds) for rule in rules]))
+    return ebauc_of_direction(direction_of_estimator(*question), thresholds)
 
 
-def _pairs(multi_class, *question):
-    """Directions of all pairs of classes; of two classes there is one."""
-    if multi_class == "raise":
-        return [direction_of_estimator(*question)]
-    return list(directions_of_pairs(*question))
+def _has_many_classes(estimator):
+    return len(getattr(estimator, "classes_", ())) > 2
 
 
 def _accuracy_of_estimator(

@@ -85,15 +85,13 @@ def pair_rules(rule: LinearRule) -> list[LinearRule]:
     Parameters
     ----------
     rule : LinearRule
-        From :func:`any_linear_rule`; of two classes it is its own only pair.
+        Of more than two classes, from :func:`any_linear_rule`.
 
     Returns
     -------
     list of LinearRule
         Their ``Z`` are still all rows.
     """
-    if rule.w.ndim == 1:
-        return [rule]
     return [
         replace(
             rule,
