@@ -7,6 +7,7 @@ Choose a linear model without folds::
 """
 
 from ._adaptive import AdaptivePrior
+from ._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
 from ._binormal import BinormalROC
 from ._diagnose import Diagnosis, diagnose
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
@@ -41,6 +42,7 @@ __all__ = [
     "AUCEstimate",
     "AUCPosterior",
     "AdaptivePrior",
+    "AveragedAUC",
     "BinormalROC",
     "Diagnosis",
     "Moments",
@@ -60,6 +62,7 @@ __all__ = [
     "diagnose",
     "ebauc_score",
     "ebauc_scorer",
+    "hand_till_auc",
     "lpo_auc_scorer",
     "make_bee_scorer",
     "make_cbauc_scorer",

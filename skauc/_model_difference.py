@@ -21,7 +21,7 @@ from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 
 from ._moments import class_moments, project_samples
-from ._scores import as_conjugate, check_prior
+from ._posterior import NormalInverseWishart
 from ._unwrap import linear_rule
 from ._validation import (
     check_features,
@@ -64,8 +64,8 @@ def auc_difference_posterior(
     y : array-like of shape (n,)
         Labels of two classes.
     prior : "paper" or NormalInverseWishart, default="paper"
-        See :func:`auc_posterior`: ``"paper"`` is not honest unless P is small
-        against n.
+        See :class:`NormalInverseWishart`: ``"paper"`` is not honest unless P is small
+        against n. The adaptive prior has no joint form here.
     covariance : {"common", "separate"}, default="common"
         One covariance for both classes or one each.
     n_draws : int, default=16384
@@ -110,7 +110,7 @@ def auc_difference_posterior(
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
     0.97
     """
-    check_prior(prior)
+    conjugate = _check_conjugate(prior)
     check_option("covariance", covariance, ("common", "separate"))
     a, b = linear_rule(estimator_a, X), linear_rule(estimator_b, X)
     known = a.classes, b.classes
@@ -125,8 +125,19 @@ def auc_difference_posterior(
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
         scores, W = -scores, -W
     neg, pos = class_moments(scores, positive, weight)
-    belief = _joint_posterior(neg, pos, W, as_conjugate(prior), covariance)
+    belief = _joint_posterior(neg, pos, W, conjugate, covariance)
     return belief.draw(n_draws, random_state)
+
+
+def _check_conjugate(prior):
+    if isinstance(prior, str) and prior == "paper":
+        return NormalInverseWishart()
+    if not isinstance(prior, NormalInverseWishart):
+        raise ValueError(
+            "prior must be 'paper' or a NormalInverseWishart for two models, got "
+            f"{prior!r}"
+        )
+    return prior
 
 
 @dataclass(frozen=True, eq=False)

@@ -390,13 +390,6 @@ class AUCPosterior:
         """Posterior of a rule that ranks nothing: AUC ½ for sure."""
         return cls.from_cells(D=0.0, v=1e-300, q=1.0, df=1.0)
 
-    @classmethod
-    def average(cls, posteriors) -> AUCPosterior:
-        """Equal mixture of posteriors; its mean is the mean of their means."""
-        share = 1 / len(posteriors)
-        cells = [(p.weight * share, p.D, p.v, p.q, p.df) for p in posteriors]
-        return cls(*map(np.concatenate, zip(*cells, strict=True)))
-
     def __repr__(self):
         low, high = self.interval(0.95)
         text = f"mean={self.mean():.4g}, interval95=({low:.4g}, {high:.4g})"

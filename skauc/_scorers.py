@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -26,9 +27,8 @@ from ._scores import (
     direction_of_estimator,
     directions_of_pairs,
     ebauc_of_direction,
-    posterior_of_pairs,
 )
-from ._unwrap import linear_rule, weight_for_fit
+from ._unwrap import decision_values, linear_rule, weight_for_fit
 from ._validation import (
     check_features,
     check_option,
@@ -102,7 +102,12 @@ class Scorer:
 
 
 def make_cbauc_scorer(
-    *, prior="adaptive", covariance="common", scale="auc", pos_label=None
+    *,
+    prior="adaptive",
+    covariance="common",
+    scale="auc",
+    multi_class="ovo",
+    pos_label=None,
 ) -> Scorer:
     """Scorer that returns the Bayesian AUC (CBAUC) of a fitted linear model.
 
@@ -168,7 +173,12 @@ def make_cbauc_scorer(
 
 
 def make_ebauc_scorer(
-    *, prior="adaptive", covariance="separate", thresholds="scores", pos_label=None
+    *,
+    prior="adaptive",
+    covariance="separate",
+    thresholds="scores",
+    multi_class="ovo",
+    pos_label=None,
 ) -> Scorer:
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
@@ -318,22 +328,13 @@ def make_cv_auc_scorer(
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
-def _cbauc_of_estimator(
-    estimator,
-    X,
-    y,
-    *,
-    prior,
-    covariance,
-    scale,
-    multi_class,
-    pos_label,
-    sample_weight,
-):
-    rules = _pairs(
-        multi_class, estimator, X, y, prior, covariance, sample_weight, pos_label
-    )
-    value = posterior.choice(scale)
+def _cbauc_of_estimator(estimator, X, y, *, scale, multi_class, **question):
+    if multi_class == "ovo" and _has_many_classes(estimator):
+        value = _choice_of_pairs(
+            directions_of_pairs(estimator, X, y, **question), scale
+        )
+    else:
+        value = auc_posterior(estimator, X, y, **question).choice(scale)
     if scale == "auc" and value == 1.0:
         warnings.warn(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -413,27 +414,29 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     return witness.auc
 
 
-def _ebauc_of_estimator(
-    estimator,
-    X,
-    y,
-    *,
-    prior,
-    covariance,
-    thresholds,
-    multi_class,
-    pos_label,
-    sample_weight,
-):
-    question = estimator, X, y, prior, covariance, sample_weight, pos_label
+def _ebauc_of_estimator(estimator, X, y, *, thresholds, multi_class, **question):
     if multi_class == "ovo" and _has_many_classes(estimator):
-        rules = directions_of_pairs(*question)
-        return float(np.mean([ebauc_of_direction(rule, thresholds) for rule in rules]))
-    return ebauc_of_direction(direction_of_estimator(*question), thresholds)
+        pairs = directions_of_pairs(estimator, X, y, **question)
+        return float(np.mean([ebauc_of_direction(pair, thresholds) for pair in pairs]))
+    return ebauc_of_direction(
+        direction_of_estimator(estimator, X, y, **question), thresholds
+    )
 
 
 def _has_many_classes(estimator):
     return len(getattr(estimator, "classes_", ())) > 2
+
+
+def _choice_of_pairs(pairs, scale):
+    """Mean of the pairs' AUCs, on the probit scale without saturating."""
+    probit = [
+        pair.belief.auc().choice("probit") if pair.belief else 0.0 for pair in pairs
+    ]
+    if scale == "auc":
+        return float(ndtr(probit).mean())
+    sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
+    log_tail = logsumexp(log_ndtr(sign * np.array(probit))) - np.log(len(probit))
+    return float(sign * ndtri_exp(log_tail))
 
 
 def _accuracy_of_estimator(
