@@ -167,10 +167,10 @@ def test_coverage_of_the_mean_auc_of_the_trained_rules():
     # the target it states: the mean true AUC of the five trained rules
     rng = np.random.default_rng(1)
     w = np.array([1.0, 0.5, 0, 0])
-    fresh_y = rng.random(20_000) < 0.5
-    fresh = rng.normal(size=(20_000, 4)) + np.outer(fresh_y, w)
+    fresh_y = rng.random(5_000) < 0.5
+    fresh = rng.normal(size=(5_000, 4)) + np.outer(fresh_y, w)
     covered = []
-    for _ in range(150):
+    for _ in range(120):
         y = np.arange(100) % 2 == 0
         Z = rng.normal(size=(100, 4)) + np.outer(y, w)
         cv = StratifiedKFold(5)
@@ -185,7 +185,7 @@ def test_coverage_of_the_mean_auc_of_the_trained_rules():
         )
         low, high = cross_val_auc(LogisticRegression(), Z, y, cv).confidence_interval()
         covered.append(low <= truth <= high)
-    assert np.mean(covered) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 150)
+    assert np.mean(covered) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 120)
 
 
 def test_labels_direction_and_perfect_folds():

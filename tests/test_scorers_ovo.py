@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import ndtr
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -96,6 +97,26 @@ def test_grid_search_on_iris():
     ).fit(iris.data, iris.target)
     assert np.isfinite(search.best_score_)
     assert cbauc_scorer(search, iris.data, iris.target) > 0.97
+
+
+def test_probit_scale():
+    model = LogisticRegression().fit(X, Y)
+    auc = make_cbauc_scorer(prior="paper")(model, X, Y)
+    probit = make_cbauc_scorer(prior="paper", scale="probit")
+    assert ndtr(probit(model, X, Y)) == pytest.approx(auc, rel=1e-12)
+    reverse = LogisticRegression().fit(X, Y)
+    reverse.coef_ = -model.coef_
+    assert ndtr(probit(reverse, X, Y)) < 0.5
+    apart = X + 1e4 * np.eye(5)[Y]  # every pair's AUC rounds to 1
+    assert 8 < probit(LogisticRegression().fit(apart, Y), apart, Y) < np.inf
+
+
+def test_noise_is_called_noise():
+    rng = np.random.default_rng(0)
+    noise, y = rng.normal(size=(60, 40)), np.arange(60) % 3
+    model = LogisticRegression().fit(noise, y)
+    assert cbauc_scorer(model, noise, y) < 0.75
+    assert make_cbauc_scorer(prior="paper")(model, noise, y) > 0.9
 
 
 def test_names_weights_and_missing_scale():
