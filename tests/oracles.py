@@ -220,7 +220,9 @@ def winsorised(X, positive, k=2.5):
 def dense_scatters(X, positive, standardize=True):
     """Scale, W₀, W₁ (P×P) and d in scaled features, from rows as they are."""
     parts = [X[~positive], X[positive]]
-    W = [np.cov(part.T, bias=True).reshape(X.shape[1], -1) * len(part) for part in parts]
+    W = [
+        np.cov(part.T, bias=True).reshape(X.shape[1], -1) * len(part) for part in parts
+    ]
     variance = np.diag(W[0] + W[1]) / (len(X) - 2)
     if not standardize:
         variance = np.full(len(variance), variance.mean())

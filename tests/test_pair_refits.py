@@ -29,7 +29,9 @@ def test_squared_and_hinge_values_by_hand():
     squared = 0.5 * (1 + 2 * 0.25 + 3 * 4 + 4 * 1.5625)
     assert loss_value("squared", z, positive, c) == pytest.approx(squared, rel=1e-15)
     hinge = 0 + 2 * 0.25 + 0 + 4 * 1.5625
-    assert loss_value("squared_hinge", z, positive, c) == pytest.approx(hinge, rel=1e-15)
+    assert loss_value("squared_hinge", z, positive, c) == pytest.approx(
+        hinge, rel=1e-15
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
