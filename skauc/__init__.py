@@ -7,8 +7,13 @@ Choose a linear model without folds::
 """
 
 from ._adaptive import AdaptivePrior
+from ._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
 from ._binormal import BinormalROC
+from ._compare import AUCComparison, AUCComparisons, compare_auc
+from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._diagnose import Diagnosis, diagnose
+from ._intervals import AUCEstimate, auc_estimate
+from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
 from ._posterior import AUCPosterior, NormalInverseWishart
@@ -35,13 +40,20 @@ from ._scores import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "AUCComparison",
+    "AUCComparisons",
+    "AUCDifferencePosterior",
+    "AUCEstimate",
     "AUCPosterior",
     "AdaptivePrior",
+    "AveragedAUC",
     "BinormalROC",
     "Diagnosis",
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",
+    "auc_difference_posterior",
+    "auc_estimate",
     "auc_posterior",
     "bayesian_val_score",
     "bee_scorer",
@@ -50,10 +62,15 @@ __all__ = [
     "cbauc_score",
     "cbauc_scorer",
     "class_moments",
+    "compare_auc",
+    "cortes_mohri_interval",
+    "cortes_mohri_moments",
+    "cross_val_auc",
     "cv_auc_scorer",
     "diagnose",
     "ebauc_score",
     "ebauc_scorer",
+    "hand_till_auc",
     "lpo_auc_scorer",
     "make_bee_scorer",
     "make_cbauc_scorer",

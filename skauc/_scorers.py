@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -24,9 +25,10 @@ from ._scores import (
     auc_posterior,
     check_prior,
     direction_of_estimator,
+    directions_of_pairs,
     ebauc_of_direction,
 )
-from ._unwrap import linear_rule, weight_for_fit
+from ._unwrap import decision_values, linear_rule, weight_for_fit
 from ._validation import (
     check_features,
     check_option,
@@ -35,6 +37,8 @@ from ._validation import (
     check_weight,
 )
 from ._witness import has_witness, second_witness
+
+MULTI_CLASS = ("ovo", "raise")
 
 
 class Scorer:
@@ -98,7 +102,12 @@ class Scorer:
 
 
 def make_cbauc_scorer(
-    *, prior="adaptive", covariance="common", scale="auc", pos_label=None
+    *,
+    prior="adaptive",
+    covariance="common",
+    scale="auc",
+    multi_class="ovo",
+    pos_label=None,
 ) -> Scorer:
     """Scorer that returns the Bayesian AUC (CBAUC) of a fitted linear model.
 
@@ -116,6 +125,9 @@ def make_cbauc_scorer(
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
         order where the AUC itself rounds to 1.
+    multi_class : {"ovo", "raise"}, default="ovo"
+        Of more than two classes: the mean over all pairs of classes, each pair with
+        the rule ``w_j − w_i`` on its own rows; or an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
@@ -149,12 +161,24 @@ def make_cbauc_scorer(
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
     check_option("scale", scale, ("auc", "probit"))
-    params = dict(prior=prior, covariance=covariance, scale=scale, pos_label=pos_label)
+    check_option("multi_class", multi_class, MULTI_CLASS)
+    params = dict(
+        prior=prior,
+        covariance=covariance,
+        scale=scale,
+        multi_class=multi_class,
+        pos_label=pos_label,
+    )
     return Scorer("make_cbauc_scorer", _cbauc_of_estimator, params)
 
 
 def make_ebauc_scorer(
-    *, prior="adaptive", covariance="separate", thresholds="scores", pos_label=None
+    *,
+    prior="adaptive",
+    covariance="separate",
+    thresholds="scores",
+    multi_class="ovo",
+    pos_label=None,
 ) -> Scorer:
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
@@ -163,7 +187,7 @@ def make_ebauc_scorer(
 
     Parameters
     ----------
-    prior, pos_label
+    prior, multi_class, pos_label
         As for :func:`make_cbauc_scorer`.
     covariance : {"separate", "common", "spherical"}, default="separate"
         Covariance model of the classes; the authors' code takes separate ones.
@@ -194,8 +218,13 @@ def make_ebauc_scorer(
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
     check_option("thresholds", thresholds, ("scores", "all"))
+    check_option("multi_class", multi_class, MULTI_CLASS)
     params = dict(
-        prior=prior, covariance=covariance, thresholds=thresholds, pos_label=pos_label
+        prior=prior,
+        covariance=covariance,
+        thresholds=thresholds,
+        multi_class=multi_class,
+        pos_label=pos_label,
     )
     return Scorer("make_ebauc_scorer", _ebauc_of_estimator, params)
 
@@ -299,19 +328,13 @@ def make_cv_auc_scorer(
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
-def _cbauc_of_estimator(
-    estimator, X, y, *, prior, covariance, scale, pos_label, sample_weight
-):
-    posterior = auc_posterior(
-        estimator,
-        X,
-        y,
-        prior=prior,
-        covariance=covariance,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    )
-    value = posterior.choice(scale)
+def _cbauc_of_estimator(estimator, X, y, *, scale, multi_class, **question):
+    if multi_class == "ovo" and _has_many_classes(estimator):
+        value = _choice_of_pairs(
+            directions_of_pairs(estimator, X, y, **question), scale
+        )
+    else:
+        value = auc_posterior(estimator, X, y, **question).choice(scale)
     if scale == "auc" and value == 1.0:
         warnings.warn(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -391,13 +414,29 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     return witness.auc
 
 
-def _ebauc_of_estimator(
-    estimator, X, y, *, prior, covariance, thresholds, pos_label, sample_weight
-):
-    rule = direction_of_estimator(
-        estimator, X, y, prior, covariance, sample_weight, pos_label
+def _ebauc_of_estimator(estimator, X, y, *, thresholds, multi_class, **question):
+    if multi_class == "ovo" and _has_many_classes(estimator):
+        pairs = directions_of_pairs(estimator, X, y, **question)
+        return float(np.mean([ebauc_of_direction(pair, thresholds) for pair in pairs]))
+    return ebauc_of_direction(
+        direction_of_estimator(estimator, X, y, **question), thresholds
     )
-    return ebauc_of_direction(rule, thresholds)
+
+
+def _has_many_classes(estimator):
+    return len(getattr(estimator, "classes_", ())) > 2
+
+
+def _choice_of_pairs(pairs, scale):
+    """Mean of the pairs' AUCs, on the probit scale without saturating."""
+    probit = [
+        pair.belief.auc().choice("probit") if pair.belief else 0.0 for pair in pairs
+    ]
+    if scale == "auc":
+        return float(ndtr(probit).mean())
+    sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
+    log_tail = logsumexp(log_ndtr(sign * np.array(probit))) - np.log(len(probit))
+    return float(sign * ndtri_exp(log_tail))
 
 
 def _accuracy_of_estimator(
@@ -442,7 +481,7 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     model = clone(estimator)
     fit_params = {} if weight is None else weight_for_fit(model, weight[train])
     model.fit(_safe_indexing(X, train), y[train], **fit_params)
-    score = _response(model, _safe_indexing(X, test))
+    score = decision_values(model, _safe_indexing(X, test))
     if positive[test][y[test] == model.classes_[0]].any():  # pos_label=classes_[0]
         score = -score
     score = check_score(score, len(test), name="decision_function")
@@ -450,12 +489,6 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
     return auc, w[pos].sum() * w[~pos].sum()
-
-
-def _response(model, X):
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict_proba(X)[:, 1]
 
 
 def _shared(scorer):

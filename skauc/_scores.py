@@ -9,10 +9,11 @@ features: that is what may be asked about the rows that trained the model.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import column_or_1d
 
 from ._adaptive import AdaptivePrior, LearntDirection
 from ._binormal import BinormalROC
@@ -24,7 +25,7 @@ from ._posterior import (
     ProjectedPosterior,
     projected_posterior,
 )
-from ._unwrap import linear_rule
+from ._unwrap import any_linear_rule, linear_rule, pair_rules
 from ._validation import (
     check_features,
     check_option,
@@ -305,8 +306,46 @@ def direction_of_estimator(
     estimator, X, y, prior, covariance, sample_weight, pos_label
 ) -> Direction:
     """Scores of a fitted linear model and the belief about them."""
-    prior = check_prior(prior)
     rule = linear_rule(estimator, X)
+    return _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label)
+
+
+def directions_of_pairs(
+    estimator, X, y, prior, covariance, sample_weight, pos_label
+) -> list[Direction]:
+    """One direction for each pair of classes, on the rows of that pair.
+
+    No pair has a second witness: the model was fitted to the rows of all classes.
+    """
+    rule = replace(any_linear_rule(estimator, X), model=None)
+    if pos_label is not None:
+        raise ValueError(
+            "pos_label must be None for more than two classes, got "
+            f"{pos_label!r} with {len(rule.classes)} classes"
+        )
+    labels = column_or_1d(y)
+    if not np.isin(labels, rule.classes).all():
+        raise ValueError(
+            "y_true must hold the labels of the fitted model, "
+            f"{rule.classes.tolist()}, got others"
+        )
+    Z = check_features(rule.Z, len(labels))
+    weight = sample_weight
+    if weight is not None:
+        weight = check_score(weight, len(labels), name="sample_weight")
+    directions = []
+    for pair in pair_rules(rule):
+        rows = np.flatnonzero(np.isin(labels, pair.classes))
+        part = None if weight is None else weight[rows]
+        pair = replace(pair, Z=Z[rows])
+        directions.append(
+            _direction_of_rule(pair, labels[rows], prior, covariance, part, None)
+        )
+    return directions
+
+
+def _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label):
+    prior = check_prior(prior)
     positive = check_positive(y, pos_label=pos_label, classes=rule.classes)
     weight = check_weight(sample_weight, positive)
     Z = check_features(rule.Z, len(positive))

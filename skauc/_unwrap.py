@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from scipy import sparse
@@ -46,7 +47,7 @@ class LinearRule:
 
 
 def linear_rule(estimator, X) -> LinearRule:
-    """Open a fitted estimator down to its linear model.
+    """Open a fitted estimator down to its linear model of two classes.
 
     Parameters
     ----------
@@ -68,13 +69,65 @@ def linear_rule(estimator, X) -> LinearRule:
     ValueError
         If it separates more than two classes.
     """
+    rule = any_linear_rule(estimator, X)
+    if rule.w.ndim == 2:
+        raise ValueError(
+            f"{type(rule.model).__name__} must separate two classes, got coef_ of "
+            f"shape {rule.w.shape} for {len(rule.w)} classes; a scorer with "
+            'multi_class="ovo" takes each pair of classes on its own'
+        )
+    return rule
+
+
+def pair_rules(rule: LinearRule) -> list[LinearRule]:
+    """Rules of each pair of classes: ``s = (w_j − w_i)ᵀz`` says j rather than i.
+
+    Parameters
+    ----------
+    rule : LinearRule
+        Of more than two classes, from :func:`any_linear_rule`.
+
+    Returns
+    -------
+    list of LinearRule
+        Their ``Z`` are still all rows.
+    """
+    return [
+        replace(
+            rule,
+            w=rule.w[j] - rule.w[i],
+            threshold=rule.threshold[j] - rule.threshold[i],
+            classes=rule.classes[[i, j]],
+        )
+        for i, j in combinations(range(len(rule.w)), 2)
+    ]
+
+
+def any_linear_rule(estimator, X) -> LinearRule:
+    """Open a fitted estimator down to its linear model of two classes or more.
+
+    Parameters
+    ----------
+    estimator, X
+        As for :func:`linear_rule`.
+
+    Returns
+    -------
+    LinearRule
+        For K > 2 classes w has shape (K, P) and the threshold shape (K,).
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError, TypeError
+        As for :func:`linear_rule`.
+    """
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
         before = estimator[:-1]
         Z = before.transform(X) if len(before) else X
-        return linear_rule(estimator[-1], Z)
+        return any_linear_rule(estimator[-1], Z)
     if isinstance(estimator, FrozenEstimator):
-        return linear_rule(estimator.estimator, X)
+        return any_linear_rule(estimator.estimator, X)
     if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
         inner = getattr(estimator, "estimator_", None)
         if inner is None:  # fitted before it was wrapped, or not at all
@@ -83,7 +136,7 @@ def linear_rule(estimator, X) -> LinearRule:
         rule = linear_rule(inner, X)
         return replace(rule, threshold=rule.threshold + _moved_cut(estimator, rule))
     if hasattr(estimator, "best_estimator_"):
-        return linear_rule(estimator.best_estimator_, X)
+        return any_linear_rule(estimator.best_estimator_, X)
     return _leaf(estimator, X)
 
 
@@ -104,10 +157,15 @@ def _leaf(model, X):
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
     classes = getattr(model, "classes_", None)
     n_classes = 2 if classes is None else len(classes)
+    if n_classes > 2 and coef.shape[:1] == (n_classes,):
+        intercept = np.broadcast_to(getattr(model, "intercept_", 0.0), n_classes)
+        return LinearRule(
+            X, coef.astype(float), -intercept.astype(float), classes, model
+        )
     if n_classes > 2 or (coef.ndim == 2 and coef.shape[0] != 1):
         raise ValueError(
             f"{name} must separate two classes, got coef_ of shape {coef.shape} for "
-            f"{n_classes} classes; score each pair of classes on its own"
+            f"{n_classes} classes"
         )
     w = np.ravel(coef).astype(float)
     intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
@@ -137,6 +195,13 @@ def _moved_cut(wrapper, rule):
     pos_label = getattr(wrapper, "pos_label", None)
     flipped = pos_label is not None and pos_label == rule.classes[0]
     return float(-threshold if flipped else threshold)
+
+
+def decision_values(model, X):
+    """Score of each row in the direction of ``classes_[1]``."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict_proba(X)[:, 1]
 
 
 def weight_for_fit(model, weight) -> dict:

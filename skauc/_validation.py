@@ -136,6 +136,36 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     return weight
 
 
+def check_groups(groups, n: int) -> np.ndarray | None:
+    """Clusters of rows, numbered from 0.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,) or None
+        Any labels.
+    n : int
+        Number of rows of y_true.
+
+    Returns
+    -------
+    ndarray of int of shape (n,) or None
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+    """
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    if len(groups) != n:
+        raise ValueError(
+            f"groups must have one value for each of the {n} rows of y_true, got "
+            f"{len(groups)}"
+        )
+    return np.unique(groups, return_inverse=True)[1]
+
+
 def check_level(name: str, value) -> float:
     """Check a number strictly between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:

@@ -1,0 +1,191 @@
+"""From an AUC and its variance to limits that stay in [0, 1] (MATH 7).
+
+Everything here broadcasts over arrays: one interval, or a simulation of thousands.
+A pair of *tails* is what an interval may miss on its lower and upper side: α/2 and
+α/2 for a two-sided one, α and 0 for a one-sided.
+
+References: Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747;
+Newcombe (2006), https://doi.org/10.1002/sim.2324 (method 5, the score interval);
+Pepe (2003), section 5.2.6, for the logit scale; Clopper & Pearson (1934),
+https://doi.org/10.1093/biomet/26.4.404.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit, ndtr, ndtri
+
+TRANSFORMS = ("none", "logit", "probit")
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+class Interval(NamedTuple):
+    """Limits ``(low, high)`` of an interval."""
+
+    low: float
+    high: float
+
+
+def interval_tails(confidence_level, alternative):
+    """What may be missed below and above; scipy's meaning of ``alternative``.
+
+    Parameters
+    ----------
+    confidence_level : float
+    alternative : {"two-sided", "less", "greater"}
+        ``"greater"`` bounds from below, ``"less"`` from above.
+
+    Returns
+    -------
+    tail_low, tail_high : float
+    """
+    risk = 1 - confidence_level
+    return {
+        "two-sided": (risk / 2, risk / 2),
+        "greater": (risk, 0.0),
+        "less": (0.0, risk),
+    }[alternative]
+
+
+def hanley_mcneil_variance(auc, n_neg, n_pos):
+    """Variance of the AUC of negative exponential scores; elementwise.
+
+    ``[A(1 − A) + (n₁ − 1)(P_xxy − A²) + (n₀ − 1)(P_xyy − A²)]/(n₀ n₁)`` with
+    ``P_xxy = A/(2 − A)``, ``P_xyy = 2A²/(1 + A)``, each written as A(1 − A) times a
+    factor.
+    """
+    factor = 1 + (n_pos - 1) * (1 - auc) / (2 - auc) + (n_neg - 1) * auc / (1 + auc)
+    return auc * (1 - auc) * factor / (n_neg * n_pos)
+
+
+def balanced_variance(auc, n_neg, n_pos):
+    """Hanley–McNeil's with ``(n₀ + n₁)/2`` for both sizes: symmetric in the classes."""
+    half = (n_neg + n_pos) / 2
+    shape = (1 - auc) / (2 - auc) + auc / (1 + auc)
+    return auc * (1 - auc) * (1 + (half - 1) * shape) / (n_neg * n_pos)
+
+
+def larger_variance(auc, delong, n_neg, n_pos):
+    """Variance as a function of A: the larger of a model's and the data's.
+
+    :func:`balanced_variance`, or DeLong's scaled to ``A(1 − A)``, whichever is larger.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Estimate Â.
+    delong : float or ndarray
+        DeLong's variance of Â, 0 where it is not known.
+    n_neg, n_pos : float
+
+    Returns
+    -------
+    callable
+    """
+    share = np.asarray(auc * (1 - auc), dtype=float)
+    scale = np.where(share > 0, delong / np.where(share > 0, share, 1), 0)
+
+    def variance(a):
+        return np.maximum(balanced_variance(a, n_neg, n_pos), scale * a * (1 - a))
+
+    return variance
+
+
+def exact_limits(share, n, tail_low, tail_high):
+    """Clopper–Pearson limits of ``share · n`` successes in n; elementwise.
+
+    The bound for an AUC whose variance is estimated as 0: no AUC varies more than a
+    share of the smaller class.
+    """
+    x = np.asarray(share * n, dtype=float)
+    rest = n - x
+    low = betaincinv(np.maximum(x, 1e-300), rest + 1, tail_low)
+    high = 1 - betaincinv(np.maximum(rest, 1e-300), x + 1, tail_high)
+    return np.where(x > 0, low, 0.0)[()], np.where(rest > 0, high, 1.0)[()]
+
+
+def wald_limits(auc, error, n, tail_low, tail_high, transform):
+    """``g⁻¹(g(A) ± z SE g'(A))`` clipped to [0, 1]; elementwise.
+
+    Parameters
+    ----------
+    auc, error : float or ndarray
+        Estimate and standard error.
+    n : float or ndarray
+        Size of the smaller class (or its number of clusters), for
+        :func:`exact_limits` where the error is 0 or the AUC is 0 or 1.
+    tail_low, tail_high : float
+    transform : {"none", "logit", "probit"}
+        g.
+
+    Returns
+    -------
+    low, high : float or ndarray
+    """
+    auc, error = np.asarray(auc, dtype=float), np.asarray(error, dtype=float)
+    degenerate = (error <= 0) | (auc <= 0) | (auc >= 1)
+    inside = np.where(degenerate, 0.5, auc)
+    forward, slope, back = {
+        "none": (_same, np.ones_like, _clip),
+        "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
+        "probit": (ndtri, _probit_slope, ndtr),
+    }[transform]
+    centre, reach = forward(inside), error * slope(inside)
+    low, high = (
+        back(centre + ndtri(tail_low) * reach) if tail_low else np.zeros_like(auc),
+        back(centre - ndtri(tail_high) * reach) if tail_high else np.ones_like(auc),
+    )
+    exact_low, exact_high = exact_limits(auc, n, tail_low, tail_high)
+    return (
+        np.where(degenerate, exact_low, low)[()],
+        np.where(degenerate, exact_high, high)[()],
+    )
+
+
+def score_limits(auc, variance, tail_low, tail_high):
+    """All A with ``|Â − A| ≤ z √variance(A)``, by bisection; elementwise.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Estimate Â.
+    variance : callable
+        Variance of the estimate when the AUC is A; 0 at A = 0 and 1.
+    tail_low, tail_high : float
+
+    Returns
+    -------
+    low, high : float or ndarray
+        Informative at Â = 0 and 1, and never outside [0, 1].
+    """
+    auc = np.asarray(auc, dtype=float)
+
+    def limit(end, tail):
+        if tail == 0:
+            return end + 0 * auc
+        z2 = ndtri(tail) ** 2
+        inner, outer = auc, end + 0 * auc
+        for _ in range(60):
+            middle = (inner + outer) / 2
+            within = (auc - middle) ** 2 <= z2 * variance(middle)
+            inner, outer = (
+                np.where(within, middle, inner),
+                np.where(within, outer, middle),
+            )
+        return inner[()]
+
+    return limit(0.0, tail_low), limit(1.0, tail_high)
+
+
+def _same(auc):
+    return auc
+
+
+def _clip(auc):
+    return np.clip(auc, 0.0, 1.0)
+
+
+def _probit_slope(auc):
+    return np.sqrt(2 * np.pi) * np.exp(ndtri(auc) ** 2 / 2)

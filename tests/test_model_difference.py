@@ -1,0 +1,153 @@
+"""The joint posterior of two linear models: P×P Monte Carlo, marginals, laws."""
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import NormalInverseWishart, auc_difference_posterior, auc_posterior
+
+X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=1)
+A = LogisticRegression(C=1.0).fit(X, Y)
+B = LogisticRegression(C=0.001).fit(X, Y)
+COVARIANCES = ["common", "separate"]
+
+
+def full_draws(covariance, n=40_000, nu=0.5):
+    """Draw Σ (P×P) and the means from the published posterior, project afterwards."""
+    rng = np.random.default_rng(0)
+    P, parts = X.shape[1], [X[Y == c] for c in (0, 1)]
+    scatters, means, nus = [], [], []
+    for part in parts:
+        n_c, mean = len(part), part.mean(axis=0)
+        centred = part - mean
+        scatters.append(
+            centred.T @ centred + n_c * nu / (n_c + nu) * np.outer(mean, mean)
+        )
+        means.append(part.sum(axis=0) / (n_c + nu))
+        nus.append(n_c + nu)
+    W = np.column_stack([A.coef_[0], B.coef_[0]])
+    if covariance == "common":
+        law = stats.invwishart(P + 2 + len(Y), np.eye(P) + sum(scatters))
+        sigmas = [law.rvs(n, random_state=rng)] * 2
+    else:
+        sigmas = [
+            stats.invwishart(P + 2 + len(part), np.eye(P) + s).rvs(n, random_state=rng)
+            for part, s in zip(parts, scatters, strict=True)
+        ]
+    mu = [
+        m + np.einsum("nij,nj->ni", np.linalg.cholesky(s), rng.normal(size=(n, P)))
+        / np.sqrt(nu_c)
+        for m, s, nu_c in zip(means, sigmas, nus, strict=True)
+    ]  # fmt: skip
+    gap = (mu[1] - mu[0]) @ W
+    total = sigmas[0] + sigmas[1]
+    spread = np.sqrt(np.einsum("pk,npq,qk->nk", W, total, W))
+    return stats.norm.cdf(gap / spread).T
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_against_draws_of_all_features(covariance):
+    a, b = full_draws(covariance)
+    got = auc_difference_posterior(A, B, X, Y, covariance=covariance)
+    # Monte Carlo error of 40 000 draws: .0025 for a probability, less for the rest
+    assert got.probability == pytest.approx(np.mean(a > b), abs=0.01)
+    assert got.mean() == pytest.approx(np.mean(a - b), abs=1e-3)
+    assert got.std() == pytest.approx(np.std(a - b), rel=0.02)
+    expected = np.quantile(a - b, [0.025, 0.975])
+    assert got.interval(0.95) == pytest.approx(expected, abs=3e-3)
+    assert np.corrcoef(got.draws_a, got.draws_b)[0, 1] == pytest.approx(
+        np.corrcoef(a, b)[0, 1], abs=0.02
+    )
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_margins_are_auc_posterior(covariance):
+    got = auc_difference_posterior(A, B, X, Y, covariance=covariance)
+    for draws, model in ((got.draws_a, A), (got.draws_b, B)):
+        single = auc_posterior(model, X, Y, prior="paper", covariance=covariance)
+        assert draws.mean() == pytest.approx(single.mean(), abs=2e-4)
+        assert draws.std() == pytest.approx(single.std(), rel=5e-3)
+        assert np.quantile(draws, 0.1) == pytest.approx(single.ppf(0.1), abs=1e-3)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_the_same_rule_is_a_tie(covariance):
+    got = auc_difference_posterior(A, A, X, Y, covariance=covariance)
+    assert got.probability == 0.5
+    assert got.interval() == pytest.approx((0, 0), abs=1e-12)
+    scaled = LogisticRegression().fit(X, Y)
+    scaled.coef_ = 3 * A.coef_
+    got = auc_difference_posterior(A, scaled, X, Y, covariance=covariance)
+    assert got.mean() == pytest.approx(0, abs=1e-9)
+
+
+def test_swapping_models_and_classes():
+    forward = auc_difference_posterior(A, B, X, Y)
+    back = auc_difference_posterior(B, A, X, Y)
+    assert back.probability == pytest.approx(1 - forward.probability, abs=2e-3)
+    assert back.mean() == pytest.approx(-forward.mean(), abs=2e-4)
+    turned = auc_difference_posterior(A, B, X, Y, pos_label=0)
+    assert turned.probability == pytest.approx(forward.probability, abs=2e-3)
+    assert forward.sf(0.0) == pytest.approx(forward.probability, abs=2e-3)
+    assert forward.cdf(0.1) + forward.sf(0.1) == pytest.approx(1)
+
+
+def test_weights_repeat_rows():
+    w = np.arange(60) % 3
+    weighted = auc_difference_posterior(A, B, X, Y, sample_weight=w)
+    repeated = auc_difference_posterior(A, B, np.repeat(X, w, axis=0), np.repeat(Y, w))
+    assert weighted.probability == pytest.approx(repeated.probability, abs=1e-9)
+
+
+def test_sparse_rows_and_pipelines():
+    plain = auc_difference_posterior(A, B, X, Y)
+    thin = auc_difference_posterior(A, B, sparse.csr_array(X), Y)
+    assert thin.probability == pytest.approx(plain.probability, abs=1e-9)
+    pipes = [
+        make_pipeline(StandardScaler(), LogisticRegression(C=C)).fit(X, Y)
+        for C in (1.0, 0.001)
+    ]
+    Z = pipes[0][0].transform(X)
+    inner = auc_difference_posterior(pipes[0][-1], pipes[1][-1], Z, Y)
+    outer = auc_difference_posterior(*pipes, X, Y)
+    assert outer.probability == inner.probability
+    mixed = auc_difference_posterior(pipes[0], B, X, Y)  # other features, side by side
+    assert mixed.mean() == pytest.approx(
+        auc_posterior(pipes[0], X, Y, prior="paper").mean()
+        - auc_posterior(B, X, Y, prior="paper").mean(),
+        abs=0.02,
+    )
+    assert "probability=" in repr(mixed)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"covariance": "spherical"}, "covariance must be one of .* got 'spherical'"),
+        ({"prior": "flat"}, "prior must be .* got 'flat'"),
+        ({"n_draws": 0}, "n_draws must be a whole number >= 1, got 0"),
+        ({"X": X[:, :3]}, "X must have the 4 features .* got 3"),
+        (
+            {"prior": NormalInverseWishart(scale=0.0, kappa=-60.0)},
+            "prior is improper .* got df = -2",
+        ),
+    ],
+)
+def test_errors(change, message):
+    arguments = {"X": X, "y": Y} | change
+    with pytest.raises(ValueError, match=message):
+        auc_difference_posterior(A, B, **arguments)
+
+
+def test_models_must_fit_together():
+    words = LogisticRegression().fit(X, np.where(Y == 1, "yes", "no"))
+    with pytest.raises(ValueError, match=r"classes of estimator_a, \[0, 1\], got"):
+        auc_difference_posterior(A, words, X, Y)
+    zero = LogisticRegression().fit(X, Y)
+    zero.coef_ = np.zeros((1, 4))
+    with pytest.raises(ValueError, match="a coefficient other than 0, got only 0"):
+        auc_difference_posterior(A, zero, X, Y)
