@@ -7,6 +7,9 @@ Choose a linear model without folds::
 """
 
 from ._binormal import BinormalROC
+from ._gaussian_auc import GaussianAUCClassifier
+from ._lda import LinearDiscriminantROC
+from ._logistic import IRLSLogisticRegression
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
 from ._posterior import AUCPosterior, NormalInverseWishart
@@ -33,6 +36,9 @@ __version__ = "0.1.0"
 __all__ = [
     "AUCPosterior",
     "BinormalROC",
+    "GaussianAUCClassifier",
+    "IRLSLogisticRegression",
+    "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from ._binormal import BinormalROC
 from ._linear import (
@@ -19,6 +20,16 @@ from ._linear import (
 from ._moments import class_moments
 from ._rayleigh import RayleighProblem, maximise, whitening
 from ._validation import check_option
+
+
+def _can_stream(model):
+    """Whether moments determine the shrinkage: Ledoit–Wolf's needs every row."""
+    if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
+        raise AttributeError(
+            "shrinkage must not be 'auto' in partial_fit, which does not see all rows "
+            "at once; 'oas', 'bayes' and numbers stream, got 'auto'"
+        )
+    return True
 
 
 class GaussianAUCClassifier(LinearClassifier):
@@ -163,6 +174,7 @@ class GaussianAUCClassifier(LinearClassifier):
             )
         return self._solve(problem)
 
+    @available_if(_can_stream)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add rows to the moments and fit again; equals ``fit`` on all rows so far.
 
@@ -180,11 +192,6 @@ class GaussianAUCClassifier(LinearClassifier):
             Not yet able to predict while a class has fewer than two rows.
         """
         self._check_parameters()
-        if isinstance(self.shrinkage, str) and self.shrinkage == "auto":
-            raise ValueError(
-                "shrinkage must not be 'auto' in partial_fit, which does not see all "
-                "rows at once ('oas', 'bayes' or a number do), got 'auto'"
-            )
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):
             raise ValueError(

@@ -26,6 +26,7 @@ from ._posterior import NormalInverseWishart, projected_posterior
 
 _EPS = np.finfo(float).eps
 _BLOCK_BYTES = 2**21
+_SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
 _PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
 
 
@@ -145,15 +146,20 @@ class RayleighProblem:
         return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
 
     def project(self, theta):
-        """Moments ``neg, pos`` of the scores."""
-        return self.neg.project(theta), self.pos.project(theta)
+        """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
+        neg, pos = self.neg.project(theta), self.pos.project(theta)
+        smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
+        return tuple(
+            Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
+            for c in (neg, pos)
+        )
 
     def unit_deviation(self, theta):
-        """θ scaled to pooled within-class deviation 1 (floor: 1e-8 of the gap)."""
+        """θ scaled to pooled within-class deviation 1 (or to a very large gap)."""
         neg, pos = self.project(theta)
         variance = (neg.scatter + pos.scatter) / (neg.n + pos.n - 2)
-        floor = 1e-8 * abs(pos.mean - neg.mean)
-        deviation = max(np.sqrt(max(variance, 0.0)), floor)
+        smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
+        deviation = max(np.sqrt(variance), smallest)
         return theta / deviation if deviation > 0 else theta
 
     def shrinkage(self, rule) -> float:
