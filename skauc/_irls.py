@@ -12,10 +12,10 @@ With p_ik the class probabilities and t_k the rows of T, the log-likelihood, its
 gradient and its information (negative Hessian) are
 
     ℓ = Σ w_i log p_{i c_i},   G = X̃ᵀ diag(w) (Y − p) T,
-    H = Σ_{k<l} (t_k − t_l)(t_k − t_l)ᵀ ⊗ S_kl,   S_kl = X̃ᵀ diag(w p_k p_l) X̃,
+    H = Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km,   S_km = X̃ᵀ diag(w p_k p_m) X̃,
 
-because diag(p) − ppᵀ is the Laplacian of the complete graph with edges p_k p_l. Every
-S_kl is one symmetric product of rows scaled by √(w p_k p_l); nothing larger than a
+because diag(p) − ppᵀ is the Laplacian of the complete graph with edges p_k p_m. Every
+S_km is one symmetric product of rows scaled by √(w p_k p_m); nothing larger than a
 block of rows is copied, and the binary model is M = 1, T = (0, 1)ᵀ.
 """
 
@@ -238,7 +238,7 @@ class _Likelihood:
         """ℓ, G, H at B."""
         P, K = self.n_features, len(self.T)
         pairs = list(combinations(range(K), 2))
-        edges = [self.T[k] - self.T[l] for k, l in pairs]
+        edges = [self.T[k] - self.T[m] for k, m in pairs]
         distinct = pairs if B.any() else pairs[:1]  # at 0 all p_k are 1/K
         S = np.zeros((len(distinct), self.size, self.size))
         G, value, scaled = np.zeros((K, self.size)), 0.0, None
@@ -247,12 +247,12 @@ class _Likelihood:
             value += weight @ log_own
             if scaled is None:
                 scaled = np.empty((len(rows), self.size))
-            for S_kl, (k, l) in zip(S, distinct, strict=True):
-                root, part = np.sqrt(weight * p[k] * p[l]), scaled[: len(rows)]
+            for S_km, (k, m) in zip(S, distinct, strict=True):
+                root, part = np.sqrt(weight * p[k] * p[m]), scaled[: len(rows)]
                 np.multiply(rows, root[:, None], out=part[:, :P])
                 if self.fit_intercept:
                     part[:, P] = root
-                S_kl += part.T @ part
+                S_km += part.T @ part
             residual = -p
             residual[code, np.arange(len(code))] += 1
             residual *= weight
@@ -260,7 +260,9 @@ class _Likelihood:
             if self.fit_intercept:
                 G[:, P] += residual.sum(axis=1)
         S = np.broadcast_to(S, (len(pairs), *S.shape[1:]))
-        laplacian = [np.kron(np.outer(t, t), S_kl) for t, S_kl in zip(edges, S)]
+        laplacian = [
+            np.kron(np.outer(t, t), S_km) for t, S_km in zip(edges, S, strict=True)
+        ]
         return value, (self.T.T @ G).T, np.sum(laplacian, axis=0)
 
     def separation(self, B, D):

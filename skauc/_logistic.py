@@ -329,9 +329,9 @@ class IRLSLogisticRegression(LinearClassifier):
         >>> from skauc import IRLSLogisticRegression
         >>> X, y = load_iris(return_X_y=True)
         >>> print(IRLSLogisticRegression().fit(X[50:, :1], y[50:]).summary())
-                       coefficient  standard error      z  p-value  [0.025  0.975]
-        (Intercept)        -12.571           2.906  -4.33  1.5e-05  -18.27  -6.874
-        x0                   2.013          0.4653   4.33  1.5e-05   1.101   2.925
+                     coefficient  standard error      z  p-value  [0.025  0.975]
+        (Intercept)       -12.57           2.907  -4.32  1.5e-05  -18.27  -6.873
+        x0                 2.013          0.4654   4.32  1.5e-05   1.101   2.925
         """
         check_level("confidence_level", confidence_level)
         try:

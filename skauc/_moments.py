@@ -318,7 +318,8 @@ def _raw(X, rows, weight):
     far = np.any(first.mean(axis=0) ** 2 > 100 * first.var(axis=0))
     origin = first[0].copy() if far else np.zeros(X.shape[1])
     buffer = np.empty((step, X.shape[1]))
-    n, total, square = 0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2)
+    n = float(len(rows) if weight is None else weight[rows].sum())
+    total, square = np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2)
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
         block = buffer[: len(part)]
@@ -331,13 +332,12 @@ def _raw(X, rows, weight):
         root = np.ones(len(part)) if weight is None else np.sqrt(weight[part])
         if weight is not None:
             block *= root[:, None]
-        n += root @ root
         total += root @ block
         square += block.T @ block
     mean = total / n
     scatter = square - np.outer(mean, mean) * n
     if np.all(np.diag(scatter) >= 1e-4 * np.diag(square)):
-        return Moments(float(n), origin + mean, scatter)
+        return Moments(n, origin + mean, scatter)
     return None
 
 

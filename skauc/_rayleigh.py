@@ -198,7 +198,9 @@ class RayleighProblem:
             self._credit(V @ (m / ((1 - alpha) * values + alpha * tau)))
             for alpha in _PATH
         ]
-        return float(_PATH[int(np.argmax(credits))])
+        # Of values that differ by rounding only, the strongest shrinkage.
+        best = np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))
+        return float(_PATH[best[-1]])
 
     def _credit(self, theta):
         """``Φ⁻¹`` of the Bayesian AUC of a direction: the one place that believes."""

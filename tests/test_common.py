@@ -1,6 +1,5 @@
 """Scikit-learn's own checks of every estimator: no expected failures."""
 
-import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
@@ -28,7 +27,6 @@ ESTIMATORS = [
 
 # Scikit-learn's checks fit separable and collinear toy data, which we name in warnings.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn.discriminant_analysis")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearn_check(estimator, check):
