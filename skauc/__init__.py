@@ -7,6 +7,7 @@ Choose a linear model without folds::
 """
 
 from ._binormal import BinormalROC
+from ._displays import AUCPosteriorDisplay, BinormalROCDisplay
 from ._gaussian_auc import GaussianAUCClassifier
 from ._lda import LinearDiscriminantROC
 from ._logistic import IRLSLogisticRegression
@@ -35,7 +36,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AUCPosterior",
+    "AUCPosteriorDisplay",
     "BinormalROC",
+    "BinormalROCDisplay",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
     "LinearDiscriminantROC",
