@@ -27,7 +27,7 @@ from itertools import combinations
 import numpy as np
 from scipy import linalg, sparse
 
-_BLOCK_BYTES = 2**19  # rows are scaled and multiplied in blocks that stay in cache
+_BLOCK_BYTES = 2**21  # rows are scaled and multiplied in blocks that stay in cache
 _EPS = np.finfo(float).eps
 _LARGE_MEAN = 100.0  # squared mean over variance beyond which features are shifted
 _ROUNDING = 1e-12  # relative error of a log-likelihood

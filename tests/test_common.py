@@ -1,6 +1,7 @@
 """Scikit-learn's own checks of every estimator: no expected failures."""
 
 import pytest
+import sklearn
 from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
     parametrize_with_checks,
@@ -25,10 +26,29 @@ ESTIMATORS = [
 ]
 
 
+def is_sound(estimator, check):
+    """Whether the check itself holds water.
+
+    To make y binary, scikit-learn 1.6 relabels the weighted and the repeated rows by
+    whatever label comes first in each: two different problems are compared.
+    """
+    binary_only = isinstance(estimator, GaussianAUCClassifier)
+    compares = check.func.__name__.startswith("check_sample_weight_equivalence")
+    return not (sklearn.__version__.startswith("1.6.") and binary_only and compares)
+
+
+generated = parametrize_with_checks(ESTIMATORS).mark  # a generator up to 1.8
+every_check = pytest.mark.parametrize(
+    generated.args[0],
+    [pair for pair in generated.args[1] if is_sound(*pair)],
+    ids=generated.kwargs["ids"],
+)
+
+
 # Scikit-learn's checks fit separable and collinear toy data, which we name in warnings.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(ESTIMATORS)
+@every_check
 def test_sklearn_check(estimator, check):
     check(estimator)
 
