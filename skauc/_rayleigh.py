@@ -194,21 +194,34 @@ class RayleighProblem:
         values, V = linalg.eigh(self.sigma)
         values, m = np.maximum(values, 0), V.T @ self.mu
         tau = values.sum() / self.n_features
-        credits = [
-            self._credit(V @ (m / ((1 - alpha) * values + alpha * tau)))
-            for alpha in _PATH
-        ]
+        alpha = _PATH[:, None]
+        path = (m / ((1 - alpha) * values + alpha * tau)) @ V.T
+        credits = self._credits(path)
         # Of values that differ by rounding only, the strongest shrinkage.
         best = np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))
         return float(_PATH[best[-1]])
 
-    def _credit(self, theta):
-        """``Φ⁻¹`` of the Bayesian AUC of a direction: the one place that believes."""
-        theta = self.unit_deviation(theta)
-        posterior = projected_posterior(
-            *self.project(theta), theta, NormalInverseWishart(), "common"
-        )
-        return posterior.auc().mean_probit()
+    def _credits(self, path):
+        """``Φ⁻¹`` of the Bayesian AUC of directions: the one place that believes."""
+        scatter = [np.einsum("ij,ij->i", path @ c.scatter, path) for c in self._both]
+        mean = [path @ c.mean for c in self._both]
+        n = [c.n for c in self._both]
+        # All directions have pooled deviation 1, as the prior is not scale-invariant.
+        unit = np.sqrt(np.maximum(scatter[0] + scatter[1], 0) / (sum(n) - 2))
+        unit = np.maximum(unit, _SMALLEST_DEVIATION * np.abs(mean[1] - mean[0]))
+        prior, credits = NormalInverseWishart(), []
+        for k, theta in enumerate(path):
+            neg, pos = (
+                Moments(n[c], mean[c][k] / unit[k], scatter[c][k] / unit[k] ** 2)
+                for c in (0, 1)
+            )
+            posterior = projected_posterior(neg, pos, theta / unit[k], prior, "common")
+            credits.append(posterior.auc().mean_probit())
+        return np.array(credits)
+
+    @property
+    def _both(self):
+        return self.neg, self.pos
 
 
 def whitening(sigma, mu):
