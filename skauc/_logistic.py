@@ -74,6 +74,8 @@ class IRLSLogisticRegression(LinearClassifier):
         Looked for when C is infinite.
     rank_ : int
         Rank of the features together with the intercept.
+    reference_ : label
+        Class without a row in ``summary()``, ``standard_errors_``, ``covariance_``.
     n_parameters_ : int
     n_observations_ : float
         Sum of the weights.
@@ -159,6 +161,7 @@ class IRLSLogisticRegression(LinearClassifier):
         weight = self._with_class_weight(weight, codes)
         if start is not None and start.shape != self._shape_of_start(X):
             start = None
+        reference = self._reference_code()
         self.result_ = irls(
             X,
             codes,
@@ -169,9 +172,10 @@ class IRLSLogisticRegression(LinearClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
             max_halvings=self.max_halvings,
-            reference=self._reference_code(),
+            reference=reference,
             init=start,
         )
+        self.reference_ = self.classes_[reference]
         self.n_observations_ = float(len(y) if weight is None else weight.sum())
         self._publish()
         self._warn()
@@ -341,7 +345,7 @@ class IRLSLogisticRegression(LinearClassifier):
             raise ValueError(
                 str(refusal).replace("standard_errors_", "summary")
             ) from None
-        chosen = np.arange(len(self.classes_)) != self._reference_code()
+        chosen = self.classes_ != self.reference_
         coef = self.coef_ if len(self.classes_) == 2 else self.coef_[chosen]
         intercept = np.broadcast_to(self.intercept_, len(self.classes_))[chosen]
         names = list(getattr(self, "feature_names_in_", []))
