@@ -12,7 +12,11 @@ from ._binormal import BinormalROC
 from ._compare import AUCComparison, AUCComparisons, compare_auc
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._diagnose import Diagnosis, diagnose
+from ._displays import AUCPosteriorDisplay, BinormalROCDisplay
+from ._gaussian_auc import GaussianAUCClassifier
 from ._intervals import AUCEstimate, auc_estimate
+from ._lda import LinearDiscriminantROC
+from ._logistic import IRLSLogisticRegression
 from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
@@ -45,10 +49,15 @@ __all__ = [
     "AUCDifferencePosterior",
     "AUCEstimate",
     "AUCPosterior",
+    "AUCPosteriorDisplay",
     "AdaptivePrior",
     "AveragedAUC",
     "BinormalROC",
+    "BinormalROCDisplay",
     "Diagnosis",
+    "GaussianAUCClassifier",
+    "IRLSLogisticRegression",
+    "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
     "ResubstitutionSplit",

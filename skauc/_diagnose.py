@@ -54,6 +54,15 @@ class Diagnosis:
     warnings : tuple of str
         In plain words, why the number should not be trusted; empty if nothing is known
         against it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skauc import diagnose
+    >>> X, y = np.random.default_rng(0).standard_normal((40, 200)), np.arange(40) % 2
+    >>> diagnose(LogisticRegression().fit(X, y), X, y).warnings[0]
+    '200 features against 40 rows: the covariance cannot be seen, ...'
     """
 
     posterior: AUCPosterior

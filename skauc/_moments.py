@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-_BLOCK_BYTES = 8 * 2**20  # rows are centred and multiplied in blocks of this size
+_BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +264,7 @@ def _as_weight(sample_weight, n):
 
 
 def _block_rows(n_features, featurewise=True):
-    """Rows of a block: 8 MiB, or as large as the P×P scatter if that is larger."""
+    """Rows of a block: 2 MiB, or as large as the P×P scatter if that is larger."""
     rows = max(_BLOCK_BYTES // (8 * n_features), 1)
     return rows if featurewise else max(rows, n_features)
 
@@ -289,6 +289,13 @@ def _from_rows(X, rows, weight, featurewise):
 
 
 def _dense(X, rows, weight, featurewise):
+    with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
+        moments = None if featurewise or not len(rows) else _raw(X, rows, weight)
+        return moments or _merged(X, rows, weight, featurewise)
+
+
+def _merged(X, rows, weight, featurewise):
+    """Blocks centred on their own mean, then merged: exact, two passes in cache."""
     n_features = X.shape[1] if X.ndim == 2 else 1
     shape = X.shape[1:] if featurewise else X.shape[1:] * 2
     total = Moments(0.0, np.zeros(X.shape[1:]), np.zeros(shape))
@@ -297,6 +304,41 @@ def _dense(X, rows, weight, featurewise):
         part = rows[start : start + step]
         total += _block(X[part], None if weight is None else weight[part], shape)
     return total
+
+
+def _raw(X, rows, weight):
+    """Sums of products around one origin; None if centring would cost digits.
+
+    ``W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ`` loses as many digits as the second
+    term is larger than W. The origin is 0, or the first row if the first block of
+    some feature lies far from 0.
+    """
+    step = min(_block_rows(X.shape[1], featurewise=False), len(rows))
+    first = X[rows[:step]].astype(float, copy=False)
+    far = np.any(first.mean(axis=0) ** 2 > 100 * first.var(axis=0))
+    origin = first[0].copy() if far else np.zeros(X.shape[1])
+    buffer = np.empty((step, X.shape[1]))
+    n = float(len(rows) if weight is None else weight[rows].sum())
+    total, square = np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2)
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        block = buffer[: len(part)]
+        if X.dtype == float:
+            np.take(X, part, axis=0, out=block, mode="clip")
+        else:
+            block[:] = X[part]
+        if far:
+            block -= origin
+        root = np.ones(len(part)) if weight is None else np.sqrt(weight[part])
+        if weight is not None:
+            block *= root[:, None]
+        total += root @ block
+        square += block.T @ block
+    mean = total / n
+    scatter = square - np.outer(mean, mean) * n
+    if np.all(np.diag(scatter) >= 1e-4 * np.diag(square)):
+        return Moments(n, origin + mean, scatter)
+    return None
 
 
 def _block(block, weight, shape):

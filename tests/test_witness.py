@@ -267,10 +267,16 @@ def test_search_without_folds():
     pipe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     grid = {"logisticregression__C": [1e-3, 0.1, 10.0]}
     search = GridSearchCV(
-        pipe, grid, scoring=lpo_auc_scorer, cv=ResubstitutionSplit(), error_score="raise"
+        pipe,
+        grid,
+        scoring=lpo_auc_scorer,
+        cv=ResubstitutionSplit(),
+        error_score="raise",
     ).fit(X, y)
     for C, score in zip(
-        grid["logisticregression__C"], search.cv_results_["mean_test_score"], strict=True
+        grid["logisticregression__C"],
+        search.cv_results_["mean_test_score"],
+        strict=True,
     ):
         fresh = pipe.set_params(logisticregression__C=C).fit(X, y)
         assert score == lpo_auc_scorer(fresh, X, y)

@@ -1,0 +1,154 @@
+"""The ROC curve of LDA against the paper's formulas, quadrature and simulation."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+from sklearn.covariance import OAS
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+from skauc import LinearDiscriminantROC, ResubstitutionSplit, cbauc_scorer
+
+
+def two_normals(n_neg=300, n_pos=120, P=4, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(P, P))
+    X = rng.normal(size=(n_neg + n_pos, P)) @ A + 3
+    X[n_neg:] += rng.normal(size=P)
+    return X, np.repeat([0, 1], [n_neg, n_pos])
+
+
+def pooled(X, y, denominator):
+    centred = np.vstack([X[y == c] - X[y == c].mean(0) for c in np.unique(y)])
+    K = len(np.unique(y)) if denominator == "unbiased" else 0
+    return centred.T @ centred / (len(y) - K)
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+@pytest.mark.parametrize("denominator", ["unbiased", "ml"])
+def test_auc_is_the_mahalanobis_distance(solver, denominator):
+    X, y = two_normals()
+    model = LinearDiscriminantROC(solver=solver, denominator=denominator).fit(X, y)
+    d = X[y == 1].mean(0) - X[y == 0].mean(0)
+    delta = np.sqrt(d @ np.linalg.solve(pooled(X, y, denominator), d))
+    assert model.auc_ == pytest.approx(ndtr(delta / np.sqrt(2)), rel=1e-10)
+    assert model.roc_.youden().j == pytest.approx(2 * ndtr(delta / 2) - 1, rel=1e-10)
+    # Trap: this decision function contains the log odds of the classes.
+    assert model.youden_threshold_ == pytest.approx(np.log(120 / 300), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"solver": "lsqr", "shrinkage": 0.4},
+        {"solver": "eigen", "shrinkage": "auto"},
+        {"solver": "lsqr", "covariance_estimator": OAS()},
+        {"priors": [0.9, 0.1]},
+    ],
+)
+def test_papers_curve_through_the_projection(params):
+    X, y = two_normals(seed=1)
+    model = LinearDiscriminantROC(**params).fit(X, y)
+    alpha, beta = model.coef_[0], model.intercept_[0]
+    mean = [X[y == c].mean(0) for c in (0, 1)]
+    gamma = np.sqrt(alpha @ pooled(X, y, "unbiased") @ alpha)
+    thresholds = np.linspace(-10, 10, 41)
+    for rate, mu in ((model.roc_.fpr, mean[0]), (model.roc_.tpr, mean[1])):
+        expected = ndtr((alpha @ mu + beta - thresholds) / gamma)
+        assert rate(thresholds) == pytest.approx(expected, rel=1e-9)
+    area, _ = quad(model.roc_.roc, 0, 1, epsabs=1e-10, limit=500)
+    assert model.auc_ == pytest.approx(area, abs=1e-8)
+    # Halfway between the classes' mean decisions, whatever the shrinkage and priors.
+    decision = model.decision_function(X)
+    middle = (decision[y == 0].mean() + decision[y == 1].mean()) / 2
+    assert model.youden_threshold_ == pytest.approx(middle, rel=1e-9)
+
+
+def test_paper_quadrature_loses_what_the_closed_form_keeps():
+    X, y = two_normals(seed=2)
+    roc = LinearDiscriminantROC().fit(X, y).roc_
+    fpr = np.linspace(0.001, 0.999, 1000)
+    trapezoid = np.sum(np.diff(fpr) * (roc.roc(fpr)[1:] + roc.roc(fpr)[:-1]) / 2)
+    assert 1e-4 < roc.auc - trapezoid < 5e-3
+
+
+def test_large_samples_reach_the_empirical_auc():
+    X, y = two_normals(60_000, 40_000, seed=3)
+    model = LinearDiscriminantROC().fit(X, y)
+    # Both errors are about √(A(1 − A)/n) = 0.002.
+    assert model.auc_ == pytest.approx(
+        roc_auc_score(y, model.decision_function(X)), abs=0.004
+    )
+
+
+def test_pairs_of_three_classes():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = LinearDiscriminantROC(priors=[0.5, 0.3, 0.2]).fit(X, names)
+    assert list(model.pairwise_roc_) == [("a", "b"), ("a", "c"), ("b", "c")]
+    sigma = pooled(X, y, "unbiased")
+    F = model.decision_function(X)
+    for (i, j), roc in zip(
+        [(0, 1), (0, 2), (1, 2)], model.pairwise_roc_.values(), strict=True
+    ):
+        d = X[y == j].mean(0) - X[y == i].mean(0)
+        delta = np.sqrt(d @ np.linalg.solve(sigma, d))
+        assert roc.auc_probit == pytest.approx(delta / np.sqrt(2), rel=1e-8)
+        assert roc.mean_pos == pytest.approx((F[:, j] - F[:, i])[y == j].mean())
+        log_odds = np.log(model.priors_[j] / model.priors_[i])
+        assert roc.youden().threshold == pytest.approx(log_odds, abs=1e-8)
+    areas = [roc.auc for roc in model.pairwise_roc_.values()]
+    assert model.auc_ == pytest.approx(np.mean(areas))
+    assert not hasattr(model, "roc_")
+
+
+# Law and edge -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+def test_parent_is_untouched(solver):
+    X, y = load_breast_cancer(return_X_y=True)
+    ours = LinearDiscriminantROC(solver=solver).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver=solver).fit(X, y)
+    assert np.array_equal(ours.decision_function(X), theirs.decision_function(X))
+    assert set(theirs.get_params()) | {"denominator"} == set(ours.get_params())
+
+
+def test_refit_with_more_classes_forgets_the_curve():
+    X, y = load_iris(return_X_y=True)
+    model = LinearDiscriminantROC().fit(X[:100], y[:100])
+    assert hasattr(model, "roc_")
+    assert not hasattr(model.fit(X, y), "roc_")
+
+
+def test_grid_search_over_shrinkage_without_folds():
+    X, y = load_breast_cancer(return_X_y=True)
+    search = GridSearchCV(
+        LinearDiscriminantROC(solver="lsqr"),
+        {"shrinkage": [None, 0.1, 0.5]},
+        scoring=cbauc_scorer,
+        cv=ResubstitutionSplit(),
+    ).fit(X, y)
+    assert 0.9 < search.best_score_ < 1
+
+
+def test_errors():
+    X, y = two_normals()
+    with pytest.raises(ValueError, match=r"denominator must be one of .* got 'n'"):
+        LinearDiscriminantROC(denominator="n").fit(X, y)
+    with pytest.raises(ValueError, match=r"at least 2 classes .* got only 1 class"):
+        LinearDiscriminantROC().fit(X, np.zeros(len(y)))
+
+
+def test_transform_and_frames():
+    pd = pytest.importorskip("pandas")
+    X, y = load_iris(as_frame=True, return_X_y=True)
+    model = LinearDiscriminantROC().set_output(transform="pandas").fit(X, y)
+    assert list(model.feature_names_in_) == list(X.columns)
+    assert isinstance(model.transform(X), pd.DataFrame)
