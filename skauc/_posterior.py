@@ -32,6 +32,7 @@ https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy.optimize import brentq
@@ -415,7 +416,9 @@ class AUCPosterior:
 
     def mean(self) -> float:
         """Posterior mean of the AUC: CBAUC."""
-        return float(self.weight @ stdtr(self.df, self._t))
+        below = self.weight @ stdtr(self.df, self._t)
+        above = self.weight @ stdtr(self.df, -self._t)
+        return float(below if below <= above else 1 - above)
 
     def mean_probit(self) -> float:
         """``Φ⁻¹(mean)`` without saturating where the mean rounds to 0 or 1."""
@@ -574,7 +577,7 @@ class AUCPosterior:
         ValueError
             If the level lies outside (0, 1).
         """
-        if not 0 < confidence_level < 1:
+        if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
             raise ValueError(
                 f"confidence_level must lie in (0, 1), got {confidence_level}"
             )
@@ -649,19 +652,25 @@ def _variance_ratio(df_neg, df_pos):
     log_density = a * t - (a + b) * np.logaddexp(0, t)
     weight = np.exp(log_density - log_density.max()) * np.cosh(u)
     keep = weight > 1e-300
-    return weight[keep] / weight.sum(), np.exp(t[keep])
+    return weight[keep] / weight[keep].sum(), np.exp(t[keep])
 
 
 def _log_stdtr(df, t):
     """Log of the Student-t CDF; finite where the CDF itself underflows.
 
     Far left, ``T_df(t) = f(t) (t² + df)/2 ∫ e^{−y(df−1)/2}/√((t²+df)e^y − df) dy`` by
-    Gauss–Laguerre.
+    Gauss–Laguerre; where t² dwarfs df, its leading term ``∝ |t|^−df``.
     """
-    df, t = np.broadcast_arrays(np.asarray(df, float), np.asarray(t, float))
-    value = stdtr(df, t)
+    df, t = np.broadcast_arrays(*np.atleast_1d(df, t))
+    value = stdtr(df, np.maximum(t, -1e100))
     out = np.log(np.maximum(value, np.finfo(float).tiny))
-    far = value < 1e-250
+    out[t == -np.inf] = -np.inf
+    with np.errstate(divide="ignore"):
+        log_t = np.log(-np.minimum(t, 0.0))
+    power = (log_t > 0.5 * np.log(df) + 40) & np.isfinite(log_t)
+    lead = df[power] / 2 * np.log(df[power]) - df[power] * log_t[power]
+    out[power] = lead - np.log(df[power]) - betaln(df[power] / 2, 0.5)
+    far = (value < 1e-250) & ~power & np.isfinite(t)
     if far.any():
         df, t = df[far][:, None], np.abs(t[far])[:, None]
         nodes, weights = _LAGUERRE

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,7 +18,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ._posterior import COVARIANCES
@@ -318,6 +320,7 @@ def make_cv_auc_scorer(
     make_cv_auc_scorer(cv=10, pooling='pairs', pos_label=None, random_state=0, ...)
     """
     check_option("pooling", pooling, ("mean", "pairs"))
+    cv = list(cv) if isinstance(cv, Iterator) else cv
     params = dict(
         cv=cv,
         pooling=pooling,
@@ -335,7 +338,7 @@ def _cbauc_of_estimator(estimator, X, y, *, scale, multi_class, **question):
         )
     else:
         value = auc_posterior(estimator, X, y, **question).choice(scale)
-    if scale == "auc" and value == 1.0:
+    if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warnings.warn(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
             'make_cbauc_scorer(scale="probit") still ranks them',
@@ -456,8 +459,12 @@ def _cv_auc(
 ):
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
-    (X,) = indexable(X)
-    if isinstance(cv, int):
+    (X,), labels = indexable(X), column_or_1d(y)
+    if weight is not None and not weight.all():  # weight 0 is no row
+        keep = np.flatnonzero(weight)
+        X, labels = _safe_indexing(X, keep), labels[keep]
+        positive, weight = positive[keep], weight[keep]
+    if isinstance(cv, Integral):
         smaller = min(positive.sum(), (~positive).sum())
         if not 2 <= cv <= smaller:
             raise ValueError(
@@ -467,7 +474,7 @@ def _cv_auc(
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
     splits = check_cv(cv, positive, classifier=True).split(X, positive)
     folds = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_auc)(estimator, X, np.asarray(y), positive, weight, train, test)
+        delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
         for train, test in splits
     )
     auc, pairs = np.array(folds).T
@@ -482,7 +489,8 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     fit_params = {} if weight is None else weight_for_fit(model, weight[train])
     model.fit(_safe_indexing(X, train), y[train], **fit_params)
     score = decision_values(model, _safe_indexing(X, test))
-    if positive[test][y[test] == model.classes_[0]].any():  # pos_label=classes_[0]
+    lower = getattr(model, "classes_", np.unique(y))[0]
+    if positive[y == lower].any():  # the score points to the other label
         score = -score
     score = check_score(score, len(test), name="decision_function")
     pos = positive[test]

@@ -156,7 +156,8 @@ def ebauc_score(
     Notes
     -----
     The published code leaves the end points out, which biases it downwards on small
-    samples; they are in here.
+    samples; they are in here. Where no score falls between the classes, the trapezoid
+    of ``"scores"`` cuts straight across the gap and stays below ``"all"``.
 
     References
     ----------
@@ -354,19 +355,32 @@ def _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label):
             f"X must have the {len(rule.w)} features the model was trained on, got "
             f"{Z.shape[1]}"
         )
-    flipped = pos_label is not None and rule.classes is not None
-    flipped = bool(flipped and pos_label == rule.classes[0])
-    sign = -1.0 if flipped else 1.0
-    w, threshold = sign * rule.w, sign * rule.threshold
-    score = check_score(project_samples(Z, w), len(positive), name="X @ coef_")
+    classes, threshold = rule.classes, rule.threshold
+    if classes is None:  # a regressor on two labels cuts midway between them
+        classes = np.unique(y)
+        threshold = threshold + _midpoint(classes)
+    flipped = bool(pos_label is not None and pos_label == classes[0])
+    # In units of the largest coefficient: only the direction and the cut matter.
+    unit = (np.abs(rule.w).max() or 1.0) * (-1.0 if flipped else 1.0)
+    w, threshold = rule.w / unit, threshold / unit
+    score = check_score(project_samples(Z, w), len(positive), name="X @ coef_", largest=1e150)
     belief = _belief(Z, w, score, positive, weight, prior, covariance)
     return Direction(score, positive, weight, belief, threshold, rule.model, Z, flipped)
+
+
+def _midpoint(labels):
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "y_true must hold numbers for a regressor to be scored, got labels "
+            f"{labels.tolist()}"
+        )
+    return float(labels.astype(float).mean())
 
 
 def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
     prior = check_prior(prior)
     positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive))
+    score = check_score(y_score, len(positive), largest=1e150)
     weight = check_weight(sample_weight, positive)
     Z, w = score[:, None], np.ones(1)
     belief = _belief(Z, w, score, positive, weight, prior, covariance)
@@ -376,9 +390,10 @@ def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
 def _belief(Z, w, score, positive, weight, prior, covariance):
     check_option("covariance", covariance, COVARIANCES)
     name = None
+    counted = score if weight is None else score[weight > 0]
     if not np.any(w):
         name = "the coefficients are all 0"
-    elif np.ptp(score) <= 64 * np.finfo(float).eps * np.abs(score).max():
+    elif np.ptp(counted) <= 64 * np.finfo(float).eps * np.abs(counted).max():
         name = "all scores are equal"
     if name:
         warnings.warn(

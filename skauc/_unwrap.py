@@ -13,11 +13,12 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 
@@ -134,7 +135,8 @@ def any_linear_rule(estimator, X) -> LinearRule:
             check_is_fitted(estimator.estimator)
             inner = estimator.estimator
         rule = linear_rule(inner, X)
-        return replace(rule, threshold=rule.threshold + _moved_cut(estimator, rule))
+        natural = -float(np.ravel(getattr(rule.model, "intercept_", 0.0))[0])
+        return replace(rule, threshold=natural + _moved_cut(estimator, rule))
     if hasattr(estimator, "best_estimator_"):
         return any_linear_rule(estimator.best_estimator_, X)
     return _leaf(estimator, X)
@@ -169,8 +171,7 @@ def _leaf(model, X):
         )
     w = np.ravel(coef).astype(float)
     intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
-    cut = 0.0 if classes is not None else 0.5  # a regressor on labels 0, 1
-    return LinearRule(X, w, cut - intercept, classes, model)
+    return LinearRule(X, w, -intercept, classes, model)
 
 
 def _moved_cut(wrapper, rule):
@@ -186,10 +187,12 @@ def _moved_cut(wrapper, rule):
         has_proba = hasattr(rule.model, "predict_proba")
         method = "predict_proba" if has_proba else "decision_function"
     if method == "predict_proba":
-        if getattr(rule.model, "loss", "log_loss") != "log_loss":
+        rows = _safe_indexing(rule.Z, np.arange(min(5, _n_rows(rule.Z))))
+        logistic = expit(decision_values(rule.model, rows))
+        if not np.allclose(logistic, rule.model.predict_proba(rows)[:, 1]):
             raise TypeError(
-                f"{type(wrapper).__name__} must cut decision_function, got a cut on "
-                f"probabilities that are not logistic: loss={rule.model.loss!r}"
+                f"{type(wrapper).__name__} must cut decision_function, got a cut on the "
+                f"probabilities of {type(rule.model).__name__}, which are not logistic"
             )
         threshold = logit(threshold)
     pos_label = getattr(wrapper, "pos_label", None)
@@ -197,25 +200,50 @@ def _moved_cut(wrapper, rule):
     return float(-threshold if flipped else threshold)
 
 
+def _n_rows(Z):
+    return Z.shape[0] if hasattr(Z, "shape") else len(Z)
+
+
 def decision_values(model, X):
-    """Score of each row in the direction of ``classes_[1]``."""
+    """Score of each row in the direction of ``classes_[1]`` (the larger label)."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
-    return model.predict_proba(X)[:, 1]
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1]
+    return model.predict(X)
 
 
 def weight_for_fit(model, weight) -> dict:
     """Keyword under which ``fit`` takes the weights; empty if the model takes none.
 
-    Without metadata routing a Pipeline wants the name of its last step in front.
+    Without metadata routing a Pipeline wants the name of its last step in front, at
+    every level.
     """
-    if isinstance(model, Pipeline) and not get_config()["enable_metadata_routing"]:
-        step, last = model.steps[-1]
-        if has_fit_parameter(last, "sample_weight"):
-            return {f"{step}__sample_weight": weight}
-        return {}
-    signature = inspect.signature(model.fit).parameters.values()
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature)
-    if takes_all or has_fit_parameter(model, "sample_weight"):
+    if get_config()["enable_metadata_routing"]:
         return {"sample_weight": weight}
-    return {}
+    name = _weight_name(model)
+    return {} if name is None else {name: weight}
+
+
+def _weight_name(model):
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        inner = _weight_name(last)
+        return None if inner is None else f"{step}__{inner}"
+    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        inner = _weight_name(model.estimator)
+        if inner not in (None, "sample_weight") or not _takes_weight(model):
+            raise ValueError(
+                f"{type(model).__name__} must be used with metadata routing to pass "
+                "sample_weight on, got sklearn's enable_metadata_routing=False"
+            )
+        return inner
+    if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
+        return _weight_name(model.estimator)
+    return "sample_weight" if _takes_weight(model) else None
+
+
+def _takes_weight(model):
+    parameters = inspect.signature(model.fit).parameters.values()
+    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    return keywords or has_fit_parameter(model, "sample_weight")

@@ -43,13 +43,21 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
             "y_true must hold class labels, got continuous or missing values"
         )
     if classes is None:
-        classes = np.unique(y)
+        try:
+            classes = np.unique(y)
+        except TypeError:
+            raise ValueError(
+                "y_true must hold labels of one kind without missing values, got "
+                f"{_show(y[:5])}"
+            ) from None
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported: y_true must hold two "
                 f"classes, got {len(classes)} classes"
             )
-    if pos_label is not None and pos_label not in list(classes):
+    if np.ndim(pos_label) > 0 or (
+        pos_label is not None and pos_label not in list(classes)
+    ):
         raise ValueError(
             f"pos_label must be one of the labels {_show(classes)}, got {pos_label!r}"
         )
@@ -65,7 +73,9 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
     return positive
 
 
-def check_score(y_score, n: int, *, name="y_score", allow_infinite=False) -> np.ndarray:
+def check_score(
+    y_score, n: int, *, name="y_score", allow_infinite=False, largest=np.inf
+) -> np.ndarray:
     """One-dimensional float scores, one a row.
 
     Parameters
@@ -77,6 +87,8 @@ def check_score(y_score, n: int, *, name="y_score", allow_infinite=False) -> np.
         What to call it in an error.
     allow_infinite : bool, default=False
         Whether ±inf are allowed (rank statistics).
+    largest : float, default=inf
+        Size that finite scores must not exceed (their squares are summed).
 
     Returns
     -------
@@ -100,6 +112,10 @@ def check_score(y_score, n: int, *, name="y_score", allow_infinite=False) -> np.
         rule = "not be NaN" if allow_infinite else "be finite"
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(f"{name} must {rule}, got {score[row]} in row {row}")
+    if len(score) and np.abs(score).max() > largest:
+        raise ValueError(
+            f"{name} must not exceed {largest:g} in size, got {np.abs(score).max():.3g}"
+        )
     return score
 
 
