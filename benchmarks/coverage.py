@@ -308,7 +308,7 @@ def run(replicates, level):
     cells = [(a, s, shape) for a in AUCS for s in SIZES for shape in SHAPES]
     tail = (1 - level) / 2
     with path.open("a", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         if not done:
             writer.writerow(
                 "auc n_neg n_pos scores method transform coverage too_low too_high "
