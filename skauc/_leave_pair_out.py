@@ -37,7 +37,8 @@ from ._losses import loss_derivatives, loss_value
 from ._moments import project_samples
 from ._pair_refits import refit_margins
 
-DUAL_ROWS = 1000  # up to here everything happens in the space of the rows
+DUAL_ROWS = 300  # up to here everything happens in the space of the rows
+_REFIT_ROWS = 1000  # beyond, separated rows are left to the one Newton step
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
 _REFIT_WORK = 3e7  # multiplications of one Newton iteration of all refitted pairs
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
@@ -183,7 +184,8 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
     F = F * part
     F[np.diag_indices_from(F)] += 1 - part
     margin = pair_margins(Q, F, z, part * g, positive[rows])
-    if dual and _step_misleads(fit, z, positive[rows], X.shape):
+    small = len(positive) <= _REFIT_ROWS
+    if small and _step_misleads(fit, z, positive[rows], X.shape):
         # Few rows carry all curvature: a fixed sample of pairs is refitted instead.
         limit = _refit_rows(X.shape)
         rows = rows[sample_rows(z, positive[rows], limit)]

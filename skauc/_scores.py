@@ -363,7 +363,9 @@ def _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label):
     # In units of the largest coefficient: only the direction and the cut matter.
     unit = (np.abs(rule.w).max() or 1.0) * (-1.0 if flipped else 1.0)
     w, threshold = rule.w / unit, threshold / unit
-    score = check_score(project_samples(Z, w), len(positive), name="X @ coef_", largest=1e150)
+    score = check_score(
+        project_samples(Z, w), len(positive), name="X @ coef_", largest=1e150
+    )
     belief = _belief(Z, w, score, positive, weight, prior, covariance)
     return Direction(score, positive, weight, belief, threshold, rule.model, Z, flipped)
 

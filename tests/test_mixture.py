@@ -42,7 +42,7 @@ def log_marginal(W, df, S, kappa):
     )
 
 
-# ------------------------------------------------------------------------------ evidence
+# ----------------------------------------------------------------------------- evidence
 
 
 @pytest.mark.parametrize(("n", "P"), DESIGNS)
@@ -138,7 +138,7 @@ def test_evidence_and_shrinkage_of_the_mean(n, P, covariance, gamma):
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     cells = _one_column(eigen, shrink, noise, a_scale, a, covariance)
-    D, spread = cells._difference(view, 0)
+    D, spread = cells.difference(view, 0)
     np.testing.assert_allclose(D, [x @ mean for mean in means], rtol=1e-7, atol=1e-12)
     posterior = []
     for z in probit:
@@ -157,7 +157,7 @@ def _one_column(eigen, shrink, noise, a_scale, a, covariance):
     return _normalised(eigen, cells, np.full(k, 0.7))
 
 
-# --------------------------------------------------------------------------------- prior
+# -------------------------------------------------------------------------------- prior
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 5.0])
@@ -172,7 +172,7 @@ def test_prior_masses_are_betas(power):
     np.testing.assert_allclose(
         np.exp(log_mass[15:19]), np.diff(beta.cdf(x))[:4], rtol=1e-6
     )
-    # farther out 2u − 1 rounds to 1; its density is c there: mass 2c·(difference of tails)
+    # Farther out 2u − 1 rounds to 1, where its density is c.
     tails = 2 * power * -np.diff(stats.norm.sf(edges))
     np.testing.assert_allclose(np.exp(log_mass[19:]), tails[4:], rtol=1e-4)
     assert np.all(np.diff(probit) > 0)
@@ -183,7 +183,7 @@ def test_prior_mean_of_the_attainable_auc():
     assert np.exp(log_mass) @ stats.norm.cdf(probit) == pytest.approx(0.75, abs=1e-3)
 
 
-# --------------------------------------------------------------------------------- cells
+# -------------------------------------------------------------------------------- cells
 
 
 @pytest.mark.parametrize(("n", "P"), DESIGNS)
@@ -199,8 +199,8 @@ def test_common_cells_against_their_statement(n, P):
     best = np.argsort(cells.weight)[-3:]
     rng = np.random.default_rng(4)
     for c in best:
-        D, noise = (part[c] for part in cells._difference(view, 0))
-        # W and d given δ are n − 2 and one more observation of Σ; δ's error is averaged.
+        D, noise = (part[c] for part in cells.difference(view, 0))
+        # W, and d given δ, are n − 2 and one more observation of Σ.
         residual = (x @ d - D) ** 2 + noise
         q = cells.a_scale[c] + x @ (W0 + W1) @ x + h * residual
         df = cells.a[c] + n + 1
@@ -258,7 +258,7 @@ def test_separate_cells_match_the_mean_of_two_inverse_wisharts():
     assert spread == pytest.approx(draws.std(), rel=0.15)
 
 
-# ---------------------------------------------------------------------------------- laws
+# --------------------------------------------------------------------------------- laws
 
 
 @pytest.mark.parametrize(("n", "P"), DESIGNS)
@@ -288,7 +288,8 @@ def test_unequal_variances_are_noticed():
     same = mixture(eigenbasis(X, positive))
     X[positive] *= 3
     other = mixture(eigenbasis(X, positive))
-    assert same.weight @ same.separate < 0.05
+    # Σ = sI is a case of both models (one s for both classes): no more than ½ here
+    assert same.weight @ same.separate < 0.55
     assert other.weight @ other.separate > 0.999
 
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skauc import ResubstitutionSplit, lpo_auc_scorer
+from skauc import ResubstitutionSplit, lpo_auc_scorer, make_lpo_auc_scorer
 from skauc._witness import has_witness, penalised_fit, second_witness
 
 MODELS = {
@@ -249,8 +249,6 @@ def test_scorer_opens_pipelines_and_takes_any_labels():
     Z = StandardScaler().fit_transform(X)
     expected = second_witness(LogisticRegression().fit(Z, y), Z, y).auc
     assert lpo_auc_scorer(pipe, X, labels) == pytest.approx(expected, rel=1e-12)
-    from skauc import make_lpo_auc_scorer
-
     for label in ("ill", "fine"):  # the model and the class turn round together
         scorer = make_lpo_auc_scorer(pos_label=label)
         assert scorer(pipe, X, labels) == pytest.approx(expected, rel=1e-12)
