@@ -310,11 +310,11 @@ def _raw(X, rows, weight):
     """Sums of products around one origin; None if centring would cost digits.
 
     ``W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ`` loses as many digits as the second
-    term is larger than W. The origin is 0, or the first row if the first block of
-    some feature lies far from 0.
+    term is larger than W. The origin is 0, or the first row if the first rows of
+    some feature lie far from 0.
     """
     step = min(_block_rows(X.shape[1], featurewise=False), len(rows))
-    first = X[rows[:step]].astype(float, copy=False)
+    first = X[rows[: min(step, 1000)]].astype(float, copy=False)
     far = np.any(first.mean(axis=0) ** 2 > 100 * first.var(axis=0))
     origin = first[0].copy() if far else np.zeros(X.shape[1])
     buffer = np.empty((step, X.shape[1]))
