@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 _BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
+_MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +290,9 @@ def _from_rows(X, rows, weight, featurewise):
 
 
 def _dense(X, rows, weight, featurewise):
+    raw = not featurewise and len(rows) > 0 and X.shape[1] >= _MANY_FEATURES
     with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
-        moments = None if featurewise or not len(rows) else _raw(X, rows, weight)
+        moments = _raw(X, rows, weight) if raw else None
         return moments or _merged(X, rows, weight, featurewise)
 
 
@@ -329,10 +331,13 @@ def _raw(X, rows, weight):
             block[:] = X[part]
         if far:
             block -= origin
-        root = np.ones(len(part)) if weight is None else np.sqrt(weight[part])
-        if weight is not None:
+        # Sums down the rows, the same order for each feature: equal columns stay equal.
+        if weight is None:
+            total += block.sum(axis=0)
+        else:
+            root = np.sqrt(weight[part])
             block *= root[:, None]
-        total += root @ block
+            total += np.einsum("i,ij->j", root, block)
         square += block.T @ block
     mean = total / n
     scatter = square - np.outer(mean, mean) * n
