@@ -137,6 +137,8 @@ def check_classes(y, *, binary=False):
         raise ValueError(
             f"y must hold at least 2 classes, got only 1 class, {classes.tolist()}"
         )
+    if len(classes) == 2:  # several times faster than a search
+        return classes, (y == classes[1]).astype(np.intp)
     return classes, np.searchsorted(classes, y)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 _BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
+_MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +290,9 @@ def _from_rows(X, rows, weight, featurewise):
 
 
 def _dense(X, rows, weight, featurewise):
+    raw = not featurewise and len(rows) > 0 and X.shape[1] >= _MANY_FEATURES
     with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
-        moments = None if featurewise or not len(rows) else _raw(X, rows, weight)
+        moments = _raw(X, rows, weight) if raw else None
         return moments or _merged(X, rows, weight, featurewise)
 
 
@@ -310,11 +312,11 @@ def _raw(X, rows, weight):
     """Sums of products around one origin; None if centring would cost digits.
 
     ``W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ`` loses as many digits as the second
-    term is larger than W. The origin is 0, or the first row if the first block of
-    some feature lies far from 0.
+    term is larger than W. The origin is 0, or the first row if the first rows of
+    some feature lie far from 0.
     """
     step = min(_block_rows(X.shape[1], featurewise=False), len(rows))
-    first = X[rows[:step]].astype(float, copy=False)
+    first = X[rows[: min(step, 1000)]].astype(float, copy=False)
     far = np.any(first.mean(axis=0) ** 2 > 100 * first.var(axis=0))
     origin = first[0].copy() if far else np.zeros(X.shape[1])
     buffer = np.empty((step, X.shape[1]))
@@ -329,10 +331,13 @@ def _raw(X, rows, weight):
             block[:] = X[part]
         if far:
             block -= origin
-        root = np.ones(len(part)) if weight is None else np.sqrt(weight[part])
-        if weight is not None:
+        # Sums down the rows, the same order for each feature: equal columns stay equal.
+        if weight is None:
+            total += block.sum(axis=0)
+        else:
+            root = np.sqrt(weight[part])
             block *= root[:, None]
-        total += root @ block
+            total += np.einsum("i,ij->j", root, block)
         square += block.T @ block
     mean = total / n
     scatter = square - np.outer(mean, mean) * n

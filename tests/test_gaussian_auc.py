@@ -289,6 +289,22 @@ def test_thresholds_and_probabilities(threshold):
     assert model.roc_.mean_pos == pytest.approx(decision[y == 1].mean())
 
 
+@pytest.mark.parametrize("offset", [0.0, 5.0, 1e3, 1e8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_without_a_centring_pass_keep_their_digits(offset, weighted):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(5000, 20)) + offset
+    X[:, 3], y = 7.1, rng.random(5000) < 0.3
+    weight = rng.integers(0, 4, 5000).astype(float) if weighted else np.ones(5000)
+    for part, mask in zip(skauc.class_moments(X, y, weight), (~y, y), strict=True):
+        Z, w = X[mask].astype(np.longdouble), weight[mask]
+        R = Z - w @ Z / w.sum()
+        W = ((R * w[:, None]).T @ R).astype(float)
+        unit = np.sqrt(np.diag(W)) + (np.arange(20) == 3)
+        assert np.abs((part.scatter - W) / np.outer(unit, unit)).max() < 1e-12
+        assert part.scatter[3, 3] == 0
+
+
 # Edge ---------------------------------------------------------------------------------
 
 
