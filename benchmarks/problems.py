@@ -93,6 +93,9 @@ def real(name: str, n_rows: int, seed: int, data_dir: Path | None) -> Problem | 
     rest = np.r_[order_pos[n_pos:], order_neg[n_rows - n_pos :]]
     if min(y[rest].sum(), (~y[rest]).sum()) < 8:
         return None
+    family = _family(seed + sum(name.encode()) + n_rows // 10)
+    if family == "lda" and X.shape[1] > 1000:
+        family = "svm"  # the discriminant needs a P×P matrix
     ratio = X.shape[1] / n_rows
     group = GROUPS[2] if ratio < 1 else GROUPS[3] if ratio <= 3 else GROUPS[4]
     train = rng.permutation(train)
@@ -101,7 +104,7 @@ def real(name: str, n_rows: int, seed: int, data_dir: Path | None) -> Problem | 
         group,
         X[train],
         y[train],
-        _family(seed + sum(name.encode()) + n_rows // 10),
+        family,
         {"P": X.shape[1], "rows": n_rows, "set": name},
         _sample_truth(X[rest], y[rest]),
     )

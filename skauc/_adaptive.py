@@ -96,9 +96,9 @@ class AdaptivePrior:
     class share the prior mass and the evidence weighs them; ``"separate"`` keeps only
     the latter; ``"spherical"`` fixes the standardised covariance at a multiple of I.
     Leave-pair-out knows ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC``
-    (squared hinge), ``LinearDiscriminantAnalysis``, their ``…CV`` forms and this
-    package's estimators. The mathematics stands in ``skauc/_adaptive.py`` and
-    ``skauc/_mixture.py``.
+    (squared hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their
+    ``…CV`` forms and this package's estimators. The mathematics stands in
+    ``skauc/_adaptive.py`` and ``skauc/_mixture.py``.
 
     References
     ----------

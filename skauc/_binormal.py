@@ -205,7 +205,7 @@ class BinormalROC:
         return float((1 + (area - lowest) / (max_fpr - lowest)) / 2)
 
     def _partial_area(self, end):
-        """``P(Z ≤ end, W ≤ a + bZ)`` of two normals, by the smoother of two integrals."""
+        """``P(Z ≤ end, W ≤ a + bZ)`` of two normals: the smoother of two integrals."""
         a = (self.mean_pos - self.mean_neg) / self.std_pos
         b = self.std_neg / self.std_pos
         if b <= 1:

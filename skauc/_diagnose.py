@@ -157,7 +157,7 @@ def diagnose(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
-    Bayesian AUC            0.99...
+    Bayesian AUC            0.98...
     """
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):

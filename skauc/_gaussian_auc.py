@@ -20,6 +20,7 @@ from ._linear import (
 from ._moments import class_moments
 from ._rayleigh import RayleighProblem, maximise, whitening
 from ._validation import check_option
+from ._witness import Discriminant
 
 
 def _can_stream(model):
@@ -324,6 +325,26 @@ class GaussianAUCClassifier(LinearClassifier):
         ):  # it sits on the rows of one class: step off
             threshold += 1e-6 * (middle - threshold)
         return threshold
+
+    def _discriminant(self, Z, positive, sample_weight):
+        """``((1 − α)(W₀/(n₀ − 1) + W₁/(n₁ − 1)) + Λ)⁻¹ d``, for leave-pair-out.
+
+        None where every refit would change α, or where P ≥ n − 2 rows leave the
+        feature scales inside Λ no weight of their own to be left out.
+        """
+        if isinstance(self.shrinkage, str):
+            return None
+        if self.standardize and Z.shape[1] >= Z.shape[0] - 2:
+            return None
+        neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
+        n, alpha = np.array([neg.n, pos.n]), self.shrinkage_
+        variance = neg.covariance + pos.covariance
+        target = np.full(len(variance), variance.mean())
+        if self.standardize:
+            alive = variance > 0
+            target = np.where(alive, variance, 1.0) * alive.mean()
+        a, left_out = (1 - alpha) / (n - 1), (1 - alpha) / np.maximum(n - 2, 0.5)
+        return Discriminant(a, left_out, alpha * target)
 
     def _log_odds(self, decision):
         return self.slope_ * decision

@@ -20,6 +20,7 @@ from ._linear import (
 )
 from ._summary import CoefficientTable
 from ._validation import check_level
+from ._witness import logistic_objective
 
 
 class LikelihoodRatio(NamedTuple):
@@ -224,6 +225,10 @@ class IRLSLogisticRegression(LinearClassifier):
             factors = total.sum() / (len(labels) * total)
         product = factors[codes] * (1.0 if weight is None else weight)
         return check_class_weight(product, codes, self.classes_)
+
+    def _penalised_fit(self, Z, positive, sample_weight):
+        """Training objective, for leave-pair-out without refits."""
+        return logistic_objective(self, Z, positive, sample_weight, self.C)
 
     def _reference_code(self):
         if self.reference is None:

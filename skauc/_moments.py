@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+_CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 
@@ -233,9 +234,14 @@ def project_samples(X, w) -> np.ndarray:
     """
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ w, dtype=float)
-    rows = _block_rows(X.shape[1])
-    starts = range(0, X.shape[0], rows)
-    return np.concatenate([X[i : i + rows].astype(float) @ w for i in starts])
+    rows = max(_CAST_ITEMS // X.shape[1], 1)
+    buffer = np.empty((min(rows, X.shape[0]), X.shape[1]))
+    scores = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], rows):
+        part = X[start : start + rows]
+        np.copyto(buffer[: len(part)], part)
+        np.matmul(buffer[: len(part)], w, out=scores[start : start + rows])
+    return scores
 
 
 def _as_samples(X):

@@ -370,7 +370,8 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     TypeError
         When called: if the training objective of the model is not known. Known are
         ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC`` (squared hinge),
-        ``LinearDiscriminantAnalysis``, their ``…CV`` forms and skauc's own estimators.
+        ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV`` forms and
+        skauc's own estimators.
     ValueError
         When called: if the rows are not the ones that trained the model.
 
@@ -412,7 +413,8 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if witness is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
-            f"{type(rule.model).__name__}, got rows on which its gradient is not 0"
+            f"{type(rule.model).__name__}, got rows on which its gradient is not "
+            "0 (or its solver has not converged, or the fit is singular)"
         )
     return witness.auc
 

@@ -191,8 +191,8 @@ def _moved_cut(wrapper, rule):
         logistic = expit(decision_values(rule.model, rows))
         if not np.allclose(logistic, rule.model.predict_proba(rows)[:, 1]):
             raise TypeError(
-                f"{type(wrapper).__name__} must cut decision_function, got a cut on the "
-                f"probabilities of {type(rule.model).__name__}, which are not logistic"
+                f"{type(wrapper).__name__} must cut decision_function, got a cut on "
+                f"probabilities of {type(rule.model).__name__} that are not logistic"
             )
         threshold = logit(threshold)
     pos_label = getattr(wrapper, "pos_label", None)

@@ -8,11 +8,12 @@ objective is not known here, or rows it was not trained on, have no witness.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from inspect import signature
 
 import numpy as np
+from scipy import sparse
 from scipy.special import chdtri
-from sklearn.covariance import ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     LogisticRegression,
@@ -31,7 +32,7 @@ from ._leave_pair_out import (
     on_its_ray,
     stationarity,
 )
-from ._moments import project_samples
+from ._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
@@ -57,8 +58,9 @@ def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | Non
         None where the objective is not known or the rows did not train the model.
     """
     Z = Z.astype(float, copy=False)  # products of float32 lose half of the digits
-    if isinstance(model, LinearDiscriminantAnalysis):
-        return _discriminant_witness(model, Z, positive, sample_weight)
+    discriminant = _discriminant(model, Z, positive, sample_weight)
+    if discriminant is not None:
+        return _discriminant_witness(model, Z, positive, sample_weight, discriminant)
     fit = penalised_fit(model, Z, positive, sample_weight)
     if fit is None:
         return None
@@ -81,9 +83,8 @@ def _largest_gradient(shape):
 
 def has_witness(model, Z, positive, sample_weight=None) -> bool:
     """Whether the training objective of a model is known here."""
-    if isinstance(model, LinearDiscriminantAnalysis):
-        return sample_weight is None and model.covariance_estimator is None
-    return penalised_fit(model, Z, positive, sample_weight) is not None
+    question = model, Z, positive, sample_weight
+    return _discriminant(*question) is not None or penalised_fit(*question) is not None
 
 
 def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None:
@@ -109,6 +110,12 @@ def _logistic(model, Z, positive, sample_weight):
     case_weight = _case_weight(model, positive, sample_weight)
     scaling = _scaling(model, penalised=model.solver == "liblinear")
     return _described("logistic", l2, case_weight, model, scaling, Z)
+
+
+def logistic_objective(model, Z, positive, sample_weight, C):
+    """Objective of a logistic regression with a free intercept and penalty 1/C."""
+    case_weight = _case_weight(model, positive, sample_weight)
+    return _described("logistic", 1 / C, case_weight, model, _scaling(model), Z)
 
 
 def _squared_hinge(model, Z, positive, sample_weight):
@@ -167,43 +174,62 @@ def _case_weight(model, positive, sample_weight):
     return weight * per_class[positive.astype(int)]
 
 
-def _discriminant_witness(model, Z, positive, sample_weight):
-    """LDA's direction ``(Σ_c a_c W_c + Λ)⁻¹ d`` is that of a weighted ridge.
+@dataclass(frozen=True, eq=False)
+class Discriminant:
+    """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.
 
-    Case weights are ``a_c = (1 − s_c) π_c n/n_c``, the penalty
-    ``Λ = Σ_c s_c π_c (n/n_c) T_c`` with T_c the target of the shrinkage; it is solved
-    in features over √Λ.
+    ``left_out`` are the a_c of a fit with one row less in each class: every
+    leave-pair-out refit has those, so that only the rows themselves are left to remove.
     """
-    if not has_witness(model, Z, positive, sample_weight):
+
+    a: np.ndarray
+    left_out: np.ndarray
+    penalty: np.ndarray
+
+
+def _discriminant(model, Z, positive, sample_weight):
+    if hasattr(model, "_discriminant"):
+        return model._discriminant(Z, positive, sample_weight)
+    if not isinstance(model, LinearDiscriminantAnalysis) or sample_weight is not None:
         return None
-    n, share = len(positive), np.array([(~positive).mean(), positive.mean()])
-    a, penalty = np.ones(2), np.zeros(Z.shape[1])
-    ratio = np.ones(2) if model.solver == "svd" else model.priors_ / share
-    parts = [np.asarray(Z[~positive], float), np.asarray(Z[positive], float)]
-    for c, part in enumerate(parts):
-        s, target = _shrinkage(model, part)
-        a[c] = (1 - s) * ratio[c]
-        penalty += s * ratio[c] * len(part) * target
-    spread = np.mean([part.var(axis=0) for part in parts], axis=0)
+    if model.covariance_estimator is not None or model.shrinkage == "auto":
+        return None  # an intensity and a target that change with every row left out
+    n_c = np.array([(~positive).sum(), positive.sum()])
+    s = 0.0 if model.solver == "svd" else float(model.shrinkage or 0.0)
+    ratio = np.ones(2)  # of prior and share
+    if model.solver != "svd" and model.priors is not None:
+        ratio = model.priors_ * len(positive) / n_c
+    neg, pos = class_moments(Z, positive, featurewise=True)
+    size = ratio @ [neg.scatter.mean(), pos.scatter.mean()]
+    penalty = np.full(Z.shape[1], s * size)
+    left_out = np.ones(2) if np.all(ratio == 1) else ratio * n_c / (n_c - 1)
+    return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
+
+
+def _discriminant_witness(model, Z, positive, sample_weight, discriminant):
+    """The direction is that of a ridge on labels ±1 with case weights a_c."""
+    neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
+    spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)
     spread = np.where(spread > 0, spread, spread.mean() or 1.0)
-    unit = 1 / np.sqrt(np.maximum(penalty, 1e-9 * n * spread))
-    case_weight = np.maximum(a, 1e-9)[positive.astype(int)]
-    ridge = Ridge(alpha=1.0, solver="svd")
-    sign = np.where(positive, 1.0, -1.0)
-    ridge.fit(Z * unit, sign, sample_weight=case_weight)
-    fit = PenalisedFit(
+    total = neg.n * discriminant.a[0] + pos.n * discriminant.a[1]
+    floor = 1e-9 * max(total, 1e-9) * spread
+    unit = 1 / np.sqrt(np.maximum(discriminant.penalty, floor))
+    Z = Z.multiply(unit).tocsr() if sparse.issparse(Z) else Z * unit
+    trained = _ridge_fit(Z, positive, discriminant.a, sample_weight)
+    score = project_samples(Z, trained.w)
+    theirs = project_samples(Z, np.ravel(model.coef_) / unit)
+    if np.corrcoef(score, theirs)[0, 1] < _PARALLEL:
+        return None
+    fit = _ridge_fit(Z, positive, discriminant.left_out, sample_weight)
+    return leave_pair_out(Z, positive, fit, sample_weight)
+
+
+def _ridge_fit(Z, positive, a, sample_weight):
+    weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    case_weight = weight * np.maximum(a, 1e-9)[positive.astype(int)]
+    ridge = Ridge(alpha=1.0, solver="sparse_cg" if sparse.issparse(Z) else "svd")
+    ridge.set_params(tol=1e-12)
+    ridge.fit(Z, np.where(positive, 1.0, -1.0), sample_weight=case_weight)
+    return PenalisedFit(
         "squared", 1.0, case_weight, ridge.coef_, float(ridge.intercept_), np.inf
     )
-    theirs = project_samples(np.asarray(Z), np.ravel(model.coef_).astype(float))
-    if np.corrcoef((Z * unit) @ fit.w, theirs)[0, 1] < _PARALLEL:
-        return None
-    return leave_pair_out(Z * unit, positive, fit)
-
-
-def _shrinkage(model, part):
-    """Intensity and diagonal target of the shrinkage of one class's covariance."""
-    variance = part.var(axis=0)
-    if model.shrinkage == "auto":
-        spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-        return ledoit_wolf((part - part.mean(axis=0)) / spread)[1], variance
-    return float(model.shrinkage or 0.0), np.full(len(variance), variance.mean())

@@ -1,7 +1,5 @@
 """Cortes–Mohri: moments against enumeration and mpmath, intervals against laws."""
 
-from time import perf_counter
-
 import interval_oracles as oracles
 import numpy as np
 import pytest
@@ -100,16 +98,6 @@ def test_broadcasts():
     assert mean.shape == variance.shape == (2, 3)
     assert mean[1, 2] == cortes_mohri_moments(4, 5, 2)[0]
     assert isinstance(cortes_mohri_moments(3, 5, 1)[0], float)
-
-
-def test_ten_milliseconds_a_case():
-    for case in [*LARGE, (10**7, 10**7, 10**7), (10**7, 10**7, 10**7 - 3_000)]:
-        times = []
-        for _ in range(5):
-            start = perf_counter()
-            cortes_mohri_moments(*case)
-            times.append(perf_counter() - start)
-        assert min(times) < 0.02  # 5 ms here; a slow machine has twice the limit
 
 
 # ---------------------------------------------------------------------- intervals

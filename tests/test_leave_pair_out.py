@@ -18,6 +18,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 from skauc import _leave_pair_out as lpo
 from skauc._leave_pair_out import (
     PenalisedFit,
@@ -198,16 +199,27 @@ def _all_margins(model, X, positive):
     return seen[0]
 
 
-@pytest.mark.xfail(
-    reason="the target diag(variances) of shrinkage='auto' holds the rows that are "
-    "left out; the closed form keeps it, and is too high by up to 0.1 at P >= n"
-)
-def test_automatic_shrinkage():
+def test_automatic_shrinkage_has_no_witness():
+    """Its intensity and target change with every row that is left out."""
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     X, positive = design(20, 60, gap=0.7, seed=0)
-    expected = share_won(refit_margins(model, X, positive))
-    witness = second_witness(model.fit(X, positive), X, positive)
-    assert witness.auc == pytest.approx(expected, abs=0.03)
+    assert second_witness(model.fit(X, positive), X, positive) is None
+
+
+def test_gaussian_auc_is_exact():
+    """Refits have n_c − 2 in place of n_c − 1, which the closed form knows."""
+    X, positive = design(30, 5, gap=0.5)
+    model = GaussianAUCClassifier(solver="closed_form")
+    expected = counted(refit_margins(model, X, positive))
+    assert second_witness(model.fit(X, positive), X, positive).auc == expected
+
+
+def test_irls_is_logistic_regression():
+    X, positive = design(40, 6)
+    ours = IRLSLogisticRegression(C=0.5).fit(X, positive)
+    theirs = LogisticRegression(C=0.5, tol=1e-10).fit(X, positive)
+    a, b = (second_witness(model, X, positive) for model in (ours, theirs))
+    assert a.smooth_auc == pytest.approx(b.smooth_auc, abs=1e-7)
 
 
 def test_unshrunk_discriminant_is_exact():

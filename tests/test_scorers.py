@@ -1,6 +1,7 @@
 """Scorers as scikit-learn meets them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from scipy import stats
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -150,6 +151,60 @@ def test_cv_auc_weights_repeat_rows():
     assert scorer(model, X, Y, sample_weight=WEIGHT) == pytest.approx(
         repeated, rel=1e-9
     )
+
+
+def test_cv_auc_weight_zero_is_no_row():
+    weight = np.ones(100)
+    weight[::3] = 0
+    rows = weight > 0
+    a = cv_auc_scorer(MODEL, X, Y, sample_weight=weight)
+    assert a == pytest.approx(cv_auc_scorer(MODEL, X[rows], Y[rows]), rel=1e-9)
+
+
+def test_cv_takes_any_integer_and_iterators():
+    expected = cv_auc_scorer(MODEL, X, Y)
+    assert make_cv_auc_scorer(cv=np.int64(5))(MODEL, X, Y) == expected
+    scorer = make_cv_auc_scorer(cv=iter(list(KFold(4).split(X))))
+    assert scorer(MODEL, X, Y) == scorer(MODEL, X, Y)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (1, 2)])
+def test_regressors_on_two_labels(labels):
+    y = np.array(labels)[Y]
+    model = Ridge().fit(X, y)
+    reference = Ridge().fit(X, Y)
+    for scorer in READY:
+        expected = scorer(reference, X, Y)
+        assert scorer(model, X, y) == pytest.approx(expected, rel=1e-9)
+    up = make_cbauc_scorer()(model, X, y)
+    down = make_cbauc_scorer(pos_label=labels[0])(model, X, y)
+    assert down == pytest.approx(up, rel=1e-9)
+    accuracy = np.mean((model.predict(X) > np.mean(labels)) == Y)
+    assert bee_scorer(model, X, y) == pytest.approx(accuracy, abs=0.1)
+
+
+def test_nested_pipelines_weigh_the_fit():
+    flat = make_pipeline(StandardScaler(), StandardScaler(), LogisticRegression())
+    nested = make_pipeline(StandardScaler(), PIPE)
+    a, b = (
+        cv_auc_scorer(model, X, Y, sample_weight=WEIGHT) for model in (flat, nested)
+    )
+    assert a == pytest.approx(b, rel=1e-12)
+
+
+def test_separate_covariances_never_exceed_one():
+    rng = np.random.default_rng(0)
+    for n in range(4, 34):
+        y = np.repeat([0, 1], [n, 30])
+        Z = rng.standard_normal((len(y), 2)) + 100 * y[:, None]
+        model = RidgeClassifier().fit(Z, y)
+        scorer = make_cbauc_scorer(prior="paper", covariance="separate")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                assert scorer(model, Z, y) < 1
+            except UndefinedMetricWarning:
+                continue
 
 
 def test_cv_auc_says_when_folds_are_too_many():

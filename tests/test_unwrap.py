@@ -113,8 +113,27 @@ def test_sparse_coefficients_and_regressors():
     np.testing.assert_allclose(X @ rule.w - rule.threshold, model.decision_function(X))
     rule = linear_rule(Ridge().fit(X, Y), X)
     np.testing.assert_allclose(
-        X @ rule.w - rule.threshold + 0.5, Ridge().fit(X, Y).predict(X)
+        X @ rule.w - rule.threshold, Ridge().fit(X, Y).predict(X)
     )
+
+
+def test_outer_threshold_replaces_the_inner_one():
+    inner = FixedThresholdClassifier(LogisticRegression(), threshold=0.2)
+    model = FixedThresholdClassifier(inner, threshold=0.4).fit(X, Y)
+    rule = linear_rule(model, X)
+    np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
+
+
+def test_cut_on_other_probabilities_is_refused():
+    class Squared(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X) ** 2
+
+    model = FixedThresholdClassifier(Squared(), threshold=0.2).fit(X, Y)
+    with pytest.raises(
+        TypeError, match="probabilities of Squared that are not logistic"
+    ):
+        linear_rule(model, X)
 
 
 @pytest.mark.parametrize(
@@ -161,3 +180,9 @@ def test_weight_for_fit_finds_the_keyword():
     pipe = make_pipeline(StandardScaler(), LogisticRegression())
     assert set(weight_for_fit(pipe, weight)) == {"logisticregression__sample_weight"}
     assert not weight_for_fit(make_pipeline(LinearDiscriminantAnalysis()), weight)
+    inner = "pipeline__logisticregression__sample_weight"
+    assert set(weight_for_fit(make_pipeline(StandardScaler(), pipe), weight)) == {inner}
+    search = GridSearchCV(pipe, {})
+    assert set(weight_for_fit(search, weight)) == {"logisticregression__sample_weight"}
+    with pytest.raises(ValueError, match="FixedThresholdClassifier must be used with"):
+        weight_for_fit(FixedThresholdClassifier(pipe), weight)

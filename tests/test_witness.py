@@ -40,7 +40,6 @@ MODELS = {
     "svc strong": LinearSVC(C=1e-4),
     "lda": LinearDiscriminantAnalysis(),
     "lda shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5),
-    "lda auto": LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
 }
 
 
