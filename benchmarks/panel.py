@@ -38,14 +38,19 @@ from skauc import (
 CACHE = Path(__file__).parent / ".cache"
 REPEATS, BOOTSTRAPS = 10, 20
 ADAPTIVE = "adaptive (default)"
+
+
+def _estimate(prior):
+    return lambda model, X, y: auc_posterior(model, X, y, prior=prior).mean()
+
+
 CHOICE = "choice"
 OURS = {
-    ADAPTIVE: lambda model, X, y: auc_posterior(model, X, y).mean(),
+    ADAPTIVE: _estimate(AdaptivePrior()),
     CHOICE: make_cbauc_scorer(),
-    "adaptive, no leave-pair-out": make_cbauc_scorer(
-        prior=AdaptivePrior(leave_pair_out=False)
-    ),
-    "adaptive, Beta(5, 1)": make_cbauc_scorer(prior=AdaptivePrior(attainable_power=5)),
+    "adaptive, no leave-pair-out": _estimate(AdaptivePrior(leave_pair_out=False)),
+    "adaptive, uniform": _estimate(AdaptivePrior(attainable_power=1)),
+    "adaptive, Beta(5, 1)": _estimate(AdaptivePrior(attainable_power=5)),
     "leave-pair-out": lpo_auc_scorer,
     "CBAUC, paper's prior": make_cbauc_scorer(prior="paper"),
     "EBAUC, paper's prior": make_ebauc_scorer(prior="paper"),

@@ -51,7 +51,6 @@ _NU = 2.0
 _RHO = 0.5
 _CONTRAST_NOISE = 3.0
 _WIDEN = 2.0
-_BOUND = 3.0  # probits are compared within ±3: beyond, neither witness knows
 _CACHE_ENTRIES = 8
 _COVARIANCES = {
     "common": ("common", "separate"),
@@ -71,9 +70,10 @@ class AdaptivePrior:
 
     Parameters
     ----------
-    attainable_power : float, default=1.0
+    attainable_power : float, default=2.0
         c of the prior ``2u − 1 ~ Beta(c, 1)`` on the attainable AUC u in (½, 1):
-        1 is uniform, larger values expect better features.
+        1 is uniform, larger values expect better features; 2 expects an attainable
+        AUC of 0.83 before the data.
     standardize : bool, default=True
         Give each feature its own scale: the answer does not change when a feature
         changes its unit. False keeps one common scale: invariant only when all
@@ -115,7 +115,7 @@ class AdaptivePrior:
     True
     """
 
-    attainable_power: float = 1.0
+    attainable_power: float = 2.0
     standardize: bool = True
     winsorize: float | None = 2.5
     leave_pair_out: bool = True
@@ -293,7 +293,7 @@ class LearntDirection:
         a, s_a2 = _probit(
             witness.smooth_auc, witness.smooth_variance, eigen.n_neg, eigen.n_pos
         )
-        r = np.clip(a, -_BOUND, _BOUND) - np.clip(m, -_BOUND, _BOUND)
+        r = a - m
         share, error, shares = _combine(s_m2, s_a2, discrepancy.tau_weight)
         level, contrast = discrepancy.level, discrepancy.contrast
         wobble = discrepancy.tau_weight @ (shares - share) ** 2 * level**2
@@ -319,7 +319,7 @@ def _discrepancy(cells, Z, positive, weight):
     moments = [cells.posterior(view, k).probit_moments() for k in range(len(a))]
     mean, s_m2 = np.transpose(moments)
     m = mean / np.sqrt(1 + s_m2)
-    r = np.clip(a, -_BOUND, _BOUND) - np.clip(m, -_BOUND, _BOUND)
+    r = a - m
     slope = norm.pdf(a)
     covariance = path.covariance / np.outer(slope, slope)
     L = len(r)

@@ -10,7 +10,7 @@ eigenbasis of :mod:`skauc._eigenbasis` (``λ, b``; null space as one block), a c
    ``ℓ = (as + λ)/(a + n − 2)``; noise of b: ``η = ℓ/h``, or ``ℓ₀/n₀ + ℓ₁/n₁``.
 2. ``δ ~ N(0, τ ℓ^γ)``, ``γ ∈ {0, ½, 1, 3/2, 2}``: γ = 1 is the conjugate choice, γ > 1
    puts the signal where the variance is. τ follows from u: ``Σ τℓ^{γ−1} = 2Φ⁻¹(u)²``.
-   ``2u − 1 ~ Beta(c, 1)``, uniform for c = 1, with its last sixteenth refined.
+   ``2u − 1 ~ Beta(c, 1)``, c = 2 by default, with the last sixteenth refined.
    Evidence ``Π N(b; 0, τℓ^γ + η)``.
 3. For a direction x (:class:`skauc._eigenbasis.Projected`), ``k = τℓ^γ/(τℓ^γ + η)``:
    ``D = Σ x_i k_i b_i``, noise ``Σ x_i² k_i η_i``, and wᵀΣw = q/χ²_df, where the mean
@@ -108,14 +108,14 @@ class Mixture:
 
 
 def mixture(
-    eigen: Eigenbasis, *, power=1.0, covariances=("common", "separate")
+    eigen: Eigenbasis, *, power=2.0, covariances=("common", "separate")
 ) -> Mixture:
     """Evidence of every cell, once per data set.
 
     Parameters
     ----------
     eigen : Eigenbasis
-    power : float, default=1.0
+    power : float, default=2.0
         c of the prior ``2u − 1 ~ Beta(c, 1)`` of the attainable AUC.
     covariances : tuple of {"common", "separate", "spherical"}
         Covariance models that share the prior mass.
