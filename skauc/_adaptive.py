@@ -395,5 +395,9 @@ class _Cache:
             while len(self._items) > self._entries:
                 self._items.popitem(last=False)
 
+    def clear(self):
+        with self._lock:
+            self._items.clear()
+
 
 _CACHE = _Cache(_CACHE_ENTRIES)
