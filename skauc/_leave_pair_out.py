@@ -42,7 +42,9 @@ _REFIT_ROWS = 1000  # beyond, separated rows are left to the one Newton step
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
 _REFIT_WORK = 3e7  # multiplications of one Newton iteration of all refitted pairs
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
-PAIR_ROWS = 400  # rows of a class that enter the pairs; a fixed, stratified sample
+_HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
+_WALK_ROWS = 20_000
+PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +143,13 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     gradient = X.T @ g + fit.l2 * fit.w
     force = g**2 + (_SOLVED * fit.case_weight.sum()) ** 2 / len(g)
-    square = (X.multiply(X) if hasattr(X, "multiply") else X**2).T @ force
+    # The size of the walk need not be exact: of very many rows, every k-th.
+    k = len(z) // _WALK_ROWS + 1
+    some, force = X[::k], k * force[::k]
+    square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force
     walk = square
     if fit.intercept_scaling > 0:
-        walk = square - (X.T @ force) ** 2 / force.sum()
+        walk = square - (some.T @ force) ** 2 / force.sum()
     alive = walk > 1e-12 * square
     if not alive.any():
         return 0.0
@@ -169,7 +174,7 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
 
     Notes
     -----
-    O(n·min(n, P)²) once, then one 2×2 system a pair. With more than 400 rows in a
+    O(n·min(n, P)²) once, then one 2×2 system a pair. With more than 250 rows in a
     class an even sample of its rows, in the order of their scores, forms the pairs.
     """
     weight = np.ones(len(positive)) if weight is None else weight
@@ -239,17 +244,25 @@ def pair_statistics(margin, positive, weight, smooth):
 
 def pair_margins(Q, F, z, g, positive):
     """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg)."""
-    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+    if np.all(positive[1:] >= positive[:-1]):  # neg before pos: views, no copies
+        first = len(positive) - np.count_nonzero(positive)
+        pos, neg = slice(first, None), slice(0, first)
+        Q_ij, F_ij, F_ji = Q[pos, neg], F[pos, neg], F[neg, pos].T
+    else:
+        pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        Q_ij, F_ij = Q[np.ix_(pos, neg)], F[np.ix_(pos, neg)]
+        F_ji = F[np.ix_(neg, pos)].T
+    Q_diagonal, F_diagonal = np.diag(Q), np.diag(F)
     z_i, z_j, g_i, g_j = z[pos][:, None], z[neg], g[pos][:, None], g[neg]
-    Q_ii, Q_jj, Q_ij = Q[pos, pos][:, None], Q[neg, neg], Q[np.ix_(pos, neg)]
-    F_ii, F_jj = F[pos, pos][:, None], F[neg, neg]
-    F_ij, F_ji = F[np.ix_(pos, neg)], F[np.ix_(neg, pos)].T
-    det = F_ii * F_jj - F_ij * F_ji
-    lost = det <= 1e-14 * np.maximum(np.abs(F_ii * F_jj), 1e-280)
-    det = np.where(lost, np.inf, det)  # a row that nothing else holds: no step
+    Q_ii, Q_jj = Q_diagonal[pos][:, None], Q_diagonal[neg]
+    F_ii, F_jj = F_diagonal[pos][:, None], F_diagonal[neg]
+    both = F_ii * F_jj
+    det = both - F_ij * F_ji
+    lost = det <= 1e-14 * np.maximum(np.abs(both), 1e-280)
+    det[lost] = np.inf  # a row that nothing else holds: no step
     q_i, q_j = Q_ii * g_i + Q_ij * g_j, Q_ij * g_i + Q_jj * g_j
-    step_i, step_j = (F_jj * q_i - F_ij * q_j) / det, (F_ii * q_j - F_ji * q_i) / det
-    return (z_i + step_i) - (z_j + step_j)
+    step = ((F_jj + F_ji) * q_i - (F_ii + F_ij) * q_j) / det
+    return z_i - z_j + step
 
 
 def mean_covariance(a, b, weight):
@@ -262,7 +275,7 @@ def mean_covariance(a, b, weight):
 
 
 def sample_rows(score, positive, limit=PAIR_ROWS):
-    """Rows that form the pairs: at most 400 a class, even in the order of the score."""
+    """Rows that form the pairs: at most 250 a class, even in the order of the score."""
     parts = []
     for mask in (~positive, positive):
         rows = np.flatnonzero(mask)
@@ -355,24 +368,38 @@ def _response(K, curvature, free):
 
 
 def _primal(X, positive, fit):
-    """Rows, scores, Q and F through the (P + 1)×(P + 1) Hessian, for n ≫ P."""
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float)
+    """Rows, scores, Q and F through the (P + 1)×(P + 1) Hessian, for n ≫ P.
+
+    The correction itself vanishes like P/n: for very many rows the Hessian is that of
+    an even sample of them, in the order of the scores.
+    """
     z = project_samples(X, fit.w) + fit.intercept
-    penalty = np.full(X.shape[1], float(fit.l2))
-    if fit.intercept_scaling > 0:
-        X = X - X.mean(axis=0) if fit.free else X
-        X = np.column_stack([X, np.ones(len(X))])
-        penalty = np.append(
-            penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-        )
+    rows, some = sample_rows(z, positive), np.arange(len(z))
+    most = max(_HESSIAN_ROWS, 20 * X.shape[1])
+    if len(z) > 2 * most:
+        order = np.argsort(z, kind="stable")
+        some = order[np.linspace(0, len(z) - 1, most).round().astype(int)]
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
-    H = (X.T * curvature) @ X + np.diag(penalty)
+    penalty = np.full(X.shape[1], float(fit.l2))
+    centre = np.asarray(X[some].mean(axis=0)).ravel() if fit.free else 0.0
+    if fit.intercept_scaling > 0:
+        share = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
+        penalty = np.append(penalty, share)
+
+    def block(which):
+        part = X[which].toarray() if hasattr(X, "toarray") else X[which].astype(float)
+        part = part - centre
+        if fit.intercept_scaling > 0:
+            part = np.column_stack([part, np.ones(len(part))])
+        return part
+
+    A = block(some)
+    H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
     unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
-    rows = sample_rows(z, positive)
-    half = linalg.solve_triangular(
-        linalg.cholesky(H, lower=True), (X[rows] * unit).T, lower=True
-    )
+    # numpy's solver throughout: its threads and scipy's get into each other's way.
+    half = np.linalg.solve(np.linalg.cholesky(H), (block(rows) * unit).T)
     Q = half.T @ half
-    F = np.eye(len(rows)) - Q * curvature[rows]
+    F = Q * -curvature[rows]
+    F[np.diag_indices_from(F)] += 1
     return rows, z[rows], Q, F
