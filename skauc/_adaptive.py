@@ -22,9 +22,9 @@ factor 3: DeLong does not see the noise of training). For a rule with r = a − 
 
 where the constant (B at the reference rules, times r̄) puts the choice on the scale of
 the estimate without letting the level move the ranking. The posterior is the mixture,
-moved to this mean, with variance twice that of the precision-weighted combination;
-without a witness it is the mixture with twice its variance. The factor 2 is the
-calibration of the 95 % interval on the simulated development panel.
+moved to this mean, with three times the variance of the precision-weighted
+combination; without a witness it is the mixture with three times its variance. The
+factor 3 is the calibration of the 95 % interval on the simulated development panel.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TAU_SCALE = 0.03
 _NU = 2.0
 _RHO = 0.5
 _CONTRAST_NOISE = 3.0
-_WIDEN = 2.0
+_WIDEN = 3.0
 _CACHE_ENTRIES = 8
 _COVARIANCES = {
     "common": ("common", "separate"),
