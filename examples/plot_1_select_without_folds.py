@@ -85,7 +85,10 @@ def draw(ax, results, data):
         model = pipe.set_params(logisticregression__C=c).fit(X_train, y_train)
         bands.append(auc_posterior(model, X_train, y_train).interval(0.95))
         truth.append(roc_auc_score(y_test, model.decision_function(X_test)))
-    ax.fill_between(C, *np.transpose(bands), color="#0072B2", alpha=0.15, lw=0)
+    label = "95 % credible band"
+    ax.fill_between(
+        C, *np.transpose(bands), color="#0072B2", alpha=0.15, lw=0, label=label
+    )
     for (name, (search, _)), color in zip(
         results.items(), ("#0072B2", "#D55E00"), strict=True
     ):
@@ -104,6 +107,6 @@ for ax, train_size in zip(axes, (60, 0.7), strict=True):
     verdict(results)
     draw(ax, results, data)
 axes[0].set_ylabel("AUC")
-axes[0].legend(loc="lower left")
+axes[1].legend(loc="lower left")
 fig.savefig("plot_1_select_without_folds.png", dpi=120)
 print("\nFigure: plot_1_select_without_folds.png")
