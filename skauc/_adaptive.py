@@ -32,6 +32,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
+from numbers import Real
 from threading import Lock
 
 import numpy as np
@@ -51,7 +52,7 @@ _NU = 2.0
 _RHO = 0.5
 _CONTRAST_NOISE = 3.0
 _WIDEN = 3.0
-_CACHE_ENTRIES = 8
+_CACHE_ENTRIES = 4
 _COVARIANCES = {
     "common": ("common", "separate"),
     "separate": ("separate",),
@@ -125,8 +126,13 @@ class AdaptivePrior:
             value = getattr(self, name)
             if value is None and name == "winsorize":
                 continue
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} must be > 0 and finite, got {value}")
+            if not isinstance(value, Real) or not 0 < value < np.inf:
+                raise ValueError(f"{name} must be > 0 and finite, got {value!r}")
+        for name in ("standardize", "leave_pair_out"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(
+                    f"{name} must be True or False, got {getattr(self, name)!r}"
+                )
 
     def learn(self, Z, positive, weight=None, *, covariance="common") -> Learnt:
         """What the evidence says of a data set; kept for the next candidates.
@@ -152,6 +158,16 @@ class AdaptivePrior:
                 winsorize=self.winsorize,
                 standardize=self.standardize,
             )
+            if eigen.n_features == 0:
+                raise ValueError(
+                    "X must have a feature whose variance is a positive float64 for "
+                    "the adaptive prior, got none"
+                )
+            if min(eigen.n_neg, eigen.n_pos) < 1:
+                raise ValueError(
+                    "sample_weight must add up to at least 1 in each class (weights "
+                    f"count rows), got {min(eigen.n_neg, eigen.n_pos):.3g}"
+                )
             cells = mixture(
                 eigen,
                 power=self.attainable_power,

@@ -234,11 +234,12 @@ def _check_counts(n_pos, n_neg, n_errors):
     for name, value in (("n_pos", n_pos), ("n_neg", n_neg)):
         if value != np.floor(value) or not 1 <= value < np.inf:
             raise ValueError(f"{name} must be a whole number >= 1, got {value}")
+    n_pos, n_neg = int(n_pos), int(n_neg)  # small integer types would overflow
     if n_errors != np.floor(n_errors) or not 0 <= n_errors <= n_pos + n_neg:
         raise ValueError(
             f"n_errors must be a whole number in [0, {n_pos + n_neg}], got {n_errors}"
         )
-    return int(n_pos), int(n_neg), int(n_errors)
+    return n_pos, n_neg, int(n_errors)
 
 
 # --------------------------------------------------------------------------------------

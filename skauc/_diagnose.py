@@ -245,6 +245,7 @@ def _normality(direction):
         if direction.weight is not None:
             mask = mask & (direction.weight > 0)
         part = direction.score[mask][:5000]
+        part = (part - part.mean()) / (part.std() or 1.0)
         enough = len(part) >= 3 and np.ptp(part) > 0
         p_values.append(float(stats.shapiro(part).pvalue) if enough else np.nan)
     return tuple(p_values)
@@ -276,8 +277,8 @@ def _with_warnings(d: Diagnosis) -> Diagnosis:
         )
     if d.discrepancy is None:
         said.append(
-            "no second witness: the rows did not train this model, or its objective is "
-            "not known; the model of normal classes speaks alone"
+            "no second witness (switched off, other rows than the training rows, or an "
+            "objective not known here): the model of normal classes speaks alone"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"

@@ -245,7 +245,7 @@ class BinormalROCDisplay:
         name = self.name if name is None else name
         style = {"color": _next_colour(self.ax_), "linewidth": 2}
         style |= {"label": _label(name, f"AUC = {self.roc.auc:.2f}")}
-        style |= curve_kwargs or {}
+        style |= _line_style(curve_kwargs)
         fpr = np.concatenate([[0.0], _GRID, [1.0]])
         (self.line_,) = self.ax_.plot(fpr, self.roc.roc(fpr), gid="skauc", **style)
         colour = self.line_.get_color()
@@ -273,7 +273,8 @@ class BinormalROCDisplay:
             self._mark_youden(colour)
         if plot_chance_level:
             chance = {"color": "0.4", "linestyle": ":"}
-            chance |= {"label": "chance level (AUC = 0.5)"} | (chance_level_kw or {})
+            chance |= {"label": "chance level (AUC = 0.5)"}
+            chance |= _line_style(chance_level_kw)
             (self.chance_level_,) = self.ax_.plot((0, 1), (0, 1), **chance)
         self._finish(despine)
         return self
@@ -355,6 +356,8 @@ class AUCPosteriorDisplay:
         name=None,
         ax=None,
         confidence_level=0.95,
+        plot_chance_level=False,
+        chance_level_kw=None,
         despine=False,
         **posterior_kwargs,
     ):
@@ -369,7 +372,7 @@ class AUCPosteriorDisplay:
         y : array-like of shape (n,)
         sample_weight, pos_label, **posterior_kwargs
             For :func:`skauc.auc_posterior` (``prior``, ``covariance``).
-        name, ax, confidence_level, despine
+        name, ax, confidence_level, plot_chance_level, chance_level_kw, despine
             For :meth:`plot`; the name defaults to the class's.
 
         Returns
@@ -392,7 +395,13 @@ class AUCPosteriorDisplay:
             posteriors = posteriors[None]
             name = type(estimator).__name__ if name is None else name
         display = cls(posteriors, name=name)
-        return display.plot(ax, confidence_level=confidence_level, despine=despine)
+        return display.plot(
+            ax,
+            confidence_level=confidence_level,
+            plot_chance_level=plot_chance_level,
+            chance_level_kw=chance_level_kw,
+            despine=despine,
+        )
 
     @classmethod
     def from_predictions(
@@ -405,6 +414,8 @@ class AUCPosteriorDisplay:
         name=None,
         ax=None,
         confidence_level=0.95,
+        plot_chance_level=False,
+        chance_level_kw=None,
         despine=False,
     ):
         """Plot the posterior of the AUC of held-out scores, as one normal feature.
@@ -416,7 +427,7 @@ class AUCPosteriorDisplay:
         y_true, y_score : array-like of shape (n,)
         sample_weight, pos_label
             As for :func:`skauc.cbauc_score`.
-        name, ax, confidence_level, despine
+        name, ax, confidence_level, plot_chance_level, chance_level_kw, despine
             For :meth:`plot`.
 
         Returns
@@ -428,9 +439,24 @@ class AUCPosteriorDisplay:
         weight = check_weight(sample_weight, positive)
         neg, pos = class_moments(score, positive, weight)
         display = cls(_reference_posterior(neg, pos).auc(), name=name)
-        return display.plot(ax, confidence_level=confidence_level, despine=despine)
+        return display.plot(
+            ax,
+            confidence_level=confidence_level,
+            plot_chance_level=plot_chance_level,
+            chance_level_kw=chance_level_kw,
+            despine=despine,
+        )
 
-    def plot(self, ax=None, *, name=None, confidence_level=0.95, despine=False):
+    def plot(
+        self,
+        ax=None,
+        *,
+        name=None,
+        confidence_level=0.95,
+        plot_chance_level=False,
+        chance_level_kw=None,
+        despine=False,
+    ):
         """Draw the densities.
 
         Parameters
@@ -441,6 +467,10 @@ class AUCPosteriorDisplay:
             Overrides the display's own, when there is one posterior.
         confidence_level : float in (0, 1), default=0.95
             Of the shaded interval.
+        plot_chance_level : bool, default=False
+            A vertical line at AUC ½.
+        chance_level_kw : dict, default=None
+            Style of that line.
         despine : bool, default=False
 
         Returns
@@ -460,6 +490,10 @@ class AUCPosteriorDisplay:
             column[0] if len(column) == 1 else list(column)
             for column in zip(*artists, strict=True)
         )
+        if plot_chance_level:
+            chance = {"color": "0.4", "linestyle": ":", "label": "chance level"}
+            chance |= _line_style(chance_level_kw)
+            self.chance_level_ = self.ax_.axvline(0.5, **chance)
         self.ax_.set(xlabel="AUC", ylabel="Posterior density")
         self.ax_.set_ylim(bottom=0)
         low, high = self.ax_.get_xlim()
@@ -489,6 +523,14 @@ class AUCPosteriorDisplay:
             [mean, mean], [0, posterior.pdf(mean)], color=colour, linestyle="--"
         )
         return line, mean_line, interval
+
+
+def _line_style(given):
+    """Matplotlib's full names for the aliases (``c``, ``lw``, …) that were given."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    return normalize_kwargs(given or {}, Line2D)
 
 
 def _axes(ax, name):

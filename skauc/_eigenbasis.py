@@ -219,6 +219,13 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
+def _not_rounding(values, d, n_neg, n_pos):
+    """Eigenvalues that are more than rounding, of themselves or of the class means."""
+    between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
+    least = max(_RANK * values[-1], 1e-24 * between, np.finfo(float).tiny)
+    return values > least
+
+
 def _diagonal(moments):
     scatter = moments.scatter
     return np.diag(scatter) if scatter.ndim == 2 else scatter
@@ -239,9 +246,9 @@ def _primal(X, positive, weight, clip, standardize):
     scale = _scale(neg, pos, standardize)
     W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
     values, vectors = linalg.eigh(W_neg + W_pos)
-    keep = values > _RANK * max(values[-1], np.finfo(float).tiny)
-    values, vectors = values[keep], vectors[:, keep]
     d = (pos.mean - neg.mean) * scale
+    keep = _not_rounding(values, d, neg.n, pos.n)
+    values, vectors = values[keep], vectors[:, keep]
     along = [np.einsum("pr,pr->r", vectors, W @ vectors) for W in (W_neg, W_pos)]
     spectra = [np.maximum(linalg.eigvalsh(W), 0.0) for W in (W_neg, W_pos)]
     alive = np.count_nonzero(scale)
@@ -275,7 +282,7 @@ def _dual(X, positive, weight, clip, standardize):
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
     gram = _gram(rows, means * scale, root, positive)
     values, left = linalg.eigh(gram)
-    keep = values > _RANK * max(values[-1], np.finfo(float).tiny)
+    keep = _not_rounding(values, d, neg.n, pos.n)
     values, left = values[keep], left[:, keep]
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [

@@ -315,14 +315,19 @@ def _cortes_mohri_limits(
     risk = (
         tail_low + tail_high if tail_low and tail_high else 2 * max(tail_low, tail_high)
     )
+    if risk >= 1:
+        raise ValueError(
+            "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
+            f"got {1 - risk / 2:g}"
+        )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 
 def _resampled_auc(sample, n_resamples=9999, random_state=0):
     """AUCs of stratified resamples, sorted; scores are ranked once, before."""
-    if n_resamples != int(n_resamples) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be a whole number >= 1, got {n_resamples}")
+    if n_resamples != int(n_resamples) or n_resamples < 2:
+        raise ValueError(f"n_resamples must be a whole number >= 2, got {n_resamples}")
     neg, pos = sample.counted()
     level = np.unique(np.concatenate([neg, pos]), return_inverse=True)[1]
     neg, pos = np.sort(level[: len(neg)]), np.sort(level[len(neg) :])

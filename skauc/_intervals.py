@@ -210,7 +210,9 @@ class AUCEstimate:
             See the class; None takes the default (``"delong"`` with ``groups``).
         transform : {"none", "logit", "probit"}, default=None
             Scale of ``A ± z SE``; None is logit, or probit for ``"binormal"``: they
-            covered best. Methods with limits of their own take none.
+            covered best. Methods with limits of their own (``"score"``,
+            ``"hanley_mcneil_score"``, ``"bayesian"``, ``"cortes_mohri"``,
+            ``"bootstrap"``) are on no scale: it changes nothing there.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
@@ -237,13 +239,9 @@ class AUCEstimate:
         chosen = self._choose(method, options)
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
-            if chosen.transform is None:
-                raise ValueError(
-                    f"transform must be None for this method, got {transform!r}"
-                )
-        limits = chosen.limits(
-            self._sample, tails, transform or chosen.transform, **options
-        )
+        if transform is None or chosen.transform is None:
+            transform = chosen.transform  # a method that no transform changes
+        limits = chosen.limits(self._sample, tails, transform, **options)
         return Interval(*map(float, limits))
 
     def _choose(self, method, options):

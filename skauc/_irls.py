@@ -124,7 +124,9 @@ def irls(
     model = _Likelihood(X, codes, sample_weight, T, fit_intercept)
     frame, point = _Frame.from_zero(model, 1 / C)
     if init is not None:
-        point = frame.evaluate(frame.enter(init, T))
+        start = frame.evaluate(frame.enter(init, T))
+        if start.objective >= point.objective:  # else a start worse than none
+            point = start
     n_halvings, previous, separation = 0, 0.0, None
     for n_iter in range(max_iter + 1):
         step = frame.newton_step(point)
@@ -132,6 +134,9 @@ def irls(
         linear = step.decrement2 > 0.01 * previous  # convergence not yet quadratic
         if not penalised and linear and step.gradient <= _TINY_GRADIENT:
             separation = model.separation(point.B, step.D)
+        if small and not separation:  # the step is solved: take it, its error squares
+            last, _ = _ascend(frame, point, step.D, 0)
+            point = point if last is None else last
         if small or separation or n_iter == max_iter:
             break
         following, halved = _ascend(frame, point, step.D, max_halvings)

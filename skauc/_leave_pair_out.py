@@ -102,7 +102,7 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     score = project_samples(X, fit.w)
     size = max(linalg.norm(score), np.finfo(float).tiny) / np.sqrt(len(score))
     basis = np.column_stack([score / size, np.ones(len(score))])
-    penalty = fit.l2 * np.array([fit.w @ fit.w / size**2, 0.0])
+    penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
     if 0 < fit.intercept_scaling < np.inf:
         penalty[1] = fit.l2 / fit.intercept_scaling**2
     if fit.intercept_scaling == 0:
@@ -141,11 +141,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     """
     z = project_samples(X, fit.w) + fit.intercept
     g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
-    gradient = X.T @ g + fit.l2 * fit.w
+    mean = np.zeros(X.shape[1])
+    if fit.free:  # far from the origin only the centred products have digits
+        mean = np.asarray(X.mean(axis=0)).ravel()
+    gradient = X.T @ g - mean * g.sum() + fit.l2 * fit.w
     force = g**2 + (_SOLVED * fit.case_weight.sum()) ** 2 / len(g)
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(z) // _WALK_ROWS + 1
     some, force = X[::k], k * force[::k]
+    if not hasattr(X, "multiply"):
+        some = some - mean
     square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force
     walk = square
     if fit.intercept_scaling > 0:
@@ -183,24 +188,25 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
     dual = len(positive) <= DUAL_ROWS or X.shape[1] >= len(positive)
-    rows, z, Q, F = (_dual if dual else _primal)(X, positive, fit)
+    rows, counted, z, Q, F = (_dual if dual else _primal)(X, positive, fit, weight)
     part = np.minimum(1.0, 1.0 / weight[rows])
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     F = F * part
     F[np.diag_indices_from(F)] += 1 - part
     margin = pair_margins(Q, F, z, part * g, positive[rows])
     small = len(positive) <= _REFIT_ROWS
-    if small and _step_misleads(fit, z, positive[rows], X.shape):
+    shape = (weight.sum(), X.shape[1])
+    if small and _step_misleads(fit, z, positive[rows], shape):
         # Few rows carry all curvature: a fixed sample of pairs is refitted instead.
-        limit = _refit_rows(X.shape)
-        rows = rows[sample_rows(z, positive[rows], limit)]
+        picked, counted = sample_rows(z, positive[rows], counted, _refit_rows(shape))
+        rows = rows[picked]
         margin = _refitted(X, positive, fit, weight, rows)
-    counted, smooth = pair_statistics(
-        margin, positive[rows], weight[rows], smooth=(0.0, SMOOTH)
+    sharp, smooth = pair_statistics(
+        margin, positive[rows], counted, smooth=(0.0, SMOOTH)
     )
     return LeavePairOut(
-        counted.auc,
-        float(counted.covariance_with(counted)),
+        sharp.auc,
+        float(sharp.covariance_with(sharp)),
         smooth.auc,
         float(smooth.covariance_with(smooth)),
     )
@@ -274,16 +280,25 @@ def mean_covariance(a, b, weight):
     return float((weight * a) @ b / (n - 1) / n)
 
 
-def sample_rows(score, positive, limit=PAIR_ROWS):
-    """Rows that form the pairs: at most 250 a class, even in the order of the score."""
-    parts = []
+def sample_rows(score, positive, weight, limit=PAIR_ROWS):
+    """Rows that form the pairs, neg before pos, and how much each counts.
+
+    At most ``limit`` a class, even in the order of the score; a frequency weight is
+    that many equal rows. A sample speaks for no more rows than it has.
+    """
+    parts, counts = [], []
     for mask in (~positive, positive):
         rows = np.flatnonzero(mask)
-        if len(rows) > limit:
+        count = weight[rows]
+        if max(len(rows), count.sum()) > limit:
             order = rows[np.argsort(score[rows], kind="stable")]
-            rows = order[np.linspace(0, len(rows) - 1, limit).round().astype(int)]
+            reach = np.cumsum(weight[order])
+            places = (np.arange(limit) + 0.5) / limit * reach[-1]
+            rows = order[np.searchsorted(reach, places).clip(max=len(order) - 1)]
+            count = np.full(limit, min(reach[-1] / limit, 1.0))
         parts.append(rows)
-    return np.concatenate(parts)
+        counts.append(count)
+    return np.concatenate(parts), np.concatenate(counts)
 
 
 def _step_misleads(fit, z, positive, shape):
@@ -319,7 +334,7 @@ def _refitted(X, positive, fit, weight, rows):
     )
 
 
-def _dual(X, positive, fit):
+def _dual(X, positive, fit, weight):
     """Rows, scores, Q and F through the n×n kernel."""
     K = _gram(X, centred=fit.free) / fit.l2
     if 0 < fit.intercept_scaling < np.inf:
@@ -327,9 +342,9 @@ def _dual(X, positive, fit):
     z = project_samples(X, fit.w) + fit.intercept
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     Q, F = _response(K, curvature, fit.free)
-    rows = sample_rows(z, positive)
+    rows, counted = sample_rows(z, positive, weight)
     block = np.ix_(rows, rows)
-    return rows, z[rows], Q[block], F[block]
+    return rows, counted, z[rows], Q[block], F[block]
 
 
 def _gram(X, centred):
@@ -367,14 +382,14 @@ def _response(K, curvature, free):
     return Q, F
 
 
-def _primal(X, positive, fit):
+def _primal(X, positive, fit, weight):
     """Rows, scores, Q and F through the (P + 1)×(P + 1) Hessian, for n ≫ P.
 
     The correction itself vanishes like P/n: for very many rows the Hessian is that of
     an even sample of them, in the order of the scores.
     """
     z = project_samples(X, fit.w) + fit.intercept
-    rows, some = sample_rows(z, positive), np.arange(len(z))
+    (rows, counted), some = sample_rows(z, positive, weight), np.arange(len(z))
     most = max(_HESSIAN_ROWS, 20 * X.shape[1])
     if len(z) > 2 * most:
         order = np.argsort(z, kind="stable")
@@ -402,4 +417,4 @@ def _primal(X, positive, fit):
     Q = half.T @ half
     F = Q * -curvature[rows]
     F[np.diag_indices_from(F)] += 1
-    return rows, z[rows], Q, F
+    return rows, counted, z[rows], Q, F

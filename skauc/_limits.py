@@ -166,6 +166,7 @@ def score_limits(auc, variance, tail_low, tail_high):
         if tail == 0:
             return end + 0 * auc
         z2 = ndtri(tail) ** 2
+        end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
         inner, outer = auc, end + 0 * auc
         for _ in range(60):
             middle = (inner + outer) / 2

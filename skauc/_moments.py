@@ -226,20 +226,20 @@ def project_samples(X, w) -> np.ndarray:
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n, P)
-    w : ndarray of shape (P,)
+    w : ndarray of shape (P,) or (P, k)
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n,) or (n, k)
     """
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ w, dtype=float)
     rows = max(_CAST_ITEMS // X.shape[1], 1)
     buffer = np.empty((min(rows, X.shape[0]), X.shape[1]))
-    scores = np.empty(X.shape[0])
+    scores = np.empty((X.shape[0], *w.shape[1:]))
     for start in range(0, X.shape[0], rows):
         part = X[start : start + rows]
-        np.copyto(buffer[: len(part)], part)
+        np.copyto(buffer[: len(part)], part, casting="unsafe")
         np.matmul(buffer[: len(part)], w, out=scores[start : start + rows])
     return scores
 

@@ -497,10 +497,10 @@ class AUCPosterior:
 
         low = high = mean_probit - stretch * self.probit_moments()[0]
         step = 0.1
-        while excess(low) > 0:
+        while excess(low) > 0 and step < 1e9:
             low, step = low - step, 2 * step
         step = 0.1
-        while excess(high) < 0:
+        while excess(high) < 0 and step < 1e9:
             high, step = high + step, 2 * step
         shift = low if low == high else brentq(excess, low, high, xtol=1e-13)
         return at(shift)

@@ -191,6 +191,8 @@ class RayleighProblem:
 
     def _most_credible(self):
         """α with the largest Bayesian AUC; one eigendecomposition for the path."""
+        if not self.mu.any():
+            return 1.0  # no direction separates the classes
         values, V = linalg.eigh(self.sigma)
         values, m = np.maximum(values, 0), V.T @ self.mu
         tau = values.sum() / self.n_features

@@ -55,7 +55,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     alive = squares > total.n * (1e-13 * np.abs(total.mean)) ** 2
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
     gap = (pos.mean - neg.mean) * scale
-    rows = sample_rows(project_samples(X, scale * gap), positive)
+    rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(A.gram())
@@ -79,7 +79,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         fitted = target * values / (values + penalty)
         z = U @ fitted / np.sqrt(c[rows]) + middle
         Q, F = _response(U, values, penalty, c[rows], total.n, spanned)
-        auc.append(_statistic(Q, F, z, positive[rows], c[rows]))
+        auc.append(_statistic(Q, F, z, positive[rows], c[rows], counted))
         coefficient = target * np.sqrt(values) / (values + penalty)
         directions.append(scale * (to_direction @ coefficient))
     covariance = [[one.covariance_with(two) for two in auc] for one in auc]
@@ -98,13 +98,13 @@ def _response(U, values, penalty, c, n, spanned):
     return Q / np.outer(root, root), F * (root / root[:, None])
 
 
-def _statistic(Q, F, z, positive, c):
+def _statistic(Q, F, z, positive, c, counted):
     part = np.minimum(1.0, 1.0 / c)  # one of c equal rows is left out
     g = part * c * (z - np.where(positive, 1.0, -1.0))
     F = F * part
     F[np.diag_indices_from(F)] += 1 - part
     margin = pair_margins(Q, F, z, g, positive)
-    return pair_statistics(margin, positive, c, smooth=(SMOOTH,))[0]
+    return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 
 
 def _eigh(matrix):

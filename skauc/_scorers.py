@@ -119,7 +119,7 @@ def make_cbauc_scorer(
 
     Parameters
     ----------
-    prior : "paper" or NormalInverseWishart, default="paper"
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         See :func:`auc_posterior`. ``"paper"`` says 1.00 on pure noise when P ≥ n: do
         not choose models with it unless P is small against n.
     covariance : {"common", "spherical", "separate"}, default="common"
@@ -404,6 +404,13 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if pos_label is not None and pos_label == rule.classes[0]:
         positive = ~positive  # the model's own orientation: the AUC is the same
     Z = check_features(rule.Z, len(positive))
+    if not np.any(rule.w):
+        warnings.warn(
+            "The AUC is undefined and set to 1/2 because the coefficients are all 0",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return 0.5
     if not has_witness(rule.model, Z, positive, weight):
         raise TypeError(
             f"{type(rule.model).__name__} has no leave-pair-out in closed form (its "

@@ -104,7 +104,7 @@ def cbauc_score(
     --------
     >>> from skauc import cbauc_score
     >>> round(cbauc_score([0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]), 3)
-    0.757
+    0.801
     """
     belief = _one_feature(
         y_true, y_score, prior, covariance, sample_weight, pos_label
@@ -169,7 +169,7 @@ def ebauc_score(
     >>> from skauc import ebauc_score
     >>> y, s = [0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]
     >>> round(ebauc_score(y, s, thresholds="all"), 3)
-    0.757
+    0.799
     """
     check_option("thresholds", thresholds, ("scores", "all"))
     rule = _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label)

@@ -179,6 +179,9 @@ def check_groups(groups, n: int) -> np.ndarray | None:
             f"groups must have one value for each of the {n} rows of y_true, got "
             f"{len(groups)}"
         )
+    if groups.dtype.kind == "f" and np.isnan(groups).any():
+        row = int(np.flatnonzero(np.isnan(groups))[0])
+        raise ValueError(f"groups must not be NaN, got nan in row {row}")
     return np.unique(groups, return_inverse=True)[1]
 
 

@@ -109,13 +109,15 @@ def _logistic(model, Z, positive, sample_weight):
     l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
     case_weight = _case_weight(model, positive, sample_weight)
     scaling = _scaling(model, penalised=model.solver == "liblinear")
-    return _described("logistic", l2, case_weight, model, scaling, Z)
+    return _described("logistic", l2, case_weight, model, scaling, Z, positive)
 
 
 def logistic_objective(model, Z, positive, sample_weight, C):
     """Objective of a logistic regression with a free intercept and penalty 1/C."""
     case_weight = _case_weight(model, positive, sample_weight)
-    return _described("logistic", 1 / C, case_weight, model, _scaling(model), Z)
+    return _described(
+        "logistic", 1 / C, case_weight, model, _scaling(model), Z, positive
+    )
 
 
 def _squared_hinge(model, Z, positive, sample_weight):
@@ -123,7 +125,7 @@ def _squared_hinge(model, Z, positive, sample_weight):
         return None
     case_weight = model.C * _case_weight(model, positive, sample_weight)
     scaling = _scaling(model, penalised=True)
-    return _described("squared_hinge", 1.0, case_weight, model, scaling, Z)
+    return _described("squared_hinge", 1.0, case_weight, model, scaling, Z, positive)
 
 
 def _ridge(model, Z, positive, sample_weight):
@@ -131,7 +133,9 @@ def _ridge(model, Z, positive, sample_weight):
         return None
     alpha = float(model.alpha_ if hasattr(model, "alpha_") else model.alpha)
     case_weight = _case_weight(model, positive, sample_weight)
-    return _described("squared", alpha, case_weight, model, _scaling(model), Z)
+    return _described(
+        "squared", alpha, case_weight, model, _scaling(model), Z, positive
+    )
 
 
 _OBJECTIVES = {
@@ -143,13 +147,17 @@ _OBJECTIVES = {
 }
 
 
-def _described(loss, l2, case_weight, model, scaling, Z):
+def _described(loss, l2, case_weight, model, scaling, Z, positive):
     w = np.ravel(model.coef_).astype(float)
     b = float(np.ravel(model.intercept_)[0])
     # No penalty is the limit of a tiny one, in units of the curvature of one column.
     some = Z[:: Z.shape[0] // 2000 + 1]
     square = (some.multiply(some) if sparse.issparse(Z) else some**2).sum()
     floor = 1e-9 * square / some.shape[0] * case_weight.sum() / Z.shape[1]
+    if l2 == 0 and loss == "logistic":
+        z = project_samples(Z, w) + b
+        if np.all((z > 0) == positive):
+            return None  # separated rows have no optimum without a penalty
     return PenalisedFit(loss, max(l2, floor * 1e-3), case_weight, w, b, scaling)
 
 

@@ -425,16 +425,31 @@ def test_bad_input(change, message):
         auc_estimate(**arguments)
 
 
+@pytest.mark.parametrize("transform", ["none", "logit", "probit"])
+def test_transforms_leave_methods_with_own_limits_alone(transform):
+    estimate = auc_estimate(Y, NDKA)
+    for method in ("score", "hanley_mcneil_score", "bayesian"):
+        plain = estimate.confidence_interval(method=method)
+        assert estimate.confidence_interval(method=method, transform=transform) == plain
+
+
+@pytest.mark.parametrize("method", ["score", "hanley_mcneil_score", "delong"])
+def test_one_sided_limits_are_nested_down_to_small_levels(method):
+    estimate = auc_estimate(Y, NDKA)
+    low = [
+        estimate.confidence_interval(level, method, alternative="greater").low
+        for level in (0.99, 0.9, 0.6, 0.5, 0.4, 0.1, 0.01)
+    ]
+    assert np.all(np.diff(low) > 0)
+    assert low[3] == pytest.approx(estimate.auc, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"confidence_level": 95}, r"confidence_level must lie in \(0, 1\), got 95"),
         ({"method": "wald"}, "method must be one of 'score', .* got 'wald'"),
         ({"transform": "log", "method": "delong"}, "transform must be .* got 'log'"),
-        (
-            {"transform": "logit", "method": "score"},
-            "transform must be None .* 'logit'",
-        ),
         ({"alternative": "both"}, "alternative must be .* got 'both'"),
         ({"method": "delong", "n_errors": 3}, "n_errors must not be given .*'delong'"),
         ({"method": "cortes_mohri"}, "threshold= or n_errors=, got none of them"),

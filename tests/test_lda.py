@@ -152,3 +152,13 @@ def test_transform_and_frames():
     model = LinearDiscriminantROC().set_output(transform="pandas").fit(X, y)
     assert list(model.feature_names_in_) == list(X.columns)
     assert isinstance(model.transform(X), pd.DataFrame)
+
+
+@pytest.mark.parametrize("kind", ["int", "bool", "f4", "object"])
+def test_rows_of_any_number_kind(kind):
+    X = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(kind)
+    y = np.arange(60) % 2
+    expected = LinearDiscriminantROC().fit(X.astype(float), y)
+    assert LinearDiscriminantROC().fit(X, y).auc_ == pytest.approx(
+        expected.auc_, rel=1e-4
+    )

@@ -49,7 +49,8 @@ def margins_of(X, positive, fit, weight=None):
     """What the one Newton step says of every pair (in the order of the rows)."""
     weight = np.ones(len(positive)) if weight is None else weight
     dual = len(positive) <= lpo.DUAL_ROWS or X.shape[1] >= len(positive)
-    rows, z, Q, F = (lpo._dual if dual else lpo._primal)(X, positive, fit)
+    ones = np.ones(len(positive))
+    rows, _, z, Q, F = (lpo._dual if dual else lpo._primal)(X, positive, fit, ones)
     g, _ = lpo.loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     assert weight.min() == weight.max() == 1
     margin = lpo.pair_margins(Q, F, z, g, positive[rows])
@@ -370,7 +371,7 @@ def test_sample_of_pairs_is_close_to_all(monkeypatch):
     X, positive = design(600, 5, gap=0.5)
     model = LogisticRegression().fit(X, positive)
     full = second_witness(model, X, positive)
-    monkeypatch.setattr(lpo, "sample_rows", lambda z, p: sample_rows(z, p, 60))
+    monkeypatch.setattr(lpo, "sample_rows", lambda z, p, w: sample_rows(z, p, w, 60))
     part = second_witness(model, X, positive)
     assert part.auc == pytest.approx(full.auc, abs=0.005)
     assert 2 < part.variance / full.variance < 10  # 60 rows speak less sure than 300
@@ -378,7 +379,8 @@ def test_sample_of_pairs_is_close_to_all(monkeypatch):
 
 def test_sample_of_rows_is_even_in_the_score():
     score, positive = np.arange(1000.0)[::-1], np.arange(1000) % 10 == 0
-    rows = sample_rows(score, positive, 100)
+    rows, count = sample_rows(score, positive, np.ones(1000), 100)
+    assert (count == 1).all()
     assert len(np.unique(rows)) == len(rows) == 200
     assert positive[rows].sum() == 100
     picked = np.sort(score[rows[~positive[rows]]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import chi2, norm
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -269,3 +269,26 @@ def test_bad_level():
         ValueError, match=r"confidence_level must lie in \(0, 1\), got 2"
     ):
         model.summary(2)
+
+
+def test_warm_start_from_a_poor_point_recovers():
+    X, y = make_classification(
+        300, 6, n_informative=4, n_redundant=0, random_state=1, flip_y=0.2
+    )
+    model = IRLSLogisticRegression(warm_start=True).fit(X, y).fit(X * 1e3, y)
+    assert model.converged_
+    cold = IRLSLogisticRegression().fit(X * 1e3, y)
+    assert model.log_likelihood_ == pytest.approx(cold.log_likelihood_, rel=1e-12)
+    np.testing.assert_allclose(model.coef_, cold.coef_, rtol=1e-6)
+
+
+def test_defaults_reach_the_optimum_to_rounding():
+    X, y = make_classification(
+        300, 6, n_informative=4, n_redundant=0, random_state=1, flip_y=0.2
+    )
+    for C in (1.0, 100.0):
+        exact = IRLSLogisticRegression(C=C, tol=1e-14).fit(X, y)
+        peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, y)
+        ours = IRLSLogisticRegression(C=C).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(ours.coef_, exact.coef_, rtol=1e-11, atol=1e-12)
