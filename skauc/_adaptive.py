@@ -52,6 +52,7 @@ _NU = 2.0
 _RHO = 0.5
 _CONTRAST_NOISE = 3.0
 _WIDEN = 3.0
+_BOUND = 10.0  # probit of the model: beyond 1 − 1e-23 it only drowns the witness
 _CACHE_ENTRIES = 4
 _COVARIANCES = {
     "common": ("common", "separate"),
@@ -305,7 +306,7 @@ class LearntDirection:
     def _joined(self, alone, witness):
         eigen, discrepancy = self.learnt.cells.eigen, self.learnt.reference()
         mean, s_m2 = alone.probit_moments()
-        m = mean / np.sqrt(1 + s_m2)
+        m = np.clip(mean / np.sqrt(1 + s_m2), -_BOUND, _BOUND)
         a, s_a2 = _probit(
             witness.smooth_auc, witness.smooth_variance, eigen.n_neg, eigen.n_pos
         )
@@ -334,7 +335,7 @@ def _discrepancy(cells, Z, positive, weight):
     view = eigen.project(path.directions)
     moments = [cells.posterior(view, k).probit_moments() for k in range(len(a))]
     mean, s_m2 = np.transpose(moments)
-    m = mean / np.sqrt(1 + s_m2)
+    m = np.clip(mean / np.sqrt(1 + s_m2), -_BOUND, _BOUND)
     r = a - m
     slope = norm.pdf(a)
     covariance = path.covariance / np.outer(slope, slope)

@@ -100,6 +100,8 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     witness depends on the direction alone. Two parameters, Newton with halving.
     """
     score = project_samples(X, fit.w)
+    shift = score.mean() if fit.free else 0.0
+    score = score - shift
     size = max(linalg.norm(score), np.finfo(float).tiny) / np.sqrt(len(score))
     basis = np.column_stack([score / size, np.ones(len(score))])
     penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
@@ -127,7 +129,7 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
         if old - value <= 1e-15 * abs(value):
             break
     c = max(theta[0], 0.0) / size
-    intercept = float(theta[1]) if len(theta) == 2 else 0.0
+    intercept = float(theta[1] - c * shift) if len(theta) == 2 else 0.0
     return replace(fit, w=c * fit.w, intercept=intercept)
 
 

@@ -152,6 +152,8 @@ def _described(loss, l2, case_weight, model, scaling, Z, positive):
     b = float(np.ravel(model.intercept_)[0])
     # No penalty is the limit of a tiny one, in units of the curvature of one column.
     some = Z[:: Z.shape[0] // 2000 + 1]
+    if np.isinf(scaling) and not sparse.issparse(Z):
+        some = some - some.mean(axis=0)  # a free intercept takes the mean
     square = (some.multiply(some) if sparse.issparse(Z) else some**2).sum()
     floor = 1e-9 * square / some.shape[0] * case_weight.sum() / Z.shape[1]
     if l2 == 0 and loss == "logistic":

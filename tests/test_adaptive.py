@@ -550,3 +550,37 @@ def test_no_winsorising():
         for k in (None, 2.5)
     ]
     assert abs(values[0] - values[1]) > 1e-3
+
+
+# --------------------------------------------------------------- what a review found
+
+
+def test_two_distinct_rows_are_a_perfect_rule():
+    """No scatter within the classes but rounding: it must not be decomposed."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 10)
+    X = np.repeat(rng.standard_normal((2, 30)), 10, axis=0)
+    model = LogisticRegression().fit(X, y)
+    for rows in (X, sparse.csr_array(X)):
+        assert auc_posterior(model, rows, y).mean() > 0.9
+
+
+def test_weights_below_one_row_are_refused():
+    X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) % 2
+    weight = np.full(20, 1e-3)
+    model = LogisticRegression(C=1e6).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"add up to at least 1 in each class .* 0.01"):
+        auc_posterior(model, X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e6])
+def test_far_from_the_origin_the_witness_still_knows_its_rows(shift):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 5)), np.arange(60) % 2
+    X[:, 0] += y
+    model = LogisticRegression(C=0.1).fit(X, y)
+    here = auc_posterior(model, X, y)
+    model.intercept_ = model.intercept_ - shift * model.coef_.sum()
+    there = auc_posterior(model, X + shift, y)
+    assert there.leave_pair_out == here.leave_pair_out
+    assert there.mean() == pytest.approx(here.mean(), rel=1e-6)
