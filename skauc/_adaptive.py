@@ -1,4 +1,4 @@
-"""The adaptive prior, and how the second witness enters (MATH 6 and 8).
+"""The adaptive prior, and how the second witness enters.
 
 Two witnesses speak about the AUC of a rule, on the probit scale: the *model*, a mixture
 of closed forms (:mod:`skauc._mixture`) with mean m and variance s_m²; and

@@ -1,4 +1,4 @@
-"""The binormal ROC curve: moments in, curve out (MATH 2).
+"""The binormal ROC curve: moments in, curve out.
 
 Scores are ``neg ~ N(μ₀, σ₀²)``, ``pos ~ N(μ₁, σ₁²)``; a row is called positive when
 its score exceeds t:
@@ -185,7 +185,7 @@ class BinormalROC:
         Returns
         -------
         float
-            The bivariate normal probability of MATH 2, by quadrature: relative error
+            ``P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)`` of two normals, by quadrature: relative error
             below 1e-10 for areas above 1e-30, a few 1e-9 farther out.
 
         Raises

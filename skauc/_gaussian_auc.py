@@ -1,4 +1,4 @@
-"""The classifier with the largest Gaussian AUC (MATH 3)."""
+"""The classifier with the largest Gaussian AUC."""
 
 from __future__ import annotations
 

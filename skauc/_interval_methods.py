@@ -1,4 +1,4 @@
-"""Methods for the interval of one AUC, in one registry (MATH 7).
+"""Methods for the interval of one AUC, in one registry.
 
 A method turns a :class:`Sample` into a standard error and limits. Most are *Wald*
 methods, a centre and an error laid on a transformed scale by :mod:`skauc._limits`;

@@ -1,4 +1,4 @@
-"""Intervals for one AUC: ``auc_estimate`` and its frozen answer (MATH 7)."""
+"""Intervals for one AUC: ``auc_estimate`` and its frozen answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Newton's method (IRLS) for logistic models, binary and multinomial (MATH 4).
+"""Newton's method (IRLS) for logistic models, binary and multinomial.
 
 Row i has weight w_i, features x̃_i = (x_i, 1) and class c_i of K. The logits are
 ``F = X̃ B Tᵀ`` with free parameters B, one column for each of M = K − 1 contrasts, and

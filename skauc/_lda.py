@@ -1,4 +1,4 @@
-"""Linear discriminant analysis with its ROC curve in closed form (MATH 2)."""
+"""Linear discriminant analysis with its ROC curve in closed form."""
 
 from __future__ import annotations
 

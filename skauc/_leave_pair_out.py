@@ -1,4 +1,4 @@
-"""Leave-pair-out AUC of a penalised linear rule from its single fit (MATH 8).
+"""Leave-pair-out AUC of a penalised linear rule from its single fit.
 
 The fit minimised ``Σ c_i loss(z_i) + (λ/2)‖w‖²`` with ``z = Xw + b``. With
 ``g_i = c_i loss'(z_i)``, ``ω_i = c_i loss''(z_i)`` and the Hessian H,

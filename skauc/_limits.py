@@ -1,4 +1,4 @@
-"""From an AUC and its variance to limits that stay in [0, 1] (MATH 7).
+"""From an AUC and its variance to limits that stay in [0, 1].
 
 Everything here broadcasts over arrays: one interval, or a simulation of thousands.
 A pair of *tails* is what an interval may miss on its lower and upper side: α/2 and

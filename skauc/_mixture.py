@@ -1,4 +1,4 @@
-"""The adaptive prior as a finite mixture of closed forms (MATH 6).
+"""The adaptive prior as a finite mixture of closed forms.
 
 The prior is put on what a user can judge, the *attainable AUC* u, and the evidence
 chooses how strongly the covariance and the mean difference are shrunk. In the

@@ -1,4 +1,4 @@
-"""Two samples, six numbers: the sufficient statistics (MATH 1).
+"""Two samples, six numbers: the sufficient statistics.
 
 For each class: ``n`` the sum of (frequency) weights, ``mean`` and ``scatter``
 ``W = Σ w (x − x̄)(x − x̄)ᵀ``, sums of squares that are **not** divided.

@@ -1,4 +1,4 @@
-"""Belief about the AUC of a linear rule: CBAUC, BEE and EBAUC (MATH 5).
+"""Belief about the AUC of a linear rule: CBAUC, BEE and EBAUC.
 
 Prior: ``Σ ~ IW(S, κ)`` and ``μ_c | Σ ~ N(m_c, Σ/ν_c)``. Posterior, with ``n_c, x̄_c,
 W_c`` of :mod:`skauc._moments`:
@@ -350,7 +350,7 @@ class AUCPosterior:
     -----
     ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` comes from
     ``E[AUC(1 − AUC)]``, one integral of the bivariate Student t (Dunnett & Sobel 1954).
-    ``cdf`` is the noncentral t of MATH 5, integrated on the wider of its two sources
+    ``cdf`` is a noncentral t probability, integrated on the wider of its two sources
     of spread (the other one in closed form), so that neither large samples nor
     separable data break it. 1 − AUC keeps its relative accuracy in
     ``swapped().mean()`` and ``mean_probit()``.

@@ -1,4 +1,4 @@
-"""Law of ``√2 Z = μR + √v N``, ``R = √(χ²_df/df)``, and of mixtures of such Z (MATH 5).
+"""Law of ``√2 Z = μR + √v N``, ``R = √(χ²_df/df)``, and of mixtures of such Z.
 
 ``P(Z ≤ z)`` is a noncentral t probability. Here it is one trapezoidal rule over the
 source that spreads less, R or N, the other one in closed form: then the integrand is

@@ -1,4 +1,4 @@
-"""Ranks of the scores: placements, the empirical AUC and its variance (MATH 7).
+"""Ranks of the scores: placements, the empirical AUC and its variance.
 
 ``V₁₀`` of a positive is the share of negatives below it, ``V₀₁`` of a negative the
 share of positives above it, ties counted ½. Both are counted in the sorted other

@@ -1,4 +1,4 @@
-"""Maximise the Gaussian AUC of a direction: a Rayleigh quotient (MATH 3).
+"""Maximise the Gaussian AUC of a direction: a Rayleigh quotient.
 
 With ``μ = x̄₁ − x̄₀``, ``Σ = Σ̂₀ + Σ̂₁`` (unbiased, one per class) the AUC of the score
 θᵀx is Φ(r(θ)) for normal classes, ``r(θ) = θᵀμ/√(θᵀΣθ)``, whose maximiser is

@@ -377,7 +377,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
     Notes
     -----
-    Exact for squared losses, one Newton step otherwise (MATH in
+    Exact for squared losses, one Newton step otherwise (derived in
     :mod:`skauc._leave_pair_out`); with more than 250 rows in a class an even sample of
     its rows forms the pairs.
 

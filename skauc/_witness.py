@@ -1,4 +1,4 @@
-"""The second witness: leave-pair-out of a fitted scikit-learn model (MATH 8).
+"""The second witness: leave-pair-out of a fitted scikit-learn model.
 
 The door through which a fitted model says what it minimised. Whether the rows at hand
 are the ones that trained it is not taken on trust: the gradient of that objective is

@@ -552,7 +552,7 @@ def test_no_winsorising():
     assert abs(values[0] - values[1]) > 1e-3
 
 
-# --------------------------------------------------------------- what a review found
+# ------------------------------------------------------------------------ once wrong
 
 
 def test_two_distinct_rows_are_a_perfect_rule():

@@ -59,7 +59,7 @@ def test_partial_auc(curve, max_fpr):
     )[0]
     got = BinormalROC(*curve).partial_auc(max_fpr)
     assert got == pytest.approx(area, rel=1e-8, abs=0)
-    # the bivariate normal probability of MATH 2 (scipy's own integration: 1e-6)
+    # the bivariate normal probability (scipy's own integration: 1e-6)
     a, b = (m1 - m0) / s1, s0 / s1
     rho, root = -b / np.hypot(1, b), np.hypot(1, b)
     both = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]], allow_singular=True)

@@ -230,7 +230,7 @@ def test_cdf_is_the_noncentral_t(cell):
     D, v, q, df = cell
     posterior = AUCPosterior.from_cells(*cell)
     z = np.linspace(-1.5, 1.5, 13) + posterior.mean_probit()
-    # MATH 5: P(Z ≤ z) = P(t' ≥ …); scipy's nct is good to about 1e-9 here
+    # P(Z ≤ z) = P(t' ≥ …); scipy's nct is good to about 1e-9 here
     expected = stats.nct.sf(D / np.sqrt(v) * np.sqrt(df / q), df, np.sqrt(2 / v) * z)
     np.testing.assert_allclose(posterior.cdf(ndtr(z)), expected, rtol=1e-7, atol=1e-9)
 
