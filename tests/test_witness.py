@@ -153,13 +153,15 @@ def test_class_weights_are_the_solvers(make, weighted):
     assert second_witness(model, Xh, yh) is None
 
 
+NEW_STYLE = {}
+if "use_legacy_attributes" in LogisticRegressionCV().get_params():  # 1.8 and later
+    NEW_STYLE = {"l1_ratios": (0,), "use_legacy_attributes": False}
+
+
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegressionCV(
-            Cs=3, cv=3, l1_ratios=(0,), use_legacy_attributes=False,
-            scoring="roc_auc",
-        ),
+        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", **NEW_STYLE),
         RidgeClassifierCV(alphas=[0.1, 10.0]),
     ],
     ids=["logistic", "ridge"],
