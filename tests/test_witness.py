@@ -198,6 +198,7 @@ def test_singular_discriminant_has_no_witness():
     assert second_witness(model, X, y) is None
 
 
+@pytest.mark.filterwarnings("ignore:l1_ratio parameter is only used")
 @pytest.mark.parametrize(
     "model",
     [
