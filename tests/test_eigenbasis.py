@@ -199,7 +199,7 @@ def test_no_square_of_the_features(kind):
     positive = np.arange(30) % 2 == 0
     X = rng.normal(size=(30, 20000))
     if kind == "sparse":
-        X = sparse.random_array((30, 20000), density=0.02, rng=rng, format="csr")
+        X = sparse.csr_array(np.where(rng.random(X.shape) < 0.02, X, 0.0))
     w = rng.normal(size=20000)
     eigenbasis(X, positive)
     tracemalloc.start()
