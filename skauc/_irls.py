@@ -287,7 +287,7 @@ class _Likelihood:
             return None
         if margins_B.min() > 0:
             return "complete"
-        if margins_D.min() >= -0.01 * margins_D.max():
+        if margins_D.min() >= -1e-7 * margins_D.max():
             return "quasi-complete"
         return None
 
