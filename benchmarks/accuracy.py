@@ -109,8 +109,8 @@ def coverage_table(results):
     return rows
 
 
-def draw(rows):
-    """Bars of the error ratio, a panel a group."""
+def draw(rows, name, value, bars, path):
+    """Bars of a ratio to 5-fold CV, a panel a group, with the group's target."""
     names = list(dict.fromkeys(row["group"] for row in rows))
     figure, axes = plt.subplots(
         1,
@@ -121,21 +121,18 @@ def draw(rows):
     )
     for ax, group in zip(np.atleast_1d(axes), names, strict=True):
         part = [row for row in rows if row["group"] == group][::-1]
-        colors = [
-            "#0072B2" if row["estimator"].startswith("adaptive") else "#999999"
-            for row in part
-        ]
+        ours = [row[name].startswith("adaptive") for row in part]
         ax.barh(
-            [row["estimator"] for row in part],
-            [row["MAE / 5-fold CV"] for row in part],
+            [row[name] for row in part],
+            [row[value] for row in part],
             xerr=[row["ratio SE"] for row in part],
-            color=colors,
+            color=["#0072B2" if flag else "#999999" for flag in ours],
         )
         ax.axvline(1, color="k", lw=1)
-        if group in BARS:
-            ax.axvline(BARS[group], color="#D55E00", ls="--", lw=1)
-        ax.set(title=group, xlabel="MAE / MAE of 5-fold CV", xlim=(0, 2.5))
-    figure.savefig(RESULTS / "accuracy.png", dpi=110)
+        if group in bars:
+            ax.axvline(bars[group], color="#D55E00", ls="--", lw=1)
+        ax.set(title=group, xlabel=value, xlim=(0, 2.5))
+    figure.savefig(path, dpi=110)
 
 
 if __name__ == "__main__":
@@ -143,4 +140,4 @@ if __name__ == "__main__":
     accuracy = table(panel)
     write_table("accuracy", accuracy)
     write_table("coverage_by_cell", coverage_table(panel))
-    draw(accuracy)
+    draw(accuracy, "estimator", "MAE / 5-fold CV", BARS, RESULTS / "accuracy.png")

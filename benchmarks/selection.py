@@ -8,12 +8,8 @@ averaged over ties.
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from accuracy import PEER, estimators, groups
+from accuracy import PEER, draw, estimators, groups
 from panel import ADAPTIVE, CHOICE, load, parse_args, ratio_to
 from results_table import RESULTS, write_table
 
@@ -63,33 +59,7 @@ def table(results):
     return rows
 
 
-def draw(rows):
-    """Bars of the loss ratio, a panel a group."""
-    names = list(dict.fromkeys(row["group"] for row in rows))
-    figure, axes = plt.subplots(
-        1,
-        len(names),
-        figsize=(3.1 * len(names), 4.2),
-        sharey=True,
-        layout="constrained",
-    )
-    for ax, group in zip(np.atleast_1d(axes), names, strict=True):
-        part = [row for row in rows if row["group"] == group][::-1]
-        ours = [row["score"].startswith("adaptive") for row in part]
-        ax.barh(
-            [row["score"] for row in part],
-            [row["loss / 5-fold CV"] for row in part],
-            xerr=[row["ratio SE"] for row in part],
-            color=["#0072B2" if flag else "#999999" for flag in ours],
-        )
-        ax.axvline(1, color="k", lw=1)
-        if group in BARS:
-            ax.axvline(BARS[group], color="#D55E00", ls="--", lw=1)
-        ax.set(title=group, xlabel="loss / loss of 5-fold CV", xlim=(0, 2.5))
-    figure.savefig(RESULTS / "selection.png", dpi=110)
-
-
 if __name__ == "__main__":
     selection = table(load(parse_args(__doc__)))
     write_table("selection", selection)
-    draw(selection)
+    draw(selection, "score", "loss / 5-fold CV", BARS, RESULTS / "selection.png")

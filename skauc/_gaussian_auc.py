@@ -14,12 +14,11 @@ from ._linear import (
     check_class_weight,
     check_classes,
     check_finite_features,
-    check_non_negative,
     check_number,
 )
 from ._moments import class_moments
 from ._rayleigh import RayleighProblem, maximise, whitening
-from ._validation import check_option
+from ._validation import check_non_negative, check_option
 from ._witness import Discriminant
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation import check_score
+from ._validation import check_non_negative
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -169,15 +169,6 @@ def check_class_weight(sample_weight, codes, classes):
             "sample_weight must be positive somewhere in each class, got only zeros "
             f"in class {classes[np.argmin(total)].item()!r}"
         )
-    return weight
-
-
-def check_non_negative(sample_weight, n):
-    """Weights as a float array that is finite and nowhere negative."""
-    weight = check_score(sample_weight, n, name="sample_weight")
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
     return weight
 
 

@@ -411,19 +411,19 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             stacklevel=3,
         )
         return 0.5
+    witness = second_witness(rule.model, Z, positive, weight)
+    if witness is not None:
+        return witness.auc
     if not has_witness(rule.model, Z, positive, weight):
         raise TypeError(
             f"{type(rule.model).__name__} has no leave-pair-out in closed form (its "
             "objective is not known here); use skauc.cv_auc_scorer"
         )
-    witness = second_witness(rule.model, Z, positive, weight)
-    if witness is None:
-        raise ValueError(
-            "X must be the rows (and sample_weight the weights) that trained the "
-            f"{type(rule.model).__name__}, got rows on which its gradient is not "
-            "0 (or its solver has not converged, or the fit is singular)"
-        )
-    return witness.auc
+    raise ValueError(
+        "X must be the rows (and sample_weight the weights) that trained the "
+        f"{type(rule.model).__name__}, got rows on which its gradient is not "
+        "0 (or its solver has not converged, or the fit is singular)"
+    )
 
 
 def _ebauc_of_estimator(estimator, X, y, *, thresholds, multi_class, **question):

@@ -138,11 +138,7 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    n = len(positive)
-    weight = check_score(sample_weight, n, name="sample_weight")
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
+    weight = check_non_negative(sample_weight, len(positive))
     for mask, name in ((positive, "positive"), (~positive, "negative")):
         if not weight[mask].any():
             raise ValueError(
@@ -183,6 +179,15 @@ def check_groups(groups, n: int) -> np.ndarray | None:
         row = int(np.flatnonzero(np.isnan(groups))[0])
         raise ValueError(f"groups must not be NaN, got nan in row {row}")
     return np.unique(groups, return_inverse=True)[1]
+
+
+def check_non_negative(sample_weight, n: int) -> np.ndarray:
+    """Weights as a float array that is finite and nowhere negative."""
+    weight = check_score(sample_weight, n, name="sample_weight")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
+    return weight
 
 
 def check_level(name: str, value) -> float:
