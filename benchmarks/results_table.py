@@ -38,10 +38,10 @@ def cpu_name() -> str:
     return f"{len(names)} x {names[0]}" if names else platform.processor()
 
 
-def write_table(name: str, rows: list[dict]) -> Path:
-    """Write rows to ``results/<name>.csv`` and print them."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.csv"
+def write_table(name: str, rows: list[dict], directory: Path = RESULTS) -> Path:
+    """Write rows to ``<directory>/<name>.csv`` and print them."""
+    directory.mkdir(exist_ok=True)
+    path = directory / f"{name}.csv"
     with path.open("w", newline="") as file:
         file.write(f"# {stamp()}\n")
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))

@@ -1,0 +1,98 @@
+"""What the ``paper_*.py`` scripts share: their command line, and runs that resume.
+
+    arguments = parse(__doc__, argv)
+    results = resume("paper_x", run, jobs, arguments)   # one result a job, in order
+    write_table("paper_x_fig1", rows, arguments.out)
+
+A job is a tuple of JSON values, a result any JSON value; every finished job is appended
+to a file, so that an interrupted run goes on where it stopped. Results of another
+version of the package or of the script are not taken up again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import inspect
+import json
+import os
+from pathlib import Path
+
+from joblib import Parallel, delayed
+from results_table import RESULTS
+from tqdm import tqdm
+
+import skauc
+
+CACHE = Path(__file__).parent / ".cache"
+
+
+def parse(description: str, argv=None) -> argparse.Namespace:
+    """Command line of a paper's script: ``fast, data_dir, out, n_jobs, fresh``."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--fast", action="store_true", help="a small run, as in the tests")
+    add("--data-dir", type=Path, default=os.environ.get("SKAUC_DATA_DIR") or None)
+    add("--out", type=Path, help="where csv and png go (default: benchmarks/results)")
+    add("--n-jobs", type=int, default=None, help="worker processes (default: 1)")
+    add("--fresh", action="store_true", help="forget an interrupted run")
+    arguments = parser.parse_args(argv)
+    if arguments.out is None:
+        arguments.out = CACHE / "fast" if arguments.fast else RESULTS
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    return arguments
+
+
+def resume(name: str, run, jobs: list[tuple], arguments) -> list:
+    """``[run(*job) for job in jobs]``, in parallel, with a progress bar, resumable."""
+    folder = arguments.out if arguments.fast else CACHE
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
+    if arguments.fresh:
+        path.unlink(missing_ok=True)
+    version = fingerprint(run)
+    done = _finished(path, version)
+    missing = [job for job in jobs if _key(job) not in done]
+    finished = Parallel(n_jobs=arguments.n_jobs, return_as="generator_unordered")(
+        delayed(_run_one)(run, job) for job in missing
+    )
+    bar = tqdm(total=len(jobs), initial=len(jobs) - len(missing), desc=name)
+    with bar, path.open("a") as file:
+        for key, result in finished:
+            done[key] = json.loads(json.dumps(result))
+            file.write("\n" + json.dumps([version, key, result]))  # after a torn line
+            file.flush()
+            bar.update()
+    return [done[_key(job)] for job in jobs]
+
+
+def fingerprint(run) -> str:
+    """Changes with the package's source and with the file that ``run`` is in."""
+    files = [*sorted(Path(skauc.__file__).parent.glob("*.py"))]
+    files.append(Path(inspect.getsourcefile(run)))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _key(job):
+    return json.dumps(job)
+
+
+def _run_one(run, job):
+    return _key(job), run(*job)
+
+
+def _finished(path, version):
+    done = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            of, key, result = json.loads(line)
+        except ValueError:  # empty, or the line that an interruption tore
+            continue
+        if of == version:
+            done[key] = result
+    return done
