@@ -30,7 +30,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from paper_runs import parse, resume
+from paper_runs import claim, parse, resume
 from results_table import write_table
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
@@ -251,14 +251,6 @@ def draw_sizes(runs, path):
 
 
 # Claims -------------------------------------------------------------------------------
-
-
-def claim(figure, text, measured, flags, rule):
-    """One row of the table: yes if every cell keeps the rule, partly if some do."""
-    flags = list(flags)
-    holds = "yes" if all(flags) else "partly" if any(flags) else "no"
-    row = {"figure": figure, "claim": text, "measured": measured}
-    return row | {"holds": holds, "rule": rule}
 
 
 def column(rows, key):
