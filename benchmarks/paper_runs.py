@@ -74,7 +74,7 @@ def resume(name: str, run, jobs: list[tuple], arguments) -> list:
 
 
 def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
-    """One row of a table of claims: does what the paper says hold here?
+    """One row of a table of claims: whether what the paper says holds here.
 
     ``flags`` says of every cell whether it keeps the rule: all of them make a yes,
     some a partly, none a no.
