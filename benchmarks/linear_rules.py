@@ -78,7 +78,7 @@ RULES = {
         {"C": np.logspace(-3, 1, 5)},
         scoring="roc_auc",
     ),
-    LDA: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    LDA: LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),  # lsqr may fail
     PAIRWISE: PairwiseLogistic(),
 }
 RIVALS = tuple(RULES)[1:]
