@@ -182,14 +182,14 @@ def draw(rows, path):
     ticks = (-0.2, -0.05, -0.01, 0, 0.01, 0.05)
     ax.set_xticks(ticks, [f"{t:+g}" if t else "0" for t in ticks])
     ax.set_xticks([], minor=True)
+    ax.set(xlim=(-0.3, 0.08), ylim=(-0.8, len(rows) - 0.2))
     labels = [f"{r['set']}  {r['training rows']} × {r['features']}" for r in rows]
     ax.set_yticks(height, labels, fontsize=8)
     ax.grid(axis="y", color="0.93")
     ax.set_axisbelow(True)
     ax.set_xlabel("hold-out AUC less that of logistic regression, C = 1 (symlog)")
     ax.legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.4, 1))
-    figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=80, bbox_inches="tight")
     plt.close(figure)
 
 
@@ -217,6 +217,7 @@ def claims(summary):
     error = {(r["group"], r["rule"]): r["SE"] for r in summary}
     groups = [name for name in GROUPS if (name, AUTO) in mean]
     wide = [name for name in groups if name != groups[0]]
+    total = next(r for r in summary if (r["group"], r["rule"]) == ("all", AUTO))
 
     def words(rule, where):
         return ", ".join(
@@ -254,9 +255,24 @@ def claims(summary):
         ),
         claim(
             "panel",
-            "the same rule as LDA up to its weights (shrinkage auto)",
-            f"LDA {words(LDA, groups[:2])}; C by CV {words(TUNED, groups)}",
-            [abs(mean[g, AUTO] - mean[g, LDA]) <= 0.005 for g in groups[:2]],
-            "means within .005 of LDA's where P < n",
+            "as good as LDA where that can be had (shrinkage auto)",
+            f"LDA {words(LDA, groups[:2])}",
+            [mean[g, AUTO] >= mean[g, LDA] - 0.005 for g in groups[:2]],
+            "mean at most .005 lower in each group with P < n",
+        ),
+        claim(
+            "panel",
+            "as good as logistic regression with C by cross-validation (shrinkage auto)",
+            f"C by CV {words(TUNED, groups)}",
+            [mean[g, AUTO] >= mean[g, TUNED] - 0.005 for g in groups],
+            "mean at most .005 lower in each group",
+        ),
+        claim(
+            "panel",
+            "on no set clearly worse than logistic regression (shrinkage auto)",
+            f"clearly won {total['clearly won']}, clearly lost "
+            f"{total['clearly lost']} of {total['sets']} sets",
+            [total["clearly lost"] == 0],
+            "no set lost by more than two of its standard errors",
         ),
     ]
