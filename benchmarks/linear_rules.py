@@ -262,7 +262,8 @@ def claims(summary):
         ),
         claim(
             "panel",
-            "as good as logistic regression with C by cross-validation (shrinkage auto)",
+            "as good as logistic regression with C by cross-validation "
+            "(shrinkage auto)",
             f"C by CV {words(TUNED, groups)}",
             [mean[g, AUTO] >= mean[g, TUNED] - 0.005 for g in groups],
             "mean at most .005 lower in each group",
