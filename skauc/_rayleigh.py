@@ -29,6 +29,7 @@ _EPS = np.finfo(float).eps
 _BLOCK_BYTES = 2**21
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
 _PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
+_STRIDE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,8 @@ class RayleighProblem:
         From coefficients of the features to θ, and back.
     norms : callable or None
         Returns weights and ``‖z − z̄_c‖²/(n_c − 1)`` of the rows, if they are at hand.
+    unseen : int, default=0
+        Features that vary beyond as many as there are working coordinates.
     """
 
     neg: Moments
@@ -53,6 +56,7 @@ class RayleighProblem:
     enter: Callable
     leave: Callable
     norms: Callable | None
+    unseen: int = 0
 
     @classmethod
     def of_moments(cls, neg, pos, standardize, rows=None):
@@ -101,6 +105,7 @@ class RayleighProblem:
             X, positive, weight = X[seen], positive[seen], weight[seen]
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
+        varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.tocsc() if sparse.issparse(X) else X
         width = max(_BLOCK_BYTES // (8 * X.shape[0]), 1)
         parts = [slice(j, j + width) for j in range(0, X.shape[1], width)]
@@ -124,7 +129,8 @@ class RayleighProblem:
         coordinates, one = U * root, np.ones(len(root))
         neg, pos = class_moments(coordinates, positive, weight)
         norms = partial(_row_norms, coordinates, positive, weight, neg, pos, one)
-        return cls(neg, pos, origin, enter, leave, norms)
+        unseen = max(int(np.count_nonzero(varies)) - len(root), 0)
+        return cls(neg, pos, origin, enter, leave, norms, unseen)
 
     @property
     def n_features(self) -> int:
@@ -191,33 +197,41 @@ class RayleighProblem:
         return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
 
     def _most_credible(self):
-        """α with the largest Bayesian AUC; one eigendecomposition for the path."""
-        if not self.mu.any():
-            return 1.0  # no direction separates the classes
+        """α with the largest Bayesian AUC: every fifth of the path, then around it."""
+        if not self.mu.any() or not self.sigma.any():
+            return 1.0  # no direction separates the classes, or each does
         values, V = linalg.eigh(self.sigma)
         values, m = np.maximum(values, 0), V.T @ self.mu
         tau = values.sum() / self.n_features
         alpha = _PATH[:, None]
         path = (m / ((1 - alpha) * values + alpha * tau)) @ V.T
-        credits = self._credits(path)
-        # Of values that differ by rounding only, the strongest shrinkage.
-        best = np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))
-        return float(_PATH[best[-1]])
+        credit, tried = self._credit(), np.arange(0, len(_PATH), _STRIDE)
+        best = tried[_last_best(credit(path[tried]))]
+        tried = np.arange(max(best - _STRIDE + 1, 0), min(best + _STRIDE, len(_PATH)))
+        return float(_PATH[tried[_last_best(credit(path[tried]))]])
 
-    def _credits(self, path):
-        """``Φ⁻¹`` of the Bayesian AUC of directions: the one place that believes.
+    def _credit(self):
+        """``Φ⁻¹`` of the Bayesian AUC as a function of directions, one a row.
 
         The adaptive prior of :mod:`skauc._mixture`, from the moments alone: neither
         winsorised rows nor leave-pair-out, which would need the rows.
         """
-        unseen = self.n_features - len(self.mu)
         eigen = eigenbasis_of_moments(
-            self.neg, self.pos, standardize=False, unseen=unseen
+            self.neg, self.pos, standardize=False, unseen=self.unseen
         )
-        cells, view = mixture(eigen), eigen.project(path.T)
-        return np.array(
-            [cells.posterior(view, k).mean_probit() for k in range(len(path))]
-        )
+        cells = mixture(eigen)
+
+        def credit(directions):
+            view = eigen.project(directions.T)
+            posteriors = (cells.posterior(view, k) for k in range(len(directions)))
+            return np.array([posterior.mean_probit() for posterior in posteriors])
+
+        return credit
+
+
+def _last_best(credits):
+    """Of values that differ by rounding only, the one with the strongest shrinkage."""
+    return np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))[-1]
 
 
 def whitening(sigma, mu):

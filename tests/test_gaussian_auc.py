@@ -17,7 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skauc
-from skauc import GaussianAUCClassifier, ResubstitutionSplit, cbauc_scorer
+from skauc import (
+    GaussianAUCClassifier,
+    ResubstitutionSplit,
+    cbauc_scorer,
+    class_moments,
+)
+from skauc._rayleigh import RayleighProblem
 
 SOLVERS = ("bfgs", "closed_form")
 
@@ -166,6 +172,36 @@ def test_bayes_maximises_the_bayesian_auc_over_fits(n, P):
     # The path's neighbours lie within 13 %, where the credit is flat.
     assert best >= max(credit(a) for a in np.geomspace(1e-4, 1, 25)[:-1]) - 1e-3
     assert best > credit(1e-4) + 0.01
+
+
+@pytest.mark.parametrize(
+    ("n", "P", "constant"), [(30, 20, 3), (12, 60, 0), (12, 60, 40)]
+)
+def test_credit_is_the_adaptive_posterior_of_a_direction(n, P, constant):
+    X, y = two_normals(n, P, seed=4)
+    X = np.hstack([X, np.full((len(y), constant), 0.1)])
+    neg, pos = class_moments(X, y == 1)
+    if X.shape[1] > len(y):
+        problem = RayleighProblem.of_rows(X, y == 1, None, standardize=False)
+    else:
+        problem = RayleighProblem.of_moments(neg, pos, standardize=False)
+    prior = skauc.AdaptivePrior(winsorize=None, standardize=False, leave_pair_out=False)
+    learnt = prior.learn(X, y == 1)
+    rng = np.random.default_rng(0)
+    for rows in rng.standard_normal((3, len(y))):
+        w = (X - problem.origin).T @ rows  # in the span of the rows
+        credit = problem._credit()(problem.enter(w)[None, :])
+        posterior = learnt.cells.posterior(learnt.cells.eigen.project(w))
+        assert credit == pytest.approx(posterior.mean_probit(), rel=1e-6)
+
+
+def test_bayes_without_any_spread_shrinks_fully():
+    y = np.arange(12) % 2
+    with pytest.warns(ConvergenceWarning, match="perfectly separable"):
+        model = GaussianAUCClassifier(shrinkage="bayes").fit(
+            np.outer(y, [1.0, 2, 3]), y
+        )
+    assert (model.shrinkage_, model.auc_) == (1.0, 1.0)
 
 
 def test_bayes_shrinks_noise_more_than_signal():
