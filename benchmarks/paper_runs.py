@@ -18,6 +18,9 @@ import json
 import os
 from pathlib import Path
 
+import numpy
+import scipy
+import sklearn
 from joblib import Parallel, delayed
 from results_table import RESULTS
 from tqdm import tqdm
@@ -86,10 +89,11 @@ def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
 
 
 def fingerprint(run) -> str:
-    """Changes with the package's source and with the file that ``run`` is in."""
+    """Changes with the libraries, the package's source and the file of ``run``."""
     files = [*sorted(Path(skauc.__file__).parent.glob("*.py"))]
     files.append(Path(inspect.getsourcefile(run)))
-    digest = hashlib.sha256()
+    libraries = [numpy.__version__, scipy.__version__, sklearn.__version__]
+    digest = hashlib.sha256(" ".join(libraries).encode())
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -53,6 +53,12 @@ def write_table(name: str, rows: list[dict], directory: Path = RESULTS) -> Path:
     return path
 
 
+def write_picture(figure, path: Path, **how) -> None:
+    """Save a figure; the stamp goes into the file's description."""
+    figure.savefig(path, metadata={"Description": stamp()}, **how)
+    print(f"written: {path}")
+
+
 def print_table(rows: list[dict]) -> None:
     """Print rows as a Markdown table."""
     names = list(rows[0])
