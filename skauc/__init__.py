@@ -21,6 +21,7 @@ from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
 from ._posterior import AUCPosterior, NormalInverseWishart
+from ._quadratic_form import QuadraticForm
 from ._scorers import (
     bee_scorer,
     cbauc_scorer,
@@ -60,6 +61,7 @@ __all__ = [
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "QuadraticForm",
     "ResubstitutionSplit",
     "auc_difference_posterior",
     "auc_estimate",
