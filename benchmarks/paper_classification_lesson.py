@@ -176,7 +176,7 @@ def mixture(arguments):
                     "printed": printed[name][j],
                     "population": exact[j],
                     "sample mean": sample.mean(),
-                    "sample SD": sample.std(ddof=1),
+                    "sample SD": round(sample.std(ddof=1), 12),
                     "samples": len(sample),
                 }
             )
@@ -250,12 +250,12 @@ def iris():
     ridge = IRLSLogisticRegression(C=1.0).fit(Z, y)
     independent = _ridge_objective_optimum(Z, y)
     ours = ridge.log_likelihood_ - np.sum(ridge.coef_**2) / 2
-    part = "iris"
+    part, R = "iris", "multinom of R's nnet"
     rows = [
         number(part, "log-likelihood, IRLS", model.log_likelihood_, -5.949, 3,
-               f"{model.separation_} separation: a supremum, not a maximum"),
+               f"{model.separation_} separation: a supremum, not a maximum", R),
         number(part, "log-likelihood, independent optimiser", -two.fun, -5.949, 3,
-               "versicolor against virginica, where setosa's part is 0"),
+               "versicolor against virginica, where setosa's part is 0", R),
         number(part, "penalised log-likelihood, C = 1", ours, independent, 6,
                "the symmetric form", "an independent optimiser"),
     ]  # fmt: skip
