@@ -16,7 +16,8 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
 
     Answers: if every class is normal with its own covariance, as QDA assumes, what are
     the ROC curve, its area and its best threshold? The fit gains one P×P eigenproblem
-    for each pair and class; every number is then a contour integral, milliseconds.
+    for each pair and class; every number is then a contour integral, milliseconds (the
+    best threshold of a regularised rule a search, tenths of a second).
 
     Parameters
     ----------
@@ -45,14 +46,14 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
     (:class:`skauc.QuadraticForm`), and the AUC the probability that the difference of
     two such forms is positive. Whose covariances?
 
-    - Without regularisation the parent's own (divided by n_c − 1 up to scikit-learn
-      1.8 and by n_c since) describe both the rule and the classes. The rule is then
-      their likelihood ratio, the curve concave (``roc_.is_proper``), and
+    - Without regularisation the parent's own describe both the rule and the classes,
+      whatever its version and solver divide by (n_c − 1 or n_c). The rule is then their
+      likelihood ratio, the curve concave (``roc_.is_proper``), and
       ``youden_threshold_`` is ``log(π₁/π₀)``.
     - With ``reg_param``, ``shrinkage`` or ``covariance_estimator`` the rule keeps the
-      parent's covariances, while the classes keep the unshrunk ones of their rows: what
-      is shrunk is the rule, not the world it is applied to. The best threshold is then
-      searched for.
+      parent's covariances, while the classes keep the unshrunk ones of their rows
+      (divided in the same way; by n_c where ``reg_param=1``): what is shrunk is the
+      rule, not the world it is applied to. The best threshold is then searched for.
 
     Where the parent only warns of a class without full rank (before scikit-learn 1.8),
     a rule that divides by zero has no curve: its pairs are missing, ``auc_`` is NaN.

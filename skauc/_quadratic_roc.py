@@ -21,12 +21,14 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit, ndtri
 
 from ._binormal import YoudenPoint
 from ._quadratic_form import QuadraticForm
 
-_SEARCHED = ndtr(np.linspace(-8, 8, 65))  # levels of both classes, for Youden's point
+# Thresholds tried for Youden's point, in deviations from a mean and from a vertex
+_FROM_MEAN = np.linspace(-8, 8, 65)
+_FROM_VERTEX = np.outer([-1, 1], np.geomspace(1e-8, 0.1, 8)).ravel()
 _LEVELS, _AGREEMENT = 6, 1e-11  # of the double exponential quadrature
 
 
@@ -282,11 +284,15 @@ class QuadraticROC:
 
     def _equal_density_thresholds(self):
         """The best of many thresholds, and where the densities cross beside it."""
-        marks = [
-            [law.vertex(), np.nextafter(law.offset, -np.inf)] for law in self._laws
+        points = [
+            [
+                [law.vertex(), np.nextafter(law.offset, -np.inf)],
+                law.mean() + law.std() * _FROM_MEAN,
+                law.vertex() + law.std() * _FROM_VERTEX,
+            ]
+            for law in self._laws
         ]
-        grid = [law.isf(_SEARCHED) for law in self._laws]
-        t = np.unique(np.concatenate(marks + grid))
+        t = np.unique(np.concatenate([*points[0], *points[1]]))
         t = t[np.isfinite(t)]
         best = int(np.argmax(self.tpr(t) - self.fpr(t)))
 
