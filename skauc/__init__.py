@@ -21,6 +21,9 @@ from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
 from ._posterior import AUCPosterior, NormalInverseWishart
+from ._qda import QuadraticDiscriminantROC
+from ._quadratic_form import QuadraticForm
+from ._quadratic_roc import QuadraticROC
 from ._scorers import (
     bee_scorer,
     cbauc_scorer,
@@ -60,6 +63,9 @@ __all__ = [
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "QuadraticDiscriminantROC",
+    "QuadraticForm",
+    "QuadraticROC",
     "ResubstitutionSplit",
     "auc_difference_posterior",
     "auc_estimate",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._binormal import BinormalROC
 from ._moments import class_moments
 from ._posterior import AUCPosterior, ProjectedPosterior
+from ._quadratic_roc import QuadraticROC
 from ._scores import auc_posterior, binormal_roc
 from ._validation import (
     check_level,
@@ -38,7 +39,7 @@ class BinormalROCDisplay:
 
     Parameters
     ----------
-    roc : BinormalROC
+    roc : BinormalROC or QuadraticROC
         The analytic curve.
     fpr, tpr : ndarray, default=None
         The empirical curve, if there are data.
@@ -79,7 +80,7 @@ class BinormalROCDisplay:
 
     def __init__(
         self,
-        roc: BinormalROC,
+        roc: BinormalROC | QuadraticROC,
         *,
         fpr=None,
         tpr=None,

@@ -1,0 +1,235 @@
+"""The curve of a quadratic rule against closed forms, quadrature and search."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from skauc import BinormalROC, BinormalROCDisplay, QuadraticForm, QuadraticROC
+
+RNG = np.random.default_rng(7)
+
+
+def random_classes(P, shift):
+    """Means and covariances of two classes."""
+    A, B = RNG.normal(size=(2, P, P + 3)) / np.sqrt(P + 3)
+    return np.zeros(P), A @ A.T, shift * RNG.normal(size=P), B @ B.T
+
+
+CLASSES = [random_classes(P, shift) for P, shift in [(1, 1), (2, 1), (3, 0.2), (8, 0)]]
+classes = pytest.mark.parametrize("classes", CLASSES, ids=lambda c: f"P={len(c[0])}")
+
+
+def same_rule(roc):
+    """The curve without the knowledge that the score is the likelihood ratio."""
+    return QuadraticROC(roc.neg, roc.pos)
+
+
+# ----------------------------------------------------------------------- oracle
+
+
+@pytest.mark.parametrize("P", [1, 2, 7])
+@pytest.mark.parametrize("ratio", [0.2, 1.5, 30.0])
+def test_equal_means_are_an_f_law(P, ratio):
+    """N(0, I) against N(0, r I): the score is monotone in r or −r times χ²."""
+    roc = QuadraticROC.between_normals(
+        np.zeros(P), np.eye(P), np.zeros(P), ratio * np.eye(P)
+    )
+    larger = max(ratio, 1 / ratio)
+    assert roc.auc == pytest.approx(stats.f(P, P).sf(1 / larger), rel=1e-12)
+    assert roc.swapped().auc == pytest.approx(stats.f(P, P).cdf(1 / larger), rel=1e-12)
+    u, chi2 = np.array([1e-6, 0.1, 0.5, 0.95]), stats.chi2(P)
+    curve = chi2.sf(chi2.isf(u) / ratio) if ratio > 1 else chi2.cdf(chi2.ppf(u) / ratio)
+    # P = 1: u = 1e-6 is 1e-12 away from the end of the scores, which is rounded
+    rtol = np.where((u < 1e-3) & (P == 1), 1e-3, 1e-9)
+    assert np.all(np.abs(roc.roc(u) / curve - 1) < rtol)
+
+
+@pytest.mark.parametrize(
+    "curve", [(0, 1, 1, 1), (0, 1, 2, 3), (0, 2, 1, 0.3), (5, 0.1, 4, 1)], ids=str
+)
+def test_normal_scores_are_binormal(curve):
+    m0, s0, m1, s1 = curve
+    roc = QuadraticROC(QuadraticForm([0.0], [s0], m0), QuadraticForm([0.0], [s1], m1))
+    expected = BinormalROC(*curve)
+    assert roc.auc == pytest.approx(expected.auc, rel=1e-13)
+    assert roc.auc_probit == pytest.approx(expected.auc_probit, rel=1e-12)
+    assert roc.swapped().auc == pytest.approx(expected.swapped().auc, rel=1e-13)
+    t, u = np.linspace(-7, 9, 50), np.array([1e-9, 0.01, 0.4, 0.99])
+    np.testing.assert_allclose(roc.fpr(t), expected.fpr(t), rtol=1e-11)
+    np.testing.assert_allclose(roc.tpr(t), expected.tpr(t), rtol=1e-11)
+    np.testing.assert_allclose(roc.roc(u), expected.roc(u), rtol=1e-10)
+    np.testing.assert_allclose(roc.threshold(u), expected.threshold(u), rtol=1e-11)
+    for max_fpr in (1e-6, 0.05, 0.5, 0.99, 1.0):
+        area = expected.partial_auc(max_fpr)
+        assert roc.partial_auc(max_fpr) == pytest.approx(area, rel=1e-10)
+    assert roc.partial_auc(0.2, standardize=True) == pytest.approx(
+        expected.partial_auc(0.2, standardize=True)
+    )
+    np.testing.assert_allclose(roc.youden(), expected.youden(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("distance", [0.5, 3.0, 30.0, 50.0])
+def test_equal_covariances_are_linear(distance):
+    """AUC = Φ(δ/√2), Youden at the log odds; both tails keep their digits."""
+    A = RNG.normal(size=(4, 4))
+    sigma, d = A @ A.T, RNG.normal(size=4)
+    d *= distance / np.sqrt(d @ np.linalg.solve(sigma, d))
+    roc = QuadraticROC.between_normals(np.ones(4), sigma, d + 1, sigma, log_odds=0.3)
+    delta2 = distance**2
+    linear = BinormalROC(0.3 - delta2 / 2, distance, 0.3 + delta2 / 2, distance)
+    # λ is a rounding error of the whitened covariance, 1e-15, times z³ in the tail
+    assert roc.auc == pytest.approx(linear.auc, rel=1e-12)
+    assert roc.swapped().auc == pytest.approx(linear.swapped().auc, rel=1e-7, abs=0)
+    t = 0.3 + distance * np.array([-3.0, -1.0, 0.0, 2.0])
+    np.testing.assert_allclose(roc.fpr(t), linear.fpr(t), rtol=1e-7)
+    assert roc.youden().j == pytest.approx(linear.youden().j, rel=1e-10)
+
+
+@classes
+def test_auc_is_the_area(classes):
+    roc = QuadraticROC.between_normals(*classes)
+    spread = roc.neg.std() + roc.pos.std()
+    marks = sorted({roc.neg.vertex(), roc.neg.mean(), roc.pos.mean()})
+    ends = [marks[0] - 60 * spread, *marks, marks[-1] + 60 * spread]
+    area = sum(
+        quad(lambda t: roc.neg.pdf(t) * roc.tpr(t), a, b, limit=200, epsabs=1e-9)[0]
+        for a, b in pairwise(ends)
+    )
+    # P = 1: the density is infinite at the vertex
+    assert roc.auc == pytest.approx(area, abs=1e-6 if len(classes[0]) == 1 else 1e-8)
+
+
+@classes
+@pytest.mark.parametrize("max_fpr", [1e-3, 0.2, 0.999])
+def test_partial_area_is_the_trapezoid(classes, max_fpr):
+    roc = QuadraticROC.between_normals(*classes)
+    # dense where the curve is steep: Gauss-Legendre after u = max_fpr x⁶
+    x, weight = np.polynomial.legendre.leggauss(200)
+    x, weight = (x + 1) / 2, weight / 2
+    area = max_fpr * np.sum(weight * 6 * x**5 * roc.roc(max_fpr * x**6))
+    assert roc.partial_auc(max_fpr) == pytest.approx(area, rel=1e-5)
+    if max_fpr == 0.999:
+        assert roc.auc - roc.partial_auc(max_fpr) == pytest.approx(0.001, rel=0.1)
+
+
+@classes
+def test_likelihood_ratio_is_the_slope(classes):
+    """dTPR/dFPR = exp(t − log odds): the law of one class is the other's, tilted."""
+    roc = QuadraticROC.between_normals(*classes, log_odds=0.4)
+    t = roc.neg.isf(np.array([0.9, 0.5, 0.2, 1e-3])) + 0.01
+    np.testing.assert_allclose(
+        np.log(roc.pos.pdf(t) / roc.neg.pdf(t)), t - 0.4, rtol=1e-9, atol=1e-10
+    )
+    s = -0.3
+    tilted = roc.neg.cumulant(s + 1) - roc.neg.cumulant(1)
+    assert roc.pos.cumulant(s) == pytest.approx(tilted)
+
+
+@classes
+def test_youden_is_the_best_threshold(classes):
+    roc = QuadraticROC.between_normals(*classes, log_odds=-0.7)
+    point, searched = roc.youden(), same_rule(roc).youden()
+    assert point.threshold == -0.7
+    assert searched.threshold == pytest.approx(-0.7, abs=1e-6)
+    assert searched.j == pytest.approx(point.j, rel=1e-12)
+    grid = np.r_[roc.neg.isf(np.linspace(0.001, 0.999, 500)), -0.7]
+    assert point.j == pytest.approx(np.max(roc.tpr(grid) - roc.fpr(grid)), abs=1e-12)
+
+
+# -------------------------------------------------------------------------- law
+
+
+@classes
+def test_swap_and_concavity(classes):
+    roc = QuadraticROC.between_normals(*classes)
+    assert roc.swapped().auc + roc.auc == pytest.approx(1, abs=1e-14)
+    assert roc.swapped().auc_probit == pytest.approx(-roc.auc_probit, rel=1e-9)
+    assert roc.is_proper
+    assert not same_rule(roc).is_proper
+    assert np.all(np.diff(roc.roc(np.linspace(0.001, 0.999, 400)), 2) < 1e-12)
+
+
+def test_no_linear_rule_is_better():
+    m0, S0, m1, S1 = CLASSES[2]
+    best = QuadraticROC.between_normals(m0, S0, m1, S1)
+    w = np.linalg.solve(S0 + S1, m1 - m0)  # the best linear one
+    linear = BinormalROC(w @ m0, np.sqrt(w @ S0 @ w), w @ m1, np.sqrt(w @ S1 @ w))
+    assert best.auc > linear.auc
+    u = np.linspace(0.01, 0.99, 99)
+    assert np.all(best.roc(u) > linear.roc(u))
+
+
+@classes
+def test_affine_map_of_the_features(classes):
+    m0, S0, m1, S1 = classes
+    A = RNG.normal(size=S0.shape) + 2 * np.eye(len(m0))
+    moved = QuadraticROC.between_normals(
+        A @ m0 - 5, A @ S0 @ A.T, A @ m1 - 5, A @ S1 @ A.T
+    )
+    roc = QuadraticROC.between_normals(*classes)
+    assert moved.auc == pytest.approx(roc.auc, rel=1e-8)
+    t = np.array([-2.0, 0.3, 1.0])
+    np.testing.assert_allclose(moved.fpr(t), roc.fpr(t), rtol=1e-6)
+
+
+@classes
+def test_threshold_and_rates_are_inverse(classes):
+    roc = QuadraticROC.between_normals(*classes)
+    u = np.array([1e-12, 0.1, 0.5, 0.999])
+    np.testing.assert_allclose(roc.fpr(roc.threshold(u)), u, rtol=1e-9)
+    np.testing.assert_allclose(roc.tpr(roc.threshold(u)), roc.roc(u), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------- edge
+
+
+@pytest.mark.parametrize("curve", [(0, 0, 1, 0), (1, 0, 0, 0), (2, 0, 2, 0)], ids=str)
+@pytest.mark.parametrize("spread", [(0, 0), (0, 2), (2, 0)])
+def test_point_masses(curve, spread):
+    (m0, _, m1, _), (s0, s1) = curve, spread
+    roc = QuadraticROC(QuadraticForm([0.0], [s0], m0), QuadraticForm([0.0], [s1], m1))
+    expected = BinormalROC(m0, s0, m1, s1)
+    assert roc.auc == pytest.approx(expected.auc)
+    for u in (0.1, 0.7, 1.0):
+        assert roc.roc(u) == pytest.approx(expected.roc(u))
+        assert roc.partial_auc(u) == pytest.approx(expected.partial_auc(u))
+    assert roc.youden().j == pytest.approx(expected.youden().j, abs=1e-12)
+
+
+def test_no_threshold_beats_guessing():
+    law = QuadraticForm([0.0], [1.0])
+    below = QuadraticForm([0.0], [1.0], -1.0)
+    assert QuadraticROC(law, below).youden() == (np.inf, 0.0, 0.0, 0.0)
+
+
+def test_scalars_and_arrays():
+    roc = QuadraticROC.between_normals(*CLASSES[1])
+    assert np.ndim(roc.fpr(0.5)) == np.ndim(roc.roc(0.5)) == 0
+    assert roc.tpr([[0.0, 1.0]]).shape == (1, 2)
+    assert roc.roc([0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
+def test_the_display_takes_it():
+    pytest.importorskip("matplotlib").use("Agg")
+    roc = QuadraticROC.between_normals(*CLASSES[1])
+    line = BinormalROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
+    assert line.get_label() == f"quadratic (AUC = {roc.auc:.2f})"
+    np.testing.assert_allclose(line.get_ydata(), roc.roc(line.get_xdata()))
+
+
+def test_error_texts():
+    roc = QuadraticROC.between_normals(*CLASSES[1])
+    for bad in (0, -0.1, 1.5, np.nan):
+        with pytest.raises(
+            ValueError, match=rf"max_fpr must lie in \(0, 1\], got {bad}"
+        ):
+            roc.partial_auc(bad)
+    with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got 1.5"):
+        roc.roc(1.5)
+    with pytest.raises(TypeError, match=r"pos must be a QuadraticForm, got 3"):
+        QuadraticROC(roc.neg, 3)
+    with pytest.raises(ValueError, match=r"covariance_pos must be positive definite"):
+        QuadraticROC.between_normals([0, 0], np.eye(2), [1, 1], np.ones((2, 2)))
