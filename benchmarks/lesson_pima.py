@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
-from printed import claim, number
+from paper_runs import claim
+from printed import number
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
@@ -193,19 +194,22 @@ def pima_claims(Z, y, rows):
             "Pima",
             "logistic regression and LDA have nearly the same boundary",
             f"{angle:.2f} degrees apart, errors {error:.2f} % and {errors[1]:.2f} %",
-            angle < 5 and abs(error - errors[1]) < 0.5,
+            [angle < 5, abs(error - errors[1]) < 0.5],
+            "less than 5 degrees and half a point of error apart",
         ),
         claim(
             "Pima",
             "regression of the indicator has LDA's direction",
             f"1 - cosine = {abs(1 - regression @ lda):.1g}",
-            abs(1 - regression @ lda) < 1e-10,
+            [abs(1 - regression @ lda) < 1e-10],
+            "1 - cosine < 1e-10",
         ),
         claim(
             "Pima",
             "QDA fits the training data better than LDA",
             f"training error {errors[0]:.2f} % against {errors[1]:.2f} %",
-            errors[0] < errors[1],
+            [errors[0] < errors[1]],
+            "smaller training error",
         ),
     ]
 

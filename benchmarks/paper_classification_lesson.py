@@ -17,6 +17,10 @@ Learning*, lesson 9 "Classification", https://online.stat.psu.edu/stat508/lesson
 - **Multinomial IRLS on iris**: the classes are quasi-completely separated, and the
   likelihood has a supremum only, that of versicolor against virginica alone.
 
+The printed priors, means, pooled covariance, both linear rules and 28.13 % were read on
+the lesson's pages; sensitivities, specificities, QDA's covariances and its 29.04 % come
+from notes on it (they are consistent: 145 + 72 wrong of 768 are 28.26 %).
+
     python benchmarks/paper_classification_lesson.py --data-dir DIR [--fast]
 
 Writes ``paper_classification_lesson{,_pima,_mixture,_claims}.csv`` and, with data,
@@ -29,8 +33,8 @@ import warnings
 
 import numpy as np
 from lesson_pima import pima
-from paper_runs import parse, resume
-from printed import claim, number, within
+from paper_runs import claim, parse, resume
+from printed import number, within
 from results_table import write_table
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
@@ -199,7 +203,8 @@ def mixture_claims(rows):
             "mixture",
             "logistic regression is nearer to Bayes' rule than LDA",
             f"population errors: {text}",
-            error["Bayes"] < error["logistic"] < error["LDA"],
+            [error["Bayes"] < error["logistic"] < error["LDA"]],
+            "population errors in this order",
         )
     ]
 
@@ -297,7 +302,8 @@ def _weights_claim(Z, y):
         "multinomial",
         "off-diagonal weight of the multinomial Hessian is -p_k(1 - p_m)",
         f"largest relative error {lesson:.2g}; with -p_k p_m {ours:.1g}",
-        lesson < 1e-3,
+        [lesson < 1e-3],
+        "relative error < 1e-3 of every entry",
     )
 
 

@@ -1,4 +1,4 @@
-"""A computed number beside a printed one, and a claim beside a measurement."""
+"""A computed number beside a printed one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,6 @@ def number(part, quantity, computed, value, decimals, remark="", source="the les
         "of": source,
         "agrees": "yes" if close else "no",
         "remark": remark,
-    }
-
-
-def claim(part, text, measured, holds):
-    """One line of the table of claims; ``holds`` is a computed truth value."""
-    return {
-        "figure": part,
-        "claim": text,
-        "measured": measured,
-        "holds": "yes" if holds else "no",
     }
 
 
