@@ -84,11 +84,19 @@ def describe(y, score, n_is_positive):
     }
 
 
-def table_from_data(arguments):
+def at_hand(directory):
+    """Names of the paper's data sets that are in the directory, and a line about it."""
+    names = [name for name in PRINTED if (directory / f"{name}.npz").is_file()]
+    missing = [f"{name}.npz" for name in PRINTED if name not in names]
+    sought = ", ".join(f"{name}.npz" for name in PRINTED)
+    where = directory if directory.is_dir() else f"{directory} (no such directory)"
+    return names, f"{where}: sought {sought}; missing: {', '.join(missing) or 'none'}"
+
+
+def table_from_data(arguments, names):
     """Means over the hold-outs, and the cross-validated scores, for each data set."""
     rounds, splits = (10, 2) if arguments.fast else (100, 50)
     directory = arguments.data_dir
-    names = [name for name in PRINTED if (directory / f"{name}.npz").exists()]
     jobs = [(name, str(directory), rounds, splits) for name in names]
     results = resume("paper_auc_intervals", run, jobs, arguments)
     rows = []

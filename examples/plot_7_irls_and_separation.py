@@ -3,11 +3,11 @@ When the maximum-likelihood estimate does not exist
 ===================================================
 
 If a plane separates the classes, the likelihood of a logistic regression grows for
-ever and every solver stops somewhere on the way to infinity. Most say nothing.
-``IRLSLogisticRegression`` names the separation and the remedy, and gives standard
-errors where they mean something. Left: the norm of the coefficients after each Newton
-step, for two pairs of iris species. Right: the coefficients that exist, with 95 %
-intervals.
+ever and every solver stops somewhere on the way to infinity. The solver of scikit-learn
+tried here (``newton-cholesky``) says nothing. ``IRLSLogisticRegression`` names the
+separation and the remedy, and gives standard errors where they mean something. Left:
+the norm of the coefficients after each Newton step, for two pairs of iris species.
+Right: the coefficients that exist, with 95 % intervals.
 """
 
 # %%

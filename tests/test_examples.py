@@ -1,5 +1,6 @@
-"""Every example runs, offline, and prints what it promises."""
+"""Every example runs, offline, draws its figure and prints what its text says."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -8,13 +9,111 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 
 
+def numbers(out, start):
+    """Numbers behind ``start`` in each line that begins with it."""
+    behind = [
+        line.split(start, 1)[1]
+        for line in out.splitlines()
+        if line.lstrip().startswith(start)
+    ]
+    assert behind, f"no line begins with {start!r}"
+    number = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+    return [[float(x) for x in number.findall(text)] for text in behind]
+
+
+def one_fit_each_and_the_interval_holds_the_truth(out):
+    for ours, folds in zip(
+        numbers(out, "Bayesian AUC, 1 fit"), numbers(out, "5-fold CV"), strict=True
+    ):
+        _, _, low, high, truth, fits, _ = ours
+        assert folds[-2] == 5 * fits
+        assert low < truth < high
+
+
+def paper_believes_noise_and_adaptive_does_not(out):
+    ((truth, paper, _, adaptive, *_),) = numbers(out, "pure noise")
+    assert truth == pytest.approx(0.5, abs=0.01)
+    assert paper > 0.9
+    assert adaptive < 0.65
+
+
+def ahead_on_normal_classes_behind_on_breast_cancer(out):
+    for problem, sign in (("normal, unequal covariances", 1), ("breast cancer", -1)):
+        row, (ahead, behind, sizes) = numbers(out, problem)
+        gains, errors = row[::2], row[1::2]
+        assert len(gains) == sizes
+        assert all(
+            sign * gain > error for gain, error in zip(gains, errors, strict=True)
+        )
+        assert sign * (ahead - behind) >= sizes - 1
+
+
+def leave_pair_out_is_nearer_than_the_formula(out):
+    for size in (40, 60, 100, 200, 400):
+        ((formula, _, leave_pair_out, truth, inside, _),) = numbers(out, f"{size} ")
+        assert abs(leave_pair_out - truth) < abs(formula - truth)
+        assert inside > 10
+
+
+def verdicts_on_both_sides_of_the_level(out):
+    ((_, least, largest),) = numbers(out, "Two Monte Carlo errors about")
+    table = re.findall(r"(\S.*?) +\[.*?\] +([\d.]+) +\S+ +([\d.]+) +\S+ +(.*)", out)
+    assert len(table) == 11
+    for _, *covered, verdict in table:
+        low, high = sorted(map(float, covered))
+        wide = "conservative" if high > largest else "near the level"
+        assert verdict == ("too narrow" if low < least else wide)
+    verdict = {name: word for name, *_, word in table}
+    assert verdict["Hanley-McNeil score"] == "near the level"
+    assert verdict["Cortes-Mohri"] == verdict["maximal variance"] == "conservative"
+    assert verdict["binormal"] == "too narrow"
+    assert "misses the AUC of 0.90" in out
+
+
+def both_answers_agree_whatever_the_prior(out):
+    assert re.findall(r"Both say: (.*)\.", out) == ["yes", "not sure"]
+    prior = "A prior with a quarter of the variance, or with four times, moves"
+    assert [moved < 0.01 for (moved,) in numbers(out, prior)] == [True, True]
+
+
+def separation_is_named_where_it_is(out):
+    setosa, other = out.split("setosa against versicolor")[1].split(
+        "versicolor against"
+    )
+    assert "complete separation" in setosa
+    assert "complete separation" not in other
+    for part in (setosa, other):
+        (peer,) = (x for x in part.splitlines() if x.startswith("  scikit-learn"))
+        assert peer.endswith("nothing to warn of")
+
+
+def merged_is_streamed(out):
+    ((gap,),) = numbers(out, "merged scatter against the streamed one")
+    assert gap < 1e-12
+    ((auc, _),) = numbers(out, "1,000,000")
+    ((low, high),) = numbers(out, "95 % interval of the last one")
+    assert low < auc < high
+
+
+FACTS = {
+    "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
+    "plot_2_what_the_posterior_believes": paper_believes_noise_and_adaptive_does_not,
+    "plot_3_gaussian_auc_or_logistic": ahead_on_normal_classes_behind_on_breast_cancer,
+    "plot_4_roc_of_lda": leave_pair_out_is_nearer_than_the_formula,
+    "plot_5_intervals_compared": verdicts_on_both_sides_of_the_level,
+    "plot_6_compare_two_models": both_answers_agree_whatever_the_prior,
+    "plot_7_irls_and_separation": separation_is_named_where_it_is,
+    "plot_8_large_data_streamed": merged_is_streamed,
+}
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
-    assert "AUC" in capsys.readouterr().out or path.stem != EXAMPLES[0].stem
-    assert list(tmp_path.glob("*.png")), "an example draws one figure"
+    FACTS[path.stem](capsys.readouterr().out)
+    assert [file.name for file in tmp_path.iterdir()] == [f"{path.stem}.png"]
 
 
-def test_there_are_examples():
-    assert EXAMPLES
+def test_every_example_states_a_fact():
+    assert set(FACTS) == {path.stem for path in EXAMPLES}
