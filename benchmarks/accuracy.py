@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from panel import ADAPTIVE, CHOICE, load, parse_args, ratio_to
 from problems import GROUPS
-from results_table import RESULTS, write_table
+from results_table import RESULTS, write_picture, write_table
 
 PEER = "5-fold CV"
 BARS = {
@@ -132,7 +132,7 @@ def draw(rows, name, value, bars, path):
         if group in bars:
             ax.axvline(bars[group], color="#D55E00", ls="--", lw=1)
         ax.set(title=group, xlabel=value, xlim=(0, 2.5))
-    figure.savefig(path, dpi=110)
+    write_picture(figure, path, dpi=110)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import resume
+from results_table import write_picture
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -173,5 +174,5 @@ def draw_data(rows, path):
     ax.set_yticks(y, get("data"))
     ax.set(xlabel="AUC", title="AdaBoost, hold-outs as large as the paper's samples")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    fig.savefig(path, dpi=90)
+    write_picture(fig, path, dpi=90)
     plt.close(fig)

@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from paper_runs import claim
 from printed import number
+from results_table import write_picture
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
@@ -251,5 +252,5 @@ def draw(Z, y, path):
     curves.plot([0, 1], [0, 1], c="#999999", lw=0.7)
     curves.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
     curves.legend(fontsize=7, loc="lower right")
-    figure.savefig(path, dpi=85)
+    write_picture(figure, path, dpi=85)
     plt.close(figure)

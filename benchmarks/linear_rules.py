@@ -28,6 +28,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, resume
 from problems import load, real_names
+from results_table import write_picture
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -189,7 +190,7 @@ def draw(rows, path):
     ax.set_axisbelow(True)
     ax.set_xlabel("hold-out AUC less that of logistic regression, C = 1 (symlog)")
     ax.legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.4, 1))
-    figure.savefig(path, dpi=80, bbox_inches="tight")
+    write_picture(figure, path, dpi=80, bbox_inches="tight")
     plt.close(figure)
 
 

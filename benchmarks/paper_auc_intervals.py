@@ -33,7 +33,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from auc_intervals_from_data import at_hand, claims_of_data, draw_data, table_from_data
 from paper_runs import parse
-from results_table import write_table
+from results_table import write_picture, write_table
 from scipy.stats import binom, norm
 
 from skauc import auc_estimate, cortes_mohri_interval, cortes_mohri_moments
@@ -186,7 +186,7 @@ def draw_figure_1(a, b, path):
         ax.set(xlabel="expected AUC", title=f"({letter}) {sizes}", ylim=(0, 0.038))
     axes[0].set_ylabel("standard deviation of the AUC")
     axes[0].legend(loc="upper right")
-    fig.savefig(path, dpi=90)
+    write_picture(fig, path, dpi=90)
     plt.close(fig)
 
 

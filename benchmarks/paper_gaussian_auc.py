@@ -29,7 +29,7 @@ import linear_rules  # also sets matplotlib's backend
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, parse, resume
-from results_table import write_table
+from results_table import write_picture, write_table
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 from sklearn.datasets import load_iris
@@ -355,7 +355,7 @@ def draw_time(rows, path):
     ax.grid(color="0.93")
     ax.legend()
     figure.tight_layout()
-    figure.savefig(path, dpi=85)
+    write_picture(figure, path, dpi=85)
     plt.close(figure)
 
 

@@ -31,7 +31,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, parse, resume
-from results_table import write_table
+from results_table import write_picture, write_table
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer
@@ -154,7 +154,7 @@ def draw_figure_2(path):
         ax.legend(loc="lower right", fontsize=8, title="AUC", title_fontsize=8)
     axes[0].set_ylabel("true positive rate")
     figure.tight_layout()
-    figure.savefig(path, dpi=85)
+    write_picture(figure, path, dpi=85)
     plt.close(figure)
 
 
@@ -246,7 +246,7 @@ def draw_sizes(runs, path):
     ax.minorticks_off()
     ax.legend(loc="lower right")
     figure.tight_layout()
-    figure.savefig(path, dpi=85)
+    write_picture(figure, path, dpi=85)
     plt.close(figure)
 
 
