@@ -54,7 +54,8 @@ def cancer(rng):
 
 
 # %%
-# Hold-out AUC over random splits, both models on the same rows.
+# Hold-out AUC over random splits, both models on the same rows. (The splits of one data
+# set overlap, so the standard errors of the last problem are a little small.)
 problems = {"normal, unequal covariances": normal, "heavy tails": heavy}
 problems["breast cancer"] = cancer
 print("hold-out AUC, Gaussian-AUC minus logistic (standard error)")
@@ -89,7 +90,9 @@ for label, color in ((0, "0.75"), (1, "0.3")):
 for (name, model), color in zip(MODELS.items(), ("#0072B2", "#D55E00"), strict=True):
     w = model.fit(X, y).coef_[0] / np.linalg.norm(model.coef_[0])
     left.annotate("", 5 * w, (0, 0), arrowprops=dict(color=color, width=1.5))
-    left.plot([], [], color=color, label=f"{name}: AUC {roc_auc_score(y, X @ w):.3f}")
+    left.plot(
+        [], [], color=color, label=f"{name}: AUC {roc_auc_score(y, X @ w):.3f} here"
+    )
 left.set(xlim=(-8, 11), ylim=(-5, 9), aspect="equal", title="direction of the score")
 left.legend(fontsize=8, loc="upper left")
 for (name, (mean, error)), color in zip(

@@ -38,7 +38,8 @@ def block(seed, n=BLOCK):
 
 # %%
 # One pass: after every block the model is that of all rows so far. Beside it averaged
-# stochastic gradient descent on the log-loss, the usual answer to such data.
+# stochastic gradient descent on the log-loss with its default step, the usual answer to
+# such data; a logistic regression that held all rows would rank as well as ours.
 X_test, y_test = block(10_000, n=200_000)
 ours = GaussianAUCClassifier(solver="closed_form")
 peer = SGDClassifier(loss="log_loss", average=True, random_state=0)
