@@ -16,6 +16,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy
@@ -83,15 +84,20 @@ def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
     some a partly, none a no.
     """
     flags = list(flags)
+    if not flags:
+        raise ValueError(f"flags must not be empty, got none for {text!r}")
     holds = "yes" if all(flags) else "partly" if any(flags) else "no"
     row = {"figure": figure, "claim": text, "measured": measured}
     return row | {"holds": holds, "rule": rule}
 
 
 def fingerprint(run) -> str:
-    """Changes with the libraries, the package's source and the file of ``run``."""
+    """Changes with libraries, package, the file of ``run`` and what that imports."""
     files = [*sorted(Path(skauc.__file__).parent.glob("*.py"))]
-    files.append(Path(inspect.getsourcefile(run)))
+    own = Path(inspect.getsourcefile(run))
+    names = re.findall(r"^(?:from|import) (\w+)", own.read_text(), re.MULTILINE)
+    neighbours = {own.with_name(f"{name}.py") for name in names} - {Path(__file__)}
+    files += [own, *sorted(path for path in neighbours if path.exists())]
     libraries = [numpy.__version__, scipy.__version__, sklearn.__version__]
     digest = hashlib.sha256(" ".join(libraries).encode())
     for file in files:

@@ -40,6 +40,8 @@ def cpu_name() -> str:
 
 def write_table(name: str, rows: list[dict], directory: Path = RESULTS) -> Path:
     """Write rows to ``<directory>/<name>.csv`` and print them."""
+    if not rows:
+        raise ValueError(f"rows of {name} must not be empty")
     directory.mkdir(exist_ok=True)
     path = directory / f"{name}.csv"
     with path.open("w", newline="") as file:

@@ -20,10 +20,10 @@ factor 3: DeLong does not see the noise of training). For a rule with r = a − 
 
     estimate  Φ(m + B r̄ + B_c' (r − r̄)),    choice  m + B_c r + const,
 
-where B_c' has seen the rule's own contrast too, ``N(r − r̄; 0, 2v_a/φ(m)² + τ²)``, v_a
-the variance of its leave-pair-out AUC: a rule far from all ridge rules, such as a
-discriminant without shrinkage, may disagree by far more than they do. The constant (B
-at the reference rules, times r̄) puts the choice on the scale of the estimate without
+where B_c' has seen the rule's own contrast too, ``N(r − r̄; 0, max(2v_a/φ(m)², s²) +
+τ²)``, v_a the variance of its leave-pair-out AUC: a rule far from all ridge rules, such
+as a discriminant without shrinkage, may disagree by far more than they do. The constant
+(B at the reference rules, times r̄) puts the choice on the scale of the estimate without
 letting the level move the ranking. The posterior is the mixture, moved to this mean,
 with three times the variance of the precision-weighted combination; without a witness
 it is the mixture with three times its variance. The factor 3 is the calibration of the

@@ -461,9 +461,10 @@ class AUCPosterior:
     ) -> AUCPosterior:
         """Posterior with another mean and spread: Z becomes ``shift + stretch·Z``.
 
-        Each cell's own mean is shifted exactly, its variance up to the small part of
-        the shift that rides on χ². The shift is solved so that the posterior mean is
-        ``Φ(mean_probit)``.
+        Cell by cell, mean and variance of Z exactly: what of the variance rides on χ²,
+        ``D²V/2`` with ``V = (df − E[χ_df]²)/q``, changes with D, and v takes the rest
+        (never less than a hundredth of its share). The shift is solved so that the
+        posterior mean is ``Φ(mean_probit)``.
 
         Parameters
         ----------
@@ -478,14 +479,16 @@ class AUCPosterior:
         -------
         AUCPosterior
         """
-        D, v = stretch * self.D, stretch**2 * self.v
-        unit = np.sqrt(2 * self.q) / _mean_root_chi2(self.df)
+        root = _mean_root_chi2(self.df)
+        unit, V = np.sqrt(2 * self.q) / root, (self.df - root**2) / self.q
+        wanted = stretch**2 * (self.v + self.D**2 * V)
 
         def at(shift):
+            D = stretch * self.D + shift * unit
             return AUCPosterior(
                 self.weight,
-                D + shift * unit,
-                v,
+                D,
+                np.maximum(wanted - D**2 * V, 0.01 * stretch**2 * self.v),
                 self.q,
                 self.df,
                 choice_probit,

@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from scipy import sparse, stats
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,6 +27,7 @@ from skauc import (
     make_bee_scorer,
     make_ebauc_scorer,
 )
+from skauc._adaptive import Discrepancy
 from skauc._leave_pair_out import LeavePairOut
 from skauc._witness import second_witness
 
@@ -192,6 +194,42 @@ def test_joined_lies_between_or_near_its_witnesses():
         low, high = sorted([alone.mean(), joined.leave_pair_out])
         assert low - 0.05 < joined.mean() < high + 0.05
         assert joined.std() < 1.5 * alone.std()
+
+
+def test_contrast_of_a_rule_by_hand():
+    """One sum over the grid of τ: prior × contrasts × the rule's own contrast."""
+    tau = np.append(0.0, np.geomspace(3e-3, 5.0, 50))
+    log_tau = -((np.arange(51) - 20) ** 2) / 200
+    shared = Discrepancy(0.2, 0.01, 0.3, 0.0, log_tau, log_tau)
+
+    def expected(r, noise):
+        weight = np.exp(log_tau) * stats.norm.pdf(r, 0.2, np.sqrt(noise + tau**2))
+        return weight @ (tau**2 / (tau**2 + 0.03)) / weight.sum()
+
+    for r, noise in ((0.2, 0.04), (1.5, 0.04), (-1.0, 0.5)):
+        assert shared.of_rule(r, noise)[0] == pytest.approx(expected(r, noise))
+    # The noise of a rule's contrast is never below that of the ridge rules.
+    assert shared.of_rule(0.9, 1e-9)[0] == pytest.approx(expected(0.9, 0.01))
+    near, far = shared.of_rule(0.2, 0.04), shared.of_rule(4.0, 0.04)
+    assert near[0] < far[0]
+    assert near[1].sum() == pytest.approx(1)
+    assert near[1] @ tau < far[1] @ tau
+
+
+def test_a_rule_far_from_all_ridge_rules_is_heard():
+    """LDA of 30 collinear features on 60 rows: the mixture alone is far too low."""
+    X, y = load_breast_cancer(return_X_y=True)
+    alone, joined, held_out = [], [], []
+    for seed in range(8):
+        train, test, y_train, y_test = train_test_split(
+            X, y, train_size=60, stratify=y, random_state=seed
+        )
+        model = LinearDiscriminantAnalysis().fit(train, y_train)
+        alone.append(auc_posterior(model, train, y_train, prior=ALONE).mean())
+        joined.append(auc_posterior(model, train, y_train).mean())
+        held_out.append(roc_auc_score(y_test, model.decision_function(test)))
+    assert np.mean(alone) < np.mean(held_out) - 0.08
+    assert abs(np.mean(joined) - np.mean(held_out)) < 0.045
 
 
 def test_a_better_witness_never_lowers_the_estimate():
@@ -461,6 +499,23 @@ def test_moved_is_exact_in_the_mean(target, stretch):
     assert moved.choice("probit") == 1.25
     assert moved.choice() == pytest.approx(stats.norm.cdf(1.25), rel=1e-14)
     assert moved.leave_pair_out == 0.6
+
+
+@pytest.mark.parametrize("target", [-3.0, 0.5, 2.5])
+def test_the_spread_is_the_wanted_one_wherever_the_mean_goes(target):
+    # Part of the spread of Z rides on χ², in proportion to D: here a third of it.
+    cells = AUCPosterior.from_cells(D=2.0, v=0.1, q=10.0, df=20.0)
+    moved = cells.moved(target, np.sqrt(3))
+    ratio = moved.probit_moments()[1] / cells.probit_moments()[1]
+    assert ratio == pytest.approx(3, rel=1e-9)
+
+
+def test_spread_that_no_cell_can_have_stays_positive():
+    cells = AUCPosterior.from_cells(D=300.0, v=0.1, q=10.0, df=20.0)
+    for target in (0.0, 4.0):
+        posterior = cells.moved(target, np.sqrt(3))
+        assert posterior.mean_probit() == pytest.approx(target, abs=1e-9)
+        assert 0 < posterior.std() < 0.5
 
 
 @pytest.mark.parametrize("stretch", [0.5, 2.0])
