@@ -27,8 +27,11 @@ import skauc
 CACHE = Path(__file__).parent / ".cache"
 
 
-def parse(description: str, argv=None) -> argparse.Namespace:
-    """Command line of a paper's script: ``fast, data_dir, out, n_jobs, fresh``."""
+def parse(description: str, argv=None, parts=()) -> argparse.Namespace:
+    """Command line of a paper's script: ``fast, data_dir, out, n_jobs, fresh``.
+
+    A script whose ``parts`` can run alone also gets ``part``: one of them, or "all".
+    """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -38,6 +41,8 @@ def parse(description: str, argv=None) -> argparse.Namespace:
     add("--out", type=Path, help="where csv and png go (default: benchmarks/results)")
     add("--n-jobs", type=int, default=None, help="worker processes (default: 1)")
     add("--fresh", action="store_true", help="forget an interrupted run")
+    if parts:
+        add("--part", choices=(*parts, "all"), default="all", help="what to run")
     arguments = parser.parse_args(argv)
     if arguments.out is None:
         arguments.out = CACHE / "fast" if arguments.fast else RESULTS
@@ -66,6 +71,18 @@ def resume(name: str, run, jobs: list[tuple], arguments) -> list:
             file.flush()
             bar.update()
     return [done[_key(job)] for job in jobs]
+
+
+def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
+    """One row of a table of claims: whether what the paper says holds here.
+
+    ``flags`` says of every cell whether it keeps the rule: all of them make a yes,
+    some a partly, none a no.
+    """
+    flags = list(flags)
+    holds = "yes" if all(flags) else "partly" if any(flags) else "no"
+    row = {"figure": figure, "claim": text, "measured": measured}
+    return row | {"holds": holds, "rule": rule}
 
 
 def fingerprint(run) -> str:

@@ -18,13 +18,16 @@ Weights of the witness: in the level ``B = E_τ[(s_m² − ρs_a s_m + τ²)/(s_
 2ρ s_a s_m + τ²)]`` and in contrasts between rules ``B_c = E_τ[τ²/(τ² + 3s²)]`` (the
 factor 3: DeLong does not see the noise of training). For a rule with r = a − m,
 
-    estimate  Φ(m + B r̄ + B_c (r − r̄)),    choice  m + B_c r + const,
+    estimate  Φ(m + B r̄ + B_c' (r − r̄)),    choice  m + B_c r + const,
 
-where the constant (B at the reference rules, times r̄) puts the choice on the scale of
-the estimate without letting the level move the ranking. The posterior is the mixture,
-moved to this mean, with three times the variance of the precision-weighted
-combination; without a witness it is the mixture with three times its variance. The
-factor 3 is the calibration of the 95 % interval on the simulated development panel.
+where B_c' has seen the rule's own contrast too, ``N(r − r̄; 0, 2v_a/φ(m)² + τ²)``, v_a
+the variance of its leave-pair-out AUC: a rule far from all ridge rules, such as a
+discriminant without shrinkage, may disagree by far more than they do. The constant (B
+at the reference rules, times r̄) puts the choice on the scale of the estimate without
+letting the level move the ranking. The posterior is the mixture, moved to this mean,
+with three times the variance of the precision-weighted combination; without a witness
+it is the mixture with three times its variance. The factor 3 is the calibration of the
+95 % interval on the simulated development panel.
 """
 
 from __future__ import annotations
@@ -186,14 +189,23 @@ class AdaptivePrior:
 class Discrepancy:
     """How far leave-pair-out and the model disagree on a data set.
 
-    ``level`` is r̄, ``contrast`` is B_c, ``tau_weight`` the posterior of τ on its grid,
-    ``offset`` the constant of the choice.
+    ``level`` is r̄, ``noise`` is s², ``contrast`` B_c, ``offset`` the constant of the
+    choice; ``log_tau`` and ``log_tau_level`` are log posteriors of τ on its grid, from
+    the contrasts alone and from the level too.
     """
 
     level: float
+    noise: float
     contrast: float
-    tau_weight: np.ndarray
     offset: float
+    log_tau: np.ndarray
+    log_tau_level: np.ndarray
+
+    def of_rule(self, r, noise):
+        """``B_c'`` and the posterior of τ for a rule; ``noise`` of its contrast."""
+        own = _log_normal(r - self.level, max(noise, self.noise) + _TAU**2)
+        contrast = _contrast(self.log_tau + own, self.noise)
+        return contrast, _softmax(self.log_tau_level + own)
 
 
 class _Reference:
@@ -310,13 +322,16 @@ class LearntDirection:
         a, s_a2 = _probit(
             witness.smooth_auc, witness.smooth_variance, eigen.n_neg, eigen.n_pos
         )
-        r = a - m
-        share, error, shares = _combine(s_m2, s_a2, discrepancy.tau_weight)
-        level, contrast = discrepancy.level, discrepancy.contrast
-        wobble = discrepancy.tau_weight @ (shares - share) ** 2 * level**2
+        r, level = a - m, discrepancy.level
+        own_noise = 2 * s_a2 * (norm.pdf(a) / norm.pdf(m)) ** 2
+        contrast, tau_weight = discrepancy.of_rule(r, own_noise)
+        _, error, _ = _combine(s_m2, s_a2, tau_weight)
+        tau_weight = _softmax(discrepancy.log_tau_level)
+        share, _, shares = _combine(s_m2, s_a2, tau_weight)
+        wobble = tau_weight @ (shares - share) ** 2 * level**2
         variance = _WIDEN * (error + wobble)
         estimate = m + share * level + contrast * (r - level)
-        choice = m + contrast * r + discrepancy.offset
+        choice = m + discrepancy.contrast * r + discrepancy.offset
         return alone.moved(
             estimate,
             np.sqrt(variance / s_m2),
@@ -345,16 +360,27 @@ def _discrepancy(cells, Z, positive, weight):
     # Half-Cauchy density times the width of a cell of the grid.
     log_p = np.log(np.append(_TAU[1], _TAU[1:])) - np.log1p(tau2 / _TAU_SCALE**2)
     log_p -= _NU / 2 * (np.log(s2 + tau2) + r.var(ddof=1) / (s2 + tau2))
-    weight_c = np.exp(log_p - logsumexp(log_p))
-    contrast = float(weight_c @ (tau2 / (tau2 + _CONTRAST_NOISE * s2)))
+    contrast = _contrast(log_p, s2)
     s_m2, s_a2 = s_m2.mean(), s_a2.mean()
     spread = s_a2 + s_m2 - 2 * _RHO * np.sqrt(s_a2 * s_m2) + tau2
-    log_p -= 0.5 * (np.log(spread) + level**2 / spread)
-    tau_weight = np.exp(log_p - logsumexp(log_p))
-    share, _, _ = _combine(s_m2, s_a2, tau_weight)
-    return Discrepancy(
-        float(level), contrast, tau_weight, float((share - contrast) * level)
-    )
+    log_p_level = log_p + _log_normal(level, spread)
+    share, _, _ = _combine(s_m2, s_a2, _softmax(log_p_level))
+    offset = float((share - contrast) * level)
+    return Discrepancy(float(level), s2, contrast, offset, log_p, log_p_level)
+
+
+def _contrast(log_p, s2):
+    """``B_c = E_τ[τ²/(τ² + 3s²)]``."""
+    tau2 = _TAU**2
+    return float(_softmax(log_p) @ (tau2 / (tau2 + _CONTRAST_NOISE * s2)))
+
+
+def _softmax(log_p):
+    return np.exp(log_p - logsumexp(log_p))
+
+
+def _log_normal(x, variance):
+    return -0.5 * (np.log(variance) + x**2 / variance)
 
 
 def _combine(s_m2, s_a2, tau_weight):

@@ -71,6 +71,8 @@ class Eigenbasis:
         Eigenvalues of W_c.
     basis : _Primal or _Dual
         What projects a direction.
+    unseen : int, default=0
+        Features beyond the coordinates given, in which no row differs from another.
     """
 
     n_neg: float
@@ -84,11 +86,12 @@ class Eigenbasis:
     spectrum_neg: np.ndarray
     spectrum_pos: np.ndarray
     basis: _Primal | _Dual
+    unseen: int = 0
 
     @property
     def n_features(self) -> int:
-        """Number of features that are not constant."""
-        return int(np.count_nonzero(self.scale))
+        """Number of features that are not constant, or are not seen."""
+        return int(np.count_nonzero(self.scale)) + self.unseen
 
     @property
     def null(self) -> int:
@@ -243,6 +246,25 @@ def _primal(X, positive, weight, clip, standardize):
         w = None if weight is None else weight[part]
         more_neg, more_pos = class_moments(block, positive[part], w)
         neg, pos = neg + more_neg, pos + more_pos
+    return eigenbasis_of_moments(neg, pos, standardize=standardize)
+
+
+def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
+    """Decompose the within-class scatter of two classes whose moments are known.
+
+    Parameters
+    ----------
+    neg, pos : Moments
+        With full scatter.
+    standardize : bool, default=True
+        Divide each feature by its own standard deviation; otherwise all by one.
+    unseen : int, default=0
+        Features beyond these, when they are coordinates of the span of the rows.
+
+    Returns
+    -------
+    Eigenbasis
+    """
     scale = _scale(neg, pos, standardize)
     W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
     values, vectors = linalg.eigh(W_neg + W_pos)
@@ -262,6 +284,7 @@ def _primal(X, positive, weight, clip, standardize):
         *along,
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
         _Primal(vectors, W_neg, W_pos),
+        unseen,
     )
 
 

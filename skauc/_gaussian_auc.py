@@ -47,7 +47,8 @@ class GaussianAUCClassifier(LinearClassifier):
     shrinkage : None, float in [0, 1], "auto", "oas" or "bayes", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is
         Ledoit–Wolf's, ``"oas"`` Chen et al.'s; ``"bayes"`` is the value on a path of
-        100 that has the largest Bayesian AUC.
+        100 that has the largest Bayesian AUC under the adaptive prior (of the class
+        moments; no rows are winsorised, no pairs left out).
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity on standardised features)
         instead of the identity. Without shrinkage it changes nothing.

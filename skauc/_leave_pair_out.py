@@ -242,7 +242,7 @@ def pair_statistics(margin, positive, weight, smooth):
         if bandwidth * spread > 0:
             won = ndtr(margin / (bandwidth * spread))
         else:
-            tie = 1e-12 * np.abs(margin).max()
+            tie = 1e-9 * np.abs(margin).max()  # equal rows differ by rounding
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
         v10, v01 = won @ share_neg, share_pos @ won
         auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1

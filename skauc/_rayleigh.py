@@ -21,8 +21,9 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.optimize import minimize
 
+from ._eigenbasis import eigenbasis_of_moments
+from ._mixture import mixture
 from ._moments import Moments, class_moments
-from ._posterior import NormalInverseWishart, projected_posterior
 
 _EPS = np.finfo(float).eps
 _BLOCK_BYTES = 2**21
@@ -204,26 +205,19 @@ class RayleighProblem:
         return float(_PATH[best[-1]])
 
     def _credits(self, path):
-        """``Φ⁻¹`` of the Bayesian AUC of directions: the one place that believes."""
-        scatter = [np.einsum("ij,ij->i", path @ c.scatter, path) for c in self._both]
-        mean = [path @ c.mean for c in self._both]
-        n = [c.n for c in self._both]
-        # All directions have pooled deviation 1, as the prior is not scale-invariant.
-        unit = np.sqrt(np.maximum(scatter[0] + scatter[1], 0) / (sum(n) - 2))
-        unit = np.maximum(unit, _SMALLEST_DEVIATION * np.abs(mean[1] - mean[0]))
-        prior, credits = NormalInverseWishart(), []
-        for k, theta in enumerate(path):
-            neg, pos = (
-                Moments(n[c], mean[c][k] / unit[k], scatter[c][k] / unit[k] ** 2)
-                for c in (0, 1)
-            )
-            posterior = projected_posterior(neg, pos, theta / unit[k], prior, "common")
-            credits.append(posterior.auc().mean_probit())
-        return np.array(credits)
+        """``Φ⁻¹`` of the Bayesian AUC of directions: the one place that believes.
 
-    @property
-    def _both(self):
-        return self.neg, self.pos
+        The adaptive prior of :mod:`skauc._mixture`, from the moments alone: neither
+        winsorised rows nor leave-pair-out, which would need the rows.
+        """
+        unseen = self.n_features - len(self.mu)
+        eigen = eigenbasis_of_moments(
+            self.neg, self.pos, standardize=False, unseen=unseen
+        )
+        cells, view = mixture(eigen), eigen.project(path.T)
+        return np.array(
+            [cells.posterior(view, k).mean_probit() for k in range(len(path))]
+        )
 
 
 def whitening(sigma, mu):

@@ -148,22 +148,38 @@ def test_shrunk_solution_is_the_plain_linear_system(solver, standardize, alpha, 
     assert angle(model.coef_[0] * s, expected) < 1e-7
 
 
-def test_bayes_maximises_the_bayesian_auc_over_fits():
-    X, y = two_normals(30, 20, seed=3)
+@pytest.mark.parametrize(("n", "P"), [(30, 20), (12, 60)])
+def test_bayes_maximises_the_bayesian_auc_over_fits(n, P):
+    X, y = two_normals(n, P, seed=3)
     model = GaussianAUCClassifier(shrinkage="bayes").fit(X, y)
     Z = (X - X.mean(0)) / np.sqrt(
         np.var(X[y == 0], axis=0, ddof=1) + np.var(X[y == 1], axis=0, ddof=1)
     )
-    scorer = skauc.make_cbauc_scorer(prior="paper", scale="probit")
+    prior = skauc.AdaptivePrior(winsorize=None, standardize=False, leave_pair_out=False)
+    scorer = skauc.make_cbauc_scorer(prior=prior, scale="probit")
 
     def credit(alpha):
-        # The prior is not invariant to the length of w: all fits have deviation 1.
         fit = GaussianAUCClassifier(shrinkage=alpha, solver="closed_form").fit(Z, y)
         return scorer(fit, Z, y)
 
     best = credit(model.shrinkage_)
     # The path's neighbours lie within 13 %, where the credit is flat.
-    assert best >= max(credit(a) for a in np.geomspace(1e-4, 1, 25)) - 1e-3
+    assert best >= max(credit(a) for a in np.geomspace(1e-4, 1, 25)[:-1]) - 1e-3
+    assert best > credit(1e-4) + 0.01
+
+
+def test_bayes_shrinks_noise_more_than_signal():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    mixing = np.linalg.cholesky(0.9 ** np.abs(np.subtract.outer(*[np.arange(30)] * 2)))
+    noise = rng.standard_normal((60, 30)) @ mixing.T
+    # The difference lies where only the covariance, unshrunk, would find it.
+    signal = noise + np.outer(y, 2.5 * mixing @ (-1.0) ** np.arange(30)) / np.sqrt(30)
+    alpha = [
+        GaussianAUCClassifier(shrinkage="bayes").fit(X, y).shrinkage_
+        for X in (noise, signal)
+    ]
+    assert alpha[0] > alpha[1]
 
 
 # Law ----------------------------------------------------------------------------------

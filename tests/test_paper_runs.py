@@ -60,3 +60,19 @@ def test_the_torn_line_does_not_swallow_the_next(arguments):
     CALLS.clear()
     assert paper_runs.resume("squares", square, [(2, "a")], arguments)[0]["x"] == 4
     assert CALLS == []
+
+
+def test_parts_are_an_option_of_scripts_that_have_them(tmp_path):
+    out = ["--out", str(tmp_path)]
+    parts = ("iris", "time")
+    assert paper_runs.parse("doc", out, parts).part == "all"
+    assert paper_runs.parse("doc", [*out, "--part", "time"], parts).part == "time"
+    assert not hasattr(paper_runs.parse("doc", out), "part")
+
+
+def test_a_claim_holds_by_its_cells():
+    holds = [
+        paper_runs.claim("1", "text", "measured", flags, "rule")["holds"]
+        for flags in ([True, True], [True, False], [False, False])
+    ]
+    assert holds == ["yes", "partly", "no"]

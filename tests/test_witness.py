@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import (
@@ -20,7 +22,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skauc import ResubstitutionSplit, lpo_auc_scorer, make_lpo_auc_scorer
+from skauc import (
+    GaussianAUCClassifier,
+    ResubstitutionSplit,
+    lpo_auc_scorer,
+    make_lpo_auc_scorer,
+)
 from skauc._witness import has_witness, penalised_fit, second_witness
 
 MODELS = {
@@ -260,6 +267,24 @@ def test_scorer_opens_pipelines_and_takes_any_labels():
     assert lpo_auc_scorer(loose, sparse.csr_array(Z), labels) == pytest.approx(
         expected, abs=2e-3
     )
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianAUCClassifier(solver="closed_form"), LinearDiscriminantAnalysis()]
+)
+def test_equal_rows_of_both_classes_count_half(model):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], y[50:] == 2  # versicolor and virginica share flowers
+    won = []
+    for i in np.flatnonzero(y):
+        for j in np.flatnonzero(~y):
+            rest = np.delete(np.arange(len(y)), [i, j])
+            gap = clone(model).fit(X[rest], y[rest]).coef_[0] @ (X[i] - X[j])
+            won.append(0.5 if np.array_equal(X[i], X[j]) else float(gap > 0))
+    for order in (1, -1):
+        fit = model.fit(X[::order], y[::order])
+        auc = lpo_auc_scorer(fit, X[::order], y[::order])
+        assert auc == pytest.approx(np.mean(won), abs=1e-12)
 
 
 def test_search_without_folds():
