@@ -28,6 +28,7 @@ from paper_bayesian_designs import (
     REAL,
     SEPARATE,
 )
+from results_table import write_picture
 
 USUAL = (CV, EBAUC, CBAUC, ADAPTIVE, CV_CODED, EBAUC_CODED)
 CURVES = {
@@ -86,7 +87,7 @@ def picture(rows, names, path):
         ncols=4,
         title=f"errors below {FLOOR:g} are not shown",
     )
-    figure.savefig(path, dpi=72)
+    write_picture(figure, path, dpi=72)
     plt.close(figure)
 
 
