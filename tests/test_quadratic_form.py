@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import ndtr
+from scipy.special import k0, ndtr
 
 from skauc import QuadraticForm
 
@@ -208,8 +208,8 @@ def test_density_is_the_slope(form):
 def test_quantile_is_the_inverse(form):
     law = QuadraticForm(*form)
     q = np.array([1e-280, 1e-20, 1e-3, 0.2, 0.5, 0.8, 0.999, 1 - 1e-9])
-    if np.all(law.weights < 0):  # no number is that close to the upper end
-        q = q[2:]
+    if np.all(law.weights < 0):
+        q = q[2:]  # no number but 0 has others that close to it
     np.testing.assert_allclose(law.sf(law.isf(q)), q, rtol=1e-9)
     many = np.linspace(0.001, 0.999, 301)
     np.testing.assert_allclose(law.sf(law.isf(many)), many, rtol=1e-10)
@@ -285,6 +285,55 @@ def test_bounded_support():
     mirrored = -law
     assert mirrored.sf(1.0) == 0
     assert mirrored.isf(0.0) == pytest.approx(1, rel=1e-15)
+
+
+GAPS = 10.0 ** -np.array([3.0, 9, 20, 35, 36, 37, 40, 60, 80, 100, 140])
+
+
+@pytest.mark.parametrize("P", [1, 2, 5, 20])
+def test_any_distance_from_an_end_at_0(P):
+    form, law = QuadraticForm(np.ones(P), np.zeros(P)), stats.chi2(P)
+    x = GAPS[law.pdf(GAPS) > 1e-290]
+    np.testing.assert_allclose(form.pdf(x), law.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose((-form).pdf(-x), law.pdf(x), rtol=1e-12)
+    x = GAPS[law.cdf(GAPS) > 1e-290]
+    np.testing.assert_allclose(form.cdf(x), law.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose((-form).sf(-x), law.cdf(x), rtol=1e-12)
+    q = law.cdf(x)
+    np.testing.assert_allclose((-form).isf(q), -law.ppf(q), rtol=1e-10)
+
+
+@pytest.mark.parametrize("P", [1, 2, 5])
+@pytest.mark.parametrize("slope", [2.0, 20.0])
+def test_next_to_an_end_away_from_0(P, slope):
+    """K(s) − sx is a difference of large numbers unless measured from the end."""
+    delta = slope / 2  # a binary number: the end −δ² is exact
+    form = QuadraticForm(np.ones(P), np.r_[slope, np.zeros(P - 1)])
+    gap = 2.0 ** -np.array([10.0, 20, 30])
+    law = stats.ncx2(P, delta**2)
+    expected = mp_ncx2(gap, P, delta**2)
+    std = form.std()
+    rounding = 4e-16 * (delta**2 + std) / gap * P
+    assert np.all(np.abs(form.cdf(gap - delta**2) / expected - 1) < 1e-12 + rounding)
+    np.testing.assert_allclose(law.cdf(gap), expected, rtol=1e-8)
+
+
+def mp_ncx2(x, P, nc):
+    """Poisson mixture of central chi squares, in mpmath."""
+
+    def term(k, t):
+        weight = mp.exp(-nc / 2) * mp.mpf(nc / 2) ** k / mp.factorial(k)
+        return weight * mp.gammainc(mp.mpf(P) / 2 + k, 0, t / 2, regularized=True)
+
+    return np.array([float(sum(term(k, mp.mpf(t)) for k in range(8))) for t in x])
+
+
+def test_log_singularity_of_a_difference():
+    """χ²₁ − χ²₁ has the density K₀(|x|/2)/2π."""
+    form = QuadraticForm([1.0, -1.0], [0.0, 0.0])
+    expected = k0(GAPS / 2) / (2 * np.pi)
+    np.testing.assert_allclose(form.pdf(GAPS), expected, rtol=1e-11)
+    np.testing.assert_allclose(form.pdf(-GAPS), expected, rtol=1e-11)
 
 
 def test_nothing_beyond_rounding_next_to_the_end():
