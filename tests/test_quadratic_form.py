@@ -217,7 +217,7 @@ def test_quantile_is_the_inverse(form):
 
 
 @forms
-@pytest.mark.parametrize("factor", [1e-150, 1e-3, 7.0, 1e150])
+@pytest.mark.parametrize("factor", [1e-200, 1e-3, 7.0, 1e200])
 def test_affine_map(form, factor):
     weights, slopes, offset = (np.asarray(part, dtype=float) for part in form)
     law = QuadraticForm(*form)
@@ -355,6 +355,40 @@ def test_extreme_thresholds_and_shapes():
     assert law.sf([]).shape == (0,)
 
 
+def test_density_at_the_vertex():
+    for weights, slopes in [([1.0], [0.0]), ([-2.0], [4.0]), ([1.0, -1.0], [0.0, 2.0])]:
+        law = QuadraticForm(weights, slopes, 0.5)
+        x = law.vertex() + np.array([-1e-6, 0.0, 1e-6])
+        assert np.isinf(law.pdf(x)).tolist() == [False, True, False]
+        assert law.pdf(law.vertex()) == np.inf
+    law = QuadraticForm([1.0, -1.0], [3.0, 2.0], 0.1)
+    around = law.pdf(law.vertex() + np.arange(-20, 21) * 1e-16)
+    assert np.all(around > 0.9 * law.pdf(law.vertex() + 1e-13))
+    assert np.all(around[np.isfinite(around)] < 1.5 * law.pdf(law.vertex() + 1e-13))
+    # z₁² + z₂² is exponential: a step of 1/2; a normal term makes all smooth
+    assert QuadraticForm([1.0, 1.0], [0.0, 0.0]).pdf([0.0, 1e-300]).tolist() == [
+        0,
+        pytest.approx(0.5, rel=1e-12),
+    ]
+    assert QuadraticForm([1.0, 0.0], [0.0, 1.0]).pdf(0.0) < 1
+    assert QuadraticForm([0.0], [2.0], 3.0).pdf(3.0) == pytest.approx(
+        stats.norm.pdf(0) / 2
+    )
+
+
+def test_numbers_at_the_ends_of_their_range():
+    large = QuadraticForm([1e200, -1e200], [1e200, 0.0])
+    assert large.std() == pytest.approx(np.sqrt(5) * 1e200)
+    assert large.var() == np.inf
+    assert QuadraticForm([1.7e308, 1.7e308], [0.0, 0.0]).mean() == np.inf
+    small = QuadraticForm([1e-200, 1e-200], [0.0, 0.0])
+    assert small.std() == pytest.approx(2e-200)
+    assert small.cdf(2e-200) == pytest.approx(-np.expm1(-1))
+    tiny = QuadraticForm([1e-310, 1e-310], [0.0, 0.0])
+    assert tiny.cdf(2e-310) == pytest.approx(-np.expm1(-1))
+    assert tiny.pdf(2e-310) == np.inf
+
+
 def test_point_mass():
     law = QuadraticForm([0.0], [0.0], 2.0)
     assert law.std() == 0
@@ -362,6 +396,10 @@ def test_point_mass():
     assert law.sf([1.0, 2.0, 3.0]).tolist() == [1, 0, 0]
     assert law.cdf([1.0, 2.0, 3.0]).tolist() == [0, 1, 1]
     assert law.isf([0.0, 0.5, 1.0]).tolist() == [2, 2, -np.inf]
+    assert law.pdf([1.0, 2.0]).tolist() == [0, np.inf]
+    for answer in (law.sf, law.cdf, law.pdf):
+        assert np.isnan(answer([1.0, np.nan])).tolist() == [False, True]
+        assert np.ndim(answer(2.0)) == 0
     assert QuadraticForm([], []).mean() == 0
 
 
