@@ -213,6 +213,31 @@ def test_point_masses(curve, spread):
     assert roc.youden().j == pytest.approx(expected.youden().j, abs=1e-12)
 
 
+@pytest.mark.parametrize("max_fpr", [0.2, 0.5, 0.9])
+def test_partial_area_across_a_corner(max_fpr):
+    """χ²₁ against χ²₁ + 1: TPR is 1 from FPR = P(χ²₁ > 1) on, with a corner there."""
+    roc = QuadraticROC(QuadraticForm([1.0], [0.0]), QuadraticForm([1.0], [0.0], 1.0))
+    law, start = stats.chi2(1), max(stats.chi2(1).isf(max_fpr), 1.0)
+    # t = start + x² takes the root out of the integrand
+    below, _ = quad(
+        lambda x: 2 * x * law.pdf(start + x * x) * law.sf(start - 1 + x * x),
+        *(0, 9),
+        epsabs=1e-13,
+    )
+    expected = below + max(max_fpr - law.sf(1), 0)
+    assert roc.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-9)
+
+
+def test_partial_area_under_a_point_mass():
+    """TPR jumps to 1 where FPR = P(neg > point), beyond max_fpr or before."""
+    neg, point = QuadraticForm([1.0], [0.0]), QuadraticForm([], [], 1.0)
+    reached = stats.chi2(1).sf(1)
+    assert QuadraticROC(neg, point).partial_auc(0.2) == 0
+    area = QuadraticROC(neg, point).partial_auc(reached + 1e-3)
+    assert area == pytest.approx(1e-3, rel=1e-10)
+    assert QuadraticROC(point, neg).partial_auc(0.2) == pytest.approx(0.2 * reached)
+
+
 def test_no_threshold_beats_guessing():
     law = QuadraticForm([0.0], [1.0])
     below = QuadraticForm([0.0], [1.0], -1.0)
