@@ -316,9 +316,8 @@ class QuadraticROC:
             return max_fpr**2 / 2
         if self.neg.std() == 0:
             return max_fpr * self.pos.sf(self.neg.offset)
-        if self.pos.std() == 0:
-            return max(max_fpr - self.neg.sf(self.pos.offset), 0.0)
-        # The curve has a corner where the densities of one or two terms are not smooth.
+        # The curve has a corner where the densities of one or two terms are not smooth,
+        # and a jump at a point mass.
         marks = {float(self.fpr(law.vertex())) for law in self._laws}
         ends = [0.0, *sorted(v for v in marks if 0 < v < max_fpr), max_fpr]
         return sum(_integrate(self.roc, a, b) for a, b in pairwise(ends))
