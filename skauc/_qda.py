@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -55,8 +56,9 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
       (divided in the same way; by n_c where ``reg_param=1``): what is shrunk is the
       rule, not the world it is applied to. The best threshold is then searched for.
 
-    Where the parent only warns of a class without full rank (before scikit-learn 1.8),
-    a rule that divides by zero has no curve: its pairs are missing, ``auc_`` is NaN.
+    Where the parent accepts a class without full rank (with ``tol=0``, and before
+    scikit-learn 1.8 with a mere warning), a rule that divides by zero, up to rounding,
+    has no curve: its pairs are missing and ``auc_`` is NaN.
 
     As an estimate from the training rows the plug-in curve is optimistic, more so than
     that of LDA: it has twice the parameters. Trust ``roc_curve`` of other rows.
@@ -92,8 +94,8 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)
-            parts = [rows[np.asarray(y).ravel() == label] for label in self.classes_]
-            classes = [self._unshrunk(k, part) for k, part in enumerate(parts)]
+            labels = np.asarray(y).ravel()
+            classes = [self._unshrunk(rows[labels == c]) for c in self.classes_]
         self._fit_curves(rules, classes)
         return self
 
@@ -129,12 +131,15 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
             _root(np.asarray(self.scalings_[k], dtype=float)),
         )
 
-    def _unshrunk(self, k, rows):
-        """Class k with the covariance of its rows."""
-        if self._uses_eigen() or self.reg_param == 1:
-            return NormalLaw.from_samples(rows)
-        rule, r = self._rule(k), self.reg_param  # variances: (1 − r)S² + r
-        return replace(rule, deviations=_root((rule.deviations**2 - r) / (1 - r)))
+    def _unshrunk(self, rows):
+        """Class with the covariance of its rows.
+
+        Not ``(S² − r)/(1 − r)`` of the rule's, which cancels where S² is small.
+        """
+        law, n = NormalLaw.from_samples(rows), len(rows)
+        if self._uses_eigen() or self.reg_param == 1 or _parent_divides_by_n():
+            return law
+        return replace(law, deviations=law.deviations * np.sqrt(n / (n - 1)))
 
     def _curve(self, rules, classes, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
@@ -153,6 +158,13 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
 
 def _root(variances):
     return np.sqrt(np.maximum(variances, 0.0))
+
+
+@cache
+def _parent_divides_by_n():
+    """Whether the parent's variance of the rows −1 and 1 is 1, not 2."""
+    parent = QuadraticDiscriminantAnalysis().fit([[-1], [1], [-1], [1]], [0, 0, 1, 1])
+    return bool(parent.scalings_[0][0] < 1.5)
 
 
 def _has_full_rank(rule):

@@ -111,12 +111,14 @@ class QuadraticForm:
         )
 
     def mean(self) -> float:
-        """``c + Σλ_j``."""
-        return float(self.offset + self.weights.sum())
+        """``c + Σλ_j``; infinite where that overflows."""
+        with np.errstate(over="ignore"):
+            return float(self.offset + self.weights.sum())
 
     def var(self) -> float:
-        """``Σ(2λ_j² + b_j²)``."""
-        return self.std() ** 2
+        """``Σ(2λ_j² + b_j²)``; infinite where that overflows."""
+        with np.errstate(over="ignore"):
+            return float(np.square(self.std()))
 
     def std(self) -> float:
         """Square root of the variance; no overflow on the way."""
@@ -145,18 +147,46 @@ class QuadraticForm:
         return self._probability(x, upper=False)
 
     def pdf(self, x):
-        """Density, elementwise; infinite at the vertex of one or two terms."""
+        """Density, elementwise.
+
+        Infinite at the vertex of one squared term, and of two of opposite sign; two of
+        one sign have a finite step there, and 0 at the vertex itself.
+        """
         x = np.asarray(x, dtype=float)
         if self.std() == 0:
-            return np.where(x == self.offset, np.inf, 0.0)[()]
-        _, density, _ = self._nearer_tail(x.ravel(), order=1)
-        return (density / self.std()).reshape(x.shape)[()]
+            return self._where_number(x, np.where(x == self.offset, np.inf, 0.0))
+        infinite, near = self._singular(x)
+        _, density, _ = self._nearer_tail(near.ravel(), order=1)
+        with np.errstate(over="ignore"):
+            density = (density / self.std()).reshape(x.shape)
+        return np.where(infinite, np.inf, density)[()]
+
+    def _singular(self, x):
+        """Where the density is infinite, and x moved from the digits that are lost.
+
+        Beside the vertex of two terms of opposite sign it grows like a logarithm, and
+        the integral is lost in rounding where the distance is.
+        """
+        signs, vertex = np.sign(self.weights), self.vertex()
+        if len(signs) != np.abs(signs).sum() or len(signs) > 2 or abs(signs.sum()) > 1:
+            return np.zeros(x.shape, dtype=bool), x
+        infinite, near = x == vertex, np.where(x == vertex, np.nan, x)
+        if len(signs) == 2:
+            drops = np.sum(self.slopes**2 / np.abs(4 * self.weights))
+            lost = 1e-14 * (abs(self.offset) + drops)
+            away = vertex + np.copysign(lost, x - vertex)
+            near = np.where(np.abs(near - vertex) < lost, away, near)
+        return infinite, near
+
+    @staticmethod
+    def _where_number(x, value):
+        return np.where(np.isnan(x), np.nan, value)[()]
 
     def _probability(self, x, *, upper):
         x = np.asarray(x, dtype=float)
         if self.std() == 0:
             above = self.offset > x
-            return (above if upper else ~above).astype(float)[()]
+            return self._where_number(x, above if upper else ~above)
         tail, _, right = self._nearer_tail(x.ravel(), order=0)
         return np.where(right == upper, tail, 1 - tail).reshape(x.shape)[()]
 

@@ -35,7 +35,7 @@ from scipy.special import ndtr, ndtri
 _BENDS = np.array([0.0, 0.6, -0.6])  # below 1: e^{b²s²/2} must fall on the path too
 _UNDERFLOW = -800.0  # logarithm of what is 0
 _FALL = 38.0  # the path ends where the integrand is e^{−38} of its largest value
-_STEPS = np.concatenate([np.arange(0.5, 6.5, 0.25), np.geomspace(7, 80, 16)])
+_STEPS = np.concatenate([np.arange(0.5, 6.5, 0.25), np.geomspace(7, 700, 30)])
 _STEPS_AT_ONCE = 10
 _FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 2048, 1e-12
 _BLOCK = 512  # thresholds at once, so that the nodes stay in cache
@@ -55,7 +55,7 @@ def centred_cumulant(s, weights, slopes, *, from_end=False):
         if slope != 0 and from_end:
             total += (slope * slope / (4 * weight)) * (s / D)
         elif slope != 0:
-            total += (0.5 * slope * slope) * (s * s / D)
+            total += (0.5 * slope * slope) * (s / D) * s
     return total
 
 
@@ -105,23 +105,27 @@ class _Form:
     def width(self, s):
         """One over the root of the exponent's second derivative, at real s."""
         D = 1 - 2 * np.multiply.outer(s, self.weights)
-        second = 2 * self.weights**2 / D**2 + self.slopes**2 / D**3
-        return 1 / np.sqrt(second.sum(axis=1) + 1 / s**2)
+        ratio = s[:, None] / D  # squares of s overflow next to an end
+        second = (2 * self.weights**2 + self.slopes**2 / D) * ratio**2
+        return s / np.sqrt(second.sum(axis=1) + 1)
 
 
 def _integrals(form, y, order):
     """The contour integral, and the one without its factor 1/s."""
     r, answers = _saddle(form, y), np.zeros((2, len(y)))
-    top = form.exponent(r, y)
-    there = top > _UNDERFLOW
+    top, width = form.exponent(r, y), form.width(r)
+    # next to an end the probability is small, the density perhaps not
+    scale = top + np.log(width) + np.array([np.zeros_like(r), np.log(r)])
+    there = scale.max(axis=0) > _UNDERFLOW
     if there.any():
-        r, y, top = r[there], y[there], top[there]
+        r, width, y, top = r[there], width[there], y[there], top[there]
 
         def exponent(s):
             return form.exponent(s, y) - top[:, None]
 
-        path, end = _best_path(form, r, exponent, order)
-        answers[:, there] = np.exp(top) * _trapezoid(path, end, exponent, order) / np.pi
+        path, end = _best_path(r, width, exponent, order)
+        sums = _trapezoid(path, end, exponent, order)
+        answers[:, there] = np.exp(scale[:, there]) * sums / np.pi
     return answers
 
 
@@ -137,12 +141,13 @@ def _saddle(form, y):
     """Minimum of the exponent, which is convex, over real s > 0.
 
     The root of its derivative is bracketed on the scale ``v = log(s/(1 − s/s₁))``, s₁
-    the branch point; 30 halvings are enough for the start of a path.
+    the branch point; next to an end of the support s is one over the distance to it. 34
+    halvings are enough for the start of a path.
     """
     pole = 2 * max(form.weights.max(), 0.0)  # 1/s₁
-    low, high = np.full(len(y), -3.0), np.full(len(y), 80.0)
+    low, high = np.full(len(y), -3.0), np.full(len(y), 700.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(30):
+        for _ in range(34):
             middle = (low + high) / 2
             # not falling where s rounds to the branch point
             falling = form.derivative(1 / (np.exp(-middle) + pole), y) < 0
@@ -163,20 +168,20 @@ class _Path:
         return start + width * (1j * np.sinh(u) + bend * (np.cosh(u) - 1))
 
     def speed(self, u):
-        """``s′(u)/i``."""
-        return self.width[:, None] * (np.cosh(u) - 1j * self.bend[:, None] * np.sinh(u))
+        """``s′(u)/(iw)``."""
+        return np.cosh(u) - 1j * self.bend[:, None] * np.sinh(u)
 
 
-def _best_path(form, r, exponent, order):
+@np.errstate(over="ignore", invalid="ignore")  # beyond what has fallen already
+def _best_path(r, width, exponent, order):
     """The bend whose integrand falls first, and the u at which it has fallen."""
-    width = form.width(r)
     bend, end = np.zeros(len(r)), np.full(len(r), _STEPS[-1])
     looking = np.ones(len(r), dtype=bool)
     for steps in np.array_split(_STEPS, len(_STEPS) // _STEPS_AT_ONCE):
         for candidate in _BENDS:
             s = _Path(r, width, np.full(len(r), candidate))(steps)
             height = exponent(s).real + np.log(np.cosh(steps))
-            height += _later_rise(s, form) + order * np.log(np.abs(s) / r[:, None])
+            height += order * np.log(np.abs(s) / r[:, None])
             fallen = height < -_FALL
             first = np.where(fallen.any(axis=1), steps[fallen.argmax(axis=1)], np.inf)
             better = first < np.where(looking, np.inf, end)
@@ -187,24 +192,8 @@ def _best_path(form, r, exponent, order):
     return _Path(r, width, bend), end
 
 
-def _later_rise(s, form):
-    """Bound on what the integrand's logarithm gains straight above s.
-
-    Upwards every |D_j| grows, and ``Re s²/D = (A/|D|² − 2 + A)/(4λ²)``, A = Re D, rises
-    only where A < 0. So the path may be cut off here, and continued straight up in
-    thought, whatever the integrand does farther along the bend.
-    """
-    rise = np.zeros(s.shape)
-    for weight, slope in zip(form.weights, form.slopes, strict=True):
-        D = 1 - 2 * weight * s
-        if np.any(D.real < 0):
-            ratio = slope / (weight * np.abs(D))
-            rise += ratio**2 / 8 * np.maximum(-D.real, 0)
-    return rise
-
-
 def _trapezoid(path, end, exponent, order):
-    """``∫₀^end Re(exp(…) s′/i) du`` without and with the factor s.
+    """``∫₀^end Re(exp(…) s′/(iw)) du`` without and with the factor s/r.
 
     The nodes are doubled until two answers agree for every threshold.
     """
@@ -214,10 +203,10 @@ def _trapezoid(path, end, exponent, order):
         u = end[:, None] * fractions
         s = path(u)
         terms = np.exp(exponent(s)) * path.speed(u)
-        return np.array([terms.real.sum(axis=1), (terms * s).real.sum(axis=1)])
+        dense = terms * (s / path.start[:, None])
+        return np.array([terms.real.sum(axis=1), dense.real.sum(axis=1)])
 
-    start = path.width * np.array([np.ones_like(end), path.start]) / 2
-    total = start + sums(np.arange(1, nodes + 1) / nodes)
+    total = 0.5 + sums(np.arange(1, nodes + 1) / nodes)
     while True:
         before = total * end / nodes
         total = total + sums((np.arange(nodes) + 0.5) / nodes)
@@ -231,8 +220,9 @@ def _trapezoid(path, end, exponent, order):
 def upper_quantile(q, weights, slopes):
     """The y ≥ mean with ``P(S > y) = q``, for q ≤ ``P(S > mean)``; as ``upper_tail``.
 
-    Newton's method on ``log P(S > y)`` inside a bracket. Many quantiles start from a
-    curve through a few.
+    Newton's method on ``log P(S > y)`` inside a bracket; below a finite end in the
+    logarithm of the distance to it, of which ``log P`` is nearly linear there. Many
+    quantiles start from a curve through a few.
     """
     mean, top = weights.sum(), _upper_end(weights, slopes)
     z = -ndtri(np.maximum(q, 1e-300))
@@ -242,7 +232,7 @@ def upper_quantile(q, weights, slopes):
         y = PchipInterpolator(knots, few)(z)
     else:
         y = mean + np.maximum(z, 0.0)
-    y = np.where(q == 0, top, np.minimum(y, top))
+    y = np.where(q == 0, top, np.where(y < top, y, mean))
     low, high = np.full(len(q), mean), np.full(len(q), top)
     active = np.flatnonzero(q > 0)
     for _ in range(200):
@@ -253,16 +243,31 @@ def upper_quantile(q, weights, slopes):
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.log(tail / q[active]) * tail / density
         done = np.abs(step) <= 1e-11 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
-        y[active] = np.where(
-            done, now + step, _between(now + step, low[active], high[active])
-        )
-        active = active[~done]
+        better = _between(_newton(now, step, top), low[active], high[active], top)
+        y[active] = np.where(done, now + step, better)
+        active = active[~done & (better != now)]
         if len(active) == 0:
             break
     return y
 
 
-def _between(y, low, high):
+def _newton(y, step, top):
+    """Newton: y + step; below a finite end the same step in log(top − y)."""
+    if not np.isfinite(top):
+        return y + step
+    gap = top - y
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        relative = step / gap
+        near = top - gap * np.exp(-relative)
+        return np.where(np.abs(relative) < 0.5, y - gap * np.expm1(-relative), near)
+
+
+def _between(y, low, high, top):
     """Newton's y where it lies inside the bracket, else a point that does."""
-    middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
+    if np.isfinite(top):  # the middle of the logarithms of the distances to it
+        nearest = max(np.spacing(abs(top)), 1e-300)
+        far, near = (np.maximum(top - end, nearest) for end in (low, high))
+        middle = top - np.sqrt(far) * np.sqrt(near)
+    else:
+        middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
     return np.where((y > low) & (y < high), y, middle)

@@ -6,6 +6,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from scipy import linalg
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -214,6 +215,19 @@ def test_little_regularisation_is_none():
         assert shrunk.roc_.youden().j <= best + 1e-3
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_small_units_under_strong_regularisation(scale):
+    """Σ of the rule becomes r I: its score is linear, dᵀx, in unshrunk classes."""
+    X, y = two_classes(200, 200)
+    neg, pos = X[y == 0], X[y == 1]
+    d = pos.mean(axis=0) - neg.mean(axis=0)
+    total = parents_covariance(neg) + parents_covariance(pos)
+    model = QuadraticDiscriminantROC(reg_param=0.1).fit(scale * X, y)
+    linear = norm.cdf(d @ d / np.sqrt(d @ total @ d))
+    # the rule's own variances are known to rounding beside r only
+    assert model.auc_ == pytest.approx(linear, abs=1e-13 + 10 * scale)
+
+
 # Edge ---------------------------------------------------------------------------------
 
 
@@ -231,6 +245,22 @@ def test_class_without_full_rank():
         assert model.pairwise_roc_ == {}
         assert not hasattr(model, "roc_")
     assert 0.5 < QuadraticDiscriminantROC(reg_param=0.1).fit(X, y).auc_ < 1
+
+
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
+@pytest.mark.parametrize("column", ["constant", "sum"])
+def test_tol_of_zero_lets_a_collinear_class_through(column):
+    X, y = two_classes()
+    X[y == 1, 0] = 2.0 if column == "constant" else X[y == 1, 1] + X[y == 1, 2]
+    model = QuadraticDiscriminantROC(tol=0.0)
+    try:
+        model.fit(X, y)
+    except linalg.LinAlgError:  # the variance came out as exactly 0
+        assert HAS_EIGEN
+        assert column == "constant"
+        return
+    assert np.isnan(model.auc_)
+    assert model.pairwise_roc_ == {}
 
 
 @pytest.mark.skipif(not HAS_EIGEN, reason="scikit-learn < 1.8")

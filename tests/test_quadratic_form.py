@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import ndtr
+from scipy.special import k0, ndtr
 
 from skauc import QuadraticForm
 
@@ -208,8 +208,8 @@ def test_density_is_the_slope(form):
 def test_quantile_is_the_inverse(form):
     law = QuadraticForm(*form)
     q = np.array([1e-280, 1e-20, 1e-3, 0.2, 0.5, 0.8, 0.999, 1 - 1e-9])
-    if np.all(law.weights < 0):  # no number is that close to the upper end
-        q = q[2:]
+    if np.all(law.weights < 0):
+        q = q[2:]  # no number but 0 has others that close to it
     np.testing.assert_allclose(law.sf(law.isf(q)), q, rtol=1e-9)
     many = np.linspace(0.001, 0.999, 301)
     np.testing.assert_allclose(law.sf(law.isf(many)), many, rtol=1e-10)
@@ -217,7 +217,7 @@ def test_quantile_is_the_inverse(form):
 
 
 @forms
-@pytest.mark.parametrize("factor", [1e-150, 1e-3, 7.0, 1e150])
+@pytest.mark.parametrize("factor", [1e-200, 1e-3, 7.0, 1e200])
 def test_affine_map(form, factor):
     weights, slopes, offset = (np.asarray(part, dtype=float) for part in form)
     law = QuadraticForm(*form)
@@ -287,6 +287,55 @@ def test_bounded_support():
     assert mirrored.isf(0.0) == pytest.approx(1, rel=1e-15)
 
 
+GAPS = 10.0 ** -np.array([3.0, 9, 20, 35, 36, 37, 40, 60, 80, 100, 140])
+
+
+@pytest.mark.parametrize("P", [1, 2, 5, 20])
+def test_any_distance_from_an_end_at_0(P):
+    form, law = QuadraticForm(np.ones(P), np.zeros(P)), stats.chi2(P)
+    x = GAPS[law.pdf(GAPS) > 1e-290]
+    np.testing.assert_allclose(form.pdf(x), law.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose((-form).pdf(-x), law.pdf(x), rtol=1e-12)
+    x = GAPS[law.cdf(GAPS) > 1e-290]
+    np.testing.assert_allclose(form.cdf(x), law.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose((-form).sf(-x), law.cdf(x), rtol=1e-12)
+    q = law.cdf(x)
+    np.testing.assert_allclose((-form).isf(q), -law.ppf(q), rtol=1e-10)
+
+
+@pytest.mark.parametrize("P", [1, 2, 5])
+@pytest.mark.parametrize("slope", [2.0, 20.0])
+def test_next_to_an_end_away_from_0(P, slope):
+    """K(s) − sx is a difference of large numbers unless measured from the end."""
+    delta = slope / 2  # a binary number: the end −δ² is exact
+    form = QuadraticForm(np.ones(P), np.r_[slope, np.zeros(P - 1)])
+    gap = 2.0 ** -np.array([10.0, 20, 30])
+    law = stats.ncx2(P, delta**2)
+    expected = mp_ncx2(gap, P, delta**2)
+    std = form.std()
+    rounding = 4e-16 * (delta**2 + std) / gap * P
+    assert np.all(np.abs(form.cdf(gap - delta**2) / expected - 1) < 1e-12 + rounding)
+    np.testing.assert_allclose(law.cdf(gap), expected, rtol=1e-8)
+
+
+def mp_ncx2(x, P, nc):
+    """Poisson mixture of central chi squares, in mpmath."""
+
+    def term(k, t):
+        weight = mp.exp(-nc / 2) * mp.mpf(nc / 2) ** k / mp.factorial(k)
+        return weight * mp.gammainc(mp.mpf(P) / 2 + k, 0, t / 2, regularized=True)
+
+    return np.array([float(sum(term(k, mp.mpf(t)) for k in range(8))) for t in x])
+
+
+def test_log_singularity_of_a_difference():
+    """χ²₁ − χ²₁ has the density K₀(|x|/2)/2π."""
+    form = QuadraticForm([1.0, -1.0], [0.0, 0.0])
+    expected = k0(GAPS / 2) / (2 * np.pi)
+    np.testing.assert_allclose(form.pdf(GAPS), expected, rtol=1e-11)
+    np.testing.assert_allclose(form.pdf(-GAPS), expected, rtol=1e-11)
+
+
 def test_nothing_beyond_rounding_next_to_the_end():
     # s runs to infinity there; K(s) − sx must not be a difference of large numbers
     law = QuadraticForm([0.3, 0.2], [5.0, -4.0], 7.0)
@@ -306,6 +355,40 @@ def test_extreme_thresholds_and_shapes():
     assert law.sf([]).shape == (0,)
 
 
+def test_density_at_the_vertex():
+    for weights, slopes in [([1.0], [0.0]), ([-2.0], [4.0]), ([1.0, -1.0], [0.0, 2.0])]:
+        law = QuadraticForm(weights, slopes, 0.5)
+        x = law.vertex() + np.array([-1e-6, 0.0, 1e-6])
+        assert np.isinf(law.pdf(x)).tolist() == [False, True, False]
+        assert law.pdf(law.vertex()) == np.inf
+    law = QuadraticForm([1.0, -1.0], [3.0, 2.0], 0.1)
+    around = law.pdf(law.vertex() + np.arange(-20, 21) * 1e-16)
+    assert np.all(around > 0.9 * law.pdf(law.vertex() + 1e-13))
+    assert np.all(around[np.isfinite(around)] < 1.5 * law.pdf(law.vertex() + 1e-13))
+    # z₁² + z₂² is exponential: a step of 1/2; a normal term makes all smooth
+    assert QuadraticForm([1.0, 1.0], [0.0, 0.0]).pdf([0.0, 1e-300]).tolist() == [
+        0,
+        pytest.approx(0.5, rel=1e-12),
+    ]
+    assert QuadraticForm([1.0, 0.0], [0.0, 1.0]).pdf(0.0) < 1
+    assert QuadraticForm([0.0], [2.0], 3.0).pdf(3.0) == pytest.approx(
+        stats.norm.pdf(0) / 2
+    )
+
+
+def test_numbers_at_the_ends_of_their_range():
+    large = QuadraticForm([1e200, -1e200], [1e200, 0.0])
+    assert large.std() == pytest.approx(np.sqrt(5) * 1e200)
+    assert large.var() == np.inf
+    assert QuadraticForm([1.7e308, 1.7e308], [0.0, 0.0]).mean() == np.inf
+    small = QuadraticForm([1e-200, 1e-200], [0.0, 0.0])
+    assert small.std() == pytest.approx(2e-200)
+    assert small.cdf(2e-200) == pytest.approx(-np.expm1(-1))
+    tiny = QuadraticForm([1e-310, 1e-310], [0.0, 0.0])
+    assert tiny.cdf(2e-310) == pytest.approx(-np.expm1(-1))
+    assert tiny.pdf(2e-310) == np.inf
+
+
 def test_point_mass():
     law = QuadraticForm([0.0], [0.0], 2.0)
     assert law.std() == 0
@@ -313,6 +396,10 @@ def test_point_mass():
     assert law.sf([1.0, 2.0, 3.0]).tolist() == [1, 0, 0]
     assert law.cdf([1.0, 2.0, 3.0]).tolist() == [0, 1, 1]
     assert law.isf([0.0, 0.5, 1.0]).tolist() == [2, 2, -np.inf]
+    assert law.pdf([1.0, 2.0]).tolist() == [0, np.inf]
+    for answer in (law.sf, law.cdf, law.pdf):
+        assert np.isnan(answer([1.0, np.nan])).tolist() == [False, True]
+        assert np.ndim(answer(2.0)) == 0
     assert QuadraticForm([], []).mean() == 0
 
 

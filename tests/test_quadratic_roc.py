@@ -176,6 +176,20 @@ def test_affine_map_of_the_features(classes):
 
 
 @classes
+@pytest.mark.parametrize("spread", [1e-9, 1e9])
+def test_units_of_the_features(classes, spread):
+    m0, S0, m1, S1 = classes
+    unit = np.geomspace(1, spread, len(m0)) * 1e-5
+    moved = QuadraticROC.between_normals(
+        unit * m0, unit * S0 * unit[:, None], unit * m1, unit * S1 * unit[:, None]
+    )
+    roc = QuadraticROC.between_normals(*classes)
+    assert moved.auc == pytest.approx(roc.auc, rel=1e-9)
+    t = np.array([-2.0, 0.3, 1.0])
+    np.testing.assert_allclose(moved.fpr(t), roc.fpr(t), rtol=1e-9)
+
+
+@classes
 def test_threshold_and_rates_are_inverse(classes):
     roc = QuadraticROC.between_normals(*classes)
     u = np.array([1e-12, 0.1, 0.5, 0.999])
@@ -197,6 +211,31 @@ def test_point_masses(curve, spread):
         assert roc.roc(u) == pytest.approx(expected.roc(u))
         assert roc.partial_auc(u) == pytest.approx(expected.partial_auc(u))
     assert roc.youden().j == pytest.approx(expected.youden().j, abs=1e-12)
+
+
+@pytest.mark.parametrize("max_fpr", [0.2, 0.5, 0.9])
+def test_partial_area_across_a_corner(max_fpr):
+    """χ²₁ against χ²₁ + 1: TPR is 1 from FPR = P(χ²₁ > 1) on, with a corner there."""
+    roc = QuadraticROC(QuadraticForm([1.0], [0.0]), QuadraticForm([1.0], [0.0], 1.0))
+    law, start = stats.chi2(1), max(stats.chi2(1).isf(max_fpr), 1.0)
+    # t = start + x² takes the root out of the integrand
+    below, _ = quad(
+        lambda x: 2 * x * law.pdf(start + x * x) * law.sf(start - 1 + x * x),
+        *(0, 9),
+        epsabs=1e-13,
+    )
+    expected = below + max(max_fpr - law.sf(1), 0)
+    assert roc.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-9)
+
+
+def test_partial_area_under_a_point_mass():
+    """TPR jumps to 1 where FPR = P(neg > point), beyond max_fpr or before."""
+    neg, point = QuadraticForm([1.0], [0.0]), QuadraticForm([], [], 1.0)
+    reached = stats.chi2(1).sf(1)
+    assert QuadraticROC(neg, point).partial_auc(0.2) == 0
+    area = QuadraticROC(neg, point).partial_auc(reached + 1e-3)
+    assert area == pytest.approx(1e-3, rel=1e-10)
+    assert QuadraticROC(point, neg).partial_auc(0.2) == pytest.approx(0.2 * reached)
 
 
 def test_no_threshold_beats_guessing():
@@ -231,5 +270,38 @@ def test_error_texts():
         roc.roc(1.5)
     with pytest.raises(TypeError, match=r"pos must be a QuadraticForm, got 3"):
         QuadraticROC(roc.neg, 3)
-    with pytest.raises(ValueError, match=r"covariance_pos must be positive definite"):
-        QuadraticROC.between_normals([0, 0], np.eye(2), [1, 1], np.ones((2, 2)))
+    for bad in (np.nan, np.inf, [0.0, 1.0]):
+        with pytest.raises(ValueError, match=r"log_odds must be a finite number, got"):
+            QuadraticROC(roc.neg, roc.pos, bad)
+        with pytest.raises(ValueError, match=r"log_odds must be a finite number, got"):
+            QuadraticROC.between_normals(0, 1, 1, 1, log_odds=bad)
+
+
+I2 = np.eye(2)
+
+
+@pytest.mark.parametrize(
+    ("classes", "text"),
+    [
+        (
+            (0, 1, 1, -1),
+            r"covariance_pos must be positive.*, got variances \[-1",
+        ),
+        (([0, 0], I2, [1, 1], np.ones((2, 2))), "pos must be positive definite, got a"),
+        (([0, 0], [[1, 2], [2, 1]], [1, 1], I2), r"eigenvalues \[-1\.  3\.\]"),
+        (([0, np.nan], I2, [1, 1], I2), r"mean_neg must be finite, got \[ 0. nan\]"),
+        (
+            ([0, 0], I2, [1, 1], [[np.inf, 0], [0, 1]]),
+            "covariance_pos must be finite, got",
+        ),
+        (([0, 0], [[1, 0.5], [0, 1]], [1, 1], I2), "covariance_neg must be symmetric"),
+        (([0, 0], I2, [1, 1], np.eye(3)), r"must have shape \(2, 2\), like mean_pos"),
+        (([0, 0], [1, 1], [1, 1], I2), r"shape \(2, 2\), like mean_neg, got \(1, 2\)"),
+        (([[0, 0]], I2, [1, 1], I2), r"mean_neg must be a vector, got shape \(1, 2\)"),
+        (([0, 0], I2, [1], [[1]]), r"same length, got shapes \(2,\) and \(1,\)"),
+    ],
+    ids=str,
+)
+def test_what_a_normal_class_must_be(classes, text):
+    with pytest.raises(ValueError, match=text):
+        QuadraticROC.between_normals(*classes)
