@@ -123,7 +123,7 @@ def _integrals(form, y, order):
         def exponent(s):
             return form.exponent(s, y) - top[:, None]
 
-        path, end = _best_path(r, width, exponent, order)
+        path, end = _best_path(form, r, width, exponent, order)
         sums = _trapezoid(path, end, exponent, order)
         answers[:, there] = np.exp(scale[:, there]) * sums / np.pi
     return answers
@@ -173,7 +173,7 @@ class _Path:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # beyond what has fallen already
-def _best_path(r, width, exponent, order):
+def _best_path(form, r, width, exponent, order):
     """The bend whose integrand falls first, and the u at which it has fallen."""
     bend, end = np.zeros(len(r)), np.full(len(r), _STEPS[-1])
     looking = np.ones(len(r), dtype=bool)
@@ -181,7 +181,7 @@ def _best_path(r, width, exponent, order):
         for candidate in _BENDS:
             s = _Path(r, width, np.full(len(r), candidate))(steps)
             height = exponent(s).real + np.log(np.cosh(steps))
-            height += order * np.log(np.abs(s) / r[:, None])
+            height += _later_rise(s, form) + order * np.log(np.abs(s) / r[:, None])
             fallen = height < -_FALL
             first = np.where(fallen.any(axis=1), steps[fallen.argmax(axis=1)], np.inf)
             better = first < np.where(looking, np.inf, end)
@@ -190,6 +190,22 @@ def _best_path(r, width, exponent, order):
         if not looking.any():
             break
     return _Path(r, width, bend), end
+
+
+def _later_rise(s, form):
+    """Bound on what the integrand's logarithm gains straight above s.
+
+    Upwards every |D_j| grows, and ``Re s²/D = (A/|D|² − 2 + A)/(4λ²)``, A = Re D, rises
+    only where A < 0. So the path may be cut off here, and continued straight up in
+    thought, whatever the integrand does farther along the bend.
+    """
+    rise = np.zeros(s.shape)
+    for weight, slope in zip(form.weights, form.slopes, strict=True):
+        D = 1 - 2 * weight * s
+        if np.any(D.real < 0):
+            ratio = slope / (weight * np.abs(D))
+            rise += ratio**2 / 8 * np.maximum(-D.real, 0)
+    return rise
 
 
 def _trapezoid(path, end, exponent, order):
