@@ -73,6 +73,6 @@ def test_parts_are_an_option_of_scripts_that_have_them(tmp_path):
 def test_a_claim_holds_by_its_cells():
     holds = [
         paper_runs.claim("1", "text", "measured", flags, "rule")["holds"]
-        for flags in ([True, True], [True, False], [False, False])
+        for flags in ([True, True], [True, False], [False, False], [])
     ]
-    assert holds == ["yes", "partly", "no"]
+    assert holds == ["yes", "partly", "no", "not measured"]
