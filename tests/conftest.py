@@ -10,10 +10,16 @@ def rng():
     return np.random.default_rng(20240601)
 
 
-@pytest.fixture
-def data_dir():
-    """Directory of real sets as ``.npz``: SKAUC_DATA_DIR, or ../shared/data."""
+@pytest.fixture(scope="session")
+def real_data():
+    """Directory of ``.npz`` sets: SKAUC_DATA_DIR, or ../shared/data; None without."""
     path = Path(os.environ.get("SKAUC_DATA_DIR") or "../shared/data")
-    if not any(path.glob("*.npz")):
+    return path if any(path.glob("*.npz")) else None
+
+
+@pytest.fixture
+def data_dir(real_data):
+    """The directory of real sets; a test that asks for it skips where there is none."""
+    if real_data is None:
         pytest.skip("needs real data: SKAUC_DATA_DIR names no directory of .npz files")
-    return path
+    return real_data

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 from collections import Counter
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -21,16 +19,15 @@ CELL = (4, 10, 12, 0)
 
 
 @pytest.fixture(scope="module")
-def fast(tmp_path_factory):
+def fast(tmp_path_factory, real_data):
     """Directory of a fast run; with real sets if there are any."""
     out = tmp_path_factory.mktemp("paper")
-    paper.main(fast_arguments(out))
+    paper.main(fast_arguments(out, real_data))
     return out
 
 
-def fast_arguments(out):
-    data = Path(os.environ.get("SKAUC_DATA_DIR", "../shared/data"))
-    return ["--fast", "--out", str(out), *(["--data-dir", str(data)] * data.is_dir())]
+def fast_arguments(out, data):
+    return ["--fast", "--out", str(out), *(["--data-dir", str(data)] if data else [])]
 
 
 def table(out, name):
@@ -174,13 +171,13 @@ def test_tables_of_the_fast_run(fast):
         assert (fast / f"paper_bayesian_auc_fig{k}.png").stat().st_size < 120_000
 
 
-def test_an_interrupted_run_ends_with_the_same_tables(fast):
+def test_an_interrupted_run_ends_with_the_same_tables(fast, real_data):
     files = sorted(fast.glob("*.csv"))
     before = [file.read_text() for file in files]
     cache = fast / "paper_bayesian_auc.jsonl"
     lines = cache.read_text().splitlines()
     cache.write_text("\n".join(lines[:-3]))
-    paper.main(fast_arguments(fast))
+    paper.main(fast_arguments(fast, real_data))
     assert [file.read_text() for file in files] == before
     assert len(cache.read_text().splitlines()) == len(lines)
 
