@@ -324,12 +324,12 @@ class LearntDirection:
         )
         r, level = a - m, discrepancy.level
         own_noise = 2 * s_a2 * (norm.pdf(a) / norm.pdf(m)) ** 2
-        contrast, tau_weight = discrepancy.of_rule(r, own_noise)
-        _, error, _ = _combine(s_m2, s_a2, tau_weight)
-        tau_weight = _softmax(discrepancy.log_tau_level)
-        share, _, shares = _combine(s_m2, s_a2, tau_weight)
-        wobble = tau_weight @ (shares - share) ** 2 * level**2
-        variance = _WIDEN * (error + wobble)
+        contrast, tau_of_rule = discrepancy.of_rule(r, own_noise)
+        shares, errors = _combine(s_m2, s_a2)
+        tau_of_all = _softmax(discrepancy.log_tau_level)
+        share = tau_of_all @ shares
+        wobble = tau_of_all @ (shares - share) ** 2 * level**2
+        variance = _WIDEN * (tau_of_rule @ errors + wobble)
         estimate = m + share * level + contrast * (r - level)
         choice = m + discrepancy.contrast * r + discrepancy.offset
         return alone.moved(
@@ -364,8 +364,8 @@ def _discrepancy(cells, Z, positive, weight):
     s_m2, s_a2 = s_m2.mean(), s_a2.mean()
     spread = s_a2 + s_m2 - 2 * _RHO * np.sqrt(s_a2 * s_m2) + tau2
     log_p_level = log_p + _log_normal(level, spread)
-    share, _, _ = _combine(s_m2, s_a2, _softmax(log_p_level))
-    offset = float((share - contrast) * level)
+    shares, _ = _combine(s_m2, s_a2)
+    offset = float((_softmax(log_p_level) @ shares - contrast) * level)
     return Discrepancy(float(level), s2, contrast, offset, log_p, log_p_level)
 
 
@@ -383,15 +383,14 @@ def _log_normal(x, variance):
     return -0.5 * (np.log(variance) + x**2 / variance)
 
 
-def _combine(s_m2, s_a2, tau_weight):
-    """Weight B of the witness, the variance it leaves, and B at every τ."""
+def _combine(s_m2, s_a2):
+    """Weight B of the witness, and the variance that it leaves, at every τ."""
     tau2 = _TAU**2
     shared = _RHO * np.sqrt(s_a2 * s_m2)
     model = s_m2 - shared + tau2
     total = s_a2 + s_m2 - 2 * shared + tau2
     shares = np.clip(model / np.maximum(total, np.finfo(float).tiny), 0, 1)
-    error = s_m2 + tau2 - 2 * shares * model + shares**2 * total
-    return float(tau_weight @ shares), float(tau_weight @ error), shares
+    return shares, s_m2 + tau2 - 2 * shares * model + shares**2 * total
 
 
 def _probit(auc, variance, n_neg, n_pos):

@@ -13,26 +13,17 @@ Every probability is ``ndtr`` of a signed argument, so both tails keep their dig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from ._moments import Moments
-
-
-class YoudenPoint(NamedTuple):
-    """The threshold at which ``J = TPR − FPR`` is largest."""
-
-    threshold: float
-    fpr: float
-    tpr: float
-    j: float
+from ._roc_curve import ROCCurve, as_rate
 
 
 @dataclass(frozen=True)
-class BinormalROC:
+class BinormalROC(ROCCurve):
     """ROC curve of two normal score distributions.
 
     Answers: if the scores of both classes are normal, what are the ROC curve, its
@@ -53,6 +44,9 @@ class BinormalROC:
     ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))``. With one standard deviation 0 the curve has
     a jump; with both 0 the AUC is 0, ½ or 1. The curve is concave (proper) only when
     σ₀ = σ₁ and μ₁ ≥ μ₀: otherwise it crosses the chance line near one corner.
+
+    A partial area is ``P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)`` of two normals: relative error below
+    1e-10 for areas above 1e-30, a few 1e-9 farther out.
 
     As an *estimate* from training scores this plug-in curve is optimistic;
     :func:`skauc.auc_posterior` is the honest one.
@@ -153,14 +147,14 @@ class BinormalROC:
 
     def threshold(self, fpr):
         """Threshold with the given false positive rate, elementwise."""
-        fpr = _as_rate("fpr", fpr)
+        fpr = as_rate("fpr", fpr)
         if self.std_neg == 0:
             return np.where(fpr == 1, -np.inf, self.mean_neg)[()]
         return self.mean_neg - self.std_neg * ndtri(fpr)
 
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
-        fpr = _as_rate("fpr", fpr)
+        fpr = as_rate("fpr", fpr)
         gap = self.mean_pos - self.mean_neg
         if self.std_neg == self.std_pos == 0 and gap == 0:
             return fpr[()]  # one point mass: only guessing moves along the curve
@@ -172,39 +166,12 @@ class BinormalROC:
             return (reached > 0).astype(float)[()]
         return ndtr(reached / self.std_pos)
 
-    def partial_auc(self, max_fpr, *, standardize=False) -> float:
-        """Area under the curve over ``0 ≤ FPR ≤ max_fpr``.
-
-        Parameters
-        ----------
-        max_fpr : float in (0, 1]
-        standardize : bool, default=False
-            McClish's rescaling to ½ for chance and 1 for a perfect curve, as in
-            :func:`sklearn.metrics.roc_auc_score`.
-
-        Returns
-        -------
-        float
-            ``P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)`` of two normals, by quadrature: relative error
-            below 1e-10 for areas above 1e-30, a few 1e-9 farther out.
-
-        Raises
-        ------
-        ValueError
-            If ``max_fpr`` lies outside (0, 1].
-        """
-        if not 0 < max_fpr <= 1:
-            raise ValueError(f"max_fpr must lie in (0, 1], got {max_fpr}")
+    def _partial_area(self, max_fpr):
         if self.std_neg == 0 or self.std_pos == 0:
-            area = self._partial_area_with_jump(max_fpr)
-        else:
-            area = self._partial_area(ndtri(max_fpr))
-        if not standardize:
-            return float(area)
-        lowest = max_fpr**2 / 2
-        return float((1 + (area - lowest) / (max_fpr - lowest)) / 2)
+            return self._partial_area_with_jump(max_fpr)
+        return self._two_normals(ndtri(max_fpr))
 
-    def _partial_area(self, end):
+    def _two_normals(self, end):
         """``P(Z ≤ end, W ≤ a + bZ)`` of two normals: the smoother of two integrals."""
         a = (self.mean_pos - self.mean_neg) / self.std_pos
         b = self.std_neg / self.std_pos
@@ -246,28 +213,8 @@ class BinormalROC:
             return self.auc
         return max(max_fpr - ndtr(-gap / self.std_neg), 0.0)
 
-    def youden(self) -> YoudenPoint:
-        """Threshold at which ``J = TPR − FPR`` is largest.
-
-        Returns
-        -------
-        YoudenPoint
-            Named tuple ``(threshold, fpr, tpr, j)``.
-
-        Notes
-        -----
-        Equal variances: the midpoint of the means. Otherwise both roots of the
-        equal-density quadratic are tried. Where no threshold beats guessing,
-        the threshold is ``inf`` and J is 0.
-        """
-        points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]
-        return max(points, key=lambda point: point.j)
-
-    def _point(self, t):
-        fpr, tpr = float(self.fpr(t)), float(self.tpr(t))
-        return YoudenPoint(float(t), fpr, tpr, tpr - fpr)
-
     def _equal_density_thresholds(self):
+        """The midpoint of the means, or both roots of a quadratic."""
         gap, middle = self.mean_pos - self.mean_neg, (self.mean_neg + self.mean_pos) / 2
         if self.std_neg == 0 and self.std_pos > 0:
             return [self.mean_neg]
@@ -294,10 +241,3 @@ def _exceedance(threshold, mean, std):
 
 def _signed_infinity(x):
     return np.sign(x) * np.inf if x != 0 else 0.0
-
-
-def _as_rate(name, value):
-    value = np.asarray(value, dtype=float)
-    if not np.all((value >= 0) & (value <= 1)):
-        raise ValueError(f"{name} must lie in [0, 1], got {value}")
-    return value

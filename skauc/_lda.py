@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ._binormal import BinormalROC
 from ._moments import Moments, project_samples
+from ._pairwise_curves import publish_curves
 from ._validation import check_option
 
 
@@ -123,18 +124,13 @@ covariance_estimator
         scatter = sum(part.scatter for part in parts)
         n, K = len(y), len(parts)
         pooled = scatter / (n if self.denominator == "ml" else n - K)
-        self.pairwise_roc_ = {
+        curves = {
             (self.classes_[i], self.classes_[j]): self._curve(
                 parts[i], parts[j], pooled, i, j
             )
             for i, j in combinations(range(K), 2)
         }
-        for name in ("roc_", "youden_threshold_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        self.auc_ = float(np.mean([roc.auc for roc in self.pairwise_roc_.values()]))
-        if K == 2:
-            (self.roc_,) = self.pairwise_roc_.values()
-            self.youden_threshold_ = self.roc_.youden().threshold
+        publish_curves(self, curves)
 
     def _curve(self, neg, pos, pooled, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""

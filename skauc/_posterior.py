@@ -50,6 +50,7 @@ from scipy.special import (
 
 from ._moments import Moments
 from ._probit_law import ProbitLaw
+from ._roc_curve import as_rate
 
 COVARIANCES = ("common", "spherical", "separate")
 _LEGENDRE = roots_legendre(64)
@@ -558,9 +559,7 @@ class AUCPosterior:
 
     def ppf(self, q):
         """Quantiles of the AUC, elementwise."""
-        q = np.asarray(q, dtype=float)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise ValueError(f"q must lie in [0, 1], got {q}")
+        q = as_rate("q", q)
         quantiles = [self._quantile(level) for level in q.ravel()]
         return np.reshape(ndtr(quantiles), q.shape)[()]
 

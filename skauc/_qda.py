@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
+from ._pairwise_curves import publish_curves
 from ._quadratic_roc import NormalLaw, QuadraticROC, score_law
 
 
@@ -96,23 +97,13 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
             rows = np.asarray(X, dtype=float)
             labels = np.asarray(y).ravel()
             classes = [self._unshrunk(rows[labels == c]) for c in self.classes_]
-        self._fit_curves(rules, classes)
-        return self
-
-    def _fit_curves(self, rules, classes):
-        pairs = list(combinations(range(len(rules)), 2))
-        self.pairwise_roc_ = {
+        curves = {
             (self.classes_[i], self.classes_[j]): self._curve(rules, classes, i, j)
-            for i, j in pairs
+            for i, j in combinations(range(len(rules)), 2)
             if _has_full_rank(rules[i]) and _has_full_rank(rules[j])
         }
-        for name in ("roc_", "youden_threshold_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        areas = [roc.auc for roc in self.pairwise_roc_.values()]
-        self.auc_ = float(np.mean(areas)) if len(areas) == len(pairs) else np.nan
-        if len(pairs) == len(areas) == 1:
-            (self.roc_,) = self.pairwise_roc_.values()
-            self.youden_threshold_ = self.roc_.youden().threshold
+        publish_curves(self, curves)
+        return self
 
     def _uses_eigen(self):
         return getattr(self, "solver", "svd") == "eigen"

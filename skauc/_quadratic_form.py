@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._quadratic_tail import centred_cumulant, upper_quantile, upper_tail
+from ._roc_curve import as_rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +212,7 @@ class QuadraticForm:
 
         Newton's method on the logarithm of the smaller tail, between brackets.
         """
-        q = np.asarray(q, dtype=float)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise ValueError(f"q must lie in [0, 1], got {q}")
+        q = as_rate("q", q)
         if self.std() == 0:
             return np.where(q == 1, -np.inf, self.offset)[()]
         flat = q.ravel()
