@@ -32,7 +32,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from auc_intervals_from_data import at_hand, claims_of_data, draw_data, table_from_data
-from paper_runs import parse
+from paper_runs import holds, parse
 from results_table import write_picture, write_table
 from scipy.stats import binom, norm
 
@@ -90,10 +90,9 @@ def span(numbers):
     return f"{np.min(numbers):.3f} to {np.max(numbers):.3f}"
 
 
-def claim(figure, text, measured, holds):
-    """A row of the claims: yes if all of ``holds`` are true, no if none, or partly."""
-    holds = np.atleast_1d(holds)
-    word = "yes" if holds.all() else "partly" if holds.any() else "no"
+def claim(figure, text, measured, flags):
+    """A row of the claims, whose text says its rule."""
+    word = holds(np.atleast_1d(flags))
     return {"figure": figure, "claim": text, "measured": measured, "holds": word}
 
 

@@ -33,6 +33,7 @@ from paper_bayesian_designs import (
     NOISE,
     SEPARATE,
 )
+from paper_runs import holds
 
 ONE = "constant 1"
 MAE, SD = "MAE", "sd"
@@ -153,12 +154,11 @@ def most_at_small_n(cells) -> dict:
         (small, se_small), (large, se_large) = gaps
         flags.append(small - large > 2 * np.hypot(se_small, se_large))
         parts.append(f"P = {P}: {small:.4f} at n = {min(of)}, {large:.4f} at {max(of)}")
-    holds = "yes" if all(flags) else "partly" if any(flags) else "no"
     return _plain(
         "1a-c",
         "the gain of CBAUC over CV-AUC is largest at small n",
         "MAE(CV-AUC) - MAE(CBAUC), " + "; ".join(parts),
-        holds,
+        holds(flags),
     )
 
 
@@ -177,12 +177,12 @@ def control(cells) -> dict:
     )
 
 
-def _plain(figure, claim, found, holds, for_ebauc="", adaptive=""):
+def _plain(figure, claim, found, word, for_ebauc="", adaptive=""):
     return {
         "figure": figure,
         "claim": claim,
         "measured": found,
-        "holds": holds,
+        "holds": word,
         "for EBAUC": for_ebauc,
         "against CV-AUC as coded": "",
         "adaptive against CV-AUC": adaptive,

@@ -21,7 +21,6 @@ Usage: ``python benchmarks/paper_gaussian_auc.py --part panel --data-dir DIR`` w
 from __future__ import annotations
 
 import argparse
-import csv
 from functools import partial
 from time import perf_counter, process_time
 
@@ -29,7 +28,7 @@ import linear_rules  # also sets matplotlib's backend
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, parse, resume
-from results_table import write_picture, write_table
+from results_table import read_table, write_picture, write_table
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 from sklearn.datasets import load_iris
@@ -362,11 +361,7 @@ def draw_time(rows, path):
 def write_claims(claims, arguments):
     """The table of claims, with the rows of parts that were not run as they were."""
     path = arguments.out / "paper_gaussian_auc_claims.csv"
-    old = []
-    if path.exists():
-        with path.open(newline="") as file:
-            lines = [line for line in file if not line.startswith("#")]
-        old = list(csv.DictReader(lines))
+    old = read_table(path) if path.exists() else []
     new = {row["figure"] for row in claims}
     rows = claims + [row for row in old if row["figure"] not in new]
     rows.sort(key=lambda row: PARTS.index(row["figure"]))

@@ -83,11 +83,16 @@ def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
     ``flags`` says of every cell whether it keeps the rule: all of them make a yes,
     some a partly, none a no; without any cell nothing was measured.
     """
-    flags = list(flags)
-    holds = "yes" if all(flags) else "partly" if any(flags) else "no"
-    holds = holds if flags else "not measured"
     row = {"figure": figure, "claim": text, "measured": measured}
-    return row | {"holds": holds, "rule": rule}
+    return row | {"holds": holds(flags), "rule": rule}
+
+
+def holds(flags) -> str:
+    """Yes if every cell does, no if none, else partly; the word of a claim."""
+    flags = list(flags)
+    if not flags:
+        return "not measured"
+    return "yes" if all(flags) else "partly" if any(flags) else "no"
 
 
 def fingerprint(run) -> str:

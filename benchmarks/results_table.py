@@ -55,6 +55,13 @@ def write_table(name: str, rows: list[dict], directory: Path = RESULTS) -> Path:
     return path
 
 
+def read_table(path: Path) -> list[dict]:
+    """Rows of a file that ``write_table`` wrote, as text."""
+    with path.open(newline="") as file:
+        next(file)  # the stamp
+        return list(csv.DictReader(file))
+
+
 def write_picture(figure, path: Path, **how) -> None:
     """Save a figure; the stamp goes into the file's description."""
     figure.savefig(path, metadata={"Description": stamp()}, **how)

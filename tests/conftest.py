@@ -23,3 +23,16 @@ def data_dir(real_data):
     if real_data is None:
         pytest.skip("needs real data: SKAUC_DATA_DIR names no directory of .npz files")
     return real_data
+
+
+@pytest.fixture(scope="session")
+def fast_run(tmp_path_factory):
+    """Runs a paper's ``main`` with ``--fast``, without real data: folder and result."""
+
+    def run(main):
+        out = tmp_path_factory.mktemp("paper")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("SKAUC_DATA_DIR", raising=False)
+            return out, main(["--fast", "--out", str(out)])
+
+    return run

@@ -1,6 +1,5 @@
 """Cortes & Mohri's figure and table: against exact sums, printed numbers, orderings."""
 
-import csv
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -9,6 +8,7 @@ import auc_intervals_from_data as from_data
 import numpy as np
 import paper_auc_intervals as paper
 import pytest
+from results_table import read_table
 from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
@@ -16,18 +16,14 @@ from skauc import auc_estimate, cortes_mohri_interval
 
 
 def read(folder, name):
-    with (folder / f"paper_auc_intervals_{name}.csv").open() as file:
-        assert file.readline().startswith("# commit")
-        return list(csv.DictReader(file))
+    path = folder / f"paper_auc_intervals_{name}.csv"
+    assert path.read_text().startswith("# commit")
+    return read_table(path)
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("paper")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SKAUC_DATA_DIR", raising=False)
-        paper.main(["--fast", "--out", str(folder)])
-    return folder
+def out(fast_run):
+    return fast_run(paper.main)[0]
 
 
 def exact_moments(m, n, k):

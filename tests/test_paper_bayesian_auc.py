@@ -1,6 +1,5 @@
 """The Bayesian AUC paper's script: closed forms, its rule, its runs."""
 
-import csv
 import json
 from collections import Counter
 from statistics import NormalDist
@@ -12,6 +11,7 @@ import paper_bayesian_designs as designs
 import pytest
 from paper_bayesian_designs import COLUMNS, FIG1, FIG2, FIG3, FIG4, FIG5, NOISE
 from paper_runs import parse
+from results_table import read_table
 
 from skauc import make_cbauc_scorer, make_cv_auc_scorer, make_ebauc_scorer
 
@@ -31,8 +31,7 @@ def fast_arguments(out, data):
 
 
 def table(out, name):
-    with (out / f"paper_bayesian_auc_{name}.csv").open() as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("# ")))
+    return read_table(out / f"paper_bayesian_auc_{name}.csv")
 
 
 @pytest.fixture

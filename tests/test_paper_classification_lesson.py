@@ -1,36 +1,25 @@
 """The course lesson: facts that hold whatever our code does."""
 
-import csv
-
 import numpy as np
 import paper_classification_lesson as lesson
 import pytest
+from results_table import read_table
 from scipy.optimize import minimize
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 
-def table(path):
-    with path.open() as file:
-        next(file)  # the stamp
-        return list(csv.DictReader(file))
-
-
 @pytest.fixture(scope="module")
-def without_data(tmp_path_factory):
-    out = tmp_path_factory.mktemp("lesson")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SKAUC_DATA_DIR", raising=False)
-        lesson.main(["--fast", "--out", str(out)])
-    return out
+def without_data(fast_run):
+    return fast_run(lesson.main)[0]
 
 
 @pytest.fixture(scope="module")
 def numbers(without_data):
     return {
         (row["part"], row["quantity"]): row
-        for row in table(without_data / "paper_classification_lesson.csv")
+        for row in read_table(without_data / "paper_classification_lesson.csv")
     }
 
 
@@ -93,7 +82,7 @@ def test_printed_errors_are_a_sample_of_them():
 
 
 def test_mixture_samples(without_data, numbers):
-    rows = table(without_data / "paper_classification_lesson_mixture.csv")
+    rows = read_table(without_data / "paper_classification_lesson_mixture.csv")
     for row in rows:
         if row["quantity"] == "error rate":
             p = float(row["population"])
@@ -122,7 +111,7 @@ def test_iris_log_likelihood(numbers):
 
 
 def test_claims(without_data):
-    claims = table(without_data / "paper_classification_lesson_claims.csv")
+    claims = read_table(without_data / "paper_classification_lesson_claims.csv")
     holds = {row["claim"]: row["holds"] for row in claims}
     assert holds["logistic regression is nearer to Bayes' rule than LDA"] == "yes"
     weights = "off-diagonal weight of the multinomial Hessian is -p_k(1 - p_m)"
@@ -145,7 +134,7 @@ def test_pima(data_dir, tmp_path):
     lesson.main(["--fast", "--out", str(tmp_path), "--data-dir", str(data_dir)])
     rows = [
         row
-        for row in table(tmp_path / "paper_classification_lesson.csv")
+        for row in read_table(tmp_path / "paper_classification_lesson.csv")
         if row["part"] == "Pima"
     ]
     assert len(rows) == 33
@@ -156,7 +145,7 @@ def test_pima(data_dir, tmp_path):
     ]
     by = {
         row["method"]: row
-        for row in table(tmp_path / "paper_classification_lesson_pima.csv")
+        for row in read_table(tmp_path / "paper_classification_lesson_pima.csv")
     }
     errors = {name: round(float(row["error %"]) * 7.68) for name, row in by.items()}
     assert errors["logistic (IRLS)"] == 216

@@ -1,11 +1,10 @@
 """Gaussian AUC: the post's printed numbers, and the panel's parts by brute force."""
 
-import csv
-
 import linear_rules
 import numpy as np
 import paper_gaussian_auc as paper
 import pytest
+from results_table import read_table
 from scipy.optimize import minimize
 from scipy.special import ndtr
 from sklearn.datasets import load_iris
@@ -18,15 +17,13 @@ from skauc import GaussianAUCClassifier
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("gaussian")
+def run(fast_run):
+    return fast_run(paper.main)
 
 
 @pytest.fixture(scope="module")
-def tables(out):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SKAUC_DATA_DIR", raising=False)
-        return paper.main(["--fast", "--out", str(out)])
+def tables(run):
+    return run[1]
 
 
 @pytest.fixture(scope="module")
@@ -241,15 +238,11 @@ def test_panel_holds_the_files_of_the_directory(data_dir, tmp_path):
     assert sonar[linear_rules.PLAIN] < sonar[linear_rules.AUTO] - 0.03
 
 
-def test_a_part_alone_keeps_the_claims_of_the_others(tables, out):
-    before = read(out / "paper_gaussian_auc_claims.csv")
+def test_a_part_alone_keeps_the_claims_of_the_others(run):
+    out, _ = run
+    before = read_table(out / "paper_gaussian_auc_claims.csv")
     assert {row["figure"] for row in before} == set(paper.PARTS)
     paper.main(["--fast", "--part", "iris", "--out", str(out)])
-    assert read(out / "paper_gaussian_auc_claims.csv") == before
+    assert read_table(out / "paper_gaussian_auc_claims.csv") == before
     written = {path.name for path in out.iterdir()}
     assert {f"paper_gaussian_auc_{x}.png" for x in ("time", "panel")} <= written
-
-
-def read(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))

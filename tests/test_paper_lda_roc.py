@@ -10,9 +10,8 @@ from sklearn.model_selection import train_test_split
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory):
-    out = tmp_path_factory.mktemp("lda")
-    tables = paper_lda_roc.main(["--fast", "--out", str(out)])
+def tables(fast_run):
+    out, tables = fast_run(paper_lda_roc.main)
     written = {path.name for path in out.iterdir()}
     for name in ("fig2", "sizes"):
         assert f"paper_lda_roc_{name}.png" in written
