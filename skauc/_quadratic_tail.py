@@ -37,7 +37,8 @@ _UNDERFLOW = -800.0  # logarithm of what is 0
 _FALL = 38.0  # the path ends where the integrand is e^{−38} of its largest value
 _STEPS = np.concatenate([np.arange(0.5, 6.5, 0.25), np.geomspace(7, 700, 30)])
 _STEPS_AT_ONCE = 10
-_FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 2048, 1e-12
+_FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 4096, 1e-12
+_PROMISE = 1e-8  # a larger relative change is an error
 _BLOCK = 512  # thresholds at once, so that the nodes stay in cache
 _KNOTS = 33  # quantiles that start the search for many others
 
@@ -194,9 +195,23 @@ def _integrals(form, linear, order):
             return form.exponent(s, linear) - top[:, None]
 
         path, end = _best_path(form, r, width, exponent, order)
-        sums = _trapezoid(path, end, exponent, order)
+        sums, change = _trapezoid(path, end, exponent, order)
         answers[:, there] = np.exp(scale[:, there]) * sums / np.pi
+        _check(answers[:, there], change)
+        answers[0] = np.clip(answers[0], 0, 1)
     return answers
+
+
+def _check(answers, change):
+    """No wrong number leaves: the last doubling must have changed nothing."""
+    tail = answers[0]
+    right = (change <= _PROMISE) & (tail >= -_PROMISE) & (tail <= 1 + _PROMISE)
+    if not np.all(right):
+        raise ValueError(
+            f"weights and slopes must give tails to {_PROMISE:g}, got a contour "
+            f"integral that changes by {np.max(change):.1g} of its value when its step "
+            "is halved; leave out the terms far below the deviation of the form"
+        )
 
 
 def _saddle(form, linear):
@@ -251,7 +266,7 @@ def _best_path(form, r, width, exponent, order):
             looking &= ~better
         if not looking.any():
             break
-    return _Path(r, width, bend), end
+    return _Path(r, width, bend), np.where(looking, np.nan, end)
 
 
 def _later_rise(s, form):
@@ -273,7 +288,9 @@ def _later_rise(s, form):
 def _trapezoid(path, end, exponent, order):
     """``∫₀^end Re(exp(…) s′/(iw)) du`` without and with the factor s/r.
 
-    The nodes are doubled until two answers agree for every threshold.
+    The nodes are doubled until two answers agree for every threshold. Also returns by
+    how much of its value the last doubling changed the one asked for: rounding at the
+    nodes shows there as well.
     """
     nodes = _FIRST_NODES
 
@@ -290,33 +307,29 @@ def _trapezoid(path, end, exponent, order):
         total = total + sums((np.arange(nodes) + 0.5) / nodes)
         nodes *= 2
         now = total * end / nodes
-        change = np.abs(now[order] - before[order])
-        if np.all(change <= _AGREEMENT * np.abs(now[order])) or nodes >= _MOST_NODES:
-            return now
-
-
-def upper_end(weights, slopes):
-    """Upper end of the support for offset 0, in two parts; 0 where there is none."""
-    if not np.all(weights < 0):
-        return np.zeros(2)
-    end = -_Form.of(weights, slopes).drops[:, -1]
-    return end if np.isfinite(end[0]) else np.zeros(2)
+        change = np.abs(now[order] - before[order]) / np.abs(now[order])
+        if np.all(change <= _AGREEMENT) or nodes >= _MOST_NODES:
+            return now, change
 
 
 def upper_quantile(q, weights, slopes):
-    """The y ≥ mean with ``P(S > y) = q``, less ``upper_end``; q ≤ ``P(S > mean)``.
+    """The y ≥ mean with ``P(S > y) = q``, in three parts; q ≤ ``P(S > mean)``.
+
+    The first two are the end of a bounded support, else 0; the third is measured from
+    there, so that nothing cancels next to it.
 
     Newton's method on ``log P(S > y)`` inside a bracket; below a finite end in the
     logarithm of the distance to it, of which ``log P`` is nearly linear there. Many
     quantiles start from a curve through a few.
     """
-    end = upper_end(weights, slopes)
-    bounded = np.all(weights < 0) and np.isfinite(_Form.of(weights, slopes).drops[0, -1])
-    mean, top = weights.sum() - end[0], 0.0 if bounded else np.inf
+    end = -_Form.of(weights, slopes).drops[:, -1]
+    bounded = np.all(weights < 0) and np.isfinite(end[0])
+    end, top = (end, 0.0) if bounded else (np.zeros(2), np.inf)
+    mean = weights.sum() - end[0]
     z = -ndtri(np.maximum(q, 1e-300))
     if len(q) > 2 * _KNOTS and z.min() < z.max():
         knots = np.linspace(z.min(), z.max(), _KNOTS)
-        few = upper_quantile(ndtr(-knots), weights, slopes)
+        *_, few = upper_quantile(ndtr(-knots), weights, slopes)
         y = PchipInterpolator(knots, few)(z)
     else:
         y = mean + np.maximum(z, 0.0)
@@ -338,26 +351,22 @@ def upper_quantile(q, weights, slopes):
         active = active[~done & (better != now)]
         if len(active) == 0:
             break
-    return y
+    return *end, y
 
 
 def _newton(y, step, top):
-    """Newton: y + step; below a finite end the same step in log(top − y)."""
+    """Newton: y + step; below an end at 0 the same step in log(−y)."""
     if not np.isfinite(top):
         return y + step
-    gap = top - y
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        relative = step / gap
-        near = top - gap * np.exp(-relative)
-        return np.where(np.abs(relative) < 0.5, y - gap * np.expm1(-relative), near)
+        return y * np.exp(step / y)
 
 
 def _between(y, low, high, top):
     """Newton's y where it lies inside the bracket, else a point that does."""
     if np.isfinite(top):  # the middle of the logarithms of the distances to it
-        nearest = max(np.spacing(abs(top)), 1e-300)
-        far, near = (np.maximum(top - end, nearest) for end in (low, high))
-        middle = top - np.sqrt(far) * np.sqrt(near)
+        far, near = (np.maximum(-end, 1e-300) for end in (low, high))
+        middle = -np.sqrt(far) * np.sqrt(near)
     else:
         middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
     return np.where((y > low) & (y < high), y, middle)
