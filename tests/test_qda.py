@@ -324,7 +324,7 @@ def test_errors_are_the_parents():
 @pytest.mark.parametrize("P", [1, 3])
 @pytest.mark.parametrize("reg_param", [0.0, 0.1])
 def test_classes_of_very_unequal_deviation(P, reg_param):
-    """Deviations 1000 and 1 to 10, against half a million pairs of the fitted classes."""
+    """Deviations 1000 and 1 to 10, against half a million drawn pairs."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, P)) * np.repeat([1000.0, 1.0], 200)[:, None]
     X[200:] *= np.linspace(1, 10, P)
