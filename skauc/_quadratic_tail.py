@@ -37,70 +37,101 @@ _UNDERFLOW = -800.0  # logarithm of what is 0
 _FALL = 38.0  # the path ends where the integrand is e^{−38} of its largest value
 _STEPS = np.concatenate([np.arange(0.5, 6.5, 0.25), np.geomspace(7, 700, 30)])
 _STEPS_AT_ONCE = 10
-_FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 2048, 1e-12
+_FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 4096, 1e-12
+_PROMISE = 1e-8  # a larger relative change is an error
 _BLOCK = 512  # thresholds at once, so that the nodes stay in cache
 _KNOTS = 33  # quantiles that start the search for many others
 
 
-def centred_cumulant(s, weights, slopes, *, from_end=False):
-    """``Σ_j [b_j²s²/(2D_j) − ½ log D_j]``; principal logarithms, no cut is crossed.
-
-    ``from_end`` leaves out its linear part ``−s Σ b_j²/(4λ_j)``, the end of a bounded
-    support: with y measured from there, nothing cancels however large s is.
-    """
-    total = np.zeros_like(s, dtype=np.result_type(s, float))
-    for weight, slope in zip(weights, slopes, strict=True):
-        D = 1 - 2 * weight * s
-        total -= 0.5 * np.log(D)
-        if slope != 0 and from_end:
-            total += (slope * slope / (4 * weight)) * (s / D)
-        elif slope != 0:
-            total += (0.5 * slope * slope) * (s / D) * s
-    return total
+def centred_cumulant(s, weights, slopes):
+    """``Σ_j [b_j²s²/(2D_j) − ½ log D_j]``; principal logarithms, no cut is crossed."""
+    s = np.asarray(s)
+    form = _Form.of(weights, slopes)
+    return form.cumulant_less(s.ravel(), form.linear(np.zeros(s.size))).reshape(s.shape)
 
 
-def upper_tail(y, weights, slopes, order=0):
-    """``P(S > y)`` and density of a form of variance 1 and offset 0, y ≥ its mean.
+def upper_tail(y, weights, slopes, order=0, rest=0.0):
+    """``P(S > y + rest)`` and density of a form of variance about 1, y ≥ its mean.
 
-    ``order`` 1 follows the path until the density's integrand has fallen as well.
+    ``rest`` holds digits that y has no room for. ``order`` 1 follows the path until the
+    density's integrand has fallen as well.
     """
     answers = np.zeros((2, len(y)))
     answers[:, np.isnan(y)] = np.nan
-    end = _upper_end(weights, slopes)
-    close = y > end * (1 - 1 / 64) if np.isfinite(end) else np.zeros(len(y), dtype=bool)
-    for from_end in (False, True):
-        inside = np.flatnonzero((y < end) & (close == from_end))
-        for at in np.array_split(inside, 1 + len(inside) // _BLOCK):
-            if len(at) > 0:
-                measured = y[at] - end if from_end else y[at]
-                form = _Form(weights, slopes, from_end)
-                answers[:, at] = _integrals(form, measured, order)
+    form = _Form.of(weights, slopes)
+    linear = form.linear(y, rest)
+    inside = np.isfinite(y)
+    if np.all(form.weights < 0):  # below the upper end of the support
+        inside &= linear[:, -1] < 0
+    inside = np.flatnonzero(inside)
+    for at in np.array_split(inside, 1 + len(inside) // _BLOCK):
+        if len(at) > 0:
+            answers[:, at] = _integrals(form, linear[at], order)
     return answers
 
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """The form, and whether y is measured from the end of its support."""
+    """The form, with exact partial sums of ``b_j²/(4λ_j)``; largest |λ| first.
+
+    ``b²s²/(2D) = (b²/4λ)(s/D − s)``: from ``|2λs| = 1`` on, the two sides of the path
+    cancel in y and the linear part ``−(b²/4λ)s`` unless these are added before they are
+    rounded. So K(s) − sy is a sum of terms that do not cancel, less s times
+
+        y + Σ_{|2λ_js| > 1} b_j²/(4λ_j).
+    """
 
     weights: np.ndarray
     slopes: np.ndarray
-    from_end: bool
+    drops: np.ndarray  # of shape (2, P + 1): the sums, and what their rounding lost
 
-    def exponent(self, s, y):
-        """``K(s) − sy − log s``; one y for every row of s."""
-        at = y.reshape((-1,) + (1,) * (s.ndim - 1))
-        K = centred_cumulant(s, self.weights, self.slopes, from_end=self.from_end)
-        return K - s * at - np.log(s)
+    @classmethod
+    def of(cls, weights, slopes):
+        """Sort the terms and add them up."""
+        order = np.argsort(-np.abs(weights), kind="stable")
+        weights, slopes = weights[order], slopes[order]
+        return cls(weights, slopes, _cumulative(*_quarter_ratio(slopes, weights)))
 
-    def derivative(self, s, y):
+    def linear(self, y, rest=0.0):
+        """``y + Σ_{j<k} b_j²/(4λ_j)`` for k = 0 … P, of shape (len(y), P + 1)."""
+        high, low = self.drops
+        total, lost = two_sum(y[:, None], high)
+        return total + (lost + (low + np.broadcast_to(rest, y.shape)[:, None]))
+
+    def cumulant_less(self, s, linear):
+        """``K(s) − sy``; one y for every row of s."""
+        ends = linear.T.reshape((-1, len(linear)) + (1,) * (s.ndim - 1))
+        total = np.zeros_like(s, dtype=np.result_type(s, float))
+        size, slope_of_s = np.abs(s), ends[0]
+        largest = size.max(initial=0.0)
+        terms = zip(self.weights, self.slopes, ends[1:], strict=True)
+        for weight, slope, end in terms:
+            D = 1 - 2 * weight * s
+            total -= 0.5 * np.log(D)
+            if slope == 0:
+                continue
+            half = 0.5 * slope * slope
+            if not 2 * abs(weight) * largest > 1:  # 0·∞ is not
+                total += half * s * (s / D)
+                continue
+            far = 2 * abs(weight) * size > 1
+            total += np.where(far, half / (2 * weight), half * s) * (s / D)
+            slope_of_s = np.where(far, end, slope_of_s)
+        return total - s * slope_of_s
+
+    def exponent(self, s, linear):
+        """``K(s) − sy − log s``."""
+        return self.cumulant_less(s, linear) - np.log(s)
+
+    def derivative(self, s, linear):
         """Of the exponent, at real s."""
-        s, y = s[:, None], y[:, None]
+        s = s[:, None]
         D = 1 - 2 * self.weights * s
-        if self.from_end:
-            linear = self.slopes**2 / (4 * self.weights) / D**2
-        else:
-            linear = self.slopes**2 * s * (1 - self.weights * s) / D**2
-        return np.sum(self.weights / D + linear, axis=1) - y[:, 0] - 1 / s[:, 0]
+        far = 2 * np.abs(self.weights) * s > 1
+        curved = np.where(far, 1 / (4 * self.weights), s * (1 - self.weights * s))
+        parts = (self.weights + self.slopes**2 * curved / D) / D
+        end = np.take_along_axis(linear, far.sum(axis=1, keepdims=True), axis=1)
+        return parts.sum(axis=1) - (end + 1 / s)[:, 0]
 
     def width(self, s):
         """One over the root of the exponent's second derivative, at real s."""
@@ -110,34 +141,80 @@ class _Form:
         return s / np.sqrt(second.sum(axis=1) + 1)
 
 
-def _integrals(form, y, order):
+@np.errstate(invalid="ignore", over="ignore")
+def two_sum(a, b):
+    """Sum and its rounding error (Knuth); the error of an infinite sum is 0."""
+    total = a + b
+    part = total - a
+    lost = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(lost), lost, 0.0)
+
+
+def _two_product(a, b):
+    """Product and its rounding error (Dekker)."""
+
+    def split(x):
+        high = 134217729.0 * x  # 2²⁷ + 1
+        high = high - (high - x)
+        return high, x - high
+
+    product, (a1, a2), (b1, b2) = a * b, split(a), split(b)
+    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+@np.errstate(all="ignore")  # where it overflows 1/λ is beyond every s
+def _quarter_ratio(b, weight):
+    """``b²/(4λ)`` and its rounding error."""
+    high = np.where(b == 0, 0.0, b * b / (4 * weight))
+    (square, low), (back, lower) = _two_product(b, b), _two_product(high, 4 * weight)
+    error = ((square - back) + (low - lower)) / (4 * weight)
+    return high, np.where(np.isfinite(error), error, 0.0)
+
+
+@np.errstate(invalid="ignore")  # ∞ − ∞, beyond every s as well
+def _cumulative(high, low):
+    """Sums of the first 0, 1, … terms and their rounding errors."""
+    sums = np.zeros((2, len(high) + 1))
+    for j, (term, error) in enumerate(zip(high, low, strict=True)):
+        total, lost = two_sum(sums[0, j], term)
+        sums[:, j + 1] = two_sum(total, sums[1, j] + lost + error)
+    return sums
+
+
+def _integrals(form, linear, order):
     """The contour integral, and the one without its factor 1/s."""
-    r, answers = _saddle(form, y), np.zeros((2, len(y)))
-    top, width = form.exponent(r, y), form.width(r)
+    r, answers = _saddle(form, linear), np.zeros((2, len(linear)))
+    top, width = form.exponent(r, linear), form.width(r)
     # next to an end the probability is small, the density perhaps not
     scale = top + np.log(width) + np.array([np.zeros_like(r), np.log(r)])
     there = scale.max(axis=0) > _UNDERFLOW
     if there.any():
-        r, width, y, top = r[there], width[there], y[there], top[there]
+        r, width, linear, top = (x[there] for x in (r, width, linear, top))
 
         def exponent(s):
-            return form.exponent(s, y) - top[:, None]
+            return form.exponent(s, linear) - top[:, None]
 
         path, end = _best_path(form, r, width, exponent, order)
-        sums = _trapezoid(path, end, exponent, order)
+        sums, change = _trapezoid(path, end, exponent, order)
         answers[:, there] = np.exp(scale[:, there]) * sums / np.pi
+        _check(answers[:, there], change)
+        answers[0] = np.clip(answers[0], 0, 1)
     return answers
 
 
-def _upper_end(weights, slopes):
-    """Upper end of the support, for offset 0."""
-    if np.any(weights >= 0):
-        return np.inf
-    with np.errstate(over="ignore"):
-        return -np.sum(slopes**2 / (4 * weights))
+def _check(answers, change):
+    """No wrong number leaves: the last doubling must have changed nothing."""
+    tail = answers[0]
+    right = (change <= _PROMISE) & (tail >= -_PROMISE) & (tail <= 1 + _PROMISE)
+    if not np.all(right):
+        raise ValueError(
+            f"weights and slopes must give tails to {_PROMISE:g}, got a contour "
+            f"integral that changes by {np.max(change):.1g} of its value when its step "
+            "is halved; leave out the terms far below the deviation of the form"
+        )
 
 
-def _saddle(form, y):
+def _saddle(form, linear):
     """Minimum of the exponent, which is convex, over real s > 0.
 
     The root of its derivative is bracketed on the scale ``v = log(s/(1 − s/s₁))``, s₁
@@ -145,12 +222,12 @@ def _saddle(form, y):
     halvings are enough for the start of a path.
     """
     pole = 2 * max(form.weights.max(), 0.0)  # 1/s₁
-    low, high = np.full(len(y), -3.0), np.full(len(y), 700.0)
+    low, high = np.full(len(linear), -3.0), np.full(len(linear), 700.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for _ in range(34):
             middle = (low + high) / 2
             # not falling where s rounds to the branch point
-            falling = form.derivative(1 / (np.exp(-middle) + pole), y) < 0
+            falling = form.derivative(1 / (np.exp(-middle) + pole), linear) < 0
             low, high = np.where(falling, middle, low), np.where(falling, high, middle)
     return 1 / (np.exp(-low) + pole)
 
@@ -189,7 +266,7 @@ def _best_path(form, r, width, exponent, order):
             looking &= ~better
         if not looking.any():
             break
-    return _Path(r, width, bend), end
+    return _Path(r, width, bend), np.where(looking, np.nan, end)
 
 
 def _later_rise(s, form):
@@ -211,7 +288,9 @@ def _later_rise(s, form):
 def _trapezoid(path, end, exponent, order):
     """``∫₀^end Re(exp(…) s′/(iw)) du`` without and with the factor s/r.
 
-    The nodes are doubled until two answers agree for every threshold.
+    The nodes are doubled until two answers agree for every threshold. Also returns by
+    how much of its value the last doubling changed the one asked for: rounding at the
+    nodes shows there as well.
     """
     nodes = _FIRST_NODES
 
@@ -228,23 +307,29 @@ def _trapezoid(path, end, exponent, order):
         total = total + sums((np.arange(nodes) + 0.5) / nodes)
         nodes *= 2
         now = total * end / nodes
-        change = np.abs(now[order] - before[order])
-        if np.all(change <= _AGREEMENT * np.abs(now[order])) or nodes >= _MOST_NODES:
-            return now
+        change = np.abs(now[order] - before[order]) / np.abs(now[order])
+        if np.all(change <= _AGREEMENT) or nodes >= _MOST_NODES:
+            return now, change
 
 
 def upper_quantile(q, weights, slopes):
-    """The y ≥ mean with ``P(S > y) = q``, for q ≤ ``P(S > mean)``; as ``upper_tail``.
+    """The y ≥ mean with ``P(S > y) = q``, in three parts; q ≤ ``P(S > mean)``.
+
+    The first two are the end of a bounded support, else 0; the third is measured from
+    there, so that nothing cancels next to it.
 
     Newton's method on ``log P(S > y)`` inside a bracket; below a finite end in the
     logarithm of the distance to it, of which ``log P`` is nearly linear there. Many
     quantiles start from a curve through a few.
     """
-    mean, top = weights.sum(), _upper_end(weights, slopes)
+    end = -_Form.of(weights, slopes).drops[:, -1]
+    bounded = np.all(weights < 0) and np.isfinite(end[0])
+    end, top = (end, 0.0) if bounded else (np.zeros(2), np.inf)
+    mean = weights.sum() - end[0]
     z = -ndtri(np.maximum(q, 1e-300))
     if len(q) > 2 * _KNOTS and z.min() < z.max():
         knots = np.linspace(z.min(), z.max(), _KNOTS)
-        few = upper_quantile(ndtr(-knots), weights, slopes)
+        *_, few = upper_quantile(ndtr(-knots), weights, slopes)
         y = PchipInterpolator(knots, few)(z)
     else:
         y = mean + np.maximum(z, 0.0)
@@ -253,37 +338,35 @@ def upper_quantile(q, weights, slopes):
     active = np.flatnonzero(q > 0)
     for _ in range(200):
         now = y[active]
-        tail, density = upper_tail(now, weights, slopes)
+        whole, lost = two_sum(now, end[0])
+        tail, density = upper_tail(whole, weights, slopes, rest=lost + end[1])
         left = tail > q[active]
         low[active[left]], high[active[~left]] = now[left], now[~left]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = np.log(tail / q[active]) * tail / density
-        done = np.abs(step) <= 1e-11 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
+        tolerance = 1e-11 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
+        done = np.abs(step) <= tolerance
         better = _between(_newton(now, step, top), low[active], high[active], top)
         y[active] = np.where(done, now + step, better)
         active = active[~done & (better != now)]
         if len(active) == 0:
             break
-    return y
+    return *end, y
 
 
 def _newton(y, step, top):
-    """Newton: y + step; below a finite end the same step in log(top − y)."""
+    """Newton: y + step; below an end at 0 the same step in log(−y)."""
     if not np.isfinite(top):
         return y + step
-    gap = top - y
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        relative = step / gap
-        near = top - gap * np.exp(-relative)
-        return np.where(np.abs(relative) < 0.5, y - gap * np.expm1(-relative), near)
+        return y * np.exp(step / y)
 
 
 def _between(y, low, high, top):
     """Newton's y where it lies inside the bracket, else a point that does."""
     if np.isfinite(top):  # the middle of the logarithms of the distances to it
-        nearest = max(np.spacing(abs(top)), 1e-300)
-        far, near = (np.maximum(top - end, nearest) for end in (low, high))
-        middle = top - np.sqrt(far) * np.sqrt(near)
+        far, near = (np.maximum(-end, 1e-300) for end in (low, high))
+        middle = -np.sqrt(far) * np.sqrt(near)
     else:
         middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
     return np.where((y > low) & (y < high), y, middle)

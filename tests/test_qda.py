@@ -319,3 +319,28 @@ def test_errors_are_the_parents():
         QuadraticDiscriminantROC().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="reg_param"):
         QuadraticDiscriminantROC(reg_param=2.0).fit(X, y)
+
+
+@pytest.mark.parametrize("P", [1, 3])
+@pytest.mark.parametrize("reg_param", [0.0, 0.1])
+def test_classes_of_very_unequal_deviation(P, reg_param):
+    """Deviations 1000 and 1 to 10, against half a million drawn pairs."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, P)) * np.repeat([1000.0, 1.0], 200)[:, None]
+    X[200:] *= np.linspace(1, 10, P)
+    y = np.repeat([0, 1], 200)
+    model = QuadraticDiscriminantROC(reg_param=reg_param).fit(X, y)
+    scores = [
+        model.decision_function(
+            rng.multivariate_normal(
+                rows.mean(axis=0), np.atleast_2d(np.cov(rows.T)), 500_000
+            )
+        )
+        for rows in (X[:200], X[200:])
+    ]
+    share = np.mean(scores[1] > scores[0])
+    deviation = np.sqrt(model.auc_ * (1 - model.auc_) / 500_000)
+    assert 0.5 < model.auc_ <= 1
+    assert abs(share - model.auc_) < 5 * deviation + 1e-6
+    assert 0 <= model.roc_.youden().j <= 1
+    assert 0 <= model.roc_.partial_auc(0.1) <= 0.1

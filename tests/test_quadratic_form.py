@@ -182,6 +182,52 @@ def test_moments_and_cumulant_function(form):
     assert np.exp(law.cumulant(t)) == pytest.approx(np.exp(t * S).mean(), abs=0.02)
 
 
+@pytest.mark.parametrize("decades", [3, 12, 24])
+@pytest.mark.parametrize("n", [1, 4, 15])
+def test_exponentials_across_many_orders_of_magnitude(n, decades):
+    """Pairs of equal weights: partial fractions of ``∏ 1/(1 − 2λ_js)``, in mpmath."""
+    rng = np.random.default_rng(n)
+    weights = 10 ** rng.uniform(-decades / 2, decades / 2, n) * rng.choice([-1, 1], n)
+    form = QuadraticForm(np.repeat(weights, 2), np.zeros(2 * n))
+    x = np.r_[weights, form.std() * np.array([-1e-9, 1e-20, 3.0])]
+    with mp.workdps(400):
+        scales = [2 * mp.mpf(w) for w in weights]
+        share = [
+            mp.fprod(s / (s - r) for r in scales if r != s) for s in scales
+        ]  # of the exponential of scale s
+
+        def upper(y):
+            total = mp.mpf(0)
+            for s, a in zip(scales, share, strict=True):
+                beyond = mp.exp(-abs(y / s))
+                right = beyond if y > 0 else 1
+                left = 1 - beyond if y < 0 else mp.mpf(0)
+                total += a * (right if s > 0 else left)
+            return total
+
+        expected = [upper(mp.mpf(y)) for y in x]
+        lower = [float(1 - p) for p in expected]
+        expected = [float(p) for p in expected]
+    np.testing.assert_allclose(form.sf(x), expected, rtol=1e-11, atol=1e-300)
+    np.testing.assert_allclose(form.cdf(x), lower, rtol=1e-11, atol=1e-300)
+
+
+@pytest.mark.parametrize(("weight", "slope"), [(5e3, -1e4), (5e11, -1e12), (-5e7, 3e8)])
+def test_vertex_far_below_the_slopes(weight, slope):
+    """``K(s) − sx`` cancels by all digits: both parts of x are below one spacing."""
+    form = QuadraticForm([weight], [slope], slope**2 / (4 * weight))  # vertex 0
+    gap = np.array([1e-9, 1.0, 30.0, 1e4]) * np.sign(weight)
+    with mp.workdps(60):
+        exact = mp.mpf(weight), mp.mpf(slope)
+        expected = [one_term(*exact, mp.mpf(g) - form.offset) for g in gap]
+        expected = [float(p) for p in expected]
+    np.testing.assert_allclose(form.sf(gap), expected, rtol=1e-11)
+    q = form.cdf(gap[2:]) if weight > 0 else form.sf(gap[2:])
+    back = form.isf(1 - q) if weight > 0 else form.isf(q)
+    rounding = 1e-15 / q if weight > 0 else 0 * q  # of 1 − q
+    assert np.all(np.abs(back / gap[2:] - 1) < 1e-9 + 5 * rounding)
+
+
 # -------------------------------------------------------------------------- law
 
 
@@ -412,3 +458,11 @@ def test_error_texts():
         QuadraticForm([1.0], [1.0], np.inf)
     with pytest.raises(ValueError, match=r"q must lie in \[0, 1\], got 1.5"):
         QuadraticForm([1.0], [1.0]).isf(1.5)
+
+
+def test_no_answer_from_too_few_nodes(monkeypatch):
+    monkeypatch.setattr("skauc._quadratic_tail._MOST_NODES", 8)
+    monkeypatch.setattr("skauc._quadratic_tail._FIRST_NODES", 4)
+    law = QuadraticForm([1.0, -1e-4], [0.0, 1e-3])
+    with pytest.raises(ValueError, match=r"must give tails to 1e-08, got a contour"):
+        law.sf(1.3)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
@@ -45,6 +46,65 @@ def test_equal_means_are_an_f_law(P, ratio):
     # P = 1: u = 1e-6 is 1e-12 away from the end of the scores, which is rounded
     rtol = np.where((u < 1e-3) & (P == 1), 1e-3, 1e-9)
     assert np.all(np.abs(roc.roc(u) / curve - 1) < rtol)
+
+
+def one_feature_auc(distance, variance):
+    """N(0, 1) against N(d, v), in mpmath.
+
+    The score rises or falls with ``(x − e)²``, e its vertex, so that the AUC is the
+    chance that ``x₁ − x₀`` and ``x₁ + x₀ − 2e``, two normals, have the same or opposite
+    signs: Φ₂ by ``∂Φ₂/∂ρ = φ₂``.
+    """
+    d, v = mp.mpf(distance), mp.mpf(variance)
+    vertex = -(d / v) / (1 - 1 / v)
+    a, b = d / mp.sqrt(1 + v), (d - 2 * vertex) / mp.sqrt(1 + v)
+    angle = mp.asin((v - 1) / (v + 1))
+
+    def density(t):
+        inside = a * a - 2 * mp.sin(t) * a * b + b * b
+        return mp.exp(-inside / (2 * mp.cos(t) ** 2)) / (2 * mp.pi)
+
+    ends = [0, *(angle * (1 - mp.mpf(2) ** -k) for k in range(1, 50, 4)), angle]
+    same = mp.ncdf(a) * mp.ncdf(b) + mp.ncdf(-a) * mp.ncdf(-b)
+    same += 2 * mp.quad(density, ends)
+    return same if v > 1 else 1 - same
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.1, 1.0, 3.0])
+@pytest.mark.parametrize("power", [-12, -8, -6, -4, -2, 3, 6, 12])
+def test_one_feature_with_very_unequal_variances(distance, power):
+    variance = 10.0**power
+    roc = QuadraticROC.between_normals([0.0], [[1.0]], [distance], [[variance]])
+    with mp.workdps(40):
+        auc = one_feature_auc(distance, variance)
+        expected, complement = float(auc), float(1 - auc)
+    assert roc.auc == pytest.approx(expected, rel=1e-10)
+    assert roc.swapped().auc == pytest.approx(complement, rel=1e-6)
+    t = np.r_[0.0, roc.neg.mean(), roc.pos.mean(), roc.neg.isf([0.1, 0.9])]
+    # |x − e| < r or > r, where the score is t
+    e = -distance / (variance - 1)
+    curvature = (1 - 1 / variance) / 2
+    r = np.sqrt(np.maximum((t - roc.pos.vertex()) / curvature, 0))
+    for rate, law in (
+        (roc.fpr(t), stats.norm(0, 1)),
+        (roc.tpr(t), stats.norm(distance, np.sqrt(variance))),
+    ):
+        outside = law.sf(e + r) + law.cdf(e - r)
+        inside = law.cdf(e + r) - law.cdf(e - r)
+        np.testing.assert_allclose(rate, outside if power > 0 else inside, atol=1e-6)
+        assert np.all((rate >= 0) & (rate <= 1))
+    assert 0 <= roc.youden().j <= 1
+    assert 0 <= roc.partial_auc(0.1) <= 0.1
+
+
+@pytest.mark.parametrize("P", [1, 2, 15])
+@pytest.mark.parametrize("ratio", [1e-12, 1e-5, 1e5, 1e12])
+def test_equal_means_with_very_unequal_variances(P, ratio):
+    """Pairs of equal variances: an F law of 2P and 2P degrees of freedom."""
+    I = np.eye(2 * P)  # noqa: E741
+    roc = QuadraticROC.between_normals(0 * I[0], I, 0 * I[0], ratio * I)
+    expected = stats.f(2 * P, 2 * P).cdf(min(ratio, 1 / ratio))
+    assert roc.swapped().auc == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize(
