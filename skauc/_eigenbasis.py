@@ -222,10 +222,10 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
-def _not_rounding(values, d, n_neg, n_pos):
+def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
     between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
-    least = max(_RANK * values[-1], 1e-24 * between, np.finfo(float).tiny)
+    least = max(_RANK * values[-1], 1e-24 * between, rounding, np.finfo(float).tiny)
     return values > least
 
 
@@ -303,9 +303,9 @@ def _dual(X, positive, weight, clip, standardize):
     d = (full[1].mean - full[0].mean) * scale
     rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
-    gram = _gram(rows, means * scale, root, positive)
+    gram, rounding = _gram(rows, means * scale, root, positive)
     values, left = linalg.eigh(gram)
-    keep = _not_rounding(values, d, neg.n, pos.n)
+    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
     values, left = values[keep], left[:, keep]
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [
@@ -318,10 +318,18 @@ def _dual(X, positive, weight, clip, standardize):
 
 
 def _gram(rows, means, root, positive):
-    """``RRᵀ`` of ``R = root·(rows − means[class])``, without densifying sparse rows."""
+    """``RRᵀ`` of ``R = root·(rows − means[class])``, and what it may have lost.
+
+    Dense rows are centred first: far from the origin the products of raw rows have no
+    digits left. Sparse rows stay sparse, and an eigenvalue below the rounding of their
+    raw products is none.
+    """
     label = positive.astype(int)
-    product = rows @ rows.T
-    product = product.toarray() if sparse.issparse(product) else product
+    if not sparse.issparse(rows):
+        R = root[:, None] * (rows - means[label])
+        return R @ R.T, 0.0
+    product = (rows @ rows.T).toarray()
+    rounding = np.finfo(float).eps * np.sum(np.diag(product) * root**2)
     cross = (rows @ means.T)[:, label]
     product = product - cross - cross.T + (means @ means.T)[np.ix_(label, label)]
-    return product * root * root[:, None]
+    return product * root * root[:, None], rounding

@@ -151,6 +151,16 @@ def test_invariances(change, P):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-8)
 
 
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make):
+    """24 rows less two class means, of which 4 pairs of rows are one row twice."""
+    X, positive = design(24, 40)
+    X[12:16], positive[12:16] = X[:4], positive[:4]
+    for shift in (0.0, 100.0, 1e4):
+        eigen = eigenbasis(make(X + shift), positive)
+        assert len(eigen.values) == 24 - 2 - 4
+
+
 @pytest.mark.parametrize("P", [4, 40])
 def test_constant_and_duplicate_columns(P):
     X, positive = design(24, P)

@@ -460,3 +460,27 @@ def test_equal_rows_are_ties():
     # Refits without a pair of the same row rank it a tie: both rows are equal.
     assert np.sum(margin == 0) == 18
     assert leave_pair_out(X, positive, fit).auc == counted(np.round(margin, 12))
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("alpha", [1.0, 1e-9, 1e-12])
+def test_equal_rows_are_ties_whatever_the_penalty_leaves(alpha, make):
+    """A weak penalty costs margins their digits; behind a rotation rows round too."""
+    rng = np.random.default_rng(0)
+    flowers = rng.integers(0, 5, size=(40, 2)) / 7.0
+    positive = np.arange(40) % 2 == 0
+    same = (flowers[positive][:, None] == flowers[~positive]).all(axis=2)
+    assert 5 < same.sum() < 40
+    sign = 2.0 * positive - 1
+    margin = ridge_margins(flowers, sign, positive, alpha, np.ones(40))
+    expected = np.where(same, 0.5, margin > 0).mean()
+    rotation = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    for X, y in (
+        (flowers, positive),
+        (flowers @ rotation, positive),
+        (1e3 * (flowers @ rotation)[::-1], positive[::-1]),
+    ):
+        penalty = alpha * (X**2).sum() / (flowers**2).sum()
+        model = RidgeClassifier(alpha=penalty, solver="svd").fit(X, y)
+        fit = penalised_fit(model, X, y)
+        assert leave_pair_out(make(X), y, fit).auc == pytest.approx(expected, abs=1e-12)
