@@ -81,6 +81,30 @@ class PenalisedFit:
         return np.isinf(self.intercept_scaling)
 
 
+def class_of_one_row(positive, weight=None) -> str | None:
+    """The class of which nothing is left without one of its rows, or None.
+
+    Two rows of positive weight leave one, and a single row does that counts at least
+    twice: one of its equal copies stays.
+    """
+    weight = np.ones(len(positive)) if weight is None else weight
+    for name, mask in (("negative", ~positive), ("positive", positive)):
+        some = weight[mask & (weight > 0)]
+        if len(some) < 2 and some.sum() < 2:
+            return name
+    return None
+
+
+def check_pairs(positive, weight=None):
+    """Refuse data of which leave-pair-out would leave a class without rows."""
+    name = class_of_one_row(positive, weight)
+    if name is not None:
+        raise ValueError(
+            "y_true must hold at least 2 rows of each class for leave-pair-out, got 1 "
+            f"in the {name} class: without it nothing is left of that class"
+        )
+
+
 @dataclass(frozen=True)
 class LeavePairOut:
     """Leave-pair-out AUC counted, and smoothed, each with its DeLong variance.
@@ -181,11 +205,17 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
     -------
     LeavePairOut
 
+    Raises
+    ------
+    ValueError
+        If a class has one row: nothing is left of it.
+
     Notes
     -----
     O(n·min(n, P)²) once, then one 2×2 system a pair. With more than 250 rows in a
     class an even sample of its rows, in the order of their scores, forms the pairs.
     """
+    check_pairs(positive, weight)
     weight = np.ones(len(positive)) if weight is None else weight
     keep = np.flatnonzero(weight > 0)
     if len(keep) < len(weight):

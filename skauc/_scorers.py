@@ -21,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ._leave_pair_out import class_of_one_row
 from ._posterior import COVARIANCES
 from ._ranks import empirical_auc
 from ._scores import (
@@ -375,6 +376,12 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     ValueError
         When called: if the rows are not the ones that trained the model.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        When called: if a class has one row (nan: without it nothing is left of that
+        class), or all coefficients are 0 (½).
+
     Notes
     -----
     Exact for squared losses, one Newton step otherwise (derived in
@@ -411,6 +418,14 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             stacklevel=3,
         )
         return 0.5
+    if class_of_one_row(positive, weight) is not None:
+        warnings.warn(
+            "The leave-pair-out AUC is undefined and set to nan because nothing is left "
+            "of a class of one row without that row",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return np.nan
     witness = second_witness(rule.model, Z, positive, weight)
     if witness is not None:
         return witness.auc
