@@ -420,8 +420,8 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
         return 0.5
     if class_of_one_row(positive, weight) is not None:
         warnings.warn(
-            "The leave-pair-out AUC is undefined and set to nan because nothing is left "
-            "of a class of one row without that row",
+            "The leave-pair-out AUC is undefined and set to nan because a class has "
+            "one row: without it nothing is left of that class",
             UndefinedMetricWarning,
             stacklevel=3,
         )

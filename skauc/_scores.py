@@ -406,7 +406,7 @@ def _belief(Z, w, score, positive, weight, prior, covariance):
         return None
     if isinstance(prior, AdaptivePrior):
         learnt = prior.learn(Z, positive, weight, covariance=covariance)
-        return learnt.direction(w, float(np.average(score, weights=weight)))
+        return learnt.direction(w, score)
     neg, pos = class_moments(score, positive, weight)
     features = None
     if covariance == "spherical":

@@ -445,7 +445,7 @@ def test_zero_weight_is_a_row_gone():
 def test_one_row_in_a_class_is_refused(weight, name):
     """Nothing is left of it; on noise the estimate used to be .92 on average."""
     X, positive = design(12, 3, share=2 / 12)
-    first, second = np.flatnonzero(positive)
+    first, _ = np.flatnonzero(positive)
     if weight is None:  # one row
         X, positive = np.delete(X, first, axis=0), np.delete(positive, first)
     else:  # one row that counts, and not twice
