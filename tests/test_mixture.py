@@ -332,3 +332,11 @@ def test_one_and_two_rows_in_a_class(n_pos):
     posterior = mixture(eigen).posterior(eigen.project(np.ones(3), X @ np.ones(3)))
     assert 0 < posterior.mean() < 1
     assert posterior.std() > 0.05
+
+
+def test_a_shift_of_many_features_moves_no_digit_of_the_evidence():
+    """Terms of size κP², up to 1e13, cancel: they must not be summed and subtracted."""
+    rng = np.random.default_rng(1)
+    X, positive = rng.normal(size=(30, 30_000)), np.arange(30) % 2 == 1
+    here, there = (mixture(eigenbasis(rows, positive)) for rows in (X, X + 100.0))
+    np.testing.assert_allclose(there.weight, here.weight, rtol=0, atol=1e-9)
