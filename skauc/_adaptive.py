@@ -174,12 +174,6 @@ class AdaptivePrior:
                 "X must have a feature whose variance is a positive float64 for "
                 "the adaptive prior, got none"
             )
-        if min(eigen.n_neg, eigen.n_pos) < 1:
-            raise ValueError(
-                "sample_weight must add up to at least 1 in each class (a posterior "
-                f"counts rows), got {min(eigen.n_neg, eigen.n_pos):.3g}; multiply "
-                "relative weights by n/sum(sample_weight)"
-            )
         return mixture(
             eigen, power=self.attainable_power, covariances=_COVARIANCES[covariance]
         )

@@ -167,6 +167,8 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     ``Σ g²(x − x̄)²``, so that neither the origin nor the scale of a feature counts. The
     slopes have a floor, what solvers leave when they stop.
     """
+    unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
+    fit = replace(fit, case_weight=fit.case_weight / unit, l2=fit.l2 / unit)
     z = project_samples(X, fit.w) + fit.intercept
     g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     mean = np.zeros(X.shape[1])
@@ -199,7 +201,9 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
     positive : ndarray of bool of shape (n,)
     fit : PenalisedFit
     weight : ndarray of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: of a row that counts more than once, one copy is left out,
+        any other row as a whole. So relative weights are those of at most 1; only the
+        variances need counts.
 
     Returns
     -------

@@ -28,6 +28,7 @@ from ._moments import class_moments, project_samples
 from ._posterior import NormalInverseWishart
 from ._unwrap import linear_rule
 from ._validation import (
+    check_counts,
     check_features,
     check_level,
     check_option,
@@ -77,7 +78,8 @@ def auc_difference_posterior(
     random_state : int or Generator, default=0
         Seed of their scrambling.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: counts of rows, which set the width of the posterior, at
+        least 1 in each class; multiply relative ones by n / their sum.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
@@ -125,6 +127,7 @@ def auc_difference_posterior(
         )
     positive = check_positive(y, pos_label=pos_label, classes=a.classes)
     weight = check_weight(sample_weight, positive)
+    check_counts(weight, positive)
     scores, W = _both_scores(a, b, len(positive))
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
         scores, W = -scores, -W

@@ -59,7 +59,11 @@ class Scorer:
         self._request = MetadataRequest(owner=self)
 
     def __call__(self, estimator, X, y_true, sample_weight=None):
-        """Score a fitted estimator on (X, y_true); greater is better."""
+        """Score a fitted estimator on (X, y_true); greater is better.
+
+        ``sample_weight`` counts rows where a posterior is asked; cross-validation only
+        needs ratios.
+        """
         return self._score(
             estimator, X, y_true, sample_weight=sample_weight, **self._params
         )
@@ -364,7 +368,9 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     Returns
     -------
     Scorer
-        To be called with the rows, and sample weights, that trained the model.
+        To be called with the rows, and sample weights, that trained the model. Of a row
+        of weight above 1 one copy is left out, any other row as a whole: so relative
+        weights must not exceed 1.
 
     Raises
     ------

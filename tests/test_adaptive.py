@@ -1,6 +1,7 @@
 """The adaptive prior: its laws through auc_posterior, its cache, its calibration."""
 
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -23,6 +25,7 @@ from skauc import (
     binormal_auc_score,
     cbauc_scorer,
     clear_cache,
+    lpo_auc_scorer,
     make_bee_scorer,
     make_ebauc_scorer,
 )
@@ -591,14 +594,72 @@ def test_two_distinct_rows_are_a_perfect_rule():
         assert auc_posterior(model, rows, y).mean() > 0.9
 
 
-def test_weights_below_one_row_are_refused():
+@pytest.mark.parametrize("prior", ["adaptive", "paper"])
+def test_a_posterior_needs_counts(prior):
+    """Relative weights would make it as wide as that of one row, or none."""
     X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) % 2
-    weight = np.full(20, 1e-3)  # relative: a posterior would be as wide as no rows
-    model = LogisticRegression(C=1e6).fit(X, y, sample_weight=weight)
-    with pytest.raises(
-        ValueError, match=r"add up to at least 1 in each class .* 0.01; multiply"
-    ):
-        auc_posterior(model, X, y, sample_weight=weight)
+    model = LogisticRegression().fit(X, y)
+    for weight in (1e-3, 1e-200):
+        message = rf"add up to at least 1 in each class.*{10 * weight:.3g}; multiply"
+        weight = np.full(20, weight)
+        with pytest.raises(ValueError, match=message):
+            auc_posterior(model, X, y, sample_weight=weight, prior=prior)
+        counts = weight * (20 / weight.sum())
+        assert auc_posterior(
+            model, X, y, sample_weight=counts, prior=prior
+        ).mean() == pytest.approx(auc_posterior(model, X, y, prior=prior).mean())
+
+
+def test_leave_pair_out_takes_relative_weights():
+    X, y = design(30, 4)
+    weight = np.random.default_rng(1).uniform(0.2, 1.0, 30)
+    values = [
+        lpo_auc_scorer(
+            RidgeClassifier(alpha=3 * unit).fit(X, y, sample_weight=unit * weight),
+            X,
+            y,
+            sample_weight=unit * weight,
+        )
+        for unit in (1.0, 1 / weight.sum(), 1e-6, 1e-200)
+    ]
+    assert values == pytest.approx([values[0]] * 4, rel=1e-12)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_large_counts_have_a_limit(covariance):
+    """The variance of √χ² lost its digits: from 1e6 on nan, before that wrong."""
+    X, y = design(60, 4)
+    model, weight = RidgeClassifier().fit(X, y), np.linspace(0.5, 1.5, 60)
+    got = [
+        auc_posterior(
+            model,
+            X,
+            y,
+            sample_weight=unit * weight,
+            covariance=covariance,
+            prior=AdaptivePrior(leave_pair_out=False),
+        )
+        for unit in (1e6, 1e8, 1e10)
+    ]
+    assert got[0].mean() == pytest.approx(got[2].mean(), abs=1e-5)
+    assert got[1].mean() == pytest.approx(got[2].mean(), abs=1e-7)
+    for one, two in pairwise(got):  # the width falls like one over the root of n
+        assert one.std() / two.std() == pytest.approx(10, rel=1e-2)
+
+
+def test_one_row_in_a_class_has_no_leave_pair_out():
+    """On noise it said .92 on average."""
+    means = []
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(31, 10))
+        y = np.arange(31) == 0
+        model = ridge(X, y)
+        posterior = auc_posterior(model, X, y)
+        assert posterior.leave_pair_out is None
+        means.append(posterior.mean())
+        with pytest.warns(UndefinedMetricWarning, match="a class has one row"):
+            assert np.isnan(lpo_auc_scorer(model, X, y))
+    assert 0.4 < np.mean(means) < 0.75
 
 
 @pytest.mark.parametrize("shift", [1e3, 1e6])
