@@ -166,7 +166,7 @@ def _covariance_cell(eigen, a, covariance):
 
     def log_evidence(t):
         # log p(W | a, s) = κ/2 log|asI| − (κ + df)/2 log|asI + W| up to a constant, at
-        # as = e^t; of both terms, of size κP², only what differs is written.
+        # as = e^t; of both terms, of size κP, only what differs is written.
         total = 0.0
         for df, spectrum in groups:
             log_det = np.log1p(spectrum * np.exp(-t)[:, None]).sum(axis=1)
