@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import (
     ResubstitutionSplit,
-    _adaptive,
+    clear_cache,
     ebauc_score,
     make_cbauc_scorer,
 )
@@ -102,7 +102,7 @@ def search_rows():
             )
 
             def fit(search=ours, X=X, y=y):
-                _adaptive._CACHE.clear()  # every search pays for its own data set
+                clear_cache()  # every search pays for its own data set
                 search.fit(X, y)
 
             seconds = best_time(fit, repeats=3)

@@ -9,6 +9,7 @@ Choose a linear model without folds::
 from ._adaptive import AdaptivePrior
 from ._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
 from ._binormal import BinormalROC
+from ._cache import clear_cache
 from ._compare import AUCComparison, AUCComparisons, compare_auc
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._diagnose import Diagnosis, diagnose
@@ -77,6 +78,7 @@ __all__ = [
     "cbauc_score",
     "cbauc_scorer",
     "class_moments",
+    "clear_cache",
     "compare_auc",
     "cortes_mohri_interval",
     "cortes_mohri_moments",

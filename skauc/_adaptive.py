@@ -33,19 +33,19 @@ it is the mixture with three times its variance. The factor 3 is the calibration
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass
 from numbers import Real
-from threading import Lock
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, ndtri, stdtr
 from scipy.stats import norm
 
+from ._cache import CACHE
 from ._eigenbasis import Projected, eigenbasis
 from ._leave_pair_out import LeavePairOut
 from ._mixture import Mixture, mixture
+from ._moments import project_samples
 from ._posterior import AUCPosterior, area_under_rates
 from ._ridge_path import ridge_path
 
@@ -56,7 +56,6 @@ _RHO = 0.5
 _CONTRAST_NOISE = 3.0
 _WIDEN = 3.0
 _BOUND = 10.0  # probit of the model: beyond 1 − 1e-23 it only drowns the witness
-_CACHE_ENTRIES = 4
 _COVARIANCES = {
     "common": ("common", "separate"),
     "separate": ("separate",),
@@ -152,37 +151,32 @@ class AdaptivePrior:
         -------
         Learnt
         """
+
+        def compute():
+            return self._mixture(Z, positive, weight, covariance)
+
+        if Z.shape[1] == 1:  # a score: not kept
+            return Learnt(compute(), self.leave_pair_out, Z, positive, weight)
         key = (self, covariance, _fingerprint(Z, positive, weight))
-        learnt = _CACHE.get(key)
-        if learnt is None:
-            eigen = eigenbasis(
-                Z,
-                positive,
-                weight,
-                winsorize=self.winsorize,
-                standardize=self.standardize,
+        cells = CACHE.remember(("mixture", *key), compute)
+        return Learnt(cells, self.leave_pair_out, Z, positive, weight, key)
+
+    def _mixture(self, Z, positive, weight, covariance):
+        eigen = eigenbasis(
+            Z,
+            positive,
+            weight,
+            winsorize=self.winsorize,
+            standardize=self.standardize,
+        )
+        if eigen.n_features == 0:
+            raise ValueError(
+                "X must have a feature whose variance is a positive float64 for "
+                "the adaptive prior, got none"
             )
-            if eigen.n_features == 0:
-                raise ValueError(
-                    "X must have a feature whose variance is a positive float64 for "
-                    "the adaptive prior, got none"
-                )
-            if min(eigen.n_neg, eigen.n_pos) < 1:
-                raise ValueError(
-                    "sample_weight must add up to at least 1 in each class (weights "
-                    f"count rows), got {min(eigen.n_neg, eigen.n_pos):.3g}"
-                )
-            cells = mixture(
-                eigen,
-                power=self.attainable_power,
-                covariances=_COVARIANCES[covariance],
-            )
-            reference = _Reference(cells, Z, positive, weight)
-            learnt = Learnt(cells, reference, self.leave_pair_out)
-            _CACHE.put(key, learnt)
-        else:
-            learnt.reference.renew(learnt.cells, Z, positive, weight)
-        return learnt
+        return mixture(
+            eigen, power=self.attainable_power, covariances=_COVARIANCES[covariance]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,37 +202,35 @@ class Discrepancy:
         return contrast, _softmax(self.log_tau_level + own)
 
 
-class _Reference:
-    """The discrepancy of a data set, computed when it is first needed."""
-
-    def __init__(self, cells, Z, positive, weight):
-        self._arguments = cells, Z, positive, weight
-        self._value = None
-
-    def __call__(self) -> Discrepancy:
-        arguments = self._arguments  # read first: another thread may drop them
-        if self._value is None:
-            self._value = _discrepancy(*arguments)
-            self._arguments = None  # the rows need not be kept
-        return self._value
-
-    def renew(self, cells, Z, positive, weight):
-        """See the same content again; the first rows may have been overwritten."""
-        if self._value is None:
-            self._arguments = cells, Z, positive, weight
-
-
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """Mixture and discrepancy of one data set."""
+    """Mixture of one data set beside the rows at hand, which are not kept.
+
+    ``listens`` says whether leave-pair-out is wanted; ``key`` is None where nothing is
+    to be kept.
+    """
 
     cells: Mixture
-    reference: _Reference
-    listens: bool  # whether a second witness is wanted
+    listens: bool
+    Z: np.ndarray | sparse.csr_array
+    positive: np.ndarray
+    weight: np.ndarray | None
+    key: tuple | None = None
 
-    def direction(self, w, centre) -> LearntDirection:
-        """Belief about the scores ``wᵀx`` with overall mean ``centre``."""
-        return LearntDirection(self, self.cells.eigen.project(w), centre)
+    def reference(self) -> Discrepancy:
+        """The discrepancy of the data set, computed when it is first needed."""
+
+        def compute():
+            return _discrepancy(self.cells, self.Z, self.positive, self.weight)
+
+        if self.key is None:
+            return compute()
+        return CACHE.remember(("discrepancy", *self.key), compute)
+
+    def direction(self, w, score) -> LearntDirection:
+        """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""
+        centre = float(np.average(score, weights=self.weight))
+        return LearntDirection(self, self.cells.eigen.project(w, score), centre)
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,13 +333,14 @@ class LearntDirection:
 
 
 def _discrepancy(cells, Z, positive, weight):
-    if weight is not None and not weight.all():
-        keep = weight > 0
-        Z, positive, weight = Z[keep], positive[keep], weight[keep]
     eigen = cells.eigen
-    path = ridge_path(Z, positive, weight)
+    if weight is None or weight.all():
+        path = ridge_path(Z, positive, weight)
+    else:
+        keep = weight > 0
+        path = ridge_path(Z[keep], positive[keep], weight[keep])
     a, s_a2 = _probit(path.auc, np.diag(path.covariance), eigen.n_neg, eigen.n_pos)
-    view = eigen.project(path.directions)
+    view = eigen.project(path.directions, project_samples(Z, path.directions))
     moments = [cells.posterior(view, k).probit_moments() for k in range(len(a))]
     mean, s_m2 = np.transpose(moments)
     m = np.clip(mean / np.sqrt(1 + s_m2), -_BOUND, _BOUND)
@@ -415,31 +408,3 @@ def _fingerprint(Z, positive, weight) -> bytes:
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.digest()
-
-
-class _Cache:
-    """A few data sets, the least recently used one goes first; safe under threads."""
-
-    def __init__(self, entries):
-        self._entries = entries
-        self._items = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key):
-        with self._lock:
-            if key in self._items:
-                self._items.move_to_end(key)
-            return self._items.get(key)
-
-    def put(self, key, value):
-        with self._lock:
-            self._items[key] = value
-            while len(self._items) > self._entries:
-                self._items.popitem(last=False)
-
-    def clear(self):
-        with self._lock:
-            self._items.clear()
-
-
-_CACHE = _Cache(_CACHE_ENTRIES)

@@ -98,13 +98,21 @@ class Eigenbasis:
         """Dimension of the null space of W."""
         return self.n_features - len(self.values)
 
-    def project(self, w) -> Projected:
-        """Moments of one direction (P,) or of k directions (P, k)."""
-        x = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
-        x = x / np.where(self.scale > 0, self.scale, np.inf)[:, None]
+    def project(self, w, score=None) -> Projected:
+        """Moments of one direction (P,) or of k directions (P, k).
+
+        ``score`` is ``X @ w`` on the rows that were decomposed, needed for P > n.
+        """
+        w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
+        x = w / np.where(self.scale > 0, self.scale, np.inf)[:, None]
         size = linalg.norm(x, axis=0)
-        x = x / np.where(size > 0, size, 1.0)
-        a, square_neg, square_pos = self.basis.project(x)
+        unit = np.where(size > 0, size, 1.0)
+        x = x / unit
+        if isinstance(self.basis, _Primal):
+            a, square_neg, square_pos = self.basis.project(x)
+        else:
+            score = np.reshape(score, (len(score), -1)) / unit
+            a, square_neg, square_pos = self.basis.project(w / unit, score)
         return Projected(a, self.d @ x, square_neg, square_pos, size)
 
 
@@ -124,20 +132,25 @@ class _Primal:
 
 @dataclass(frozen=True, eq=False)
 class _Dual:
-    """P > n: the deviations ``R = root·(rows − means[class])`` and ``U/√λ``."""
+    """P > n: ``U/√λ`` and what the winsorised deviations R are from scores of raw rows.
 
-    rows: np.ndarray | sparse.csr_array
-    means: np.ndarray
+    ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
+    ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
+    """
+
+    excess: sparse.csr_array
+    shrink: float
     root: np.ndarray
     positive: np.ndarray
+    kept: np.ndarray
     left: np.ndarray
 
-    def deviations(self, x):
-        centred = self.rows @ x - (self.means @ x)[self.positive.astype(int)]
-        return self.root[:, None] * centred
-
-    def project(self, x):
-        s = self.deviations(x)
+    def project(self, w, score):
+        s = score[self.kept] - self.excess @ w
+        weight = self.root**2
+        for mask in (~self.positive, self.positive):
+            s[mask] -= weight[mask] @ s[mask] / weight[mask].sum()
+        s = self.root[:, None] * s / self.shrink
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
         return self.left.T @ s, square_neg, square_pos
@@ -161,13 +174,15 @@ def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
     -------
     Eigenbasis
     """
+    kept = np.arange(len(positive))
     if weight is not None and not weight.all():
-        keep = weight > 0
-        X, positive, weight = X[keep], positive[keep], weight[keep]
+        kept = np.flatnonzero(weight)
+        X, positive, weight = X[kept], positive[kept], weight[kept]
     X = X.tocsr() if sparse.issparse(X) else X
     clip = _Clip.of(X, positive, weight, winsorize)
-    make = _primal if X.shape[1] <= X.shape[0] else _dual
-    return make(X, positive, weight, clip, standardize)
+    if X.shape[1] <= X.shape[0]:
+        return _primal(X, positive, weight, clip, standardize)
+    return _dual(X, positive, weight, clip, standardize, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +211,23 @@ class _Clip:
         mean = self.means[positive.astype(int)]
         return self.values(rows.astype(float), mean, self.bound)
 
+    def excess(self, X, positive, alive):
+        """What winsorising takes off the rows, but for one row a class; CSR."""
+        if not sparse.issparse(X):
+            deviation = X - self.means[positive.astype(int)]
+            row, column = np.nonzero((np.abs(deviation) > self.bound) & alive)
+            over = _over(deviation[row, column], self.bound[column])
+            return sparse.csr_array((over, (row, column)), shape=X.shape)
+        out = X.astype(float)
+        out.sum_duplicates()
+        row = np.repeat(positive.astype(int), np.diff(out.indptr))
+        mean, bound = self.means[row, out.indices], self.bound[out.indices]
+        # The excess of an absent entry, a 0, stands in the row of the class.
+        out.data = _over(out.data - mean, bound) - _over(-mean, bound)
+        out.data[~alive[out.indices]] = 0.0
+        out.eliminate_zeros()
+        return out
+
     def sparse(self, X, positive):
         """Sparse part and class rows whose sum are the winsorised rows."""
         at_zero = self.values(0.0, self.means, self.bound)
@@ -206,6 +238,10 @@ class _Clip:
         value = self.values(out.data, mean, self.bound[out.indices])
         out.data = value - at_zero[row, out.indices]
         return out, at_zero
+
+
+def _over(value, bound):
+    return value - np.clip(value, -bound, bound)
 
 
 def _scale(neg, pos, standardize):
@@ -222,10 +258,10 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
-def _not_rounding(values, d, n_neg, n_pos):
+def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
     between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
-    least = max(_RANK * values[-1], 1e-24 * between, np.finfo(float).tiny)
+    least = max(_RANK * values[-1], 1e-24 * between, rounding, np.finfo(float).tiny)
     return values > least
 
 
@@ -288,7 +324,7 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     )
 
 
-def _dual(X, positive, weight, clip, standardize):
+def _dual(X, positive, weight, clip, standardize, kept):
     if sparse.issparse(X):
         rows, offset = clip.sparse(X, positive)
     else:
@@ -303,25 +339,35 @@ def _dual(X, positive, weight, clip, standardize):
     d = (full[1].mean - full[0].mean) * scale
     rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
-    gram = _gram(rows, means * scale, root, positive)
+    gram, rounding = _gram(rows, means * scale, root, positive)
     values, left = linalg.eigh(gram)
-    keep = _not_rounding(values, d, neg.n, pos.n)
+    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
     values, left = values[keep], left[:, keep]
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
         for mask in (~positive, positive)
     ]
-    basis = _Dual(rows, means * scale, root, positive, left / np.sqrt(values))
-    b = basis.left.T @ basis.deviations(d[:, None])[:, 0]
+    excess = clip.excess(X, positive, scale > 0)
+    left = left / np.sqrt(values)
+    basis = _Dual(excess, clip.shrink, root, positive.copy(), kept, left)
+    b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
 
 
 def _gram(rows, means, root, positive):
-    """``RRᵀ`` of ``R = root·(rows − means[class])``, without densifying sparse rows."""
+    """``RRᵀ`` of ``R = root·(rows − means[class])``, and what it may have lost.
+
+    Dense rows are centred first: far from the origin the products of raw rows have no
+    digits left. Sparse rows stay sparse, and an eigenvalue below the rounding of their
+    raw products is none.
+    """
     label = positive.astype(int)
-    product = rows @ rows.T
-    product = product.toarray() if sparse.issparse(product) else product
+    if not sparse.issparse(rows):
+        R = root[:, None] * (rows - means[label])
+        return R @ R.T, 0.0
+    product = (rows @ rows.T).toarray()
+    rounding = np.finfo(float).eps * np.sum(np.diag(product) * root**2)
     cross = (rows @ means.T)[:, label]
     product = product - cross - cross.T + (means @ means.T)[np.ix_(label, label)]
-    return product * root * root[:, None]
+    return product * root * root[:, None], rounding

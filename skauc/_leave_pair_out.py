@@ -44,6 +44,8 @@ _REFIT_WORK = 3e7  # multiplications of one Newton iteration of all refitted pai
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
 _WALK_ROWS = 20_000
+_NEAR = 1e-6  # gap of fitted scores, over their range, at which rows are compared
+_SAME = 16 * np.finfo(float).eps  # what a product or two round
 PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sample
 
 
@@ -77,6 +79,30 @@ class PenalisedFit:
     def free(self) -> bool:
         """Whether the intercept is not penalised."""
         return np.isinf(self.intercept_scaling)
+
+
+def class_of_one_row(positive, weight=None) -> str | None:
+    """The class of which nothing is left without one of its rows, or None.
+
+    Two rows of positive weight leave one, and a single row does that counts at least
+    twice: one of its equal copies stays.
+    """
+    weight = np.ones(len(positive)) if weight is None else weight
+    for name, mask in (("negative", ~positive), ("positive", positive)):
+        some = weight[mask & (weight > 0)]
+        if len(some) < 2 and some.sum() < 2:
+            return name
+    return None
+
+
+def check_pairs(positive, weight=None):
+    """Refuse data of which leave-pair-out would leave a class without rows."""
+    name = class_of_one_row(positive, weight)
+    if name is not None:
+        raise ValueError(
+            "y_true must hold at least 2 rows of each class for leave-pair-out, got 1 "
+            f"in the {name} class: without it nothing is left of that class"
+        )
 
 
 @dataclass(frozen=True)
@@ -141,6 +167,8 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     ``Σ g²(x − x̄)²``, so that neither the origin nor the scale of a feature counts. The
     slopes have a floor, what solvers leave when they stop.
     """
+    unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
+    fit = replace(fit, case_weight=fit.case_weight / unit, l2=fit.l2 / unit)
     z = project_samples(X, fit.w) + fit.intercept
     g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     mean = np.zeros(X.shape[1])
@@ -173,17 +201,25 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
     positive : ndarray of bool of shape (n,)
     fit : PenalisedFit
     weight : ndarray of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: of a row that counts more than once, one copy is left out,
+        any other row as a whole. So relative weights are those of at most 1; only the
+        variances need counts.
 
     Returns
     -------
     LeavePairOut
+
+    Raises
+    ------
+    ValueError
+        If a class has one row: nothing is left of it.
 
     Notes
     -----
     O(n·min(n, P)²) once, then one 2×2 system a pair. With more than 250 rows in a
     class an even sample of its rows, in the order of their scores, forms the pairs.
     """
+    check_pairs(positive, weight)
     weight = np.ones(len(positive)) if weight is None else weight
     keep = np.flatnonzero(weight > 0)
     if len(keep) < len(weight):
@@ -203,6 +239,8 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
         picked, counted = sample_rows(z, positive[rows], counted, _refit_rows(shape))
         rows = rows[picked]
         margin = _refitted(X, positive, fit, weight, rows)
+        z = z[picked]
+    margin[_equal_rows(X, z, positive, rows)] = 0.0
     sharp, smooth = pair_statistics(
         margin, positive[rows], counted, smooth=(0.0, SMOOTH)
     )
@@ -242,7 +280,7 @@ def pair_statistics(margin, positive, weight, smooth):
         if bandwidth * spread > 0:
             won = ndtr(margin / (bandwidth * spread))
         else:
-            tie = 1e-9 * np.abs(margin).max()  # equal rows differ by rounding
+            tie = 1e-9 * np.abs(margin).max()  # what is 0 by symmetry, but for rounding
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
         v10, v01 = won @ share_neg, share_pos @ won
         auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1
@@ -271,6 +309,27 @@ def pair_margins(Q, F, z, g, positive):
     q_i, q_j = Q_ii * g_i + Q_ij * g_j, Q_ij * g_i + Q_jj * g_j
     step = ((F_jj + F_ji) * q_i - (F_ii + F_ij) * q_j) / det
     return z_i - z_j + step
+
+
+def _equal_rows(X, z, positive, rows):
+    """Places (i, j) of the pairs whose two rows are the same.
+
+    No rule tells them apart, however few digits a weak penalty leaves their margin:
+    so ties are read off the rows. Only pairs of almost equal fitted scores are looked
+    at, and what a product rounds (rows behind a PCA) is no difference.
+    """
+    pos, neg = rows[positive[rows]], rows[~positive[rows]]
+    z_pos, z_neg = z[positive[rows]], z[~positive[rows]]
+    near = np.abs(z_pos[:, None] - z_neg) <= _NEAR * np.ptp(z)
+    places = []
+    for i in np.flatnonzero(near.any(axis=1)):
+        there = np.flatnonzero(near[i])
+        row, others = X[[pos[i]]], X[neg[there]]
+        if hasattr(X, "toarray"):
+            row, others = row.toarray(), others.toarray()
+        gap = np.abs(others - row).max(axis=1)
+        places += [(i, j) for j in there[gap <= _SAME * np.abs(row).max()]]
+    return tuple(np.array(places, dtype=int).reshape(-1, 2).T)
 
 
 def mean_covariance(a, b, weight):

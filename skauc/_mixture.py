@@ -165,12 +165,12 @@ def _covariance_cell(eigen, a, covariance):
         groups = [(n_neg - 1, eigen.spectrum_neg), (n_pos - 1, eigen.spectrum_pos)]
 
     def log_evidence(t):
-        # log p(W | a, s) up to a constant, at as = e^t
+        # log p(W | a, s) = κ/2 log|asI| − (κ + df)/2 log|asI + W| up to a constant, at
+        # as = e^t; of both terms, of size κP, only what differs is written.
         total = 0.0
         for df, spectrum in groups:
-            scatter = np.exp(t)[:, None] + spectrum
-            log_det = np.log(scatter).sum(axis=1) + (P - len(spectrum)) * t
-            total = total + kappa / 2 * P * t - (kappa + df) / 2 * log_det
+            log_det = np.log1p(spectrum * np.exp(-t)[:, None]).sum(axis=1)
+            total = total - (df * P * t + (kappa + df) * log_det) / 2
         return total
 
     if covariance == "spherical":  # the limit a → ∞, the only cell of its kind
@@ -190,7 +190,10 @@ def _covariance_cell(eigen, a, covariance):
 def _maximise(function, start):
     """Place (as e^t) and value of the maximum near start: two grids and a parabola."""
     t = start + np.linspace(-9, 9, 61)
-    k = int(np.clip(np.argmax(function(t)), 1, len(t) - 2))
+    values = function(t)
+    if not np.ptp(values):  # one row a class says nothing about the scale
+        return float(np.exp(start)), float(values[0])
+    k = int(np.clip(np.argmax(values), 1, len(t) - 2))
     t = np.linspace(t[k - 1], t[k + 1], 31)
     values = function(t)
     k = int(np.clip(np.argmax(values), 1, len(t) - 2))

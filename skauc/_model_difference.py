@@ -9,6 +9,10 @@ see two dimensions of it,
 with Σ₀ = Σ₁ or one each. ``Σ = R(BBᵀ)⁻¹Rᵀ`` for any root R of the scatter and
 Bartlett's triangular B makes draws; the probability that a is better is a normal one
 given Σ, and only Σ is averaged over.
+
+The root is taken of ``[w_a, w_b − βw_a]``, whose scores are nearly uncorrelated: two
+almost equal rules keep the digits in which they differ (of a correlation 1 − ε only √ε
+would be left), and one rule twice is a tie.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from ._moments import class_moments, project_samples
 from ._posterior import NormalInverseWishart
 from ._unwrap import linear_rule
 from ._validation import (
+    check_counts,
     check_features,
     check_level,
     check_option,
@@ -73,7 +78,8 @@ def auc_difference_posterior(
     random_state : int or Generator, default=0
         Seed of their scrambling.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: counts of rows, which set the width of the posterior, at
+        least 1 in each class; multiply relative ones by n / their sum.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
@@ -121,11 +127,16 @@ def auc_difference_posterior(
         )
     positive = check_positive(y, pos_label=pos_label, classes=a.classes)
     weight = check_weight(sample_weight, positive)
+    check_counts(weight, positive)
     scores, W = _both_scores(a, b, len(positive))
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
         scores, W = -scores, -W
+    beta = _slope(class_moments(scores, positive, weight))
+    scores, W = (
+        np.column_stack([m[:, 0], m[:, 1] - beta * m[:, 0]]) for m in (scores, W)
+    )
     neg, pos = class_moments(scores, positive, weight)
-    belief = _joint_posterior(neg, pos, W, conjugate, covariance)
+    belief = _joint_posterior(neg, pos, W, beta, conjugate, covariance)
     return belief.draw(n_draws, random_state)
 
 
@@ -310,7 +321,14 @@ def _equal(Z_a, Z_b):
     return np.array_equal(Z_a, Z_b)
 
 
-def _joint_posterior(neg, pos, W, prior, covariance):
+def _slope(moments):
+    """β of the second score on the first, within the classes."""
+    scatter = sum(part.scatter for part in moments)
+    return scatter[0, 1] / scatter[0, 0] if scatter[0, 0] > 0 else 0.0
+
+
+def _joint_posterior(neg, pos, W, beta, prior, covariance):
+    """The joint posterior of the rules a and b from ``W = [w_a, w_b − βw_a]``."""
     views = [prior.project(w) for w in W.T]  # checks shapes and κ
     m = np.array([[v.mean_neg for v in views], [v.mean_pos for v in views]])
     S = np.asarray(prior.scale)
@@ -329,22 +347,22 @@ def _joint_posterior(neg, pos, W, prior, covariance):
     else:
         scatter = [S + part for part in scatter]
     df = views[0].kappa + n - views[0].n_features + 2
-    if not (df > 1).all() or not all((np.diag(part) > 0).all() for part in scatter):
+    back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
+    roots = [back @ _root(part) for part in scatter]
+    if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
             f"needs df > 1 and scores that vary, got df = {df.min():g}; use a proper "
             "prior (scale > 0, kappa > P - 1)"
         )
-    roots = [_root(part) for part in scatter]
-    return _JointPosterior(mean[1] - mean[0], nu_star, roots, df, shared)
+    return _JointPosterior(back @ (mean[1] - mean[0]), nu_star, roots, df, shared)
 
 
 def _root(scatter):
-    """R with RRᵀ = scatter; exact also where the two rules are one."""
-    a, b = np.sqrt(np.diag(scatter))
-    cosine = np.clip(scatter[0, 1] / (a * b), -1, 1)
-    sine = np.sqrt((1 - cosine) * (1 + cosine))
-    return np.array([[a, 0.0], [b * cosine, b * sine]])
+    """Cholesky's R, ``RRᵀ = scatter``; a score that does not vary has a row of 0."""
+    a = np.sqrt(scatter[0, 0])
+    below = scatter[0, 1] / a if a > 0 else 0.0
+    return np.array([[a, 0.0], [below, np.sqrt(max(scatter[1, 1] - below**2, 0.0))]])
 
 
 def _draw_half(root, df, u):

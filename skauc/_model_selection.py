@@ -77,7 +77,8 @@ def bayesian_val_score(
         honest unless P is small against n.
     covariance : {"common", "spherical", "separate"}, default="common"
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights, for the fit (where the model takes them) and the score.
+        Frequency weights, for the fit (where the model takes them) and the score:
+        counts of rows, as for :func:`skauc.auc_posterior`.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 

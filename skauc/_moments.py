@@ -73,7 +73,8 @@ class Moments:
         X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
             Samples; one-dimensional input is a sample of scores.
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 means the row twice, 0 the row gone.
+            Frequency weights: 2 means the row twice, 0 the row gone. The mean only
+            needs their ratios; n, scatter and covariance are of that many rows.
         featurewise : bool, default=False
             Keep only the diagonal of the scatter; no P×P matrix is built.
 
@@ -174,7 +175,7 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     positive : array-like of bool of shape (n,)
         True where the row belongs to the positive class.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights.
+        Frequency weights, as for :meth:`Moments.from_samples`.
     featurewise : bool, default=False
         Keep only the diagonals of the scatters.
 

@@ -55,6 +55,9 @@ from ._roc_curve import as_rate
 COVARIANCES = ("common", "spherical", "separate")
 _LEGENDRE = roots_legendre(64)
 _LAGUERRE = roots_laguerre(48)
+_LARGE_DF = 100.0  # both forms of the variance of √χ² have 11 digits here
+# ½ − 1/(8 df) − 1/(16 df²) + …: see _root_chi2_moments
+_ROOT_CHI2_VARIANCE = (1 / 2, -1 / 8, -1 / 16, 5 / 128, 23 / 256, -53 / 1024)
 
 
 @dataclass(frozen=True, eq=False)
@@ -451,9 +454,9 @@ class AUCPosterior:
 
     def probit_moments(self) -> tuple[float, float]:
         """Mean and variance of ``Z = Φ⁻¹(AUC)``."""
-        root = _mean_root_chi2(self.df)
+        root, spread = _root_chi2_moments(self.df)
         mean = self.D * root / np.sqrt(2 * self.q)
-        variance = (self.D**2 * (self.df - root**2) / self.q + self.v) / 2
+        variance = (self.D**2 * spread / self.q + self.v) / 2
         centre = self.weight @ mean
         return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
 
@@ -480,8 +483,8 @@ class AUCPosterior:
         -------
         AUCPosterior
         """
-        root = _mean_root_chi2(self.df)
-        unit, V = np.sqrt(2 * self.q) / root, (self.df - root**2) / self.q
+        root, spread = _root_chi2_moments(self.df)
+        unit, V = np.sqrt(2 * self.q) / root, spread / self.q
         wanted = stretch**2 * (self.v + self.D**2 * V)
 
         def at(shift):
@@ -631,9 +634,21 @@ class AUCPosterior:
         return self._probit_law().quantile(level, start)
 
 
-def _mean_root_chi2(df):
-    """``E √χ²_df``."""
-    return np.sqrt(2) * np.exp(gammaln((df + 1) / 2) - gammaln(df / 2))
+def _root_chi2_moments(df):
+    """Mean and variance of ``√χ²_df``.
+
+    ``m = √2 Γ((df + 1)/2)/Γ(df/2)`` and ``df − m²``. For large df the logarithms of
+    both gammas, and then df and m², agree in more digits than there are; the expansion
+    of their ratio (Tricomi & Erdélyi 1951), squared, has them all:
+    ``m² = df − ½ + 1/(8 df) + 1/(16 df²) − …``.
+    """
+    large = np.maximum(df, _LARGE_DF)
+    variance = np.polynomial.polynomial.polyval(1 / large, _ROOT_CHI2_VARIANCE)
+    mean = np.sqrt(large - variance)
+    small = np.minimum(df, _LARGE_DF)
+    root = np.sqrt(2) * np.exp(gammaln((small + 1) / 2) - gammaln(small / 2))
+    few = np.asarray(df) < _LARGE_DF
+    return np.where(few, root, mean), np.where(few, small - root**2, variance)
 
 
 def _variance_ratio(df_neg, df_pos):

@@ -17,7 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ._leave_pair_out import SMOOTH, pair_margins, pair_statistics, sample_rows
+from ._leave_pair_out import (
+    SMOOTH,
+    check_pairs,
+    pair_margins,
+    pair_statistics,
+    sample_rows,
+)
 from ._moments import class_moments, project_samples
 
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
@@ -46,7 +52,13 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     Returns
     -------
     RidgePath
+
+    Raises
+    ------
+    ValueError
+        If a class has one row: nothing is left of it.
     """
+    check_pairs(positive, weight)
     c = np.ones(len(positive)) if weight is None else weight
     dual = X.shape[1] > X.shape[0]
     neg, pos = class_moments(X, positive, weight, featurewise=dual)

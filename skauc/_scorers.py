@@ -21,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ._leave_pair_out import class_of_one_row
 from ._posterior import COVARIANCES
 from ._ranks import empirical_auc
 from ._scores import (
@@ -58,7 +59,11 @@ class Scorer:
         self._request = MetadataRequest(owner=self)
 
     def __call__(self, estimator, X, y_true, sample_weight=None):
-        """Score a fitted estimator on (X, y_true); greater is better."""
+        """Score a fitted estimator on (X, y_true); greater is better.
+
+        ``sample_weight`` counts rows where a posterior is asked; cross-validation only
+        needs ratios.
+        """
         return self._score(
             estimator, X, y_true, sample_weight=sample_weight, **self._params
         )
@@ -363,7 +368,9 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     Returns
     -------
     Scorer
-        To be called with the rows, and sample weights, that trained the model.
+        To be called with the rows, and sample weights, that trained the model. Of a row
+        of weight above 1 one copy is left out, any other row as a whole: so relative
+        weights must not exceed 1.
 
     Raises
     ------
@@ -374,6 +381,12 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
         skauc's own estimators.
     ValueError
         When called: if the rows are not the ones that trained the model.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        When called: if a class has one row (nan: without it nothing is left of that
+        class), or all coefficients are 0 (½).
 
     Notes
     -----
@@ -411,6 +424,14 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             stacklevel=3,
         )
         return 0.5
+    if class_of_one_row(positive, weight) is not None:
+        warnings.warn(
+            "The leave-pair-out AUC is undefined and set to nan because a class has "
+            "one row: without it nothing is left of that class",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return np.nan
     witness = second_witness(rule.model, Z, positive, weight)
     if witness is not None:
         return witness.auc

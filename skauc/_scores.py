@@ -27,6 +27,7 @@ from ._posterior import (
 )
 from ._unwrap import any_linear_rule, linear_rule, pair_rules
 from ._validation import (
+    check_counts,
     check_features,
     check_option,
     check_positive,
@@ -71,7 +72,8 @@ def cbauc_score(
         One variance for both classes or one each. With one feature the first two
         agree.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: counts of rows, which set the width of the posterior, at
+        least 1 in each class; multiply relative ones by n / their sum.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -187,8 +189,10 @@ def binormal_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
+    y_true, y_score, pos_label
         As for :func:`cbauc_score`.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights: counts of rows, of which each variance takes one off.
     equal_variance : bool, default=False
         Pool the variances of the classes.
 
@@ -231,8 +235,10 @@ def binormal_roc(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
+    y_true, y_score, pos_label
         As for :func:`cbauc_score`.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights: counts of rows, of which each variance takes one off.
     equal_variance : bool, default=False
         Pool the variances of the classes (a proper curve).
 
@@ -391,6 +397,7 @@ def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
 
 def _belief(Z, w, score, positive, weight, prior, covariance):
     check_option("covariance", covariance, COVARIANCES)
+    check_counts(weight, positive)
     name = None
     counted = score if weight is None else score[weight > 0]
     if not np.any(w):
@@ -406,7 +413,7 @@ def _belief(Z, w, score, positive, weight, prior, covariance):
         return None
     if isinstance(prior, AdaptivePrior):
         learnt = prior.learn(Z, positive, weight, covariance=covariance)
-        return learnt.direction(w, float(np.average(score, weights=weight)))
+        return learnt.direction(w, score)
     neg, pos = class_moments(score, positive, weight)
     features = None
     if covariance == "spherical":
@@ -467,7 +474,8 @@ def auc_posterior(
     covariance : {"common", "spherical", "separate"}, default="common"
         One covariance for both classes, one multiple of the identity, or one each.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights.
+        Frequency weights: counts of rows, which set the width of the posterior, at
+        least 1 in each class; multiply relative ones by n / their sum.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 

@@ -148,6 +148,31 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     return weight
 
 
+def check_counts(weight, positive):
+    """Refuse weights that are no counts of rows, where a posterior needs counts.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,) or None
+        As :func:`check_weight` returns it.
+    positive : ndarray of bool of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the weights of a class add up to less than one row.
+    """
+    if weight is None:
+        return
+    least = min(weight[positive].sum(), weight[~positive].sum())
+    if least < 1:
+        raise ValueError(
+            "sample_weight must add up to at least 1 in each class, because a "
+            f"posterior counts rows, got {least:.3g}; multiply relative weights by "
+            "n/sum(sample_weight)"
+        )
+
+
 def check_groups(groups, n: int) -> np.ndarray | None:
     """Clusters of rows, numbered from 0.
 

@@ -28,6 +28,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from ._leave_pair_out import (
     LeavePairOut,
     PenalisedFit,
+    class_of_one_row,
     leave_pair_out,
     on_its_ray,
     stationarity,
@@ -55,8 +56,11 @@ def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | Non
     Returns
     -------
     LeavePairOut or None
-        None where the objective is not known or the rows did not train the model.
+        None where the objective is not known, the rows did not train the model, or a
+        class has one row: without it the model could not have been trained.
     """
+    if class_of_one_row(positive, sample_weight) is not None:
+        return None
     Z = Z.astype(float, copy=False)  # products of float32 lose half of the digits
     discriminant = _discriminant(model, Z, positive, sample_weight)
     if discriminant is not None:
@@ -213,7 +217,9 @@ def _discriminant(model, Z, positive, sample_weight):
     neg, pos = class_moments(Z, positive, featurewise=True)
     size = ratio @ [neg.scatter.mean(), pos.scatter.mean()]
     penalty = np.full(Z.shape[1], s * size)
-    left_out = np.ones(2) if np.all(ratio == 1) else ratio * n_c / (n_c - 1)
+    left_out = (
+        np.ones(2) if np.all(ratio == 1) else ratio * n_c / np.maximum(n_c - 1, 1)
+    )
     return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "skauc"
 FLOORS = {
+    "_cache": 0,
     "_losses": 0,
     "_moments": 0,
     "_probit_law": 0,

@@ -20,7 +20,7 @@ def design(n, P, seed=0):
     return X, positive
 
 
-def check_against_dense(eigen, X, positive, standardize=True):
+def check_against_dense(eigen, X, positive, standardize=True, *, raw):
     scale, W0, W1, d = dense_scatters(X, positive, standardize)
     np.testing.assert_allclose(eigen.scale, scale, rtol=1e-10)
     np.testing.assert_allclose(eigen.d, d, rtol=1e-9, atol=1e-12)
@@ -42,7 +42,7 @@ def check_against_dense(eigen, X, positive, standardize=True):
         )
         assert expected[: len(d) - size] == pytest.approx(0, abs=1e-9 * expected[-1])
     w = np.random.default_rng(9).normal(size=(len(d), 3))
-    view = eigen.project(w)
+    view = eigen.project(w, raw @ w)
     for k in range(3):
         x = w[:, k] / scale
         size = np.linalg.norm(x)
@@ -66,7 +66,7 @@ def test_dense_algebra(n, P, standardize, winsorize):
     eigen = eigenbasis(X, positive, winsorize=winsorize, standardize=standardize)
     rows = X if winsorize is None else winsorised(X, positive, winsorize)
     assert winsorize is None or not np.allclose(rows, X)
-    check_against_dense(eigen, rows, positive, standardize)
+    check_against_dense(eigen, rows, positive, standardize, raw=X)
     assert (eigen.n_neg, eigen.n_pos) == ((~positive).sum(), positive.sum())
 
 
@@ -90,7 +90,7 @@ def test_sparse_is_dense(n, P):
             np.testing.assert_allclose(
                 getattr(loose, name), getattr(dense, name), rtol=1e-8, atol=1e-10
             )
-        a, b = loose.project(w), dense.project(w)
+        a, b = (basis.project(w, X @ w) for basis in (loose, dense))
         for name in ("difference", "square_neg", "square_pos", "size"):
             assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
 
@@ -106,7 +106,7 @@ def test_primal_is_dual_at_the_border(P):
     np.testing.assert_allclose(a.values, b.values, rtol=1e-9)
     np.testing.assert_allclose(np.abs(a.b), np.abs(b.b), rtol=1e-7)
     w = np.random.default_rng(0).normal(size=P)
-    one, two = a.project(w[:12]), b.project(w)
+    one, two = a.project(w[:12]), b.project(w, wide @ w)
     for name in ("difference", "square_neg", "square_pos", "size"):
         assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9)
 
@@ -121,7 +121,7 @@ def test_weights_repeat_rows(P):
     np.testing.assert_allclose(one.values, two.values, rtol=1e-9)
     np.testing.assert_allclose(np.abs(one.b), np.abs(two.b), rtol=1e-8)
     w = np.random.default_rng(0).normal(size=P)
-    a, b = one.project(w), two.project(w)
+    a, b = one.project(w, X @ w), two.project(w, repeat_rows(X, weight) @ w)
     for name in ("difference", "square_neg", "square_pos", "size"):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
 
@@ -134,37 +134,50 @@ def test_invariances(change, P):
     w = rng.normal(size=P)
     base = eigenbasis(X, positive)
     if change == "shift":
-        moved, v = eigenbasis(X + 100 * rng.normal(size=P), positive), w
+        Y, y, v = X + 100 * rng.normal(size=P), positive, w
     elif change == "scale":
         unit = 10 ** rng.uniform(-3, 3, P)
-        moved, v = eigenbasis(X * unit, positive), w / unit
+        Y, y, v = X * unit, positive, w / unit
     elif change == "rows":
         order = rng.permutation(24)
-        moved, v = eigenbasis(X[order], positive[order]), w
+        Y, y, v = X[order], positive[order], w
     else:
         order = rng.permutation(P)
-        moved, v = eigenbasis(X[:, order], positive), w[order]
+        Y, y, v = X[:, order], positive, w[order]
+    moved = eigenbasis(Y, y)
     np.testing.assert_allclose(moved.values, base.values, rtol=1e-8)
     np.testing.assert_allclose(np.abs(moved.b), np.abs(base.b), atol=1e-8)
-    a, b = base.project(w), moved.project(v)
+    a, b = base.project(w, X @ w), moved.project(v, Y @ v)
     for name in ("difference", "square_neg", "square_pos", "size"):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-8)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make):
+    """24 rows less two class means, of which 4 pairs of rows are one row twice."""
+    X, positive = design(24, 40)
+    X[12:16], positive[12:16] = X[:4], positive[:4]
+    for shift in (0.0, 100.0, 1e4):
+        eigen = eigenbasis(make(X + shift), positive)
+        assert len(eigen.values) == 24 - 2 - 4
 
 
 @pytest.mark.parametrize("P", [4, 40])
 def test_constant_and_duplicate_columns(P):
     X, positive = design(24, P)
     base = eigenbasis(X, positive)
-    wide = eigenbasis(np.column_stack([X, np.full(24, 1e6 + 0.1)]), positive)
+    Y = np.column_stack([X, np.full(24, 1e6 + 0.1)])
+    wide = eigenbasis(Y, positive)
     assert wide.n_features == P
     np.testing.assert_allclose(wide.values, base.values, rtol=1e-9)
     w = np.append(np.ones(P), 7.0)
-    assert wide.project(w).difference == pytest.approx(base.project(w[:-1]).difference)
+    one, two = base.project(w[:-1], X @ w[:-1]), wide.project(w, Y @ w)
+    assert two.difference == pytest.approx(one.difference)
+    assert two.square_neg == pytest.approx(one.square_neg, rel=1e-8)
     twice = eigenbasis(np.column_stack([X, X]), positive)
     assert twice.null >= P  # rank at most P of 2P features
     np.testing.assert_allclose(twice.values, 2 * base.values, rtol=1e-8)
-    half = twice.project(np.r_[w[:-1], w[:-1]] / 2)
-    one = base.project(w[:-1])
+    half = twice.project(np.r_[w[:-1], w[:-1]] / 2, X @ w[:-1])
     # x has the same score: length 1/√2 of it before, so moments double.
     assert half.difference == pytest.approx(np.sqrt(2) * one.difference, rel=1e-9)
     assert half.square_neg == pytest.approx(2 * one.square_neg, rel=1e-9)
@@ -180,7 +193,7 @@ def test_feature_that_is_the_label(P):
     assert eigen.scale[0] == pytest.approx(1 / np.sqrt(share * (1 - share)), rel=1e-9)
     only = np.zeros(P)
     only[0] = 1.0
-    view = eigen.project(only)
+    view = eigen.project(only, X @ only)
     assert view.square_neg + view.square_pos == pytest.approx(0, abs=1e-18)
     assert view.difference == pytest.approx(eigen.scale[0], rel=1e-9)
 
@@ -203,7 +216,7 @@ def test_no_square_of_the_features(kind):
     w = rng.normal(size=20000)
     eigenbasis(X, positive)
     tracemalloc.start()
-    eigenbasis(X, positive).project(w)
+    eigenbasis(X, positive).project(w, X @ w)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 30 * 20000 * 8  # P² would be 3.2 GB

@@ -191,7 +191,7 @@ def test_credit_is_the_adaptive_posterior_of_a_direction(n, P, constant):
     for rows in rng.standard_normal((3, len(y))):
         w = (X - problem.origin).T @ rows  # in the span of the rows
         credit = problem._credit()(problem.enter(w)[None, :])
-        posterior = learnt.cells.posterior(learnt.cells.eigen.project(w))
+        posterior = learnt.cells.posterior(learnt.cells.eigen.project(w, X @ w))
         assert credit == pytest.approx(posterior.mean_probit(), rel=1e-6)
 
 

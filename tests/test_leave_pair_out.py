@@ -27,6 +27,7 @@ from skauc._leave_pair_out import (
     sample_rows,
     stationarity,
 )
+from skauc._ridge_path import ridge_path
 from skauc._witness import penalised_fit, second_witness
 
 
@@ -439,12 +440,47 @@ def test_zero_weight_is_a_row_gone():
     assert a.smooth_auc == pytest.approx(b.smooth_auc, rel=1e-12)
 
 
-def test_one_row_in_a_class_and_two_and_two():
+@pytest.mark.parametrize("name", ["negative", "positive"])
+@pytest.mark.parametrize("weight", [None, "none", "less", "more"])
+def test_one_row_in_a_class_is_refused(weight, name):
+    """Nothing is left of it; on noise the estimate used to be .92 on average."""
+    X, positive = design(12, 3, share=2 / 12)
+    first, _ = np.flatnonzero(positive)
+    if weight is None:  # one row
+        X, positive = np.delete(X, first, axis=0), np.delete(positive, first)
+    else:  # one row that counts, and not twice
+        weight = {"none": 1.0, "less": 0.03, "more": 1.9}[weight] * np.ones(12)
+        weight[first] = 0.0
+    positive = positive if name == "positive" else ~positive
+    fit = squared_fit(X, positive, weight)
+    message = f"at least 2 rows of each class .* got 1 in the {name} class"
+    with pytest.raises(ValueError, match=message):
+        leave_pair_out(X, positive, fit, weight)
+    with pytest.raises(ValueError, match=message):
+        ridge_path(X, positive, weight)
+    model = RidgeClassifier().fit(X, positive, sample_weight=weight)
+    assert second_witness(model, X, positive, weight) is None
+    for model in (LinearDiscriminantAnalysis(), LogisticRegression()):
+        assert second_witness(model.fit(X, positive), X, positive, weight) is None
+
+
+def test_one_row_that_counts_twice_is_two_rows():
     X, positive = design(12, 3, share=1 / 12)
-    model = LogisticRegression().fit(X, positive)
-    witness = second_witness(model, X, positive)
-    assert 0 <= witness.auc <= 1
-    assert witness.variance >= 0.25  # one row: the largest there can be
+    weight = np.where(positive, 2.0, 1.0)
+    twice = np.repeat(X, weight.astype(int), axis=0)
+    both = np.repeat(positive, weight.astype(int))
+    one = leave_pair_out(X, positive, squared_fit(X, positive, weight), weight)
+    two = leave_pair_out(twice, both, squared_fit(twice, both))
+    assert one.auc == pytest.approx(two.auc, rel=1e-9)
+    assert one.smooth_auc == pytest.approx(two.smooth_auc, rel=1e-9)
+
+
+def squared_fit(X, positive, weight=None):
+    model = RidgeClassifier().fit(X, positive, sample_weight=weight)
+    return penalised_fit(model, X, positive, weight)
+
+
+def test_two_and_two():
     X, positive = design(4, 3)
     witness = second_witness(RidgeClassifier().fit(X, positive), X, positive)
     expected = ridge_margins(X, 2.0 * positive - 1, positive, 1.0, np.ones(4))
@@ -460,3 +496,27 @@ def test_equal_rows_are_ties():
     # Refits without a pair of the same row rank it a tie: both rows are equal.
     assert np.sum(margin == 0) == 18
     assert leave_pair_out(X, positive, fit).auc == counted(np.round(margin, 12))
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("alpha", [1.0, 1e-9, 1e-12])
+def test_equal_rows_are_ties_whatever_the_penalty_leaves(alpha, make):
+    """A weak penalty costs margins their digits; behind a rotation rows round too."""
+    rng = np.random.default_rng(0)
+    flowers = rng.integers(0, 5, size=(40, 2)) / 7.0
+    positive = np.arange(40) % 2 == 0
+    same = (flowers[positive][:, None] == flowers[~positive]).all(axis=2)
+    assert 5 < same.sum() < 40
+    sign = 2.0 * positive - 1
+    margin = ridge_margins(flowers, sign, positive, alpha, np.ones(40))
+    expected = np.where(same, 0.5, margin > 0).mean()
+    rotation = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    for X, y in (
+        (flowers, positive),
+        (flowers @ rotation, positive),
+        (1e3 * (flowers @ rotation)[::-1], positive[::-1]),
+    ):
+        penalty = alpha * (X**2).sum() / (flowers**2).sum()
+        model = RidgeClassifier(alpha=penalty, solver="svd").fit(X, y)
+        fit = penalised_fit(model, X, y)
+        assert leave_pair_out(make(X), y, fit).auc == pytest.approx(expected, abs=1e-12)

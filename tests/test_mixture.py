@@ -1,5 +1,7 @@
 """Cells of the adaptive prior against full P×P densities and draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from oracles import dense_scatters
@@ -17,12 +19,17 @@ from skauc._mixture import (
 )
 
 
-def problem(n, P, seed=0):
-    """Rows and their decomposition; not winsorised, so that the oracle is plain."""
+def design(n, P, seed=0):
     rng = np.random.default_rng(seed)
     positive = np.arange(n) % 5 < 2
     X = rng.normal(size=(n, P)) @ (np.eye(P) + 0.5 * rng.normal(size=(P, P)))
     X[positive, 0] += 1.0
+    return X, positive
+
+
+def problem(n, P, seed=0):
+    """Decomposed rows; not winsorised, so that the oracle is plain."""
+    X, positive = design(n, P, seed)
     eigen = eigenbasis(X, positive, winsorize=None)
     _, W0, W1, d = dense_scatters(X, positive)
     return eigen, W0, W1, d
@@ -134,7 +141,7 @@ def test_evidence_and_shrinkage_of_the_mean(n, P, covariance, gamma):
     np.testing.assert_allclose(np.diff(log_b), np.diff(expected), rtol=1e-7)
 
     w = np.random.default_rng(2).normal(size=P)
-    view = eigen.project(w)
+    view = eigen.project(w, design(n, P)[0] @ w)
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     cells = _one_column(eigen, shrink, noise, a_scale, a, covariance)
@@ -192,7 +199,8 @@ def test_common_cells_against_their_statement(n, P):
     eigen, W0, W1, d = problem(n, P)
     cells = mixture(eigen, covariances=("common",))
     w = np.random.default_rng(3).normal(size=P)
-    view, posterior = eigen.project(w), cells.posterior(eigen.project(w))
+    view = eigen.project(w, design(n, P)[0] @ w)
+    posterior = cells.posterior(view)
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     h = eigen.n_neg * eigen.n_pos / n
@@ -227,8 +235,10 @@ def test_projected_variance_is_the_inverse_wisharts(n, P):
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     c = int(np.argmax(cells.weight))
-    q, df = (np.broadcast_to(part, len(cells.weight))[c]
-             for part in cells._variance(eigen.project(w), 0))  # fmt: skip
+    view = eigen.project(w, design(n, P)[0] @ w)
+    q, df = (
+        np.broadcast_to(part, len(cells.weight))[c] for part in cells._variance(view, 0)
+    )
     S = cells.a_scale[c] * np.eye(P) + W0 + W1
     law = stats.invwishart(P + 1 + cells.a[c] + n - 2, S)
     draws = np.array([x @ M @ x for M in law.rvs(4000, random_state=1)])
@@ -321,6 +331,18 @@ def test_one_and_two_rows_in_a_class(n_pos):
     rng = np.random.default_rng(0)
     X, positive = rng.normal(size=(n_pos + 1, 3)), np.arange(n_pos + 1) < n_pos
     eigen = eigenbasis(X, positive)
-    posterior = mixture(eigen).posterior(eigen.project(np.ones(3)))
+    posterior = mixture(eigen).posterior(eigen.project(np.ones(3), X @ np.ones(3)))
     assert 0 < posterior.mean() < 1
     assert posterior.std() > 0.05
+
+
+def test_evidence_of_a_million_features_is_smooth():
+    """Terms of size κP cancel, 1e13: a last digit of λ must not move the evidence."""
+    X, positive = design(30, 20)
+    eigen = replace(eigenbasis(X, positive), unseen=10**6)
+    nudged = replace(eigen, values=eigen.values * (1 + 1e-13))
+    one, two = (
+        _covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged)
+    )
+    assert two[0] == pytest.approx(one[0], rel=0, abs=1e-5)  # the log evidence
+    assert two[1] == pytest.approx(one[1], rel=1e-11)  # the scale

@@ -77,13 +77,33 @@ def test_margins_are_auc_posterior(covariance):
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_the_same_rule_is_a_tie(covariance):
     got = auc_difference_posterior(A, A, X, Y, covariance=covariance)
-    # Two equal products may differ in the last digit on some processors.
-    assert got.probability == pytest.approx(0.5, abs=1e-3)
-    assert got.interval() == pytest.approx((0, 0), abs=1e-8)
+    assert got.probability == 0.5
+    assert got.interval() == pytest.approx((0, 0), abs=1e-12)
     scaled = LogisticRegression().fit(X, Y)
-    scaled.coef_ = 3 * A.coef_
-    got = auc_difference_posterior(A, scaled, X, Y, covariance=covariance)
-    assert got.mean() == pytest.approx(0, abs=1e-9)
+    for unit in (3.0, 1e-7 / 3, 1e9 / 7):
+        scaled.coef_ = unit * A.coef_
+        got = auc_difference_posterior(A, scaled, X, Y, covariance=covariance)
+        assert got.probability == 0.5
+        assert got.interval() == pytest.approx((0, 0), abs=1e-12)
+
+
+def test_the_last_digit_of_the_scores_is_no_difference():
+    """Two equal products may be rounded differently: on some processors they are."""
+    moved = LogisticRegression().fit(X, Y)
+    for digits in ([1, -1, 2, 0], [0, 3, -2, 1]):
+        moved.coef_ = A.coef_ * (1 + np.finfo(float).eps * np.array(digits))
+        assert auc_difference_posterior(A, moved, X, Y).probability == 0.5
+
+
+def test_almost_equal_rules_keep_their_difference():
+    """A step t of the coefficients moves the difference by t, down to rounding."""
+    moved, gap = LogisticRegression().fit(X, Y), []
+    for step in (1e-3, 1e-6, 1e-9):
+        moved.coef_ = A.coef_ + step * (B.coef_ - A.coef_)
+        gap.append(auc_difference_posterior(A, moved, X, Y).mean() / step)
+    assert gap[1] == pytest.approx(gap[0], rel=1e-2)
+    # AUCs are rounded to 1e-16, differences here are 1e-13
+    assert gap[2] == pytest.approx(gap[1], rel=1e-3)
 
 
 def test_swapping_models_and_classes():

@@ -161,6 +161,20 @@ def test_proposition_1(cell):
     assert got == pytest.approx(float(expected), rel=1e-13, abs=0)
 
 
+@pytest.mark.parametrize("df", [0.5, 3.0, 99.0, 101.0, 1e3, 1e6, 1e9, 1e13])
+def test_probit_moments_of_any_degrees_of_freedom(df):
+    """``Z = (D √(χ²/q) + √v N)/√2`` by mpmath; its variance rides on df − (E√χ²)²."""
+    with mp.workdps(60):
+        half = mp.mpf(df) / 2
+        root = mp.sqrt(2) * mp.exp(
+            mp.loggamma(half + mp.mpf(1) / 2) - mp.loggamma(half)
+        )
+        mean, spread = root / mp.sqrt(2 * mp.mpf(df)), (df - root**2) / (2 * mp.mpf(df))
+    got = AUCPosterior.from_cells(D=1.0, v=1e-300, q=df, df=df).probit_moments()
+    assert got[0] == pytest.approx(float(mean), rel=1e-13)
+    assert got[1] == pytest.approx(float(spread), rel=1e-11)  # as the constant says
+
+
 @pytest.mark.parametrize("df", [5.0, 43.0, 203.0, 2003.0])
 @pytest.mark.parametrize("t", [0.1, 2.0, 8.0, 30.0])
 def test_tail_mean_keeps_relative_accuracy(df, t):
