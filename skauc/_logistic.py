@@ -290,6 +290,12 @@ class IRLSLogisticRegression(LinearClassifier):
         linearly dependent.
         """
         self._check_inference("covariance_")
+        if self.result_.covariance is None:
+            raise AttributeError(
+                "covariance_ is not built for more features than rows of positive "
+                "weight; standard_errors_ and summary() are, got "
+                f"{self.n_features_in_} features"
+            )
         return self.result_.covariance
 
     @property
@@ -299,8 +305,7 @@ class IRLSLogisticRegression(LinearClassifier):
         A row for each class but the reference, the intercept (if fitted) first.
         """
         self._check_inference("standard_errors_")
-        variance = np.maximum(np.diag(self.result_.covariance), 0)
-        return np.sqrt(variance).reshape(len(self.classes_) - 1, -1)
+        return self.result_.standard_errors
 
     @property
     def aic_(self):
