@@ -40,7 +40,7 @@ _EPS = np.finfo(float).eps
 _LARGE_MEAN = 100.0  # squared mean over variance beyond which features are shifted
 _ROUNDING = 1e-12  # relative error of a log-likelihood
 _TINY_GRADIENT = 1e-8  # mean gradient at which separation is looked for
-_ORDINARY = 1e-70, 1e70  # sizes whose fourth powers are normal numbers
+ORDINARY = 1e-70, 1e70  # sizes whose fourth powers are normal numbers
 _LARGEST_RIDGE = 1e300  # coefficients below its inverse are 0
 
 
@@ -129,7 +129,8 @@ def irls(
     Raises
     ------
     ValueError
-        If all weights of a class, or a coefficient, are beyond floating point.
+        If all weights of a class, relative to the largest one, or a coefficient are
+        beyond floating point.
 
     Notes
     -----
@@ -155,20 +156,20 @@ def irls(
         max_iter=max_iter,
         max_halvings=max_halvings,
     )
-    if not (np.isfinite(found.coef).all() and np.isfinite(found.intercept).all()):
+    errors, covariance = found.standard_errors, found.covariance
+    numbers = [found.coef, found.intercept, 0.0 if errors is None else errors]
+    if not all(np.isfinite(part).all() for part in numbers):
         raise ValueError(
-            "X must hold features whose coefficients are below 1e308, got "
-            f"coefficients {found.coef.ravel()[:3]}"
+            "X must hold features that are large enough for their coefficients and "
+            f"standard errors to be numbers, got one of size {_smallest(X):.3g}"
         )
-    if count == 1:
-        return found
-    inference = found.standard_errors is not None
-    return replace(
-        found,
-        log_likelihood=found.log_likelihood * count,
-        covariance=None if found.covariance is None else found.covariance / count,
-        standard_errors=found.standard_errors / math.sqrt(count) if inference else None,
-    )
+    with np.errstate(over="ignore"):
+        return replace(
+            found,
+            log_likelihood=found.log_likelihood * count,
+            covariance=None if covariance is None else covariance / count,
+            standard_errors=None if errors is None else errors / math.sqrt(count),
+        )
 
 
 def _relative(weight, codes, n_classes):
@@ -194,7 +195,7 @@ def _newton_in_row_space(X, codes, weight, init, *, ridge, fit_intercept, **opti
     if weight is not None:
         seen = weight > 0
         X, codes, weight = X[seen], codes[seen], weight[seen]
-    unit = float(_units(_largest(X).max()))
+    unit = float(_units(feature_sizes(X).max()))
     X = X if unit == 1 else X / unit
     shares, centre = None, np.zeros(X.shape[1])
     if fit_intercept:
@@ -220,26 +221,31 @@ def _newton_in_row_space(X, codes, weight, init, *, ridge, fit_intercept, **opti
     )
     coef, errors = space.leave(found.coef.T).T, None
     intercept = found.intercept - coef @ centre
-    if found.covariance is not None:
-        M, errors = len(found.standard_errors), []
-        size = len(found.covariance) // M
-        for m in range(M):
-            part = slice(m * size, (m + 1) * size)
-            values, V = linalg.eigh(found.covariance[part, part])
-            root = V * np.sqrt(np.maximum(values, 0))
-            E = space.leave(root[fit_intercept:])
-            error = np.sqrt(np.einsum("jk,jk->j", E, E)) / unit
-            if fit_intercept:  # b = b' − centreᵀβ
-                error = np.append(np.linalg.norm(root[0] - centre @ E), error)
-            errors.append(error)
-        errors = np.array(errors)
+    with np.errstate(over="ignore"):
+        if found.covariance is not None:
+            errors = _errors_of_features(found, space, fit_intercept)
+            errors[:, int(fit_intercept) :] /= unit
+        coef = coef / unit
     return replace(
-        found,
-        coef=coef / unit,
-        intercept=intercept,
-        covariance=None,
-        standard_errors=errors,
+        found, coef=coef, intercept=intercept, covariance=None, standard_errors=errors
     )
+
+
+def _errors_of_features(found, space, fit_intercept):
+    """Standard errors of ``Lβ`` from a root of the covariance of β, L being P×r."""
+    M = len(found.standard_errors)
+    size = len(found.covariance) // M
+    errors = []
+    for m in range(M):
+        part = slice(m * size, (m + 1) * size)
+        values, V = linalg.eigh(found.covariance[part, part])
+        root = V * np.sqrt(np.maximum(values, 0))
+        E = space.leave(root[int(fit_intercept) :])
+        error = np.sqrt(np.einsum("jk,jk->j", E, E))
+        if fit_intercept:  # it is that at the centre less centreᵀ coef
+            error = np.append(np.linalg.norm(root[0] - space.centre @ E), error)
+        errors.append(error)
+    return np.array(errors)
 
 
 def _newton(
@@ -300,8 +306,8 @@ def _newton(
     )
 
 
-def _largest(X):
-    """Largest absolute value of each feature."""
+def feature_sizes(X):
+    """Largest absolute value of each feature, of shape (P,)."""
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
@@ -310,8 +316,13 @@ def _largest(X):
 
 def _units(largest):
     """Powers of two near sizes that are not ordinary, 1 for those that are."""
-    ordinary = (largest == 0) | ((_ORDINARY[0] < largest) & (largest < _ORDINARY[1]))
+    ordinary = (largest == 0) | ((ORDINARY[0] < largest) & (largest < ORDINARY[1]))
     return np.where(ordinary, 1.0, np.ldexp(1.0, np.frexp(largest)[1] - 1))
+
+
+def _smallest(X):
+    sizes = feature_sizes(X)
+    return sizes[sizes > 0].min(initial=np.inf)
 
 
 def _ascend(frame, point, D, max_halvings):
@@ -367,7 +378,7 @@ class _Likelihood:
         self.n_rows, self.n_features = X.shape
         self.size = self.n_features + fit_intercept
         self.total = float(self.n_rows if weight is None else weight.sum())
-        self.shift, self.unit = None, _units(_largest(X))
+        self.shift, self.unit = None, _units(feature_sizes(X))
         self.ordinary = bool(np.all(self.unit == 1))
 
     def blocks(self):
@@ -468,8 +479,8 @@ def _margins(F, code):
 class _Frame:
     """Coordinates in which Newton's equations are well scaled.
 
-    B is that of features measured in ``model.unit``. Features are shifted if their mean is large against their spread, equations
-    scaled to unit spread, and restricted to the row space if the features are
+    B is that of features measured in ``model.unit``. Features are shifted if their
+    mean is large against their spread, equations scaled to unit spread, and restricted to the row space if the features are
     linearly dependent. All of it is read off the information at B = 0, which is
     X̃ᵀ diag(w) X̃ up to a factor.
     """
@@ -548,13 +559,14 @@ class _Frame:
             order = np.roll(order, 1)
         back = np.kron(np.eye(M), back[order])
         covariance = back @ inverse @ back.T
-        errors, unit = np.sqrt(np.maximum(np.diag(covariance), 0)), self.unit[order]
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0))
         covariance = (covariance + covariance.T) / 2
         if not self.model.ordinary:
-            units = np.tile(unit, M)
-            with np.errstate(over="ignore", under="ignore"):
-                covariance = covariance / units / units[:, None]
-        return covariance, errors.reshape(M, -1) / unit
+            unit = np.tile(self.unit[order], M)
+            with np.errstate(over="ignore"):
+                covariance = covariance / unit / unit[:, None]
+                errors = errors / unit
+        return covariance, errors.reshape(M, -1)
 
     def enter(self, init, T):
         """Parameters B from coefficient rows in the original features."""

@@ -31,6 +31,7 @@ _BLOCK_BYTES = 2**21
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
 _PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
 _STRIDE = 5
+_MANY_ROWS = 1e70  # its square, times that of a large feature, is a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +300,13 @@ def _centre_and_scale(neg, pos, standardize):
                 "each class must hold more than 1 row (or weights that add up to more "
                 f"than 1) for its own covariance, got {part.n:g} in the {name} class"
             )
-    origin = (neg.n * neg.mean + pos.n * pos.mean) / (neg.n + pos.n)
+        if part.n > _MANY_ROWS:
+            raise ValueError(
+                f"sample_weight must add up to at most {_MANY_ROWS:g} (weights are "
+                f"counts of rows here), got {part.n:.3g} in the {name} class"
+            )
+    share = pos.n / (neg.n + pos.n)
+    origin = (1 - share) * neg.mean + share * pos.mean
     if not standardize:
         return origin, np.ones(len(origin))
     variance = neg.covariance + pos.covariance
