@@ -480,9 +480,9 @@ class _Frame:
     """Coordinates in which Newton's equations are well scaled.
 
     B is that of features measured in ``model.unit``. Features are shifted if their
-    mean is large against their spread, equations scaled to unit spread, and restricted to the row space if the features are
-    linearly dependent. All of it is read off the information at B = 0, which is
-    X̃ᵀ diag(w) X̃ up to a factor.
+    mean is large against their spread, equations scaled to unit spread, and restricted
+    to the row space if the features are linearly dependent. All of it is read off the
+    information at B = 0, which is X̃ᵀ diag(w) X̃ up to a factor.
     """
 
     def __init__(self, model, ridge, scale, basis):

@@ -10,7 +10,12 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
-from skauc import LinearDiscriminantROC, ResubstitutionSplit, cbauc_scorer
+from skauc import (
+    LinearDiscriminantROC,
+    QuadraticDiscriminantROC,
+    ResubstitutionSplit,
+    cbauc_scorer,
+)
 
 
 def two_normals(n_neg=300, n_pos=120, P=4, seed=0):
