@@ -13,7 +13,9 @@ from ._linear import (
     LinearClassifier,
     check_class_weight,
     check_classes,
+    check_feature_sizes,
     check_finite_features,
+    check_flag,
     check_number,
 )
 from ._moments import class_moments
@@ -160,6 +162,7 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         X, y = self._check_rows(X, y)
+        check_feature_sizes(X)
         self.classes_, codes = check_classes(y, binary=True)
         weight = check_class_weight(sample_weight, codes, self.classes_)
         positive = codes == 1
@@ -200,6 +203,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"({self.n_features_in_} features), which keeps no moments"
             )
         X, y = self._check_rows(X, y, reset=first)
+        check_feature_sizes(X)
         if first:
             if classes is None:
                 raise ValueError(
@@ -244,6 +248,7 @@ class GaussianAUCClassifier(LinearClassifier):
             raise ValueError(f"threshold must be finite, got {self.threshold}")
         check_number("tol", self.tol, 0, open_low=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
+        check_flag("standardize", self.standardize)
 
     def _solve(self, problem):
         self.shrinkage_ = problem.shrinkage(self.shrinkage)
@@ -299,12 +304,15 @@ class GaussianAUCClassifier(LinearClassifier):
             )
 
     def _start(self, problem):
-        start = np.asarray(self.coef_init, dtype=float).ravel()
+        try:
+            start = np.asarray(self.coef_init, dtype=float).ravel()
+        except (TypeError, ValueError, OverflowError):
+            start = np.array([np.nan])
         P = len(problem.origin)
         if start.shape != (P,) or not np.isfinite(start).all() or not start.any():
             raise ValueError(
-                f"coef_init must hold {P} finite numbers, not all 0, got an array of "
-                f"shape {np.shape(self.coef_init)}"
+                f"coef_init must hold {P} finite numbers, not all 0, got "
+                f"{self.coef_init!r:.60}"
             )
         return start
 

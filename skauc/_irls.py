@@ -17,21 +17,31 @@ gradient and its information (negative Hessian) are
 because diag(p) − ppᵀ is the Laplacian of the complete graph with edges p_k p_m. Every
 S_km is one symmetric product of rows scaled by √(w p_k p_m); nothing larger than a
 block of rows is copied, and the binary model is M = 1, T = (0, 1)ᵀ.
+
+For P > n the rows are replaced by their r ≤ n coordinates in their own span
+(:mod:`skauc._row_space`): a ridge and the least norm are the same there, and nothing
+is P×P. Weights, and features of extreme size, are measured in powers of two that keep
+every square a normal number.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from scipy import linalg, sparse
+
+from ._row_space import RowSpace
 
 _BLOCK_BYTES = 2**21  # rows are scaled and multiplied in blocks that stay in cache
 _EPS = np.finfo(float).eps
 _LARGE_MEAN = 100.0  # squared mean over variance beyond which features are shifted
 _ROUNDING = 1e-12  # relative error of a log-likelihood
 _TINY_GRADIENT = 1e-8  # mean gradient at which separation is looked for
+ORDINARY = 1e-70, 1e70  # sizes whose fourth powers are normal numbers
+_LARGEST_RIDGE = 1e300  # coefficients below its inverse are 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +57,9 @@ class IRLSResult:
         Without the penalty.
     covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
         Inverse information; for each non-reference class the intercept (if any) and
-        then the features. None when penalised or separated.
+        then the features. None when penalised or separated, or for P > n.
+    standard_errors : ndarray of shape (M, P + 1) or None
+        Roots of its diagonal, for P > n as well.
     rank : int
         Rank of the features together with the intercept.
     n_iter, n_halvings : int
@@ -60,6 +72,7 @@ class IRLSResult:
     intercept: np.ndarray
     log_likelihood: float
     covariance: np.ndarray | None
+    standard_errors: np.ndarray | None
     rank: int
     n_iter: int
     n_halvings: int
@@ -83,7 +96,8 @@ def irls(
 ) -> IRLSResult:
     """Maximise ``ℓ(B) − ‖coef‖²/(2C)`` by Newton's method with step halving.
 
-    One pass over X an iteration, O(n P² K²/2), and systems of M(P + 1) equations.
+    One pass over X an iteration, O(n P² K²/2), and systems of M(P + 1) equations. For
+    P > n, O(n² P) once, and then as if P were n.
 
     Parameters
     ----------
@@ -94,7 +108,8 @@ def irls(
     n_classes : int
         K ≥ 2.
     sample_weight : ndarray of shape (n,), default=None
-        Frequency weights.
+        Frequency weights. Their multiples have the same optimum if C is divided by
+        the same number.
     C : float, default=inf
         Inverse strength of the ridge penalty; the intercept is not penalised.
     fit_intercept : bool, default=True
@@ -111,6 +126,12 @@ def irls(
     -------
     IRLSResult
 
+    Raises
+    ------
+    ValueError
+        If all weights of a class, relative to the largest one, or a coefficient are
+        beyond floating point.
+
     Notes
     -----
     Linearly dependent features leave the likelihood flat in some directions: steps
@@ -119,10 +140,131 @@ def irls(
     moves some logits by about 1 while the gradient dies away. That, certified by a
     direction along which no row loses, names the separation.
     """
+    weight, count = _relative(sample_weight, codes, n_classes)
     penalised = bool(np.isfinite(C))
-    T = _coding(n_classes, reference, symmetric=penalised and n_classes > 2)
-    model = _Likelihood(X, codes, sample_weight, T, fit_intercept)
-    frame, point = _Frame.from_zero(model, 1 / C)
+    n_seen = len(codes) if weight is None else np.count_nonzero(weight)
+    newton = _newton_in_row_space if X.shape[1] > n_seen else _newton
+    found = newton(
+        X,
+        codes,
+        weight,
+        init,
+        T=_coding(n_classes, reference, symmetric=penalised and n_classes > 2),
+        ridge=min(1 / float(C) / count, _LARGEST_RIDGE) if penalised else None,
+        fit_intercept=fit_intercept,
+        tol=tol,
+        max_iter=max_iter,
+        max_halvings=max_halvings,
+    )
+    errors, covariance = found.standard_errors, found.covariance
+    numbers = [found.coef, found.intercept, 0.0 if errors is None else errors]
+    if not all(np.isfinite(part).all() for part in numbers):
+        raise ValueError(
+            "X must hold features that are large enough for their coefficients and "
+            f"standard errors to be numbers, got one of size {_smallest(X):.3g}"
+        )
+    with np.errstate(over="ignore"):
+        return replace(
+            found,
+            log_likelihood=found.log_likelihood * count,
+            covariance=None if covariance is None else covariance / count,
+            standard_errors=None if errors is None else errors / math.sqrt(count),
+        )
+
+
+def _relative(weight, codes, n_classes):
+    """Weights with a largest one in [1, 2), and the power of two they stand for."""
+    if weight is None:
+        return None, 1.0
+    unit = _power_of_two(weight.max())
+    weight = weight / unit
+    if not np.bincount(codes, weight, minlength=n_classes).all():
+        raise ValueError(
+            "sample_weight must not be smaller in a whole class than 1e-308 times the "
+            f"largest weight, got {unit:.3g} for that"
+        )
+    return weight, unit
+
+
+def _power_of_two(value):
+    return math.ldexp(1.0, math.frexp(value)[1] - 1)
+
+
+def _newton_in_row_space(X, codes, weight, init, *, ridge, fit_intercept, **options):
+    """Newton's method on the coordinates of the rows in their own span."""
+    if weight is not None:
+        seen = weight > 0
+        X, codes, weight = X[seen], codes[seen], weight[seen]
+    unit = float(_units(feature_sizes(X).max()))
+    X = X if unit == 1 else X / unit
+    shares, centre = None, np.zeros(X.shape[1])
+    if fit_intercept:
+        shares = np.ones(len(codes)) if weight is None else weight
+        shares = shares / shares.sum()
+        centre = shares @ X
+    space = RowSpace.of_rows(X, centre, 1.0, shares)
+    if init is not None:
+        init = np.atleast_2d(init).astype(float)
+        coef = init[:, : X.shape[1]] * unit
+        intercept = init[:, X.shape[1] :] + (coef @ centre)[:, None]
+        init = np.column_stack([space.enter(coef.T).T, intercept[:, :fit_intercept]])
+    if ridge is not None:
+        ridge = min(ridge / unit / unit, _LARGEST_RIDGE)
+    found = _newton(
+        space.coordinates,
+        codes,
+        weight,
+        init,
+        ridge=ridge,
+        fit_intercept=fit_intercept,
+        **options,
+    )
+    coef, errors = space.leave(found.coef.T).T, None
+    intercept = found.intercept - coef @ centre
+    with np.errstate(over="ignore"):
+        if found.covariance is not None:
+            errors = _errors_of_features(found, space, fit_intercept)
+            errors[:, int(fit_intercept) :] /= unit
+        coef = coef / unit
+    return replace(
+        found, coef=coef, intercept=intercept, covariance=None, standard_errors=errors
+    )
+
+
+def _errors_of_features(found, space, fit_intercept):
+    """Standard errors of ``Lβ`` from a root of the covariance of β, L being P×r."""
+    M = len(found.standard_errors)
+    size = len(found.covariance) // M
+    errors = []
+    for m in range(M):
+        part = slice(m * size, (m + 1) * size)
+        values, V = linalg.eigh(found.covariance[part, part])
+        root = V * np.sqrt(np.maximum(values, 0))
+        E = space.leave(root[int(fit_intercept) :])
+        error = np.sqrt(np.einsum("jk,jk->j", E, E))
+        if fit_intercept:  # it is that at the centre less centreᵀ coef
+            error = np.append(np.linalg.norm(root[0] - space.centre @ E), error)
+        errors.append(error)
+    return np.array(errors)
+
+
+def _newton(
+    X,
+    codes,
+    weight,
+    init,
+    *,
+    T,
+    ridge,
+    fit_intercept,
+    tol,
+    max_iter,
+    max_halvings,
+):
+    """Newton's method; a ridge of None is none."""
+    penalised = ridge is not None
+    model = _Likelihood(X, codes, weight, T, fit_intercept)
+    frame, point = _Frame.from_zero(model, ridge)
     if init is not None:
         start = frame.evaluate(frame.enter(init, T))
         if start.objective >= point.objective:  # else a start worse than none
@@ -147,18 +289,40 @@ def irls(
     if not penalised and not small:
         separation = separation or model.separation(point.B, step.D)
     coef = frame.leave(point.B, T)
-    inference = not penalised and separation is None
+    covariance = errors = None
+    if not penalised and separation is None:
+        covariance, errors = frame.covariance(point)
     return IRLSResult(
         coef=np.ascontiguousarray(coef[:, : X.shape[1]]),
         intercept=coef[:, -1].copy() if fit_intercept else np.zeros(len(coef)),
         log_likelihood=float(point.log_likelihood),
-        covariance=frame.covariance(point) if inference else None,
+        covariance=covariance,
+        standard_errors=errors,
         rank=frame.rank,
         n_iter=max(n_iter, 1),
         n_halvings=n_halvings,
         converged=bool(small and separation is None),
         separation=separation,
     )
+
+
+def feature_sizes(X):
+    """Largest absolute value of each feature, of shape (P,)."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.maximum(high, -low).astype(float)
+
+
+def _units(largest):
+    """Powers of two near sizes that are not ordinary, 1 for those that are."""
+    ordinary = (largest == 0) | ((ORDINARY[0] < largest) & (largest < ORDINARY[1]))
+    return np.where(ordinary, 1.0, np.ldexp(1.0, np.frexp(largest)[1] - 1))
+
+
+def _smallest(X):
+    sizes = feature_sizes(X)
+    return sizes[sizes > 0].min(initial=np.inf)
 
 
 def _ascend(frame, point, D, max_halvings):
@@ -214,7 +378,8 @@ class _Likelihood:
         self.n_rows, self.n_features = X.shape
         self.size = self.n_features + fit_intercept
         self.total = float(self.n_rows if weight is None else weight.sum())
-        self.shift = None
+        self.shift, self.unit = None, _units(feature_sizes(X))
+        self.ordinary = bool(np.all(self.unit == 1))
 
     def blocks(self):
         """Yield float64 rows, classes and weights of one block after the other."""
@@ -224,6 +389,8 @@ class _Likelihood:
             rows = self.X[part]
             rows = rows.toarray() if sparse.issparse(rows) else rows
             rows = rows.astype(float, copy=False)
+            if not self.ordinary:
+                rows = rows / self.unit
             if self.shift is not None:
                 rows = rows - self.shift
             yield rows, self.codes[part], self.weight_of(part, len(rows))
@@ -312,16 +479,22 @@ def _margins(F, code):
 class _Frame:
     """Coordinates in which Newton's equations are well scaled.
 
-    Features are shifted if their mean is large against their spread, equations
-    scaled to unit spread, and restricted to the row space if the features are
-    linearly dependent. All of it is read off the information at B = 0, which is
-    X̃ᵀ diag(w) X̃ up to a factor.
+    B is that of features measured in ``model.unit``. Features are shifted if their
+    mean is large against their spread, equations scaled to unit spread, and restricted
+    to the row space if the features are linearly dependent. All of it is read off the
+    information at B = 0, which is X̃ᵀ diag(w) X̃ up to a factor.
     """
 
     def __init__(self, model, ridge, scale, basis):
         self.model, self.scale = model, scale
-        self.ridge = np.full((model.size, 1), ridge)
-        self.ridge[model.n_features :] = 0
+        self.unit = np.append(model.unit, np.ones(model.size - model.n_features))
+        self.whole = ridge is not None or basis[1].shape[1] == 0
+        self.ridge = np.zeros((model.size, 1))
+        if ridge is not None:
+            with np.errstate(over="ignore"):
+                ridge = ridge / model.unit / model.unit
+            limit = _LARGEST_RIDGE * np.minimum(scale[: model.n_features] ** 2, 1)
+            self.ridge[: model.n_features, 0] = np.minimum(ridge, limit)
         self.kept, self.null = basis
 
     @property
@@ -362,13 +535,20 @@ class _Frame:
         A[np.diag_indices_from(A)] += np.tile(
             self.ridge[:, 0] / self.scale**2, shape[1]
         )
-        R = None if self._is_whole() else np.kron(np.eye(shape[1]), self.kept)
+        R = None if self.whole else np.kron(np.eye(shape[1]), self.kept)
         d = _solve(A, g) if R is None else R @ _solve(R.T @ A @ R, R.T @ g)
         D = d.reshape(shape[::-1]).T / self.scale[:, None]
         return _Step(D, float(g @ d), np.abs(g).max() / self.model.total)
 
     def covariance(self, point):
-        """Inverse information of the original parameters, the intercept first."""
+        """Inverse information of the original parameters, the intercept first.
+
+        Returns
+        -------
+        covariance : ndarray of shape (M(P + 1), M(P + 1))
+        errors : ndarray of shape (M, P + 1)
+            Roots of its diagonal, also where that overflows.
+        """
         M = point.B.shape[1]
         R = np.kron(np.eye(M), self.kept)
         inner = R.T @ self._information(point) @ R
@@ -379,35 +559,42 @@ class _Frame:
             order = np.roll(order, 1)
         back = np.kron(np.eye(M), back[order])
         covariance = back @ inverse @ back.T
-        return (covariance + covariance.T) / 2
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0))
+        covariance = (covariance + covariance.T) / 2
+        if not self.model.ordinary:
+            unit = np.tile(self.unit[order], M)
+            with np.errstate(over="ignore"):
+                covariance = covariance / unit / unit[:, None]
+                errors = errors / unit
+        return covariance, errors.reshape(M, -1)
 
     def enter(self, init, T):
         """Parameters B from coefficient rows in the original features."""
         coef = np.atleast_2d(init).astype(float)
         if len(T) > 2:
             coef = np.linalg.solve(np.column_stack([T, np.ones(len(T))]), coef)[:-1]
-        return np.linalg.solve(self._unshift(), coef.T)
+        return np.linalg.solve(self._unshift(), coef.T * self.unit[:, None])
 
     def leave(self, B, T):
         """Coefficient rows in the original features, of least norm."""
-        coef = (self._unshift() @ self._least_norm() @ B).T
+        with np.errstate(over="ignore"):
+            coef = (self._unshift() @ self._least_norm() @ B).T / self.unit
         return coef if len(T) == 2 else T @ coef
 
     def _information(self, point):
         s = np.tile(self.scale, point.B.shape[1])
         return point.H / s / s[:, None]
 
-    def _is_whole(self):
-        return self.null.shape[1] == 0 or self.ridge.any()
-
     def _least_norm(self):
         """Projection of B along the null space that makes the coefficients short."""
         identity = np.eye(self.model.size)
-        if self._is_whole():
+        if self.whole:
             return identity
-        null, P = self.null / self.scale[:, None], self.model.n_features
+        P, unit = self.model.n_features, self.model.unit
+        null, length = self.null / self.scale[:, None], (unit.min() / unit)[:, None]
         null /= np.abs(null).max(axis=0)
-        return identity - null @ np.linalg.lstsq(null[:P], identity[:P])[0]
+        solved = np.linalg.lstsq(length * null[:P], length * identity[:P])[0]
+        return identity - null @ solved
 
     def _unshift(self):
         """Matrix that undoes the shift: intercept ``b − shiftᵀβ``."""

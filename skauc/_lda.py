@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ._binormal import BinormalROC
+from ._linear import check_classes, check_feature_sizes, check_labels, check_priors
 from ._moments import Moments, project_samples
 from ._pairwise_curves import publish_curves
 from ._validation import check_option
@@ -109,12 +110,18 @@ covariance_estimator
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
         labels = np.asarray(y).ravel()
-        if len(labels) > 1 and np.all(labels == labels[0]):
+        check_labels(labels)
+        if len(labels) > 1:
+            check_classes(labels)
+            check_priors(self.priors, len(np.unique(labels)))
+        check_feature_sizes(X)
+        try:
+            super().fit(X, y)
+        except IndexError:  # of the parent, whose whitened rows have no column left
             raise ValueError(
-                "y must hold at least 2 classes for a ROC curve, got only 1 class, "
-                f"{labels[0]!r}"
-            )
-        super().fit(X, y)
+                "X must vary within the classes by more than tol allows, got rank 0 "
+                f"with tol={self.tol!r}"
+            ) from None
         self._fit_curves(np.asarray(X), labels)
         return self
 

@@ -16,6 +16,7 @@ from ._linear import (
     check_class_weight,
     check_classes,
     check_finite_features,
+    check_flag,
     check_number,
 )
 from ._summary import CoefficientTable
@@ -36,7 +37,8 @@ class IRLSLogisticRegression(LinearClassifier):
 
     Answers: what are the class probabilities of a linear model, how sure are its
     coefficients, and does the estimate exist at all? Binary and multinomial.
-    One pass over X an iteration, O(nP²K²/2); extra memory is a block of rows.
+    One pass over X an iteration, O(nP²K²/2); extra memory is a block of rows. For
+    P > n, one pass of O(n²P) and then as if P were n; no P×P matrix.
 
     Parameters
     ----------
@@ -72,7 +74,8 @@ class IRLSLogisticRegression(LinearClassifier):
     n_iter_, n_halvings_ : int
     converged_ : bool
     separation_ : {None, "complete", "quasi-complete"}
-        Looked for when C is infinite.
+        How the classes are separated (the estimate does not exist), None if they are
+        not. Looked for when C is infinite.
     rank_ : int
         Rank of the features together with the intercept.
     reference_ : label
@@ -147,7 +150,10 @@ class IRLSLogisticRegression(LinearClassifier):
         X : array-like or sparse matrix of shape (n, n_features)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 means the row twice, 0 the row gone.
+            Frequency weights: 2 means the row twice, 0 the row gone. With infinite C
+            the coefficients depend on their ratios only; standard errors and all that
+            follows from the likelihood read them as counts. With finite C, a times
+            the weights is a times C.
 
         Returns
         -------
@@ -187,6 +193,13 @@ class IRLSLogisticRegression(LinearClassifier):
         check_number("tol", self.tol, 0, open_low=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_number("max_halvings", self.max_halvings, 0, integer=True)
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("warm_start", self.warm_start)
+        if isinstance(self.class_weight, dict):
+            for label, factor in self.class_weight.items():
+                check_number(
+                    f"class_weight of {label!r}", factor, 0, high=np.finfo(float).max
+                )
         if not (
             self.class_weight is None
             or isinstance(self.class_weight, dict)
@@ -221,9 +234,17 @@ class IRLSLogisticRegression(LinearClassifier):
                 )
             factors = np.array([self.class_weight.get(k, 1.0) for k in labels], float)
         else:
-            total = np.bincount(codes, weight, minlength=len(labels))
-            factors = total.sum() / (len(labels) * total)
-        product = factors[codes] * (1.0 if weight is None else weight)
+            relative = None if weight is None else weight / weight.max()
+            total = np.bincount(codes, relative, minlength=len(labels))
+            with np.errstate(over="ignore", divide="ignore"):
+                factors = total.sum() / (len(labels) * total)
+        with np.errstate(over="ignore"):
+            product = factors[codes] * (1.0 if weight is None else weight)
+        if not np.isfinite(product).all():
+            raise ValueError(
+                "class_weight times sample_weight must be finite, got "
+                f"{self.class_weight!r} with weights up to {weight.max():.3g}"
+            )
         return check_class_weight(product, codes, self.classes_)
 
     def _penalised_fit(self, Z, positive, sample_weight):
@@ -234,7 +255,7 @@ class IRLSLogisticRegression(LinearClassifier):
         if self.reference is None:
             return 0
         labels = self.classes_.tolist()
-        if self.reference not in labels:
+        if np.ndim(self.reference) > 0 or self.reference not in labels:
             raise ValueError(
                 f"reference must be one of the labels {labels}, got {self.reference!r}"
             )
@@ -287,9 +308,15 @@ class IRLSLogisticRegression(LinearClassifier):
 
         Shape (M(P + 1), M(P + 1)) with M = K − 1: for each class but the reference
         the intercept (if fitted) and then the features. Singular if the features are
-        linearly dependent.
+        linearly dependent. Not built for P > n; ``standard_errors_`` is.
         """
         self._check_inference("covariance_")
+        if self.result_.covariance is None:
+            raise AttributeError(
+                "covariance_ is not built for more features than rows of positive "
+                "weight; standard_errors_ and summary() are, got "
+                f"{self.n_features_in_} features"
+            )
         return self.result_.covariance
 
     @property
@@ -299,8 +326,7 @@ class IRLSLogisticRegression(LinearClassifier):
         A row for each class but the reference, the intercept (if fitted) first.
         """
         self._check_inference("standard_errors_")
-        variance = np.maximum(np.diag(self.result_.covariance), 0)
-        return np.sqrt(variance).reshape(len(self.classes_) - 1, -1)
+        return self.result_.standard_errors
 
     @property
     def aic_(self):

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
+from ._linear import check_feature_sizes, check_labels, check_priors
 from ._pairwise_curves import publish_curves
 from ._quadratic_roc import NormalLaw, QuadraticROC, score_law
 
@@ -91,11 +92,14 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
         -------
         QuadraticDiscriminantROC
         """
+        labels = np.asarray(y).ravel()
+        check_labels(labels)
+        check_priors(self.priors, len(np.unique(labels)))
+        check_feature_sizes(X)
         super().fit(X, y)
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)
-            labels = np.asarray(y).ravel()
             classes = [self._unshrunk(rows[labels == c]) for c in self.classes_]
         curves = {
             (self.classes_[i], self.classes_[j]): self._curve(rules, classes, i, j)

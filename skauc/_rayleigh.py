@@ -24,12 +24,14 @@ from scipy.optimize import minimize
 from ._eigenbasis import eigenbasis_of_moments
 from ._mixture import mixture
 from ._moments import Moments, class_moments
+from ._row_space import RowSpace
 
 _EPS = np.finfo(float).eps
 _BLOCK_BYTES = 2**21
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
 _PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
 _STRIDE = 5
+_MANY_ROWS = 1e70  # its square, times that of a large feature, is a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +92,6 @@ class RayleighProblem:
     def of_rows(cls, X, positive, weight, standardize):
         """Problem in the span of the rows, for P > n.
 
-        With ``Z = (X − x̄)/s`` and ``ZZᵀ = U diag(γ) Uᵀ`` row i has coordinates
-        ``√γ U_i`` in the orthonormal basis ``ZᵀU/√γ``.
-
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, P)
@@ -106,31 +105,13 @@ class RayleighProblem:
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
         varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
-        X = X.tocsc() if sparse.issparse(X) else X
-        width = max(_BLOCK_BYTES // (8 * X.shape[0]), 1)
-        parts = [slice(j, j + width) for j in range(0, X.shape[1], width)]
-
-        def columns(part):
-            block = X[:, part]
-            block = block.toarray() if sparse.issparse(block) else block
-            return (block - origin[part]) / scale[part]
-
-        gamma, U = linalg.eigh(sum(Z @ Z.T for Z in map(columns, parts)))
-        kept = gamma > 16 * len(gamma) * _EPS * gamma[-1]
-        root, U = np.sqrt(gamma[kept]), U[:, kept]
-
-        def enter(coef):
-            return U.T @ sum(columns(p) @ (coef * scale)[p] for p in parts) / root
-
-        def leave(theta):
-            dual = U @ (theta / root)
-            return np.concatenate([columns(p).T @ dual for p in parts]) / scale
-
-        coordinates, one = U * root, np.ones(len(root))
-        neg, pos = class_moments(coordinates, positive, weight)
-        norms = partial(_row_norms, coordinates, positive, weight, neg, pos, one)
-        unseen = max(int(np.count_nonzero(varies)) - len(root), 0)
-        return cls(neg, pos, origin, enter, leave, norms, unseen)
+        shares = np.ones(len(positive)) if weight is None else weight
+        space = RowSpace.of_rows(X, origin, scale, shares / shares.sum())
+        z, rank = space.coordinates, space.coordinates.shape[1]
+        neg, pos = class_moments(z, positive, weight)
+        norms = partial(_row_norms, z, positive, weight, neg, pos, np.ones(rank))
+        unseen = max(int(np.count_nonzero(varies)) - rank, 0)
+        return cls(neg, pos, origin, space.enter, space.leave, norms, unseen)
 
     @property
     def n_features(self) -> int:
@@ -319,7 +300,13 @@ def _centre_and_scale(neg, pos, standardize):
                 "each class must hold more than 1 row (or weights that add up to more "
                 f"than 1) for its own covariance, got {part.n:g} in the {name} class"
             )
-    origin = (neg.n * neg.mean + pos.n * pos.mean) / (neg.n + pos.n)
+        if part.n > _MANY_ROWS:
+            raise ValueError(
+                f"sample_weight must add up to at most {_MANY_ROWS:g} (weights are "
+                f"counts of rows here), got {part.n:.3g} in the {name} class"
+            )
+    share = pos.n / (neg.n + pos.n)
+    origin = (1 - share) * neg.mean + share * pos.mean
     if not standardize:
         return origin, np.ones(len(origin))
     variance = neg.covariance + pos.covariance

@@ -414,7 +414,10 @@ def test_grid_search_pickle_and_frames():
         ({"threshold": np.inf}, "threshold must be finite, got inf"),
         ({"tol": 0}, "tol must be a number > 0, got 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
-        ({"coef_init": [1.0]}, r"coef_init must hold 5 finite numbers.* shape \(1,\)"),
+        ({"coef_init": "x"}, "coef_init must hold 5 finite numbers.* got 'x'"),
+        ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
+        ({"tol": 10**400}, "tol must be a number > 0, got 1000"),
+        ({"coef_init": [1.0]}, r"coef_init must hold 5 finite numbers.* got \[1.0\]"),
     ],
 )
 def test_errors_name_the_parameter(params, text):
@@ -451,3 +454,26 @@ def test_too_few_iterations_warn():
     with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations"):
         model = GaussianAUCClassifier(max_iter=1, tol=1e-12).fit(X, y)
     assert not model.converged_
+
+
+@pytest.mark.parametrize("P", [3, 50])
+@pytest.mark.parametrize("size", [1e150, 1e-150])
+def test_features_of_extreme_size_are_refused(P, size):
+    X = np.random.default_rng(0).normal(size=(20, P))
+    X[:, 1] *= size
+    with pytest.raises(ValueError, match=r"between 1e-70 and 1e\+70 in size, .* in fe"):
+        GaussianAUCClassifier().fit(X, np.arange(20) % 2)
+
+
+def test_weights_are_counts_that_must_stay_numbers():
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"at most 1e\+70 .* got 1e\+301"):
+        GaussianAUCClassifier().fit(X, y, np.full(20, 1e300))
+    with pytest.raises(ValueError, match="must have a finite sum, got inf"):
+        GaussianAUCClassifier().fit(X, y, np.full(20, 1e308))
+
+
+def test_labels_of_no_kind_are_named():
+    X, y = np.random.default_rng(0).normal(size=(4, 3)), [None, "a", "a", None]
+    with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
+        GaussianAUCClassifier().fit(X, np.array(y, object))

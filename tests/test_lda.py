@@ -10,7 +10,12 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
-from skauc import LinearDiscriminantROC, ResubstitutionSplit, cbauc_scorer
+from skauc import (
+    LinearDiscriminantROC,
+    QuadraticDiscriminantROC,
+    ResubstitutionSplit,
+    cbauc_scorer,
+)
 
 
 def two_normals(n_neg=300, n_pos=120, P=4, seed=0):
@@ -142,7 +147,9 @@ def test_errors():
     X, y = two_normals()
     with pytest.raises(ValueError, match=r"denominator must be one of .* got 'n'"):
         LinearDiscriminantROC(denominator="n").fit(X, y)
-    with pytest.raises(ValueError, match=r"at least 2 classes .* got only 1 class"):
+    with pytest.raises(
+        ValueError, match=r"at least 2 classes, got only 1 class, \[0.0\]"
+    ):
         LinearDiscriminantROC().fit(X, np.zeros(len(y)))
 
 
@@ -162,3 +169,22 @@ def test_rows_of_any_number_kind(kind):
     assert LinearDiscriminantROC().fit(X, y).auc_ == pytest.approx(
         expected.auc_, rel=1e-4
     )
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantROC, QuadraticDiscriminantROC])
+def test_bad_labels_priors_and_sizes_are_named(kind):
+    X, y = two_normals()
+    mixed = np.array([None, "a"], object)[y.astype(int)]
+    with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
+        kind().fit(X, mixed)
+    for priors in ([1.0], [-1, 2], {}, "x"):
+        with pytest.raises(ValueError, match="priors must hold a number >= 0 for each"):
+            kind(priors=priors).fit(X, y)
+    with pytest.raises(ValueError, match=r"got .*e\+15\d in feature 0"):
+        kind().fit(X * 1e150, y)
+
+
+def test_rows_without_spread_are_named():
+    X, y = two_normals()
+    with pytest.raises(ValueError, match=r"X must vary within the classes .* rank 0"):
+        LinearDiscriminantROC(tol=2.0).fit(X, y)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import linalg, sparse
 from scipy.stats import chi2, norm
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -256,6 +257,15 @@ def test_metadata_routing():
         ({"class_weight": "even"}, "class_weight must be None, .* got 'even'"),
         ({"class_weight": {5: 1}}, r"name labels of \[1, 2\], got 5"),
         ({"class_weight": {1: 0.0}}, "only zeros in class 1"),
+        (
+            {"class_weight": {1: -1.0}},
+            "class_weight of 1 must be a number >= 0 .* -1.0",
+        ),
+        ({"class_weight": {1: "x"}}, "class_weight of 1 must be a number >= 0 .* 'x'"),
+        ({"reference": np.arange(2)}, "reference must be one of the labels"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+        ({"warm_start": 2}, "warm_start must be True or False, got 2"),
+        ({"C": 10**400}, "C must be a number > 0, got 1000"),
     ],
 )
 def test_errors_name_the_parameter(params, text):
@@ -292,3 +302,153 @@ def test_defaults_reach_the_optimum_to_rounding():
         ours = IRLSLogisticRegression(C=C).fit(X, y)
         np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(ours.coef_, exact.coef_, rtol=1e-11, atol=1e-12)
+
+
+# More features than rows --------------------------------------------------------------
+
+
+def wide(n=30, P=200, K=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, P)) + 3, rng.permutation(np.arange(n) % K)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_wide_fits_are_scikit_learns(K, fit_intercept, class_weight):
+    X, y = wide(K=K)
+    weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
+    params = {"C": 0.3, "fit_intercept": fit_intercept, "class_weight": class_weight}
+    theirs = LogisticRegression(
+        **params, solver="newton-cholesky", tol=1e-12, max_iter=500
+    ).fit(X, y, weight)
+    ours = IRLSLogisticRegression(**params, tol=1e-12).fit(X, y, weight)
+    assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-8, abs=1e-10)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-8, abs=1e-9)
+    thin = ours.coef_
+    assert ours.fit(sparse.csr_array(X), y, weight).coef_ == pytest.approx(
+        thin, rel=1e-9, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_rows_are_their_narrow_twin_turned(K, fit_intercept):
+    # X = ZQᵀ with 4 features Z: the estimate of least norm is Q times theirs, and so
+    # are the errors. Each row stands for many by its weight: 30 rows, 60 columns.
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(30, 4)) + 1
+    y = np.append(np.arange(K), rng.integers(0, K, 30 - K))
+    Q = np.linalg.qr(rng.normal(size=(60, 4)))[0]
+    weight = rng.uniform(0.5, 3, 30)
+    model = IRLSLogisticRegression(fit_intercept=fit_intercept, tol=1e-12)
+    narrow = model.fit(Z, y, weight)
+    turn = np.kron(np.eye(K - 1), linalg.block_diag(np.eye(int(fit_intercept)), Q))
+    coef, intercept = narrow.coef_ @ Q.T, narrow.intercept_
+    errors = np.sqrt(np.diag(turn @ narrow.covariance_ @ turn.T)).reshape(K - 1, -1)
+    aic, level = narrow.aic_, narrow.log_likelihood_
+    with pytest.warns(ConvergenceWarning, match="linearly dependent"):
+        model.fit(Z @ Q.T, y, weight)
+    assert model.coef_ == pytest.approx(coef, rel=1e-8, abs=1e-10)
+    assert model.intercept_ == pytest.approx(intercept, rel=1e-8)
+    assert model.standard_errors_ == pytest.approx(errors, rel=1e-8)
+    assert (model.aic_, model.log_likelihood_) == pytest.approx((aic, level))
+    table = model.summary()
+    assert len(table.names) == (K - 1) * (60 + fit_intercept)
+    assert table.standard_error == pytest.approx(errors.ravel(), rel=1e-8)
+    assert not hasattr(model, "covariance_")
+    with pytest.raises(AttributeError, match="covariance_ is not built .* 60 features"):
+        _ = model.covariance_
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_separation_is_named(K):
+    X, y = wide(40, 60000, K)
+    with pytest.warns(ConvergenceWarning, match="complete separation"):
+        model = IRLSLogisticRegression().fit(X, y)
+    assert model.separation_ == "complete"
+    assert model.score(X, y) == 1
+    with pytest.raises(ValueError, match=r"summary .* complete separation"):
+        model.summary()
+
+
+def test_wide_warm_start_ends_at_once():
+    X, y = wide(K=3)
+    model = IRLSLogisticRegression(C=1.0, warm_start=True).fit(X, y)
+    coef, steps = model.coef_, model.n_iter_
+    assert model.fit(X, y).n_iter_ == 1 < steps
+    assert model.coef_ == pytest.approx(coef, rel=1e-8, abs=1e-12)
+
+
+def test_rows_that_are_all_equal_have_the_prior():
+    X, y = np.full((6, 20), 3.3), [0, 0, 1, 1, 1, 1]
+    model = IRLSLogisticRegression(C=1.0).fit(X, y)
+    assert not model.coef_.any()
+    assert model.predict_proba(X)[0] == pytest.approx([1 / 3, 2 / 3])
+
+
+# Weights and features of any size -----------------------------------------------------
+
+
+@pytest.mark.parametrize("P", [2, 200])
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1e6, 1 / 30])
+def test_weights_times_a_number_are_c_times_it(P, K, size):
+    X, y = wide(P=P, K=K)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    plain = IRLSLogisticRegression(C=2.0, tol=1e-12).fit(X, y, weight)
+    scaled = IRLSLogisticRegression(C=2.0 / size, tol=1e-12).fit(X, y, weight * size)
+    assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
+    assert scaled.log_likelihood_ == pytest.approx(plain.log_likelihood_ * size)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1e6, 1e-2])
+def test_without_a_penalty_only_errors_read_weights_as_counts(size):
+    X, y = virginica()
+    plain = IRLSLogisticRegression().fit(X, y)
+    scaled = IRLSLogisticRegression().fit(X, y, np.full(len(y), size))
+    assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-9)
+    assert scaled.standard_errors_ * np.sqrt(size) == pytest.approx(
+        plain.standard_errors_, rel=1e-9
+    )
+    assert scaled.covariance_ * size == pytest.approx(plain.covariance_, rel=1e-9)
+    assert scaled.deviance_ / size == pytest.approx(plain.deviance_, rel=1e-9)
+
+
+def test_weights_beyond_numbers_are_refused():
+    X, y = virginica()
+    with pytest.raises(ValueError, match="must have a finite sum, got inf"):
+        IRLSLogisticRegression().fit(X, y, np.full(len(y), 1e308))
+    weight = np.where(y == 1, 1e300, 1e-300)
+    with pytest.raises(ValueError, match=r"not be smaller in a whole class .*e\+299"):
+        IRLSLogisticRegression().fit(X, y, weight)
+    with pytest.raises(ValueError, match="class_weight times sample_weight must be fi"):
+        IRLSLogisticRegression(class_weight="balanced").fit(X, y, weight)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150, 1e280, 1e-280])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_features_of_any_size(size, fit_intercept):
+    X, y = virginica()
+    plain = IRLSLogisticRegression(fit_intercept=fit_intercept).fit(X, y)
+    units = np.array([size, 1.0])
+    scaled = IRLSLogisticRegression(fit_intercept=fit_intercept).fit(X * units, y)
+    assert scaled.coef_ * units == pytest.approx(plain.coef_, rel=1e-8)
+    errors = scaled.standard_errors_[:, int(fit_intercept) :] * units
+    assert errors == pytest.approx(
+        plain.standard_errors_[:, int(fit_intercept) :], rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("size", [1e120, 1e-120])
+def test_wide_features_of_any_size(size):
+    X, y = wide()
+    plain = IRLSLogisticRegression(C=0.5, tol=1e-12).fit(X, y)
+    scaled = IRLSLogisticRegression(C=0.5 / size**2, tol=1e-12).fit(X * size, y)
+    assert scaled.coef_ * size == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
+
+
+def test_features_too_small_for_a_coefficient_are_refused():
+    X, y = virginica()
+    with pytest.raises(ValueError, match=r"large enough .* got one of size .*e-31\d"):
+        IRLSLogisticRegression().fit(X * 1e-317, y)
