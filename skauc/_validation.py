@@ -205,6 +205,21 @@ def check_option(name: str, value, options):
     return value
 
 
+def check_number(name: str, value, rule: str, holds) -> float:
+    """Check a real number for which ``holds(value)``; ``rule`` says it in words."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not holds(value):
+        raise ValueError(f"{name} must {rule}, got {value!r}")
+    return float(value)
+
+
+def check_bool(name: str, value) -> bool:
+    """Check a boolean."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_features(X, n: int):
     """Rows as a linear model sees them: 2-D, numeric, dense or CSR; not copied.
 
