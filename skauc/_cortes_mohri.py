@@ -53,7 +53,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from ._limits import Interval, exact_limits
-from ._validation import check_bool, check_level, check_option
+from ._validation import check_bool, check_level, check_option, short
 
 ERROR_INTERVALS = ("clopper_pearson", "wilson", "normal", "chebyshev")
 
@@ -277,7 +277,7 @@ def _check_whole(name, value, least):
     except ValueError:
         raise ValueError(f"{rule}, got lists of several lengths") from None
     if number.dtype.kind not in "iuf":
-        raise ValueError(f"{rule}, got {value!r}")
+        raise ValueError(f"{rule}, got {short(value)}")
     bad = ~((number >= least) & (number == np.floor(number)))
     if bad.any():
         raise ValueError(f"{rule}, got {number[bad].flat[0]}")
