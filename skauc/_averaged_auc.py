@@ -12,12 +12,20 @@ from itertools import permutations
 
 import numpy as np
 from sklearn.model_selection import cross_validate
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import _safe_indexing
 
 from ._limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails, wald_limits
 from ._ranks import placements
 from ._unwrap import decision_values
-from ._validation import check_level, check_option, check_positive, check_score
+from ._validation import (
+    check_column,
+    check_floats,
+    check_level,
+    check_number,
+    check_option,
+    check_positive,
+    check_score,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +61,23 @@ class AveragedAUC:
     parts: np.ndarray
     n_smallest: int
 
+    def __post_init__(self):
+        check_number("auc", self.auc, "lie in [0, 1]", lambda auc: 0 <= auc <= 1)
+        check_number(
+            "standard_error",
+            self.standard_error,
+            "be finite and >= 0",
+            lambda error: 0 <= error < np.inf,
+        )
+        check_number(
+            "n_smallest", self.n_smallest, "be >= 1", lambda n: 1 <= n < np.inf
+        )
+
     def __repr__(self):
         low, high = self.confidence_interval()
         return (
             f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
-            f"parts of shape {self.parts.shape})"
+            f"parts of shape {np.shape(self.parts)})"
         )
 
     def confidence_interval(
@@ -138,14 +158,23 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
     """
-    y = column_or_1d(y_true)
-    classes = np.unique(y) if labels is None else column_or_1d(labels)
-    score = np.asarray(y_score, dtype=float)
+    y = check_column("y_true", y_true)
+    classes = check_column("labels", y if labels is None else labels)
+    try:
+        names = np.unique(classes)
+        unknown = len(y) == 0 or not np.isin(y, names).all()
+    except TypeError:
+        raise ValueError(
+            f"{'y_true' if labels is None else 'labels'} must hold labels of one kind "
+            f"without missing values, got {', '.join(map(repr, classes[:5].tolist()))}"
+        ) from None
+    classes = names if labels is None else classes
     K = len(classes)
-    if K < 2 or len(np.unique(classes)) < K or not np.isin(y, classes).all():
+    if K < 2 or len(names) < K or unknown:
         raise ValueError(
             f"labels must name two classes or more once, and all of y_true, got {K}"
         )
+    score = check_floats("y_score", y_score)
     if score.shape != (len(y), K):
         raise ValueError(
             f"y_score must have one row a label and one column for each of the {K} "

@@ -19,6 +19,7 @@ from ._limits import ALTERNATIVES, Interval, interval_tails
 from ._validation import (
     check_groups,
     check_level,
+    check_number,
     check_option,
     check_positive,
     check_score,
@@ -74,7 +75,9 @@ def compare_auc(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
     sample_weight : array-like of shape (n,), default=None
-        Counts of rows (whole numbers); with ``groups`` any weights.
+        Without ``groups`` **counts** of rows (whole numbers; 2 is the row twice),
+        because a test needs to know how many rows there are. With ``groups`` only the
+        **ratios** of the weights matter; they may add up to 1.
     groups : array-like of shape (n,), default=None
         Cluster of each row, see :func:`auc_estimate`. Not for unpaired rows.
     pos_label : label, default=None
@@ -92,7 +95,8 @@ def compare_auc(
     Raises
     ------
     ValueError
-        If the input is bad, or a class has fewer than two rows.
+        If the input is bad, a class has fewer than two rows, or the weights are no
+        counts and there are no groups.
 
     Notes
     -----
@@ -179,6 +183,19 @@ class AUCComparison:
     standard_error: float
     null: float = 0.0
     alternative: str = "two-sided"
+
+    def __post_init__(self):
+        for name in ("auc_a", "auc_b"):
+            value = getattr(self, name)
+            check_number(name, value, "lie in [0, 1]", lambda auc: 0 <= auc <= 1)
+        check_number(
+            "standard_error",
+            self.standard_error,
+            "be finite and >= 0",
+            lambda error: 0 <= error < np.inf,
+        )
+        check_number("null", self.null, "lie in (-1, 1)", lambda null: -1 < null < 1)
+        check_option("alternative", self.alternative, ALTERNATIVES)
 
     @property
     def difference(self) -> float:
@@ -292,7 +309,7 @@ class _Scores:
 
     @classmethod
     def from_rows(cls, y_true, scores, sample_weight, groups, pos_label, name=""):
-        positive = check_positive(y_true, pos_label=pos_label)
+        positive = check_positive(y_true, pos_label=pos_label, name=f"y_true{name}")
         n = len(positive)
         weight = check_weight(sample_weight, positive)
         cluster = check_groups(groups, n)
@@ -370,12 +387,11 @@ def _check_question(score_b, more_scores, y_true_b, constant, margin, alternativ
     if (score_b is None) == (constant is None):
         got = "none of them" if constant is None else "both"
         raise ValueError(f"compare_auc needs score_b or constant, got {got}")
-    if constant is not None and not 0 <= constant <= 1:
-        raise ValueError(f"constant must lie in [0, 1], got {constant}")
+    if constant is not None:
+        check_number("constant", constant, "lie in [0, 1]", lambda c: 0 <= c <= 1)
     if y_true_b is not None and (score_b is None or more_scores):
         raise ValueError("y_true_b must come with score_b and no further score")
-    if not 0 <= margin < 1:
-        raise ValueError(f"margin must lie in [0, 1), got {margin}")
+    check_number("margin", margin, "lie in [0, 1)", lambda value: 0 <= value < 1)
     if margin and alternative == "two-sided":
         raise ValueError(
             "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"

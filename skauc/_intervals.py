@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ._interval_methods import METHODS, Sample
 from ._limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
 from ._validation import (
@@ -34,9 +36,10 @@ def auc_estimate(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows. Whole numbers are counts (2 is the row twice) and allow
-        every interval; other weights allow the estimate, and intervals only
-        with ``groups``.
+        Weights of the rows. For the estimate only their **ratios** matter: they may
+        add up to 1. Intervals and standard errors need **counts** of rows (whole
+        numbers, 2 is the row twice), and say so when they are asked for; with
+        ``groups`` ratios are enough there too.
     groups : array-like of shape (n,), default=None
         Cluster of each row (a patient with several lesions). Intervals are then
         Obuchowski's: clusters are independent, rows within one need not be.
@@ -50,7 +53,8 @@ def auc_estimate(
     Raises
     ------
     ValueError
-        If a score is NaN, lengths differ, or y_true has not two classes.
+        If a score is NaN, lengths differ, y_true has not two classes, or the sum of
+        the weights is 0 in a class or not finite.
 
     Notes
     -----
@@ -166,7 +170,9 @@ class AUCEstimate:
 
     def __repr__(self):
         text = f"AUCEstimate(auc={self.auc:.4g}, "
-        if self._sample.has_variance:
+        sample = self._sample
+        enough = sample.cluster_pos is None or sample.smaller >= 2
+        if sample.has_variance and enough:
             low, high = self.confidence_interval()
             text += f"interval95=({low:.4g}, {high:.4g}), "
         return text + f"n_neg={self.n_neg:g}, n_pos={self.n_pos:g})"
@@ -255,9 +261,10 @@ class AUCEstimate:
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
-        if (smaller := min(sample.sizes)) < chosen.least_rows:
+        rows = np.inf if sample.cluster_pos is not None else min(sample.sizes)
+        if rows < chosen.least_rows:  # with groups their number counts, not the weights
             raise ValueError(
                 f"method={method!r} needs at least {chosen.least_rows} rows in each "
-                f"class, got {smaller:g}; {DEFAULT_METHOD!r} needs one"
+                f"class, got {rows:g}; {DEFAULT_METHOD!r} needs one"
             )
         return chosen

@@ -38,6 +38,7 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
     v01 : ndarray of shape (n_neg,)
     v10 : ndarray of shape (n_pos,)
     """
+    weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
     above_neg = _half_pairs(-neg, -pos, weight_pos)
     below_pos = _half_pairs(pos, neg, weight_neg)
     total_neg = len(neg) if weight_neg is None else weight_neg.sum()
@@ -61,6 +62,7 @@ def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     if weight_neg is None:
         half_pairs = _half_pairs(np.sort(pos), neg)
         return int(half_pairs.sum()) / (2 * len(neg) * len(pos))
+    weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
     half_pairs = weight_pos @ _half_pairs(pos, neg, weight_neg)
     share = half_pairs / (2 * weight_neg.sum() * weight_pos.sum())
     return float(min(share, 1.0))  # sums of weights round
@@ -104,6 +106,7 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     ndarray of shape (k, k)
         NaN where one class lies in a single cluster.
     """
+    weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
     n_clusters = 1 + max(cluster_neg.max(), cluster_pos.max())
     neg = _cluster_sums(v01, cluster_neg, weight_neg, n_clusters)
     pos = _cluster_sums(v10, cluster_pos, weight_pos, n_clusters)
@@ -116,7 +119,7 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     )
 
 
-def bamber_variance(neg, pos) -> float:
+def bamber_variance(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Unbiased variance of the empirical AUC (Bamber; eq. 2 of Cortes–Mohri).
 
     ``[E ψ² + (n₁ − 1) P_xxy + (n₀ − 1) P_xyy − (n₁ + n₀ − 1) A²]/((n₁ − 1)(n₀ − 1))``
@@ -127,24 +130,38 @@ def bamber_variance(neg, pos) -> float:
     ----------
     neg, pos : ndarray of shape (n_neg,), (n_pos,)
         Scores; at least two of each.
+    weight_neg, weight_pos : ndarray, default=None
+        How often each row counts; both or neither.
 
     Returns
     -------
     float
         Not negative: an estimate below 0 becomes 0.
     """
-    n0, n1 = len(neg), len(pos)
-    v01, v10 = placements(neg, pos)
-    auc = v10.mean()
-    ties = np.searchsorted(np.sort(neg), pos, side="right") - np.searchsorted(
-        np.sort(neg), pos, side="left"
-    )
-    square = auc - ties.mean() / (4 * n0)  # E ψ²: a tie has ψ² = ¼, not ½
+    if weight_neg is None:
+        weight_neg, weight_pos = np.ones(len(neg)), np.ones(len(pos))
+    n0, n1 = weight_neg.sum(), weight_pos.sum()
+    v01, v10 = placements(neg, pos, weight_neg, weight_pos)
+    auc = np.average(v10, weights=weight_pos)
+    order = np.argsort(neg)
+    below = np.concatenate([[0.0], np.cumsum(weight_neg[order])])
+    ties = below[np.searchsorted(neg[order], pos, side="right")]
+    ties -= below[np.searchsorted(neg[order], pos, side="left")]
+    # E ψ²: a tie has ψ² = ¼, not ½
+    square = auc - np.average(ties, weights=weight_pos) / (4 * n0)
     # (n₁ − 1) P_xxy = n₁ mean V₀₁² − E ψ²; written around A, where little cancels
-    spread01 = ((v01 - auc) ** 2).mean()
-    spread10 = ((v10 - auc) ** 2).mean()
+    spread01 = np.average((v01 - auc) ** 2, weights=weight_neg)
+    spread10 = np.average((v10 - auc) ** 2, weights=weight_pos)
     excess = n1 * spread01 + n0 * spread10 - (square - auc**2)
     return max(float(excess / ((n1 - 1) * (n0 - 1))), 0.0)
+
+
+def _scaled(weight):
+    """Weights times a power of two, the largest near 1: only their ratio matters.
+
+    Their products then neither overflow nor vanish, and not a digit changes.
+    """
+    return None if weight is None else np.ldexp(weight, -np.frexp(weight.max())[1])
 
 
 def _half_pairs(row, other, weight=None):

@@ -13,7 +13,9 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 
-def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
+def check_positive(
+    y_true, *, pos_label=None, classes=None, name="y_true"
+) -> np.ndarray:
     """Boolean mask of the positive rows.
 
     Parameters
@@ -24,6 +26,8 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
         The positive class; None takes the larger (last sorted) label.
     classes : ndarray of shape (2,), default=None
         The two labels, if a fitted model knows them; otherwise read from y_true.
+    name : str, default="y_true"
+        What to call it in an error.
 
     Returns
     -------
@@ -35,41 +39,46 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
         If y_true does not hold exactly two classes, or holds a label that the model
         does not know, or ``pos_label`` is not one of them.
     """
-    y = column_or_1d(y_true)
+    y = check_column(name, y_true)
     if len(y) == 0:
-        raise ValueError("y_true must hold both classes, got no rows")
-    if _is_continuous(y):
+        raise ValueError(f"{name} must hold both classes, got no rows")
+    if isinstance(y[0], bytes):
+        raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
+    try:
+        continuous = _is_continuous(y)
+    except TypeError:  # several kinds: np.unique says so below
+        continuous = False
+    if continuous:
         raise ValueError(
-            "y_true must hold class labels, got continuous or missing values"
+            f"{name} must hold class labels, got continuous or missing values"
         )
     if classes is None:
         try:
             classes = np.unique(y)
         except TypeError:
             raise ValueError(
-                "y_true must hold labels of one kind without missing values, got "
+                f"{name} must hold labels of one kind without missing values, got "
                 f"{_show(y[:5])}"
             ) from None
         if len(classes) > 2:
             raise ValueError(
-                "Only binary classification is supported: y_true must hold two "
+                f"Only binary classification is supported: {name} must hold two "
                 f"classes, got {len(classes)} classes"
             )
-    if np.ndim(pos_label) > 0 or (
-        pos_label is not None and pos_label not in list(classes)
-    ):
+    if pos_label is not None and not _is_one_of(pos_label, classes):
         raise ValueError(
-            f"pos_label must be one of the labels {_show(classes)}, got {pos_label!r}"
+            f"pos_label must be one of the labels {_show(classes)}, got "
+            f"{short(pos_label)}"
         )
     positive = y == (classes[-1] if pos_label is None else pos_label)
     known = positive | (y == classes[0]) | (y == classes[-1])
     if not known.all():
         raise ValueError(
-            f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
+            f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
             f"{_show(np.unique(y[~known])[:5])}"
         )
     if positive.all() or not positive.any():
-        raise ValueError(f"y_true must hold both classes, got only {_show(y[:1])}")
+        raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     return positive
 
 
@@ -99,7 +108,7 @@ def check_score(
     ValueError
         If lengths differ or a score is NaN (or infinite).
     """
-    score = np.asarray(y_score, dtype=float)
+    score = check_floats(name, y_score)
     if score.ndim == 2 and score.shape[1] == 1:
         score = score[:, 0]
     if score.shape != (n,):
@@ -120,7 +129,7 @@ def check_score(
 
 
 def check_weight(sample_weight, positive) -> np.ndarray | None:
-    """Frequency weights: finite, non-negative, and some in each class.
+    """Weights: finite, with a finite sum, non-negative, and some in each class.
 
     Parameters
     ----------
@@ -139,6 +148,10 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     if sample_weight is None:
         return None
     weight = check_non_negative(sample_weight, len(positive))
+    if len(weight) * np.ldexp(weight.max(initial=0), -64) > np.ldexp(1.0, 959):
+        raise ValueError(
+            f"sample_weight must have a finite sum, got values up to {weight.max():.3g}"
+        )
     for mask, name in ((positive, "positive"), (~positive, "negative")):
         if not weight[mask].any():
             raise ValueError(
@@ -194,7 +207,7 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     """
     if groups is None:
         return None
-    groups = column_or_1d(groups)
+    groups = check_column("groups", groups)
     if len(groups) != n:
         raise ValueError(
             f"groups must have one value for each of the {n} rows of y_true, got "
@@ -203,7 +216,13 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if groups.dtype.kind == "f" and np.isnan(groups).any():
         row = int(np.flatnonzero(np.isnan(groups))[0])
         raise ValueError(f"groups must not be NaN, got nan in row {row}")
-    return np.unique(groups, return_inverse=True)[1]
+    try:
+        return np.unique(groups, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError(
+            "groups must hold labels of one kind without missing values, got "
+            f"{', '.join(map(repr, groups[:5].tolist()))}"
+        ) from None
 
 
 def check_non_negative(sample_weight, n: int) -> np.ndarray:
@@ -218,7 +237,8 @@ def check_non_negative(sample_weight, n: int) -> np.ndarray:
 def check_level(name: str, value) -> float:
     """Check a number strictly between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
-        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+        got = value if isinstance(value, str) else short(value)
+        raise ValueError(f"{name} must lie in (0, 1), got {got}")
     return float(value)
 
 
@@ -226,8 +246,58 @@ def check_option(name: str, value, options):
     """Check one of a few words."""
     if not isinstance(value, str) or value not in options:
         known = ", ".join(map(repr, options))
-        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        raise ValueError(f"{name} must be one of {known}, got {short(value)}")
     return value
+
+
+def check_column(name: str, values) -> np.ndarray:
+    """Check a one-dimensional array, or one column of a two-dimensional one."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be one-dimensional, got lists of several lengths"
+        ) from None
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must not hold complex numbers, got {array.flat[0]}")
+    if (array.ndim == 2 and array.shape[1] == 1) or array.ndim == 1:
+        return column_or_1d(values)
+    got = f"shape {array.shape}" if array.ndim else short(values)
+    raise ValueError(f"{name} must be one-dimensional, got {got}")
+
+
+def check_floats(name: str, values) -> np.ndarray:
+    """Check numbers, as a float array: no texts, dates or missing values."""
+    try:
+        array = np.asarray(values)
+        no_numbers = str, bytes, type(None)  # float() would take some of them
+        if array.dtype.kind not in "biufO" or (
+            array.dtype.kind == "O"
+            and any(isinstance(value, no_numbers) for value in array.ravel())
+        ):
+            raise TypeError
+        return array.astype(float, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must hold numbers, got {_first_odd(values)}"
+        ) from None
+
+
+def check_number(name: str, value, rule: str, holds) -> float:
+    """Check a real number for which ``holds(value)``; ``rule`` says it in words."""
+    try:
+        if isinstance(value, Real) and not isinstance(value, bool) and holds(value):
+            return float(value)
+    except OverflowError:  # a whole number beyond floats
+        pass
+    raise ValueError(f"{name} must {rule}, got {short(value)}")
+
+
+def check_bool(name: str, value) -> bool:
+    """Check a boolean."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {short(value)}")
+    return bool(value)
 
 
 def check_features(X, n: int):
@@ -258,13 +328,36 @@ def check_features(X, n: int):
     return X
 
 
+def _first_odd(values):
+    """The first of the values that is no number, or what they are instead."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        return repr(values)
+    odd = (v for v in values if not isinstance(v, Real) or v != v)
+    return repr(next(odd, f"{type(values).__name__}"))
+
+
 def _is_continuous(y):
     """Whether y holds numbers that are no labels; cheap for integers and booleans."""
     if y.dtype.kind in "biu":
         return False
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         return True
+    if y.dtype.kind == "f":
+        return bool((y != np.floor(y)).any())
     return type_of_target(y, input_name="y_true").startswith(("continuous", "unknown"))
+
+
+def _is_one_of(label, classes):
+    try:
+        return np.ndim(label) == 0 and label in list(classes)
+    except (TypeError, ValueError):  # lists of several lengths; pandas.NA == label
+        return False
+
+
+def short(value):
+    """A value on one line, for an error."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _show(labels):

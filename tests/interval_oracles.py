@@ -9,6 +9,8 @@ from math import comb
 
 import mpmath as mp
 import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import betaln
 
 # --------------------------------------------------------------------------- ranks
 
@@ -168,3 +170,73 @@ def mp_published(m, n, k):
             - mp.mpf(k) ** 2 * (N + 2)
         ) / (48 * mp.mpf(m) ** 2 * n**2)
         return mean, variance
+
+
+def moments_in_whole_numbers(m, n, k):
+    """Cortes & Mohri's mean and variance, rounded once, for N up to some 10⁷.
+
+    The generating functions of ``skauc._cortes_mohri``, but G₁ summed in whole
+    numbers of 2^−bits, and the recurrence run upwards with as many bits as it can lose.
+    """
+    shift_x, shift_y = max(k - m, 0), max(k - n, 0)
+    alpha, d = abs(k - m), abs(k - m) + abs(k - n)
+    L, N = k - shift_x - shift_y, m + n
+    bits = 128 + 6 * (d + 1).bit_length() + 3 * L.bit_length()
+    one = 1 << bits
+    total = term = one  # 1/G₁ = Σ_{j≤L} C(N + 1, j)/C(N, L)
+    j = L
+    while term and j:
+        term = term * j // (N + 2 - j)
+        total += term
+        j -= 1
+    G = [0, one * one * (N + 1 - L) // ((N + 1) * total), one]
+    for p in range(1, 5):
+        G.append(G[p] + (2 * L * G[p] - d * (G[p + 1] - G[p])) // p)
+    i1 = Fraction(G[4] + alpha * G[3] - (alpha + 1) * G[2], 2 * one)
+    i2 = Fraction(
+        3 * G[6]
+        + 3 * alpha * G[5]
+        + (alpha**2 - 2 * alpha - 4) * G[4]
+        - alpha * (2 * alpha + 3) * G[3]
+        + (alpha + 1) ** 2 * G[2],
+        4 * one,
+    )
+    x1 = i1 + shift_x
+    x2 = i2 + 2 * shift_x * i1 + shift_x**2
+    # 12 m² n² Var[A|x] = x (x − a)(2x − a + 1) + (n − x)(k − x)(b + 1 − 2x),
+    # a = k − m, b = n + k: the cubes cancel
+    a, b = k - m, n + k
+    square, linear = 3 * (b - a) + 2, a * (a - 1) - 2 * n * k - b * (b + 1)
+    within = square * x2 + linear * x1 + n * k * (b + 1)
+    between = 3 * (m - n) ** 2 * (x2 - x1**2)
+    mean = 1 - (Fraction(k, m) + x1 * Fraction(m - n, m * n)) / 2
+    return float(mean), float((within + between) / (12 * m**2 * n**2))
+
+
+def adaptive_interval_over_every_k(m, n, k0, level, moments):
+    """Section 6 of the paper with every k in every step; ``moments(m, n, k)``."""
+    N = m + n
+    rate = (k0 + 0.5) / (N + 1)
+    sd = np.sqrt(N * rate * (1 - rate))
+    k = np.arange(max(0, int(k0 - 12 * sd - 12)), min(N, int(k0 + 12 * sd + 12)) + 1)
+    log_binomial = -betaln(k + 1, N - k + 1) - np.log(N + 1)
+    law = np.exp(log_binomial + k * np.log(rate) + (N - k) * np.log1p(-rate))
+    mean, variance = moments(m, n, k)
+
+    def limits(width):
+        half_square = ((k - k0) / width) ** 2 / 2
+
+        def risk(log_a0):
+            return np.exp(np.minimum(log_a0 + half_square, 0))
+
+        log_a0 = brentq(lambda a: (1 - risk(a)) @ law - level, -690, 0, xtol=1e-10)
+        kept = (risk(log_a0) < 1) | (k == k0)
+        reach = np.sqrt(variance[kept] / risk(log_a0)[kept])
+        return max(np.min(mean[kept] - reach), 0), min(np.max(mean[kept] + reach), 1)
+
+    def length(log_width):
+        low, high = limits(np.exp(log_width))
+        return high - low
+
+    bounds = np.log(sd / 10), np.log(sd * 10)
+    return limits(np.exp(minimize_scalar(length, bounds=bounds, method="bounded").x))

@@ -205,3 +205,16 @@ def test_cross_val_errors():
         cross_val_auc(LogisticRegression(), X[:20], np.arange(20) < 5)
     with pytest.raises(ValueError, match="transform must be one of .* got 'log'"):
         cross_val_auc(LogisticRegression(), X, Y).confidence_interval(transform="log")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, None, 1], np.ones((3, 2))), "y_true must hold labels of one kind"),
+        ((None, np.ones((3, 2))), "y_true must be one-dimensional, got None"),
+        (([0, 0, 1, 1], "x"), "y_score must hold numbers, got 'x'"),
+    ],
+)
+def test_hand_till_wrong_kinds(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        hand_till_auc(*arguments)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skauc import auc_estimate, compare_auc
+from skauc import AUCComparison, auc_estimate, compare_auc
 
 REFERENCE = Path(__file__).parent / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -225,3 +225,34 @@ def test_near_ties_and_infinite_scores():
 def test_error_texts(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         compare_auc(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"constant": "a"}, r"constant must lie in \[0, 1\], got 'a'"),
+        ({"constant": np.nan}, r"constant must lie in \[0, 1\], got nan"),
+        ({"constant": 10**400}, r"constant must lie in \[0, 1\], got 1000"),
+        ({"constant": 0.5, "margin": "x"}, r"margin must lie in \[0, 1\), got 'x'"),
+        ({"score_b": [1, 2], "y_true_b": [1, 1]}, "y_true_b must hold both classes"),
+        ({"score_b": "a"}, "score_b must hold numbers, got 'a'"),
+        ({"score_b": [1, 2, 3, 4], "groups": [None] * 4}, "groups must hold labels"),
+    ],
+)
+def test_wrong_kinds(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], **options)
+
+
+def test_a_comparison_of_ones_own():
+    for options, message in (
+        ({"auc_a": "x"}, "auc_a must lie in .* got 'x'"),
+        ({"auc_b": 1.5}, "auc_b must lie in .* got 1.5"),
+        ({"standard_error": -1}, "standard_error must be finite and >= 0, got -1"),
+        ({"null": None}, "null must lie in .* got None"),
+        ({"alternative": "more"}, "alternative must be .* got 'more'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            AUCComparison(
+                **{"auc_a": 0.9, "auc_b": 0.8, "standard_error": 0.1} | options
+            )

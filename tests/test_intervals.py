@@ -18,7 +18,7 @@ from skauc import (
     cortes_mohri_interval,
     cortes_mohri_moments,
 )
-from skauc._interval_methods import METHODS
+from skauc._interval_methods import METHODS, _Blocks
 from skauc._limits import balanced_variance, hanley_mcneil_variance
 
 ASAH = json.loads((Path(__file__).parent / "reference/proc_asah.json").read_text())
@@ -199,9 +199,52 @@ def test_bootstrap_is_scipys_bca():
     )
     estimate = auc_estimate(Y, NDKA)
     got = estimate.confidence_interval(method="bootstrap", n_resamples=19_999)
-    assert got == pytest.approx(scipys.confidence_interval, abs=4e-3)
+    expected = tuple(scipys.confidence_interval)
+    # a limit of 19 999 draws deviates by .002
+    assert got == pytest.approx(expected, abs=7e-3)
     error = estimate.standard_error("bootstrap", n_resamples=19_999)
     assert error == pytest.approx(scipys.standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("sizes", [(60, 90), (3000, 900)])  # scores drawn, blocks
+def test_bootstrap_error_is_its_variance_over_all_resamples(sizes):
+    # of independent draws from both samples, pairs that share a row counted
+    neg, pos = normal_samples(*sizes, seed=7)
+    kernel = oracles.psi(neg, pos)
+    auc, n0, n1 = kernel.mean(), *sizes
+    variance = (
+        auc * (1 - auc)
+        + (n0 - 1) * kernel.mean(axis=1).var()
+        + (n1 - 1) * kernel.mean(axis=0).var()
+    ) / (n0 * n1)
+    error = estimate_of(neg, pos).standard_error("bootstrap", n_resamples=40_000)
+    # 40 000 draws: a deviation of 1/√80 000 = .0035
+    assert error == pytest.approx(np.sqrt(variance), rel=0.011)
+
+
+def test_blocks_of_scores_keep_the_auc():
+    rng = np.random.default_rng(3)
+    neg, pos = rng.normal(size=2000).round(2), rng.normal(0.5, 1, 70).round(2)
+    neg = np.concatenate([neg, rng.normal(size=3000)])
+    weight = rng.integers(1, 4, 5070)
+    estimate = estimate_of(neg, pos, sample_weight=weight)
+    blocks = _Blocks.from_sample(estimate._sample)
+    assert len(blocks.n_neg) <= 512
+    assert blocks.n_neg.sum() == estimate.n_neg
+    assert blocks.n_pos.sum() == estimate.n_pos
+    auc = blocks.auc(blocks.n_neg, blocks.n_pos)
+    assert auc == pytest.approx(estimate.auc, rel=1e-14)
+
+
+def test_bootstrap_of_many_rows_is_delong():
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.3
+    estimate = auc_estimate(y, rng.standard_normal(200_000) + y)
+    expected = estimate.confidence_interval(method="delong", transform="none")
+    got = estimate.confidence_interval(method="bootstrap", n_resamples=4999)
+    # a limit of 4 999 draws deviates by .04 standard errors
+    close = 0.15 * estimate.standard_error("delong")
+    assert got == pytest.approx(expected, abs=close)
 
 
 def test_cortes_mohri_counts_the_errors():
@@ -472,6 +515,75 @@ def test_weights_that_are_no_counts_have_no_interval():
             ValueError, match="whole numbers .* without groups, got 0.5"
         ):
             ask()
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1 / 113, 1e300, 5e-324])
+def test_only_the_ratios_of_weights_matter_for_the_estimate(unit):
+    plain = auc_estimate(Y, NDKA, groups=np.arange(113))
+    groups = auc_estimate(
+        Y, NDKA, sample_weight=np.full(113, unit), groups=np.arange(113)
+    )
+    assert groups.auc == pytest.approx(plain.auc, rel=1e-14)
+    error = plain.standard_error()
+    assert groups.standard_error() == pytest.approx(error, rel=1e-12)
+    estimate = auc_estimate(Y, NDKA, sample_weight=np.full(113, unit))
+    assert estimate.auc == pytest.approx(plain.auc, rel=1e-14)
+    with pytest.raises(ValueError, match="whole numbers .* at most 2.* got "):
+        estimate.confidence_interval()
+
+
+def test_huge_counts_take_no_memory():
+    few = auc_estimate(Y, NDKA, sample_weight=np.full(113, 10**9))
+    for method in ("bamber", "delong", "bootstrap"):
+        low, high = few.confidence_interval(method=method)
+        assert low < few.auc < high
+        assert high - low < 1e-4
+    assert few.standard_error("cortes_mohri", threshold=0.2) > 0
+
+
+WRONG = [
+    ({"y_score": ["a"] * 113}, "y_score must hold numbers, got 'a'"),
+    ({"y_score": None}, "y_score must hold numbers, got None"),
+    ({"y_score": [None] * 113}, "y_score must hold numbers, got None"),
+    ({"y_score": [1j] * 113}, "y_score must hold numbers, got 1j"),
+    ({"y_true": None}, "y_true must be one-dimensional, got None"),
+    ({"y_true": [b"a", b"b"]}, "y_true must hold texts or numbers, got b'a'"),
+    ({"y_true": ["a", None] * 56 + ["a"]}, "y_true must hold .* 'a', None"),
+    ({"y_true": np.ones((113, 2))}, r"y_true must be .* got shape \(113, 2\)"),
+    ({"groups": ["a", None] * 56 + ["a"]}, "groups must hold labels .* 'a', None"),
+    ({"groups": 3}, "groups must be one-dimensional, got 3"),
+    ({"sample_weight": "a"}, "sample_weight must hold numbers, got 'a'"),
+    ({"sample_weight": np.full(113, 1e308)}, "sample_weight must have a finite sum"),
+    ({"pos_label": [1]}, r"pos_label must be one of the labels .* got \[1\]"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG)
+def test_wrong_kinds(change, message):
+    with pytest.raises(ValueError, match=message):
+        auc_estimate(**({"y_true": Y, "y_score": NDKA} | change))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "bootstrap", "n_resamples": "x"}, "n_resamples must .* got 'x'"),
+        ({"method": "bootstrap", "n_resamples": np.inf}, "n_resamples must .* inf"),
+        ({"method": "bootstrap", "random_state": "x"}, "random_state must .* got 'x'"),
+        ({"method": "bayesian", "covariance": [1]}, r"covariance must .* got \[1\]"),
+        ({"method": "cortes_mohri", "threshold": "x"}, "threshold must .* got 'x'"),
+        ({"method": "cortes_mohri", "threshold": 1, "adaptive": 2}, "adaptive .* 2"),
+        ({"method": None, "confidence_level": "a"}, "confidence_level must .* a"),
+    ],
+)
+def test_wrong_kinds_of_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        auc_estimate(Y, NDKA).confidence_interval(**options)
+
+
+def test_one_group_has_a_picture_without_limits():
+    estimate = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 1, 2, 2])
+    assert repr(estimate) == "AUCEstimate(auc=1, n_neg=2, n_pos=2)"
 
 
 def test_too_few_rows_or_clusters():
