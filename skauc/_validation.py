@@ -66,11 +66,39 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
     if not known.all():
         raise ValueError(
             f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
-            f"{_show(np.unique(y[~known])[:5])}"
+            f"{_show(_distinct(y[~known]))}"
         )
     if positive.all() or not positive.any():
         raise ValueError(f"y_true must hold both classes, got only {_show(y[:1])}")
     return positive
+
+
+def check_codes(labels, classes) -> np.ndarray:
+    """Number of each row's label among the classes of a fitted model.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    classes : ndarray of shape (K,)
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the model does not know a label.
+    """
+    codes = np.full(len(labels), -1)
+    for code, label in enumerate(classes):
+        codes[labels == label] = code
+    if (codes < 0).any():
+        raise ValueError(
+            f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
+            f"{_show(_distinct(labels[codes < 0]))}"
+        )
+    return codes
 
 
 def check_score(
@@ -239,8 +267,19 @@ def _is_continuous(y):
         return False
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         return True
-    return type_of_target(y, input_name="y_true").startswith(("continuous", "unknown"))
+    try:
+        kind = type_of_target(y, input_name="y_true")
+    except TypeError:  # strings beside None: not of one kind, which is said elsewhere
+        return False
+    return kind.startswith(("continuous", "unknown"))
+
+
+def _distinct(labels):
+    """The first five different labels, which may be of several kinds."""
+    return list(dict.fromkeys(labels.tolist()))[:5]
 
 
 def _show(labels):
+    if isinstance(labels, list):  # of several kinds, perhaps
+        return ", ".join(map(repr, labels))
     return ", ".join(repr(label) for label in np.asarray(labels).tolist())

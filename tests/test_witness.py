@@ -28,7 +28,7 @@ from skauc import (
     lpo_auc_scorer,
     make_lpo_auc_scorer,
 )
-from skauc._witness import has_witness, penalised_fit, second_witness
+from skauc._witness import missing_objective, penalised_fit, second_witness
 
 MODELS = {
     "logistic": LogisticRegression(max_iter=1000),
@@ -223,7 +223,7 @@ def test_unknown_objectives_have_no_witness(model):
     (X, y), _ = two_sets(60, 6, 0)
     model.fit(X, y)
     assert penalised_fit(model, X, y) is None
-    assert not has_witness(model, X, y)
+    assert missing_objective(model, X, y)
     assert second_witness(model, X, y) is None
     name = type(model).__name__
     with pytest.raises(
@@ -235,7 +235,7 @@ def test_unknown_objectives_have_no_witness(model):
 def test_weighted_discriminant_has_no_witness():
     (X, y), _ = two_sets(60, 6, 0)
     model = LinearDiscriminantAnalysis().fit(X, y)
-    assert not has_witness(model, X, y, np.ones(60))
+    assert missing_objective(model, X, y, np.ones(60))
     assert second_witness(model, X, y, np.ones(60)) is None
 
 
