@@ -6,13 +6,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import column_or_1d, indexable
-from sklearn.utils.multiclass import type_of_target
 
 from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import AUCPosterior
 from ._scores import auc_posterior, check_prior
 from ._unwrap import LinearRule, any_linear_rule, weight_for_fit
-from ._validation import check_positive
+from ._validation import check_positive, is_continuous
 
 
 class ResubstitutionSplit:
@@ -142,9 +141,11 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
 
 
 def _is_multiclass(labels):
+    if is_continuous(labels):
+        return False
     try:
-        return type_of_target(labels) == "multiclass"
-    except (TypeError, ValueError):  # of several kinds, or none
+        return len(np.unique(labels)) > 2
+    except TypeError:  # of several kinds
         return False
 
 

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import ndtr
 
 from ._posterior import AUCPosterior
 from ._roc_curve import as_rate
 from ._validation import check_level
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
-_LEVELS = (_NODES + 1) / 2
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+_LEVELS = ndtr(_NODES)  # a quantile is smooth in Φ⁻¹(q), not in q
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class PairwiseAUCPosterior:
     def std(self) -> float:
         """Standard deviation of the average: no dependence makes it larger."""
         deviation = self.ppf(_LEVELS) - self.mean()
-        spread = np.sqrt(_WEIGHTS @ deviation**2 / 2)
+        spread = np.sqrt(_WEIGHTS @ deviation**2 / _WEIGHTS.sum())
         bound = np.mean([pair.std() for pair in self.pairs.values()])
         return float(min(spread, bound))
 

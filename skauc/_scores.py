@@ -19,6 +19,7 @@ from sklearn.utils import column_or_1d
 from ._adaptive import AdaptivePrior, LearntDirection
 from ._binormal import BinormalROC
 from ._moments import class_moments, project_samples
+from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import (
     COVARIANCES,
     AUCPosterior,
@@ -26,7 +27,6 @@ from ._posterior import (
     ProjectedPosterior,
     projected_posterior,
 )
-from ._pairwise_posterior import PairwiseAUCPosterior
 from ._unwrap import LinearRule, any_linear_rule, pair_rules
 from ._validation import (
     check_codes,

@@ -38,7 +38,7 @@ def check_positive(y_true, *, pos_label=None, classes=None) -> np.ndarray:
     y = column_or_1d(y_true)
     if len(y) == 0:
         raise ValueError("y_true must hold both classes, got no rows")
-    if _is_continuous(y):
+    if is_continuous(y):
         raise ValueError(
             "y_true must hold class labels, got continuous or missing values"
         )
@@ -261,7 +261,7 @@ def check_features(X, n: int):
     return X
 
 
-def _is_continuous(y):
+def is_continuous(y):
     """Whether y holds numbers that are no labels; cheap for integers and booleans."""
     if y.dtype.kind in "biu":
         return False
