@@ -113,9 +113,8 @@ def test_estimates_by_name():
     pooled = (39 * NEG.var(ddof=1) + 39 * POS.var(ddof=1)) / 78
     seen = diagnose(MODEL, X, Y, cv=5).estimates
     alone = auc_posterior(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
-    folds = cross_val_score(
-        MODEL, X, Y, scoring="roc_auc", cv=StratifiedKFold(5, shuffle=True, random_state=0)
-    )  # fmt: skip
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    folds = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=cv)
     expected = {
         "plug-in binormal": stats.norm.cdf(
             (POS.mean() - NEG.mean()) / np.sqrt(2 * pooled)
@@ -344,3 +343,14 @@ def test_errors():
         diagnose(LogisticRegression(), X, many, cv=5)
     with pytest.raises(ValueError, match="y_true must hold both classes, got only 1"):
         diagnose(LogisticRegression(), X, np.ones(80, dtype=int))
+
+
+def test_classes_of_different_sizes_are_not_mixed_up():
+    rows = np.r_[np.flatnonzero(Y == 0)[:15], np.flatnonzero(Y)]
+    seen = diagnose(MODEL, X[rows], Y[rows])
+    neg, pos = NEG[:15], POS
+    assert (seen.n_neg, seen.n_pos) == (15, 40)
+    pooled = (14 * neg.var(ddof=1) + 39 * pos.var(ddof=1)) / 53
+    assert seen.estimates["plug-in binormal"] == pytest.approx(
+        stats.norm.cdf((pos.mean() - neg.mean()) / np.sqrt(2 * pooled)), rel=1e-9
+    )
