@@ -12,7 +12,7 @@ from ._binormal import BinormalROC
 from ._cache import clear_cache
 from ._compare import AUCComparison, AUCComparisons, compare_auc
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._diagnose import Diagnosis, diagnose
+from ._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from ._displays import AUCPosteriorDisplay, BinormalROCDisplay
 from ._gaussian_auc import GaussianAUCClassifier
 from ._intervals import AUCEstimate, auc_estimate
@@ -21,6 +21,7 @@ from ._logistic import IRLSLogisticRegression
 from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
 from ._model_selection import ResubstitutionSplit, bayesian_val_score
 from ._moments import Moments, class_moments
+from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import AUCPosterior, NormalInverseWishart
 from ._qda import QuadraticDiscriminantROC
 from ._quadratic_form import QuadraticForm
@@ -44,6 +45,7 @@ from ._scores import (
     cbauc_score,
     ebauc_score,
 )
+from ._warnings import UntrustedAUCWarning
 
 __version__ = "0.1.0"
 
@@ -64,10 +66,13 @@ __all__ = [
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "PairwiseAUCPosterior",
+    "PairwiseDiagnosis",
     "QuadraticDiscriminantROC",
     "QuadraticForm",
     "QuadraticROC",
     "ResubstitutionSplit",
+    "UntrustedAUCWarning",
     "auc_difference_posterior",
     "auc_estimate",
     "auc_posterior",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import _safe_indexing
 
 from ._limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails, wald_limits
@@ -212,7 +212,8 @@ def cross_val_auc(
     Parameters
     ----------
     estimator : estimator
-        Classifier with ``decision_function`` or ``predict_proba``. Cloned.
+        Classifier with ``decision_function`` or ``predict_proba``, or a regressor on
+        two numbers. Cloned.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
@@ -233,6 +234,8 @@ def cross_val_auc(
 
     Raises
     ------
+    TypeError
+        If the estimator has no score: none of the two and no ``predict`` either.
     ValueError
         If a test fold holds fewer than two rows of a class.
 
@@ -263,7 +266,7 @@ def cross_val_auc(
         X,
         y,
         groups=groups,
-        cv=cv,
+        cv=check_cv(cv, positive, classifier=True),
         scoring=_no_score,
         params=params,
         n_jobs=n_jobs,
@@ -275,7 +278,8 @@ def cross_val_auc(
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (model, test) in enumerate(zip(folds["estimator"], tests, strict=True)):
         score = decision_values(model, _safe_indexing(X, test))
-        reversed_ = (np.asarray(y)[test][positive[test]] == model.classes_[0]).any()
+        lower = getattr(model, "classes_", np.unique(y))[0]  # a regressor: the labels
+        reversed_ = (np.asarray(y)[test][positive[test]] == lower).any()
         score = check_score(-score if reversed_ else score, len(test))
         auc[v], influence_v = _fold_influence(score, positive[test])
         influence[test] += influence_v / len(tests)

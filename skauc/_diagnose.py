@@ -9,11 +9,13 @@ from scipy import stats
 
 from ._adaptive import AdaptivePrior
 from ._binormal import BinormalROC
+from ._model_selection import fitted_rule
 from ._moments import class_moments
+from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import AUCPosterior, NormalInverseWishart
 from ._ranks import empirical_auc
 from ._scorers import make_cv_auc_scorer
-from ._scores import auc_posterior, check_prior, direction_of_estimator
+from ._scores import check_prior, direction_of_rule, directions_of_pairs
 
 _FEW_ROWS = 10
 _SMALL_P_VALUE = 0.01
@@ -107,10 +109,57 @@ class Diagnosis:
     __repr__ = __str__
 
 
+@dataclass(frozen=True)
+class PairwiseDiagnosis:
+    """Diagnoses of all pairs of classes; printing shows their table.
+
+    Parameters
+    ----------
+    pairs : dict of (label, label) to Diagnosis
+        For classes i < j, on the rows of the two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from skauc import diagnose
+    >>> X, y = load_iris(return_X_y=True)
+    >>> diagnose(LinearDiscriminantAnalysis(), X, y).pairs[1, 2].n_pos
+    50.0
+    """
+
+    pairs: dict[tuple, Diagnosis]
+
+    @property
+    def posterior(self) -> PairwiseAUCPosterior:
+        """Posterior of the mean AUC over the pairs."""
+        return PairwiseAUCPosterior({k: d.posterior for k, d in self.pairs.items()})
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The pairs' warnings, each with the names of its classes."""
+        return tuple(
+            f"{i} against {j}: {said}"
+            for (i, j), diagnosis in self.pairs.items()
+            for said in diagnosis.warnings
+        )
+
+    def __str__(self):
+        low, high = self.posterior.interval(0.95)
+        parts = [
+            f"mean Bayesian AUC       {self.posterior.mean():.3f}  "
+            f"[{low:.3f}, {high:.3f}]  over {len(self.pairs)} pairs of classes"
+        ]
+        parts += [f"\n{i} against {j}\n{d}" for (i, j), d in self.pairs.items()]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+
 def diagnose(
     estimator, X, y, *, prior="adaptive", cv=None, sample_weight=None, pos_label=None
-) -> Diagnosis:
-    """Say what the evidence said about a fitted model, and whether to trust it.
+) -> Diagnosis | PairwiseDiagnosis:
+    """Say what the evidence said about a model, and whether to trust it.
 
     Answers: how far do the estimates of this AUC disagree, and which assumption is
     strained? Costs one decomposition of the rows (shared with the scorers), and ``cv``
@@ -118,23 +167,26 @@ def diagnose(
 
     Parameters
     ----------
-    estimator : fitted estimator
-        Linear binary classifier, or a Pipeline or search that ends in one.
+    estimator : estimator
+        Linear classifier, or a Pipeline or search that ends in one. A fitted one is
+        diagnosed as it is; of one that is not, a clone is fitted to the rows, as in
+        :func:`skauc.bayesian_val_score`.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows that trained it.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
     cv : int or splitter, default=None
-        Cross-validate clones as well.
+        Cross-validate clones as well; two classes only.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``.
+        The positive class; None takes ``classes_[1]``. None for more than two classes.
 
     Returns
     -------
     Diagnosis
-        Prints as a short table with warnings in plain words.
+        Prints as a short table with warnings in plain words. For more than two classes
+        a :class:`skauc.PairwiseDiagnosis`, one for each pair.
 
     Raises
     ------
@@ -162,23 +214,37 @@ def diagnose(
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
         raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
-    options = {"sample_weight": sample_weight, "pos_label": pos_label}
-    direction = direction_of_estimator(estimator, X, y, prior, "common", **options)
+    rule = fitted_rule(estimator, X, y, sample_weight, pos_label)
+    options = "common", sample_weight, pos_label
+    paper = NormalInverseWishart()
+    if rule.n_classes > 2:
+        if cv is not None:
+            raise ValueError(
+                f"cv must be None for more than two classes, got {cv!r} with "
+                f"{rule.n_classes} classes"
+            )
+        learnt = directions_of_pairs(rule, y, prior, *options)
+        published = directions_of_pairs(rule, y, paper, *options)
+        return PairwiseDiagnosis({k: _of(learnt[k], published[k]) for k in learnt})
+    more = {}
+    if cv is not None:
+        scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
+        more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
+    learnt = direction_of_rule(rule, y, prior, *options)
+    return _of(learnt, direction_of_rule(rule, y, paper, *options), **more)
+
+
+def _of(direction, published, **more) -> Diagnosis:
+    """Diagnosis of one direction, seen with the adaptive and the published prior."""
     if direction.belief is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
-    posterior = auc_posterior(estimator, X, y, prior=prior, **options)
+    posterior = direction.posterior()
     neg, pos = class_moments(direction.score, direction.positive, direction.weight)
     cells, view = direction.belief.learnt.cells, direction.belief.view
     heard = posterior.leave_pair_out is not None
     estimates = _estimates(direction, neg, pos, posterior)
-    estimates["paper's prior"] = auc_posterior(
-        estimator, X, y, prior=NormalInverseWishart(), **options
-    ).mean()
-    if cv is not None:
-        scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
-        estimates["cross-validation"] = scorer(
-            estimator, X, y, sample_weight=sample_weight
-        )
+    estimates["paper's prior"] = published.posterior().mean()
+    estimates.update(more)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
     out = Diagnosis(
@@ -277,8 +343,9 @@ def _with_warnings(d: Diagnosis) -> Diagnosis:
         )
     if d.discrepancy is None:
         said.append(
-            "no second witness (switched off, other rows than the training rows, or an "
-            "objective not known here): the model of normal classes speaks alone"
+            "no second witness (switched off, other rows than the training rows, more "
+            "than two classes, or an objective not known here): the model of normal "
+            "classes speaks alone"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"

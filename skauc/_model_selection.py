@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import indexable
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import column_or_1d, indexable
 
+from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import AUCPosterior
-from ._scores import auc_posterior
-from ._unwrap import weight_for_fit
+from ._scores import auc_posterior, check_prior
+from ._unwrap import LinearRule, any_linear_rule, weight_for_fit
+from ._validation import check_positive, is_continuous
 
 
 class ResubstitutionSplit:
@@ -59,7 +62,7 @@ def bayesian_val_score(
     covariance="common",
     sample_weight=None,
     pos_label=None,
-) -> AUCPosterior:
+) -> AUCPosterior | PairwiseAUCPosterior:
     """Fit a clone once and return the posterior of its AUC.
 
     Answers what ``cross_val_score(estimator, X, y, scoring="roc_auc")`` answers, with
@@ -69,7 +72,9 @@ def bayesian_val_score(
     Parameters
     ----------
     estimator : estimator
-        Linear binary classifier, or a Pipeline or search that ends in one. Cloned.
+        Linear classifier, or a Pipeline or search that ends in one; fitted or not. As
+        in ``cross_val_score`` a clone of it is fitted; :func:`skauc.auc_posterior`
+        takes a fitted one as it is.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
@@ -80,18 +85,19 @@ def bayesian_val_score(
         Frequency weights, for the fit (where the model takes them) and the score:
         counts of rows, as for :func:`skauc.auc_posterior`.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``.
+        The positive class; None takes ``classes_[1]``. None for more than two classes.
 
     Returns
     -------
     AUCPosterior
+        For more than two classes a :class:`skauc.PairwiseAUCPosterior`.
 
     Raises
     ------
     TypeError
         If the model is not linear.
     ValueError
-        If the input is bad.
+        If the input is bad; labels are looked at before the fit.
 
     References
     ----------
@@ -109,12 +115,9 @@ def bayesian_val_score(
     >>> round(bayesian_val_score(model, X, y).mean(), 2)
     0.99
     """
-    X, y = indexable(X, y)
-    model = clone(estimator)
-    weights = {} if sample_weight is None else weight_for_fit(model, sample_weight)
-    model.fit(X, y, **weights)
+    check_prior(prior)
     return auc_posterior(
-        model,
+        fitted_clone(estimator, X, y, sample_weight, pos_label),
         X,
         y,
         prior=prior,
@@ -122,3 +125,35 @@ def bayesian_val_score(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
+
+
+def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
+    """A clone fitted to the rows, with the weights where it takes them.
+
+    Labels are checked first: a fit may take long.
+    """
+    indexable(X, y)
+    labels = column_or_1d(y)
+    if pos_label is not None or not _is_multiclass(labels):
+        check_positive(labels, pos_label=pos_label)
+    model = clone(estimator)
+    weights = {} if sample_weight is None else weight_for_fit(model, sample_weight)
+    return model.fit(X, y, **weights)
+
+
+def _is_multiclass(labels):
+    if is_continuous(labels):
+        return False
+    try:
+        return len(np.unique(labels)) > 2
+    except TypeError:  # of several kinds
+        return False
+
+
+def fitted_rule(estimator, X, y, sample_weight=None, pos_label=None) -> LinearRule:
+    """The linear model in an estimator; in a clone fitted to the rows, if it is not."""
+    try:
+        return any_linear_rule(estimator, X)
+    except NotFittedError:
+        model = fitted_clone(estimator, X, y, sample_weight, pos_label)
+        return any_linear_rule(model, X)

@@ -25,13 +25,12 @@ from ._leave_pair_out import class_of_one_row
 from ._posterior import COVARIANCES
 from ._ranks import empirical_auc
 from ._scores import (
-    auc_posterior,
     check_prior,
-    direction_of_estimator,
+    direction_of_rule,
     directions_of_pairs,
     ebauc_of_direction,
 )
-from ._unwrap import decision_values, linear_rule, weight_for_fit
+from ._unwrap import any_linear_rule, decision_values, linear_rule, weight_for_fit
 from ._validation import (
     check_features,
     check_option,
@@ -39,7 +38,7 @@ from ._validation import (
     check_score,
     check_weight,
 )
-from ._witness import has_witness, second_witness
+from ._witness import missing_objective, second_witness
 
 MULTI_CLASS = ("ovo", "raise")
 
@@ -57,6 +56,8 @@ class Scorer:
         self._params = params
         self._shared = shared
         self._request = MetadataRequest(owner=self)
+        # Known but not asked for: passing it unasked is scikit-learn's error.
+        self._request.score.add_request(param="sample_weight", alias=None)
 
     def __call__(self, estimator, X, y_true, sample_weight=None):
         """Score a fitted estimator on (X, y_true); greater is better.
@@ -133,8 +134,9 @@ def make_cbauc_scorer(
         ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
         order where the AUC itself rounds to 1.
     multi_class : {"ovo", "raise"}, default="ovo"
-        Of more than two classes: the mean over all pairs of classes, each pair with
-        the rule ``w_j − w_i`` on its own rows; or an error.
+        Of more than two classes: the mean over all pairs of classes, each pair on its
+        own rows with its own rule (``w_j − w_i``; the pair's own coefficients in
+        ``SVC(kernel="linear")``); or an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
@@ -154,6 +156,12 @@ def make_cbauc_scorer(
     ``GridSearchCV`` would silently take the first of them. ``scale="probit"`` still
     ranks them. The ready-made ``cbauc_scorer`` stays on the AUC scale, because
     ``best_score_`` is read as an AUC, and *warns* when its value rounds to 1.0.
+
+    In ``permutation_importance`` on the training rows the permuted rows are no longer
+    the ones that trained the model: they cannot hear leave-pair-out and must not be
+    compared with those that did. That warns (:class:`skauc.UntrustedAUCWarning`, in
+    the process that scored the training rows); take held-out rows, or
+    ``prior=AdaptivePrior(leave_pair_out=False)`` for both.
 
     References
     ----------
@@ -337,12 +345,12 @@ def make_cv_auc_scorer(
 
 
 def _cbauc_of_estimator(estimator, X, y, *, scale, multi_class, **question):
-    if multi_class == "ovo" and _has_many_classes(estimator):
-        value = _choice_of_pairs(
-            directions_of_pairs(estimator, X, y, **question), scale
-        )
+    rule = _RULES[multi_class](estimator, X)
+    if rule.n_classes > 2:
+        pairs = directions_of_pairs(rule, y, **question).values()
+        value = _choice_of_pairs(pairs, scale)
     else:
-        value = auc_posterior(estimator, X, y, **question).choice(scale)
+        value = direction_of_rule(rule, y, **question).posterior().choice(scale)
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warnings.warn(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -435,10 +443,11 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     witness = second_witness(rule.model, Z, positive, weight)
     if witness is not None:
         return witness.auc
-    if not has_witness(rule.model, Z, positive, weight):
+    reason = missing_objective(rule.model, Z, positive, weight)
+    if reason is not None:
         raise TypeError(
-            f"{type(rule.model).__name__} has no leave-pair-out in closed form (its "
-            "objective is not known here); use skauc.cv_auc_scorer"
+            f"{type(rule.model).__name__} has no leave-pair-out in closed form "
+            f"({reason}); use skauc.cv_auc_scorer"
         )
     raise ValueError(
         "X must be the rows (and sample_weight the weights) that trained the "
@@ -448,23 +457,19 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
 
 
 def _ebauc_of_estimator(estimator, X, y, *, thresholds, multi_class, **question):
-    if multi_class == "ovo" and _has_many_classes(estimator):
-        pairs = directions_of_pairs(estimator, X, y, **question)
+    rule = _RULES[multi_class](estimator, X)
+    if rule.n_classes > 2:
+        pairs = directions_of_pairs(rule, y, **question).values()
         return float(np.mean([ebauc_of_direction(pair, thresholds) for pair in pairs]))
-    return ebauc_of_direction(
-        direction_of_estimator(estimator, X, y, **question), thresholds
-    )
+    return ebauc_of_direction(direction_of_rule(rule, y, **question), thresholds)
 
 
-def _has_many_classes(estimator):
-    return len(getattr(estimator, "classes_", ())) > 2
+_RULES = {"ovo": any_linear_rule, "raise": linear_rule}
 
 
 def _choice_of_pairs(pairs, scale):
     """Mean of the pairs' AUCs, on the probit scale without saturating."""
-    probit = [
-        pair.belief.auc().choice("probit") if pair.belief else 0.0 for pair in pairs
-    ]
+    probit = [pair.posterior().choice("probit") for pair in pairs]
     if scale == "auc":
         return float(ndtr(probit).mean())
     sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
@@ -475,13 +480,13 @@ def _choice_of_pairs(pairs, scale):
 def _accuracy_of_estimator(
     estimator, X, y, *, prior, covariance, pos_label, sample_weight
 ):
-    rule = direction_of_estimator(
-        estimator, X, y, prior, covariance, sample_weight, pos_label
-    )
-    if rule.belief is None:  # every row gets the same answer
-        constant = rule.score[0] > rule.threshold
-        return float(rule.share_pos if constant else 1 - rule.share_pos)
-    return 1 - rule.belief.error(rule.threshold, rule.share_pos)
+    question = prior, covariance, sample_weight, pos_label
+    direction = direction_of_rule(linear_rule(estimator, X), y, *question)
+    threshold, share_pos = direction.threshold, direction.share_pos
+    if direction.belief is None:  # every row gets the same answer
+        constant = direction.score[0] > threshold
+        return float(share_pos if constant else 1 - share_pos)
+    return 1 - direction.belief.error(threshold, share_pos)
 
 
 def _cv_auc(
@@ -489,6 +494,8 @@ def _cv_auc(
 ):
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
+    if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
+        decision_values(estimator, _safe_indexing(X, [0]))
     (X,), labels = indexable(X), column_or_1d(y)
     if weight is not None and not weight.all():  # weight 0 is no row
         keep = np.flatnonzero(weight)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -18,6 +19,7 @@ from sklearn.utils import column_or_1d
 from ._adaptive import AdaptivePrior, LearntDirection
 from ._binormal import BinormalROC
 from ._moments import class_moments, project_samples
+from ._pairwise_posterior import PairwiseAUCPosterior
 from ._posterior import (
     COVARIANCES,
     AUCPosterior,
@@ -25,8 +27,9 @@ from ._posterior import (
     ProjectedPosterior,
     projected_posterior,
 )
-from ._unwrap import any_linear_rule, linear_rule, pair_rules
+from ._unwrap import LinearRule, any_linear_rule, pair_rules
 from ._validation import (
+    check_codes,
     check_counts,
     check_features,
     check_option,
@@ -34,7 +37,8 @@ from ._validation import (
     check_score,
     check_weight,
 )
-from ._witness import second_witness
+from ._warnings import UntrustedAUCWarning
+from ._witness import REARRANGED, second_witness
 
 # --------------------------------------------------------------------------------------
 # Score functions: f(y_true, y_score)
@@ -302,56 +306,71 @@ class Direction:
             return float(self.positive.mean())
         return float(self.weight[self.positive].sum() / self.weight.sum())
 
+    def posterior(self) -> AUCPosterior:
+        """Posterior of the AUC, with leave-pair-out where it is wanted and known."""
+        if self.belief is None:
+            return AUCPosterior.point_mass_at_half()
+        if isinstance(self.belief, LearntDirection) and self.belief.listens:
+            return self.belief.auc(self.witness())
+        return self.belief.auc()
+
     def witness(self):
         """Leave-pair-out of the model on these rows, or None."""
-        return second_witness(
-            self.model, self.Z, self.positive ^ self.flipped, self.weight
-        )
-
-
-def direction_of_estimator(
-    estimator, X, y, prior, covariance, sample_weight, pos_label
-) -> Direction:
-    """Scores of a fitted linear model and the belief about them."""
-    rule = linear_rule(estimator, X)
-    return _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label)
+        if self.model is None:
+            return None
+        rows = self.positive ^ self.flipped
+        witness = second_witness(self.model, self.Z, rows, self.weight)
+        if witness is not None:
+            REARRANGED.remember(self.model, rows, self.score)
+        elif REARRANGED.recall(self.model, rows, self.score):
+            warnings.warn(
+                f"The rows have the labels and the mean score of those that trained "
+                f"the {type(self.model).__name__}, but are not those rows: permuted "
+                "training rows are neither training nor held-out rows, and their AUC "
+                "must not be compared with the one of the training rows, which heard "
+                "leave-pair-out; take held-out rows, or make_cbauc_scorer(prior="
+                "AdaptivePrior(leave_pair_out=False)) for both",
+                UntrustedAUCWarning,
+                stacklevel=4,
+            )
+        return witness
 
 
 def directions_of_pairs(
-    estimator, X, y, prior, covariance, sample_weight, pos_label
-) -> list[Direction]:
+    rule: LinearRule, y, prior, covariance, sample_weight, pos_label
+) -> dict[tuple, Direction]:
     """One direction for each pair of classes, on the rows of that pair.
 
     No pair has a second witness: the model was fitted to the rows of all classes.
     """
-    rule = replace(any_linear_rule(estimator, X), model=None)
     if pos_label is not None:
         raise ValueError(
             "pos_label must be None for more than two classes, got "
-            f"{pos_label!r} with {len(rule.classes)} classes"
+            f"{pos_label!r} with {rule.n_classes} classes"
         )
     labels = column_or_1d(y)
-    if not np.isin(labels, rule.classes).all():
-        raise ValueError(
-            "y_true must hold the labels of the fitted model, "
-            f"{rule.classes.tolist()}, got others"
-        )
+    codes = check_codes(labels, rule.classes)
     Z = check_features(rule.Z, len(labels))
     weight = sample_weight
     if weight is not None:
         weight = check_score(weight, len(labels), name="sample_weight")
-    directions = []
-    for pair in pair_rules(rule):
-        rows = np.flatnonzero(np.isin(labels, pair.classes))
+    directions = {}
+    pairs = combinations(range(rule.n_classes), 2)
+    for (i, j), pair in zip(pairs, pair_rules(rule), strict=True):
+        rows = np.flatnonzero((codes == i) | (codes == j))
         part = None if weight is None else weight[rows]
-        pair = replace(pair, Z=Z[rows])
-        directions.append(
-            _direction_of_rule(pair, labels[rows], prior, covariance, part, None)
+        pair = replace(pair, Z=Z[rows], model=None)
+        name = tuple(pair.classes.tolist())
+        directions[name] = direction_of_rule(
+            pair, labels[rows], prior, covariance, part, None
         )
     return directions
 
 
-def _direction_of_rule(rule, y, prior, covariance, sample_weight, pos_label):
+def direction_of_rule(
+    rule: LinearRule, y, prior, covariance, sample_weight, pos_label
+) -> Direction:
+    """Scores of a linear rule of two classes and the belief about them."""
     prior = check_prior(prior)
     positive = check_positive(y, pos_label=pos_label, classes=rule.classes)
     weight = check_weight(sample_weight, positive)
@@ -452,7 +471,7 @@ def auc_posterior(
     covariance="common",
     sample_weight=None,
     pos_label=None,
-) -> AUCPosterior:
+) -> AUCPosterior | PairwiseAUCPosterior:
     """Posterior of the true AUC of a fitted linear model, from one pass.
 
     Answers: given these rows, how large is the AUC of this model on new rows, and how
@@ -461,8 +480,8 @@ def auc_posterior(
     Parameters
     ----------
     estimator : fitted estimator
-        A linear binary classifier, or a Pipeline, search, frozen or threshold
-        classifier that ends in one. It is not refitted.
+        A linear classifier, or a Pipeline, search, frozen or threshold classifier that
+        ends in one. It is not refitted.
     X : array-like or sparse matrix of shape (n, n_features)
         Rows as ``estimator.predict`` takes them; usually the training rows.
     y : array-like of shape (n,)
@@ -477,18 +496,20 @@ def auc_posterior(
         Frequency weights: counts of rows, which set the width of the posterior, at
         least 1 in each class; multiply relative ones by n / their sum.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``.
+        The positive class; None takes ``classes_[1]``. None for more than two classes.
 
     Returns
     -------
     AUCPosterior
+        For more than two classes a :class:`skauc.PairwiseAUCPosterior`: the mean over
+        the pairs of classes, each with its own rule on its own rows.
 
     Raises
     ------
     TypeError
         If the model is not linear.
     ValueError
-        If the input is bad (more than two classes, NaN, one class, lengths).
+        If the input is bad (NaN, one class, lengths, other columns than the model's).
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
 
@@ -496,6 +517,9 @@ def auc_posterior(
     -----
     UndefinedMetricWarning
         If all coefficients are 0 or all scores are equal; the AUC is ½ then.
+    UntrustedAUCWarning
+        If the rows are those that trained the model, rearranged (as permutation
+        importance does): see the notes.
 
     Notes
     -----
@@ -504,6 +528,10 @@ def auc_posterior(
     the model; whether X is that is detected (the gradient of the training objective
     vanishes on them), and on other rows, or for models whose objective is not known,
     the mixture speaks alone. ``posterior.leave_pair_out`` says which: a number or None.
+    Two such numbers are not comparable: ``permutation_importance`` with
+    ``cbauc_scorer`` belongs on held-out rows, where neither hears leave-pair-out; on
+    training rows ``make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))``
+    asks the same of the rows as they are and of the permuted ones.
 
     References
     ----------
@@ -521,11 +549,9 @@ def auc_posterior(
     >>> round(auc_posterior(model, X, y).mean(), 3)
     0.986
     """
-    direction = direction_of_estimator(
-        estimator, X, y, prior, covariance, sample_weight, pos_label
-    )
-    if direction.belief is None:
-        return AUCPosterior.point_mass_at_half()
-    if isinstance(direction.belief, LearntDirection) and direction.belief.listens:
-        return direction.belief.auc(direction.witness())
-    return direction.belief.auc()
+    question = prior, covariance, sample_weight, pos_label
+    rule = any_linear_rule(estimator, X)
+    if rule.n_classes == 2:
+        return direction_of_rule(rule, y, *question).posterior()
+    pairs = directions_of_pairs(rule, y, *question)
+    return PairwiseAUCPosterior({k: pair.posterior() for k, pair in pairs.items()})

@@ -8,6 +8,7 @@ frozen and threshold classifiers are opened until a linear model is found.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -17,9 +18,11 @@ from scipy.special import expit, logit
 from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 
 @dataclass(frozen=True)
@@ -30,21 +33,31 @@ class LinearRule:
     ----------
     Z : array-like or sparse matrix of shape (n, P)
         Rows in front of the linear model, not yet checked.
-    w : ndarray of shape (P,)
-        Coefficients, in the direction of ``classes[1]``.
-    threshold : float
+    w : ndarray of shape (P,), or (K, P), or (K(K − 1)/2, P)
+        Coefficients, in the direction of ``classes[1]``; of K > 2 classes one row a
+        class, or one row a pair.
+    threshold : float or ndarray
         ``Z @ w > threshold`` is what the classifier calls ``classes[1]``.
-    classes : ndarray of shape (2,) or None
+    classes : ndarray of shape (K,) or None
         Labels; None for a regressor on two labels.
     model : estimator
         The linear model itself.
+    one_vs_one : bool, default=False
+        Whether the rows of w belong to the pairs of classes, each in the direction of
+        the second class of its pair.
     """
 
     Z: object
     w: np.ndarray
-    threshold: float
+    threshold: float | np.ndarray
     classes: np.ndarray | None
     model: object
+    one_vs_one: bool = False
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 for a regressor."""
+        return 2 if self.classes is None else len(self.classes)
 
 
 def linear_rule(estimator, X) -> LinearRule:
@@ -71,37 +84,39 @@ def linear_rule(estimator, X) -> LinearRule:
         If it separates more than two classes.
     """
     rule = any_linear_rule(estimator, X)
-    if rule.w.ndim == 2:
+    if rule.n_classes > 2:
         raise ValueError(
             f"{type(rule.model).__name__} must separate two classes, got coef_ of "
-            f"shape {rule.w.shape} for {len(rule.w)} classes; a scorer with "
+            f"shape {rule.w.shape} for {rule.n_classes} classes; a scorer with "
             'multi_class="ovo" takes each pair of classes on its own'
         )
     return rule
 
 
-def pair_rules(rule: LinearRule) -> list[LinearRule]:
-    """Rules of each pair of classes: ``s = (w_j − w_i)ᵀz`` says j rather than i.
+def pair_rules(rule: LinearRule) -> Iterator[LinearRule]:
+    """Rules of each pair of classes i < j, in the direction of j.
+
+    One row a pair is that pair's own rule; of one row a class, the decision between
+    two of them is ``s = (w_j − w_i)ᵀz``.
 
     Parameters
     ----------
     rule : LinearRule
         Of more than two classes, from :func:`any_linear_rule`.
 
-    Returns
-    -------
-    list of LinearRule
+    Yields
+    ------
+    LinearRule
         Their ``Z`` are still all rows.
     """
-    return [
-        replace(
-            rule,
-            w=rule.w[j] - rule.w[i],
-            threshold=rule.threshold[j] - rule.threshold[i],
-            classes=rule.classes[[i, j]],
-        )
-        for i, j in combinations(range(len(rule.w)), 2)
-    ]
+    for k, (i, j) in enumerate(combinations(range(rule.n_classes), 2)):
+        if rule.one_vs_one:
+            w, threshold = rule.w[k], rule.threshold[k]
+        else:
+            w = rule.w[j] - rule.w[i]
+            threshold = rule.threshold[j] - rule.threshold[i]
+        classes = rule.classes[[i, j]]
+        yield replace(rule, w=w, threshold=threshold, classes=classes, one_vs_one=False)
 
 
 def any_linear_rule(estimator, X) -> LinearRule:
@@ -115,12 +130,15 @@ def any_linear_rule(estimator, X) -> LinearRule:
     Returns
     -------
     LinearRule
-        For K > 2 classes w has shape (K, P) and the threshold shape (K,).
+        For K > 2 classes w and threshold have one row a class or one a pair.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError, TypeError
         As for :func:`linear_rule`.
+    ValueError
+        If the columns of X are not those that a model was fitted on (scikit-learn's
+        error), or ``coef_`` is not what ``decision_function`` computes with.
     """
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
@@ -146,32 +164,87 @@ def _leaf(model, X):
     name = type(model).__name__
     if not hasattr(model, "fit"):
         raise TypeError(f"{name} is not linear: no model with coef_ to score")
+    if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
+        return _of_parts(model, X)
     if not hasattr(model, "coef_"):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
             raise TypeError(f"{name} must be fitted with refit to be scored, got none")
-        raise TypeError(
-            f"{name} is not linear (it has no coef_): score held-out "
-            "decision_function values with skauc.cbauc_score instead"
-        )
+        raise TypeError(_NOT_LINEAR.format(name=name))
     check_is_fitted(model)
-    coef = model.coef_
-    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    _check_names(model, X)
     classes = getattr(model, "classes_", None)
+    w, intercept = _coefficients(model)
     n_classes = 2 if classes is None else len(classes)
-    if n_classes > 2 and coef.shape[:1] == (n_classes,):
-        intercept = np.broadcast_to(getattr(model, "intercept_", 0.0), n_classes)
-        return LinearRule(
-            X, coef.astype(float), -intercept.astype(float), classes, model
-        )
-    if n_classes > 2 or (coef.ndim == 2 and coef.shape[0] != 1):
+    if n_classes == 2 and len(w) == 1:
+        return LinearRule(X, w[0], -float(intercept[0]), classes, model)
+    if n_classes > 2 and isinstance(model, SVC | NuSVC):
+        # libsvm's rule of a pair i < j says i where it is positive
+        return LinearRule(X, -w, intercept, classes, model, one_vs_one=True)
+    if n_classes == 2 or len(w) != n_classes:
         raise ValueError(
-            f"{name} must separate two classes, got coef_ of shape {coef.shape} for "
+            f"{name} must separate two classes, got coef_ of shape {w.shape} for "
             f"{n_classes} classes"
         )
-    w = np.ravel(coef).astype(float)
-    intercept = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
-    return LinearRule(X, w, -intercept, classes, model)
+    rule = LinearRule(X, w, -intercept, classes, model)
+    _check_decision(rule)
+    return rule
+
+
+_NOT_LINEAR = (
+    "{name} is not linear (it has no coef_): score held-out decision_function values "
+    "with skauc.cbauc_score instead"
+)
+
+
+def _check_names(model, X):
+    """Let scikit-learn compare the columns' names with ``feature_names_in_``."""
+    validate_data(model, X, reset=False, skip_check_array=True, ensure_2d=False)
+
+
+def _coefficients(model):
+    """``coef_`` as a dense (k, P) array, and k intercepts."""
+    coef = model.coef_
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    coef = np.atleast_2d(coef).astype(float)
+    intercept = np.ravel(getattr(model, "intercept_", 0.0)).astype(float)
+    return coef, np.broadcast_to(intercept, len(coef))
+
+
+def _check_decision(rule):
+    """One row a class is taken at its word only if the model decides by it."""
+    if not hasattr(rule.model, "decision_function"):
+        return
+    rows = _safe_indexing(rule.Z, np.arange(min(5, _n_rows(rule.Z))))
+    theirs = np.asarray(rule.model.decision_function(rows))
+    ours = np.asarray(rows @ rule.w.T if sparse.issparse(rows) else _dot(rows, rule.w))
+    ours = ours - rule.threshold
+    size = np.abs(ours).max(initial=1.0)
+    if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=1e-4 * size):
+        raise ValueError(
+            f"{type(rule.model).__name__} must decide by X @ coef_.T + intercept_ to "
+            "be scored, got another decision_function"
+        )
+
+
+def _dot(rows, w):
+    return np.asarray(rows, dtype=float) @ w.T
+
+
+def _of_parts(model, X):
+    """One binary linear model a class (one vs rest), or a pair (one vs one)."""
+    check_is_fitted(model)
+    _check_names(model, X)
+    parts = model.estimators_
+    if any(not hasattr(part, "coef_") for part in parts):
+        raise TypeError(_NOT_LINEAR.format(name=type(model).__name__))
+    w, intercept = map(
+        np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
+    )
+    if len(parts) == 1:
+        return LinearRule(X, w[0], -float(intercept[0]), model.classes_, parts[0])
+    pairs = isinstance(model, OneVsOneClassifier)
+    return LinearRule(X, w, -intercept, model.classes_, model, one_vs_one=pairs)
 
 
 def _moved_cut(wrapper, rule):
@@ -194,7 +267,7 @@ def _moved_cut(wrapper, rule):
                 f"{type(wrapper).__name__} must cut decision_function, got a cut on "
                 f"probabilities of {type(rule.model).__name__} that are not logistic"
             )
-        threshold = logit(threshold)
+        threshold = logit(np.clip(threshold, 0.0, 1.0))  # beyond: one answer for all
     pos_label = getattr(wrapper, "pos_label", None)
     flipped = pos_label is not None and pos_label == rule.classes[0]
     return float(-threshold if flipped else threshold)
@@ -210,7 +283,12 @@ def decision_values(model, X):
         return model.decision_function(X)
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
-    return model.predict(X)
+    if hasattr(model, "predict"):
+        return model.predict(X)
+    raise TypeError(
+        "estimator must have decision_function, predict_proba or predict, got "
+        f"{type(model).__name__}"
+    )
 
 
 def weight_for_fit(model, weight) -> dict:

@@ -44,11 +44,7 @@ def check_positive(
         raise ValueError(f"{name} must hold both classes, got no rows")
     if isinstance(y[0], bytes):
         raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
-    try:
-        continuous = _is_continuous(y)
-    except TypeError:  # several kinds: np.unique says so below
-        continuous = False
-    if continuous:
+    if is_continuous(y):
         raise ValueError(
             f"{name} must hold class labels, got continuous or missing values"
         )
@@ -75,11 +71,39 @@ def check_positive(
     if not known.all():
         raise ValueError(
             f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
-            f"{_show(np.unique(y[~known])[:5])}"
+            f"{_show(_distinct(y[~known]))}"
         )
     if positive.all() or not positive.any():
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     return positive
+
+
+def check_codes(labels, classes) -> np.ndarray:
+    """Number of each row's label among the classes of a fitted model.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    classes : ndarray of shape (K,)
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the model does not know a label.
+    """
+    codes = np.full(len(labels), -1)
+    for code, label in enumerate(classes):
+        codes[labels == label] = code
+    if (codes < 0).any():
+        raise ValueError(
+            f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
+            f"{_show(_distinct(labels[codes < 0]))}"
+        )
+    return codes
 
 
 def check_score(
@@ -336,7 +360,7 @@ def _first_odd(values):
     return repr(next(odd, f"{type(values).__name__}"))
 
 
-def _is_continuous(y):
+def is_continuous(y):
     """Whether y holds numbers that are no labels; cheap for integers and booleans."""
     if y.dtype.kind in "biu":
         return False
@@ -344,7 +368,16 @@ def _is_continuous(y):
         return True
     if y.dtype.kind == "f":
         return bool((y != np.floor(y)).any())
-    return type_of_target(y, input_name="y_true").startswith(("continuous", "unknown"))
+    try:
+        kind = type_of_target(y, input_name="y_true")
+    except TypeError:  # strings beside None: not of one kind, which is said elsewhere
+        return False
+    return kind.startswith(("continuous", "unknown"))
+
+
+def _distinct(labels):
+    """The first five different labels, which may be of several kinds."""
+    return list(dict.fromkeys(labels.tolist()))[:5]
 
 
 def _is_one_of(label, classes):
@@ -361,4 +394,6 @@ def short(value):
 
 
 def _show(labels):
+    if isinstance(labels, list):  # of several kinds, perhaps
+        return ", ".join(map(repr, labels))
     return ", ".join(repr(label) for label in np.asarray(labels).tolist())

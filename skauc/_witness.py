@@ -8,8 +8,11 @@ objective is not known here, or rows it was not trained on, have no witness.
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from dataclasses import dataclass
 from inspect import signature
+from threading import Lock
 
 import numpy as np
 from scipy import sparse
@@ -85,10 +88,89 @@ def _largest_gradient(shape):
     return np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY)
 
 
-def has_witness(model, Z, positive, sample_weight=None) -> bool:
-    """Whether the training objective of a model is known here."""
+def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
+    """Why a model has no closed-form leave-pair-out; None if its objective is known.
+
+    Parameters
+    ----------
+    model, Z, positive, sample_weight
+        As for :func:`second_witness`.
+
+    Returns
+    -------
+    str or None
+        Half a sentence.
+    """
     question = model, Z, positive, sample_weight
-    return _discriminant(*question) is not None or penalised_fit(*question) is not None
+    if _discriminant(*question) is not None or penalised_fit(*question) is not None:
+        return None
+    if isinstance(model, LinearDiscriminantAnalysis) and sample_weight is not None:
+        return "discriminant analysis takes no sample_weight"
+    if hasattr(model, "shrinkage") and isinstance(model.shrinkage, str):
+        return f"shrinkage={model.shrinkage!r} changes with every row that is left out"
+    if getattr(model, "covariance_estimator", None) is not None:
+        return "its covariance_estimator changes with every row that is left out"
+    if hasattr(model, "_discriminant"):
+        return "with features >= rows - 2 the standardization is not free of any row"
+    if hasattr(model, "_penalised_fit") or isinstance(model, _LOGISTIC):
+        if _l2_only(model):
+            return "separated classes have no optimum without a penalty"
+        return "its penalty is not L2 alone"
+    if isinstance(model, LinearSVC):
+        return f"loss={model.loss!r} with penalty={model.penalty!r} is not smooth"
+    if getattr(model, "positive", False):
+        return "its coefficients are bound to be positive"
+    return "its objective is not known here"
+
+
+class _Rearranged:
+    """Mean scores of training rows: what is left of them when columns are permuted.
+
+    A column that is permuted keeps its mean, and so does every affine function of the
+    columns; held-out rows have other means. Keeps two numbers a model, of the last 64.
+    """
+
+    _MODELS = 64
+    _SAME = 1e-10  # of the largest score: the rounding of two orders of summation
+
+    def __init__(self):
+        self._means = OrderedDict()
+        self._lock = Lock()
+
+    def remember(self, model, positive, score):
+        """Keep the mean score of the rows that trained the model, and their slope."""
+        key = self._key(model, positive)
+        with self._lock:
+            self._means[key] = self._statistics(score)
+            self._means.move_to_end(key)
+            while len(self._means) > self._MODELS:
+                self._means.popitem(last=False)
+
+    def recall(self, model, positive, score) -> bool:
+        """Whether other rows with these labels and this mean trained the model."""
+        with self._lock:
+            trained = self._means.get(self._key(model, positive))
+        if trained is None:
+            return False
+        gap = np.abs(self._statistics(score) - trained)
+        same_mean, same_rows = gap <= self._SAME * np.abs(score).max()
+        return bool(same_mean and not same_rows)
+
+    @staticmethod
+    def _statistics(score):
+        slope = np.linspace(-1, 1, len(score)) @ score / len(score)
+        return np.array([np.mean(score), slope])
+
+    @staticmethod
+    def _key(model, positive):
+        coef = model.coef_
+        coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+        digest = hashlib.blake2b(np.ascontiguousarray(coef).tobytes())
+        digest.update(np.packbits(positive).tobytes())
+        return digest.digest()
+
+
+REARRANGED = _Rearranged()
 
 
 def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None:
@@ -101,13 +183,20 @@ def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None
     return None
 
 
-def _logistic(model, Z, positive, sample_weight):
+_LOGISTIC = LogisticRegression | LogisticRegressionCV
+
+
+def _l2_only(model):
+    """Whether a logistic regression has no L1 part in its penalty."""
+    if not isinstance(model, _LOGISTIC):
+        return True
     ratio = model.l1_ratio_ if hasattr(model, "l1_ratio_") else model.l1_ratio
     ratio = np.ravel(ratio)[0] if np.size(ratio) else None
-    if model.penalty not in ("deprecated", "l2", None, "none") or ratio not in (
-        None,
-        0,
-    ):
+    return model.penalty in ("deprecated", "l2", None, "none") and ratio in (None, 0)
+
+
+def _logistic(model, Z, positive, sample_weight):
+    if not _l2_only(model):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
     l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])

@@ -11,13 +11,14 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedKFold,
     cross_val_score,
 )
+from sklearn.preprocessing import StandardScaler
 
 from skauc import auc_estimate, cross_val_auc, hand_till_auc
 
@@ -218,3 +219,24 @@ def test_cross_val_errors():
 def test_hand_till_wrong_kinds(arguments, message):
     with pytest.raises(ValueError, match=message):
         hand_till_auc(*arguments)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (2.0, 1.0)])
+def test_regressors_on_two_numbers(labels):
+    y = np.array(labels)[Y]
+    cv = StratifiedKFold(5)
+    result = cross_val_auc(Ridge(), X, y)
+    expected = [
+        roc_auc_score(y[test], Ridge().fit(X[train], y[train]).predict(X[test]))
+        for train, test in cv.split(X, y)
+    ]
+    np.testing.assert_allclose(result.parts, expected, rtol=1e-12)
+    order = np.argsort(y)  # sorted labels: folds are stratified for regressors too
+    assert np.isfinite(cross_val_auc(Ridge(), X[order], y[order]).auc)
+    turned = cross_val_auc(Ridge(), X, y, pos_label=min(labels))
+    assert turned.auc == pytest.approx(result.auc, rel=1e-12)
+
+
+def test_an_estimator_without_a_score():
+    with pytest.raises(TypeError, match="must have decision_function.* StandardScaler"):
+        cross_val_auc(StandardScaler(), X, Y)

@@ -5,15 +5,20 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from joblib import parallel_backend
 from scipy import stats
 from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
     GridSearchCV,
     KFold,
     StratifiedKFold,
@@ -25,14 +30,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import skauc
 from skauc import (
+    AdaptivePrior,
     NormalInverseWishart,
     ResubstitutionSplit,
+    UntrustedAUCWarning,
+    auc_difference_posterior,
     auc_posterior,
     bee_scorer,
     cbauc_scorer,
     cv_auc_scorer,
+    diagnose,
     ebauc_scorer,
+    lpo_auc_scorer,
     make_bee_scorer,
     make_cbauc_scorer,
     make_cv_auc_scorer,
@@ -355,3 +366,133 @@ def test_own_prior():
     expected = auc_posterior(MODEL, X, Y, prior=prior).mean()
     assert scorer(MODEL, X, Y) == expected
     assert pickle.loads(pickle.dumps(scorer))(MODEL, X, Y) == expected
+
+
+# ----------------------------------------------------------- columns, routing, cuts
+
+
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(X, columns=list("abcdef"))[list(columns)],
+    "polars": lambda columns: pl.DataFrame(X, schema=list("abcdef"))[list(columns)],
+}
+ASKED = {
+    **{scorer._factory: scorer for scorer in [*READY, lpo_auc_scorer]},
+    "auc_posterior": auc_posterior,
+    "diagnose": diagnose,
+    "difference": lambda model, X, y: auc_difference_posterior(model, model, X, y),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("model", [LogisticRegression(), PIPE], ids=["alone", "pipe"])
+@pytest.mark.parametrize("ask", ASKED)
+def test_columns_are_told_by_their_names(ask, model, kind):
+    make, ask = FRAMES[kind], ASKED[ask]
+    model = clone(model).fit(make("abcdef"), Y)
+    ask(model, make("abcdef"), Y)
+    for columns in ("bacdef", "abcde"):
+        with pytest.raises(ValueError, match="feature names should match"):
+            ask(model, make(columns), Y)
+    other = make("abcdef")
+    other = other.rename(
+        **({"columns": {"a": "z"}} if kind == "pandas" else {"mapping": {"a": "z"}})
+    )
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- z"):
+        ask(model, other, Y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        ask(model, X, Y)
+    unnamed = clone(model).fit(X, Y)
+    if ask is not cv_auc_scorer:  # refits, and takes what can be fitted
+        with pytest.warns(UserWarning, match="fitted without feature names"):
+            ask(unnamed, make("abcdef"), Y)
+
+
+@pytest.mark.parametrize("scorer", [*READY, lpo_auc_scorer], ids=repr)
+def test_columns_picked_by_name_may_come_in_any_order(scorer):
+    picked = ColumnTransformer([("scale", StandardScaler(), list("ace"))])
+    frame = FRAMES["pandas"]("abcdef")
+    model = make_pipeline(picked, LogisticRegression()).fit(frame, Y)
+    expected = scorer(model, frame, Y)
+    assert scorer(model, FRAMES["pandas"]("fedcba"), Y) == expected
+    named = model.set_output(transform="pandas").fit(frame, Y)
+    assert scorer(named, FRAMES["pandas"]("fedcba"), Y) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("scorer", [*READY, lpo_auc_scorer], ids=repr)
+def test_weights_that_nobody_asked_for_are_an_error(scorer):
+    with config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        for scoring in (scorer, {"one": scorer}):
+            with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+                GridSearchCV(
+                    model, {}, scoring=scoring, refit=False, cv=ResubstitutionSplit()
+                ).fit(X, Y, sample_weight=WEIGHT)
+        refused = scorer.set_score_request(sample_weight=False)
+        search = GridSearchCV(
+            model, {}, scoring=refused, cv=ResubstitutionSplit(), error_score="raise"
+        )
+        if scorer is not lpo_auc_scorer:
+            search.fit(X, Y, sample_weight=WEIGHT)
+            assert search.best_score_ == scorer(search.best_estimator_, X, Y)
+
+
+@pytest.mark.parametrize("prior", ["paper", "adaptive"])
+@pytest.mark.parametrize("covariance", ["common", "separate", "spherical"])
+@pytest.mark.parametrize("threshold", [-0.5, 0.0, 1.0, 1.5, np.inf])
+def test_a_cut_that_no_probability_passes(threshold, covariance, prior):
+    model = FixedThresholdClassifier(LogisticRegression(), threshold=threshold)
+    accuracy = model.fit(X, Y).score(X, Y)  # the share of one class
+    scorer = make_bee_scorer(prior=prior, covariance=covariance)
+    assert scorer(model, X, Y) == pytest.approx(accuracy, rel=1e-12)
+    turned = make_bee_scorer(prior=prior, covariance=covariance, pos_label=0)
+    assert turned(model, X, Y) == pytest.approx(accuracy, rel=1e-12)
+
+
+# ------------------------------------------------------------- permuted training rows
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), PIPE], ids=["alone", "pipe"])
+def test_permutation_importance_on_training_rows_is_named(model):
+    model = clone(model).fit(X, Y)
+
+    def importance(scoring, X, y):
+        return permutation_importance(
+            model, X, y, scoring=scoring, n_repeats=3, random_state=0
+        ).importances_mean
+
+    with pytest.warns(UntrustedAUCWarning, match="permuted training rows are neither"):
+        importance(cbauc_scorer, X, Y)
+    same = make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))
+    ours = importance(same, X, Y)
+    ranks = importance("roc_auc", X, Y)
+    assert ours.argmax() == ranks.argmax()
+    assert ours.min() > -0.02
+    with pytest.raises(ValueError, match="X must be the rows"):
+        importance(lpo_auc_scorer, X, Y)
+
+
+def test_other_rows_are_not_taken_for_permuted_ones():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2  # the same labels in every set
+    Z = rng.normal(size=(3, 60, 6)) + 0.5 * y[:, None]
+    pipe = clone(PIPE).fit(Z[0], y)
+    cbauc_scorer(pipe, Z[0], y)
+    cbauc_scorer(pipe, Z[1], y)  # held out: no warning
+    permutation_importance(pipe, Z[1], y, scoring=cbauc_scorer, n_repeats=2)
+    weighted = clone(PIPE).fit(Z[2], y, logisticregression__sample_weight=1.0 + y)
+    cbauc_scorer(weighted, Z[2], y, sample_weight=1.0 + y)
+    cbauc_scorer(weighted, Z[2], y)  # the same rows: only the weights are missing
+
+
+# ------------------------------------------------------------------------ bad labels
+
+
+@pytest.mark.parametrize("ask", [*ASKED, "bayesian_val_score", "cross_val_auc"])
+@pytest.mark.parametrize("kind", [object, float])
+def test_missing_labels_are_one_sentence(ask, kind):
+    ask = ASKED.get(ask) or getattr(skauc, ask)
+    names = np.array(["no", "yes"], dtype=object)[Y] if kind is object else Y * 1.0
+    model = LogisticRegression().fit(X, names)
+    names[[3, 5]] = None
+    with pytest.raises(ValueError, match="y_true must hold"):
+        ask(model, X, names)

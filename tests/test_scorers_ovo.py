@@ -8,14 +8,17 @@ from scipy import sparse
 from scipy.special import ndtr
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skauc import (
+    AdaptivePrior,
+    IRLSLogisticRegression,
     ResubstitutionSplit,
     auc_posterior,
     cbauc_scorer,
@@ -23,6 +26,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
+from skauc._unwrap import any_linear_rule, pair_rules
 
 X, Y = make_classification(
     150, 5, n_informative=4, n_redundant=0, n_classes=3, class_sep=0.6, random_state=2
@@ -146,5 +150,118 @@ def test_errors():
         cbauc_scorer(model, X[Y == 0], Y[Y == 0])
     with pytest.raises(ValueError, match=r"sample_weight .* got shape \(149,\)"):
         cbauc_scorer(model, X, Y, sample_weight=np.ones(149))
+    trees = OneVsRestClassifier(DecisionTreeClassifier(max_depth=1)).fit(X, Y)
     with pytest.raises(TypeError, match="OneVsRestClassifier is not linear"):
-        cbauc_scorer(OneVsRestClassifier(LogisticRegression()).fit(X, Y), X, Y)
+        cbauc_scorer(trees, X, Y)
+
+    class Bent(LogisticRegression):
+        def decision_function(self, X):
+            return super().decision_function(X) ** 3
+
+    with pytest.raises(ValueError, match=r"Bent must decide by X @ coef_\.T"):
+        cbauc_scorer(Bent().fit(X, Y), X, Y)
+
+
+# ------------------------------------------------- one rule a class, one rule a pair
+
+
+def classes(K, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, K, 40 * K)
+    return rng.normal(size=(40 * K, 5)) + 1.5 * rng.normal(size=(K, 5))[y], y
+
+
+@pytest.mark.parametrize("K", [3, 4, 5])
+@pytest.mark.parametrize("make", [SVC, NuSVC], ids=lambda kind: kind.__name__)
+def test_libsvm_decides_pair_by_pair(make, K):
+    Z, y = classes(K)
+    options = {"nu": 0.3} if make is NuSVC else {}
+    model = make(kernel="linear", decision_function_shape="ovo", **options).fit(Z, y)
+    rules = list(pair_rules(any_linear_rule(model, Z)))
+    ours = np.column_stack([Z @ rule.w - rule.threshold for rule in rules])
+    # libsvm's columns say the *first* class of the pair where they are positive
+    np.testing.assert_allclose(-ours, model.decision_function(Z), atol=1e-8)
+    votes = np.zeros((len(y), K))
+    for rule, value in zip(rules, ours.T, strict=True):
+        np.add.at(votes, (np.arange(len(y)), rule.classes[(value > 0).astype(int)]), 1)
+    predicted = votes.argmax(axis=1)
+    assert np.mean(predicted == model.predict(Z)) == 1
+
+
+@pytest.mark.parametrize("K", [3, 4])
+@pytest.mark.parametrize("prior", ["paper", "adaptive"])
+def test_linear_svc_is_the_mean_of_the_pairs_own_svcs(K, prior):
+    """Libsvm solves each pair on its own rows: two classes at a time say the same."""
+    Z, y = classes(K)
+    quiet = AdaptivePrior(leave_pair_out=False) if prior == "adaptive" else prior
+    expected, areas = [], []
+    for i, j in combinations(range(K), 2):
+        rows = np.isin(y, (i, j))
+        pair = SVC(kernel="linear", tol=1e-8).fit(Z[rows], y[rows])
+        expected.append(auc_posterior(pair, Z[rows], y[rows], prior=quiet).mean())
+        areas.append(make_ebauc_scorer(prior=quiet)(pair, Z[rows], y[rows]))
+    model = SVC(kernel="linear", tol=1e-8).fit(Z, y)
+    assert make_cbauc_scorer(prior=prior)(model, Z, y) == pytest.approx(
+        np.mean(expected), rel=1e-5
+    )
+    assert make_ebauc_scorer(prior=prior)(model, Z, y) == pytest.approx(
+        np.mean(areas), rel=1e-5
+    )
+    loose = SVC(kernel="linear", tol=1e-8).fit(sparse.csr_array(Z), y)
+    assert make_cbauc_scorer(prior=prior)(loose, Z, y) == pytest.approx(
+        np.mean(expected), rel=1e-5
+    )
+
+
+ONE_VS_REST = [
+    *MODELS,
+    IRLSLogisticRegression(C=1.0),
+    LinearSVC(multi_class="crammer_singer", max_iter=100_000),
+    OneVsRestClassifier(RidgeClassifier()),
+    SGDClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("K", [3, 4])
+@pytest.mark.parametrize("model", ONE_VS_REST, ids=str)
+def test_one_rule_a_class_is_its_decision_function(model, K):
+    Z, y = classes(K)
+    decision = model.fit(Z, y).decision_function(Z)
+    rules = pair_rules(any_linear_rule(model, Z))
+    for (i, j), rule in zip(combinations(range(K), 2), rules, strict=True):
+        np.testing.assert_allclose(
+            Z @ rule.w - rule.threshold, decision[:, j] - decision[:, i], atol=1e-8
+        )
+        assert rule.classes.tolist() == [i, j]
+
+
+def test_one_vs_one_of_linear_models():
+    Z, y = classes(4)
+    model = OneVsOneClassifier(RidgeClassifier()).fit(Z, y)
+    rules = pair_rules(any_linear_rule(model, Z))
+    for part, rule in zip(model.estimators_, rules, strict=True):
+        np.testing.assert_allclose(
+            Z @ rule.w - rule.threshold, part.decision_function(Z), atol=1e-10
+        )
+    two = OneVsOneClassifier(RidgeClassifier()).fit(Z[y < 2], y[y < 2])
+    plain = RidgeClassifier().fit(Z[y < 2], y[y < 2])
+    assert cbauc_scorer(two, Z[y < 2], y[y < 2]) == pytest.approx(
+        cbauc_scorer(plain, Z[y < 2], y[y < 2]), rel=1e-9
+    )
+
+
+def test_linear_svc_on_iris():
+    iris = load_iris()
+    for model in (SVC(kernel="linear"), NuSVC(kernel="linear", nu=0.1)):
+        model.fit(iris.data, iris.target)
+        assert 0.99 < cbauc_scorer(model, iris.data, iris.target) < 1
+        assert 0.99 < ebauc_scorer(model, iris.data, iris.target) < 1
+
+
+def test_labels_of_several_kinds():
+    names = np.array(["ant", "bee", "cow"], dtype=object)[Y]
+    model = LogisticRegression().fit(X, names)
+    names[[3, 5, 7]] = None
+    for scorer in (cbauc_scorer, ebauc_scorer, auc_posterior):
+        with pytest.raises(ValueError, match="y_true must hold .*'cow', got None"):
+            scorer(model, X, names)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -24,11 +25,12 @@ from sklearn.svm import LinearSVC
 
 from skauc import (
     GaussianAUCClassifier,
+    IRLSLogisticRegression,
     ResubstitutionSplit,
     lpo_auc_scorer,
     make_lpo_auc_scorer,
 )
-from skauc._witness import has_witness, penalised_fit, second_witness
+from skauc._witness import missing_objective, penalised_fit, second_witness
 
 MODELS = {
     "logistic": LogisticRegression(max_iter=1000),
@@ -223,7 +225,7 @@ def test_unknown_objectives_have_no_witness(model):
     (X, y), _ = two_sets(60, 6, 0)
     model.fit(X, y)
     assert penalised_fit(model, X, y) is None
-    assert not has_witness(model, X, y)
+    assert missing_objective(model, X, y)
     assert second_witness(model, X, y) is None
     name = type(model).__name__
     with pytest.raises(
@@ -232,10 +234,55 @@ def test_unknown_objectives_have_no_witness(model):
         lpo_auc_scorer(model, X, y)
 
 
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (GaussianAUCClassifier(shrinkage="auto"), "shrinkage='auto' changes with"),
+        (GaussianAUCClassifier(shrinkage="bayes"), "shrinkage='bayes' changes with"),
+        (
+            LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+            "shrinkage='auto' changes with every row",
+        ),
+        (
+            LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=OAS()),
+            "its covariance_estimator changes with every row",
+        ),
+        (IRLSLogisticRegression(), "separated classes have no optimum"),
+        (LogisticRegression(C=np.inf), "separated classes have no optimum"),
+        (
+            LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000),
+            "its penalty is not L2 alone",
+        ),
+        (LinearSVC(loss="hinge", max_iter=100000), "loss='hinge' with penalty='l2'"),
+        (RidgeClassifier(positive=True), "bound to be positive"),
+        (Perceptron(), "its objective is not known here"),
+    ],
+    ids=str,
+)
+def test_the_reason_is_the_true_one(model, reason):
+    (X, y), _ = two_sets(60, 6, 0)
+    if "separated" in reason:
+        X = X + 20 * y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of separation
+        model.fit(X, y)
+    with pytest.raises(TypeError, match=reason) as error:
+        lpo_auc_scorer(model, X, y)
+    if "objective" not in reason:
+        assert "not known" not in str(error.value)
+
+
+def test_standardized_discriminant_of_few_rows_says_why():
+    (X, y), _ = two_sets(20, 30, 0)
+    model = GaussianAUCClassifier(shrinkage=0.5, standardize=True).fit(X, y)
+    with pytest.raises(TypeError, match="features >= rows - 2 the standardization"):
+        lpo_auc_scorer(model, X, y)
+
+
 def test_weighted_discriminant_has_no_witness():
     (X, y), _ = two_sets(60, 6, 0)
     model = LinearDiscriminantAnalysis().fit(X, y)
-    assert not has_witness(model, X, y, np.ones(60))
+    assert missing_objective(model, X, y, np.ones(60))
     assert second_witness(model, X, y, np.ones(60)) is None
 
 
