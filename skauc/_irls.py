@@ -407,7 +407,7 @@ class _Frame:
             return identity
         null, P = self.null / self.scale[:, None], self.model.n_features
         null /= np.abs(null).max(axis=0)
-        return identity - null @ np.linalg.lstsq(null[:P], identity[:P])[0]
+        return identity - null @ np.linalg.lstsq(null[:P], identity[:P], rcond=None)[0]
 
     def _unshift(self):
         """Matrix that undoes the shift: intercept ``b − shiftᵀβ``."""
