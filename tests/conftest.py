@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-# The same examples in every run, a failure as it was found: to shrink one takes minutes.
+# The same examples in every run, a failure as it was found: shrinking takes minutes.
 # --hypothesis-profile=long looks for new ones.
 settings.register_profile(
     "same",
