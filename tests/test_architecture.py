@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "skauc"
 FLOORS = {
     "_losses": 0,
     "_moments": 0,
+    "_numbers": -1,
     "_probit_law": 0,
     "_quadratic_tail": 0,
     "_ranks": 0,
