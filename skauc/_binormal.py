@@ -19,6 +19,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from ._moments import Moments
+from ._numbers import as_flag, as_number, as_numbers
 from ._roc_curve import ROCCurve, as_rate
 
 
@@ -71,11 +72,11 @@ class BinormalROC(ROCCurve):
 
     def __post_init__(self):
         for name in ("mean_neg", "std_neg", "mean_pos", "std_pos"):
-            value = getattr(self, name)
+            value = as_number(name, getattr(self, name))
             if not np.isfinite(value) or (name.startswith("std") and value < 0):
                 rule = "finite and >= 0" if name.startswith("std") else "finite"
                 raise ValueError(f"{name} must be {rule}, got {value}")
-            object.__setattr__(self, name, float(value))
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_moments(cls, neg: Moments, pos: Moments, *, equal_variance=False):
@@ -98,7 +99,7 @@ class BinormalROC(ROCCurve):
         ValueError
             If a class is too small for its variance.
         """
-        if equal_variance:
+        if as_flag("equal_variance", equal_variance):
             df = neg.n + pos.n - 2
             if df <= 0:
                 raise ValueError(
@@ -215,28 +216,42 @@ class BinormalROC(ROCCurve):
 
     def _equal_density_thresholds(self):
         """The midpoint of the means, or both roots of a quadratic."""
-        gap, middle = self.mean_pos - self.mean_neg, (self.mean_neg + self.mean_pos) / 2
+        middle = (self.mean_neg + self.mean_pos) / 2
         if self.std_neg == 0 and self.std_pos > 0:
             return [self.mean_neg]
         if self.std_pos == 0 and self.std_neg > 0:
             return [np.nextafter(self.mean_pos, -np.inf)]
         if self.std_neg == self.std_pos:
             return [middle]
-        # In units of σ₀ around μ₀, t = μ₀ + σ₀x:  A x² + 2d x + C = 0, where
-        # √(d² − AC) = s √(d² + 2A log s), a sum of positive terms only.
-        d, s = gap / self.std_neg, self.std_pos / self.std_neg
-        A, C = (s - 1) * (s + 1), -(d * d) - 2 * s * s * np.log(s)
-        half = -(d + np.copysign(s * np.sqrt(d * d + 2 * A * np.log(s)), d))
-        if A == 0 or half == 0:  # s rounds to 1
+        # In units of the wider deviation around the mean of the narrower class,
+        # A x² + 2er² x − r²(e² − 2 log r) = 0 with r < 1, A = 1 − r², whose root
+        # √(e² − 2A log r) and other sums have positive terms only.
+        (narrow, centre), (wide, other) = sorted(
+            [(self.std_neg, self.mean_neg), (self.std_pos, self.mean_pos)]
+        )
+        r, e = narrow / wide, (other - centre) / wide
+        A, log = (1 - r) * (1 + r), 2 * (np.log(wide) - np.log(narrow))
+        if A == 0:  # r rounds to 1
             return [middle]
-        roots = [half / A, C / half]
-        return [self.mean_neg + self.std_neg * x for x in roots if np.isfinite(x)]
+        if np.isinf(e):  # so far apart that only the deviations divide the gap
+            return [centre + (other - centre) * (r / (1 + r))]
+        total = abs(e) * r + np.hypot(e, np.sqrt(A * log))
+        reach = np.hypot(e, np.sqrt(log))
+        sign = np.copysign(1.0, e)
+        roots = [-sign * (r * total / A), sign * (r * reach) * (reach / total)]
+        points = [centre + wide * x for x in roots if np.isfinite(x)]
+        if narrow < np.spacing(abs(centre)):  # a jump for any float beside it
+            points += [np.nextafter(centre, end) for end in (-np.inf, np.inf)]
+        return points
 
 
 def _exceedance(threshold, mean, std):
     """``P(N(mean, std²) > threshold)``; a point mass where std is 0."""
-    above = mean - np.asarray(threshold, dtype=float)
-    return ndtr(above / std) if std > 0 else (above > 0).astype(float)[()]
+    above = mean - as_numbers("threshold", threshold)
+    if std == 0:
+        return (above > 0).astype(float)[()]
+    with np.errstate(over="ignore"):  # beyond the largest float of deviations
+        return ndtr(above / std)
 
 
 def _signed_infinity(x):

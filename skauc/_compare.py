@@ -12,7 +12,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
-from scipy.stats import rankdata
 
 from ._interval_methods import Sample
 from ._limits import ALTERNATIVES, Interval, interval_tails
@@ -355,7 +354,8 @@ class _Scores:
 
     def _same_ranking(self, i, j):
         a, b = (
-            rankdata(np.r_[s.neg, s.pos]) for s in (self.samples[i], self.samples[j])
+            np.unique(np.r_[s.neg, s.pos], return_inverse=True)[1]
+            for s in (self.samples[i], self.samples[j])
         )
         return bool((a == b).all())
 

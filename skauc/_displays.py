@@ -562,7 +562,7 @@ def _response(estimator, X, method, pos_label):
         "response_method", method, ("auto", "decision_function", "predict_proba")
     )
     check_is_fitted(estimator)
-    classes = list(estimator.classes_)
+    classes = list(getattr(estimator, "classes_", []))
     if len(classes) != 2:
         raise ValueError(
             f"estimator must separate two classes for a ROC curve, got {len(classes)}"

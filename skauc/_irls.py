@@ -593,7 +593,9 @@ class _Frame:
         P, unit = self.model.n_features, self.model.unit
         null, length = self.null / self.scale[:, None], (unit.min() / unit)[:, None]
         null /= np.abs(null).max(axis=0)
-        solved = np.linalg.lstsq(length * null[:P], length * identity[:P])[0]
+        solved = np.linalg.lstsq(length * null[:P], length * identity[:P], rcond=None)[
+            0
+        ]
         return identity - null @ solved
 
     def _unshift(self):

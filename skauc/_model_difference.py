@@ -25,7 +25,9 @@ from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 
 from ._moments import class_moments, project_samples
+from ._numbers import as_numbers
 from ._posterior import NormalInverseWishart
+from ._roc_curve import as_rate
 from ._unwrap import linear_rule
 from ._validation import (
     check_counts,
@@ -119,11 +121,14 @@ def auc_difference_posterior(
     conjugate = _check_conjugate(prior)
     check_option("covariance", covariance, ("common", "separate"))
     a, b = linear_rule(estimator_a, X), linear_rule(estimator_b, X)
-    known = a.classes, b.classes
-    if not (known[0] is None or known[1] is None or np.array_equal(*known)):
+    if (
+        a.classes is not None
+        and b.classes is not None
+        and not np.array_equal(a.classes, b.classes)
+    ):
         raise ValueError(
-            f"estimator_b must know the classes of estimator_a, {known[0].tolist()}, "
-            f"got {known[1].tolist()}"
+            f"estimator_b must know the classes of estimator_a, {a.classes.tolist()}, "
+            f"got {b.classes.tolist()}"
         )
     positive = check_positive(y, pos_label=pos_label, classes=a.classes)
     weight = check_weight(sample_weight, positive)
@@ -203,9 +208,9 @@ class AUCDifferencePosterior:
 
     def cdf(self, x):
         """``P(AUC_a − AUC_b ≤ x | data)``, elementwise."""
-        return np.searchsorted(np.sort(self.difference), x, side="right") / len(
-            self.draws_a
-        )
+        x = as_numbers("x", x)
+        below = np.searchsorted(np.sort(self.difference), x, side="right")
+        return below / len(self.draws_a)
 
     def sf(self, x):
         """``P(AUC_a − AUC_b > x | data)``; non-inferiority is ``sf(-margin)``."""
@@ -213,7 +218,7 @@ class AUCDifferencePosterior:
 
     def ppf(self, q):
         """Quantiles of the difference, elementwise."""
-        return np.quantile(self.difference, q)
+        return np.quantile(self.difference, as_rate("q", q))
 
     def interval(self, confidence_level=0.95):
         """Equal-tailed credible interval ``(low, high)``.

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._numbers import as_flag, as_numbers
+
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
@@ -97,6 +99,7 @@ class Moments:
         """
         X = _as_samples(X)
         weight = _as_weight(sample_weight, X.shape[0])
+        featurewise = as_flag("featurewise", featurewise)
         return _from_rows(X, np.arange(X.shape[0]), weight, featurewise)
 
     def __add__(self, other: Moments) -> Moments:
@@ -148,7 +151,7 @@ class Moments:
                 "project needs the full (P, P) scatter, got a scatter of shape "
                 f"{np.shape(self.scatter)}; build it with featurewise=False"
             )
-        w = np.asarray(w, dtype=float)
+        w = as_numbers("w", w)
         if w.ndim not in (1, 2) or w.shape[0] != self.mean.shape[0]:
             raise ValueError(
                 f"w must have {self.mean.shape[0]} rows, got shape {w.shape}"
@@ -207,13 +210,14 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     (1.0, 2.0, 1.0)
     """
     X = _as_samples(X)
-    positive = np.asarray(positive)
+    positive = _as_mask(positive)
     if positive.dtype != bool or positive.shape != X.shape[:1]:
         raise ValueError(
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
             f"{positive.dtype} and shape {positive.shape}"
         )
     weight = _as_weight(sample_weight, X.shape[0])
+    featurewise = as_flag("featurewise", featurewise)
     neg, pos = (
         _from_rows(X, np.flatnonzero(mask), weight, featurewise)
         for mask in (~positive, positive)
@@ -248,16 +252,26 @@ def project_samples(X, w) -> np.ndarray:
 def _as_samples(X):
     if sparse.issparse(X):
         return X.tocsr()
-    X = np.asarray(X)
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
+        X = as_numbers("X", X)
     if X.ndim not in (1, 2):
         raise ValueError(f"X must have 1 or 2 dimensions, got shape {X.shape}")
     return X
 
 
+def _as_mask(positive):
+    try:
+        return np.asarray(positive)
+    except ValueError:
+        raise ValueError(
+            "positive must be a boolean mask, got lists of several lengths"
+        ) from None
+
+
 def _as_weight(sample_weight, n):
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
+    weight = as_numbers("sample_weight", sample_weight)
     if weight.shape != (n,):
         raise ValueError(
             f"sample_weight must have shape ({n},), got shape {weight.shape}"

@@ -49,6 +49,7 @@ from scipy.special import (
 )
 
 from ._moments import Moments
+from ._numbers import as_number, as_numbers
 from ._probit_law import ProbitLaw
 from ._roc_curve import as_rate
 
@@ -114,7 +115,7 @@ class NormalInverseWishart:
 
     def __post_init__(self):
         for name in ("mean_neg", "mean_pos", "scale"):
-            value = np.asarray(getattr(self, name), dtype=float)
+            value = as_numbers(name, getattr(self, name))
             if not np.isfinite(value).all() or value.ndim > 1 + (name == "scale"):
                 raise ValueError(
                     f"{name} must be finite, a number or an array over features, "
@@ -122,11 +123,11 @@ class NormalInverseWishart:
                 )
             object.__setattr__(self, name, value if value.ndim else float(value))
         for name in ("nu_neg", "nu_pos"):
-            if not 0 <= getattr(self, name) < np.inf:
+            if not 0 <= as_number(name, getattr(self, name)) < np.inf:
                 raise ValueError(
                     f"{name} must be >= 0 and finite, got {getattr(self, name)}"
                 )
-        if self.kappa is not None and not np.isfinite(self.kappa):
+        if self.kappa is not None and not np.isfinite(as_number("kappa", self.kappa)):
             raise ValueError(f"kappa must be finite or None, got {self.kappa}")
         lowest = _smallest_eigenvalue(self.scale)
         if not (lowest > 0 or (np.ndim(self.scale) == 0 and self.scale == 0)):
@@ -300,6 +301,8 @@ def projected_posterior(
         q = np.full(2, view.square + square.sum())
         df = np.full(2, view.kappa + n.sum() - view.n_features + 1)
     else:
+        if features is None:
+            raise ValueError("features must be given for 'spherical', got None")
         trace = view.trace + sum(
             part.scatter.sum()
             + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
@@ -328,7 +331,15 @@ def projected_posterior(
             )
     mean = (n * sample + nu * m) / nu_star
     return ProjectedPosterior(
-        *map(float, (*mean, *nu_star, *q, *df)), shared=covariance != "separate"
+        mean_neg=float(mean[0]),
+        mean_pos=float(mean[1]),
+        nu_neg=float(nu_star[0]),
+        nu_pos=float(nu_star[1]),
+        q_neg=float(q[0]),
+        q_pos=float(q[1]),
+        df_neg=float(df[0]),
+        df_pos=float(df[1]),
+        shared=covariance != "separate",
     )
 
 
@@ -386,7 +397,8 @@ class AUCPosterior:
     def from_cells(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
         """Mixture from cell parameters that broadcast against each other."""
         arrays = np.broadcast_arrays(*np.atleast_1d(weight, D, v, q, df))
-        return cls(*(np.array(a, dtype=float) for a in arrays))
+        weight, D, v, q, df = (np.array(a, dtype=float) for a in arrays)
+        return cls(weight, D, v, q, df)
 
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:
@@ -447,6 +459,8 @@ class AUCPosterior:
         -------
         float
         """
+        if scale not in ("auc", "probit"):
+            raise ValueError(f"scale must be 'auc' or 'probit', got {scale!r}")
         probit = self.choice_probit
         if probit is None:
             return self.mean() if scale == "auc" else self.mean_probit()
@@ -604,17 +618,26 @@ class AUCPosterior:
         """
         rng = random_state
         if not isinstance(rng, np.random.RandomState):
-            rng = np.random.default_rng(rng)
-        cell = rng.choice(
-            len(self.weight), size=size, p=self.weight / self.weight.sum()
-        )
+            try:
+                rng = np.random.default_rng(rng)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    "random_state must be a seed >= 0, a Generator, a RandomState or "
+                    f"None, got {rng!r}"
+                ) from None
+        try:
+            cell = rng.choice(
+                len(self.weight), size=size, p=self.weight / self.weight.sum()
+            )
+        except (TypeError, ValueError):
+            raise ValueError(f"size must be a shape or None, got {size!r}") from None
         chi2 = rng.chisquare(self.df[cell])
         normal = rng.standard_normal(size)
         z = self.D[cell] * np.sqrt(chi2 / self.q[cell]) + np.sqrt(self.v[cell]) * normal
         return ndtr(z / np.sqrt(2))
 
     def _on_probit_scale(self, x, function, *, below, above, open_ends=False):
-        x = np.asarray(x, dtype=float)
+        x = as_numbers("x", x)
         inside = (x > 0) & (x < 1) if open_ends else (x >= 0) & (x <= 1)
         out = np.where(np.isnan(x), np.nan, np.where(x <= 0.5, below, above))
         out[inside] = [function(z) for z in ndtri(x[inside])]

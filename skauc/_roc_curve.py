@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._numbers import as_flag, as_number, as_numbers
+
 
 class YoudenPoint(NamedTuple):
     """The threshold at which ``J = TPR − FPR`` is largest."""
@@ -47,10 +49,11 @@ class ROCCurve:
         ValueError
             If ``max_fpr`` lies outside (0, 1].
         """
+        max_fpr = as_number("max_fpr", max_fpr)
         if not 0 < max_fpr <= 1:
             raise ValueError(f"max_fpr must lie in (0, 1], got {max_fpr}")
         area = self._partial_area(max_fpr)
-        if not standardize:
+        if not as_flag("standardize", standardize):
             return float(area)
         lowest = max_fpr**2 / 2
         return float((1 + (area - lowest) / (max_fpr - lowest)) / 2)
@@ -71,6 +74,12 @@ class ROCCurve:
         points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]
         return max(points, key=lambda point: point.j)
 
+    def _partial_area(self, max_fpr: float) -> float:
+        raise NotImplementedError
+
+    def _equal_density_thresholds(self) -> list[float]:
+        raise NotImplementedError
+
     def _point(self, t):
         fpr, tpr = float(self.fpr(t)), float(self.tpr(t))
         return YoudenPoint(float(t), fpr, tpr, tpr - fpr)
@@ -78,7 +87,7 @@ class ROCCurve:
 
 def as_rate(name, value):
     """Array of numbers in [0, 1]."""
-    value = np.asarray(value, dtype=float)
+    value = as_numbers(name, value)
     if not np.all((value >= 0) & (value <= 1)):
         raise ValueError(f"{name} must lie in [0, 1], got {value}")
     return value

@@ -3,6 +3,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import Phase, settings
+
+# The same examples in every run, a failure as it was found: shrinking takes minutes.
+# --hypothesis-profile=long looks for new ones.
+settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    max_examples=100,
+    phases=[Phase.explicit, Phase.generate],
+)
+settings.register_profile("long", deadline=None, max_examples=5000)
+settings.load_profile("same")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many examples of anything at all were run."""
+    examples = sum(
+        dict(report.user_properties).get("examples", 0)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "teardown"
+    )
+    if examples:
+        terminalreporter.write_line(f"anything at all: {examples} examples")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ FLOORS = {
     "_cache": 0,
     "_losses": 0,
     "_moments": 0,
+    "_numbers": -1,
     "_probit_law": 0,
     "_quadratic_tail": 0,
     "_ranks": 0,

@@ -206,6 +206,35 @@ def test_threshold_and_rates_are_inverse(curve):
     np.testing.assert_allclose(roc.tpr(roc.threshold(u)), roc.roc(u), rtol=1e-11)
 
 
+def best_by_mpmath(m0, s0, m1, s1):
+    """Largest TPR − FPR over the roots of the quadratic of equal densities."""
+    with mp.workdps(700):
+        m0, s0, m1, s1 = map(mp.mpf, (m0, s0, m1, s1))
+        a = 1 / s0**2 - 1 / s1**2
+        b = -2 * (m0 / s0**2 - m1 / s1**2)
+        c = m0**2 / s0**2 - m1**2 / s1**2 - 2 * mp.log(s1 / s0)
+        root = mp.sqrt(b**2 - 4 * a * c)
+        points = [(-b + root) / (2 * a), (-b - root) / (2 * a)]
+        gains = [mp.ncdf((m1 - t) / s1) - mp.ncdf((m0 - t) / s0) for t in points]
+        return float(max(0, *gains))
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        (0.0, 1e-300, 1e-300, 0.5),
+        (0.5, 1e-300, 1e-300, 0.5),  # no float between the mean and the threshold
+        (0.0, 1e-9, 1.0, 1e-5),
+        (-2.0, 3e-4, 1.0, 7e4),
+        (1.0, 1e200, 2.0, 1e-200),
+    ],
+    ids=str,
+)
+def test_youden_of_deviations_of_any_size(curve):
+    best = BinormalROC(*curve).youden()
+    assert best.j == pytest.approx(best_by_mpmath(*curve), abs=1e-12)
+
+
 def test_equal_variance_youden_is_the_midpoint():
     roc = BinormalROC(1.0, 2.0, 4.0, 2.0)
     assert roc.youden().threshold == 2.5

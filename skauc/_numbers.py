@@ -1,0 +1,36 @@
+"""Anything becomes float numbers, or one sentence says which argument cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def as_numbers(name: str, value) -> np.ndarray:
+    """Array of float64; texts, complex numbers and ragged lists are refused."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biufO":
+            return array.astype(float, copy=False)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must hold real numbers, got {_short(value)}")
+
+
+def as_number(name: str, value) -> float:
+    """One float64."""
+    array = as_numbers(name, value)
+    if array.ndim:
+        raise ValueError(f"{name} must be one number, got {_short(value)}")
+    return float(array)
+
+
+def as_flag(name: str, value) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {_short(value)}")
+    return bool(value)
+
+
+def _short(value, longest=60):
+    text = repr(value)
+    return text if len(text) <= longest else text[:longest] + "…"

@@ -1,0 +1,1143 @@
+"""Anything at all: every public callable is handed small arrays of any kind.
+
+The answer lies in its range, or a ValueError or TypeError says what is wrong with which
+argument. No other exception, no numpy warning, no nan. ``pytest tests/test_anything.py
+--hypothesis-profile=long`` looks harder.
+"""
+
+import inspect
+import re
+import traceback
+import warnings
+from functools import cache, wraps
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+import skauc
+
+ASKED = {}  # public name -> the test that asks it
+EXAMPLES = [0]  # how many were run
+
+
+@pytest.fixture(autouse=True)
+def examples_are_counted(record_property):
+    """Sent home with the report, whichever process ran the test (see conftest)."""
+    before = EXAMPLES[0]
+    yield
+    record_property("examples", EXAMPLES[0] - before)
+
+
+def asks(*names, share=1.0, **strategies):
+    """Run the test on examples of the strategies; it speaks for these public names."""
+
+    def decorate(test):
+        for name in names:
+            assert name not in ASKED, f"{name} is asked twice"
+            ASKED[name] = test.__name__
+
+        @wraps(test)
+        def counted(**values):
+            EXAMPLES[0] += 1
+            test(**values)
+
+        default = settings.get_profile(settings.get_current_profile_name())
+        return settings(
+            max_examples=max(int(share * default.max_examples), 5),
+            suppress_health_check=list(HealthCheck),
+        )(given(**strategies)(counted))
+
+    return decorate
+
+
+# ------------------------------------------------------------------ what may be said
+
+
+def speaks_of(error, names):
+    """Whether the text names an argument, or comes from scikit-learn's own checks."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if "sklearn" in frames[-1].filename or "/inspect.py" in frames[-1].filename:
+        return True
+    # "the negative class" is y_true's, a keyword that does not exist names itself
+    words = [
+        *names,
+        "(each|the negative|the positive) class",
+        "unexpected keyword argument",
+    ]
+    return any(re.search(rf"(^|\W){word}($|\W)", str(error)) for word in words)
+
+
+def ask(call, *values, names=(), undefined=False, **options):
+    """What the call answers; None where it refuses and says why.
+
+    Parameters
+    ----------
+    names : names of further arguments that an error may speak of
+    undefined : whether nan with an UndefinedMetricWarning is the convention
+    """
+    target = call.__init__ if inspect.isclass(call) else call
+    known = {*names, *inspect.signature(target).parameters}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("error")
+        for category in (UndefinedMetricWarning, ConvergenceWarning):
+            warnings.simplefilter("always", category)
+        # The parents of LDA and QDA say so of collinear columns.
+        warnings.filterwarnings("ignore", message="Variables are collinear")
+        warnings.filterwarnings("ignore", message="The covariance matrix of class")
+        warnings.filterwarnings("ignore", message="Only one sample available")
+        try:
+            answer = call(*values, **options)
+        except (ValueError, TypeError) as error:
+            if not speaks_of(error, known):
+                raise AssertionError(f"it names none of {sorted(known)}") from error
+            return None
+    if undefined and isinstance(answer, float) and np.isnan(answer):
+        assert any(issubclass(w.category, UndefinedMetricWarning) for w in said)
+        return None
+    return answer
+
+
+def within(value, low=0.0, high=1.0, slack=0.0):
+    """Every number lies in the range; None has refused."""
+    if value is not None:
+        numbers = np.asarray(value, dtype=float)
+        assert not np.isnan(numbers).any(), value
+        assert np.all((numbers >= low - slack) & (numbers <= high + slack)), value
+
+
+def answers(law, x, low=0.0, high=1.0, slack=0.0):
+    """A law's values lie in the range; where x is nan they are, as scipy's."""
+    values = ask(law, x)
+    if values is not None:
+        known = ~np.isnan(np.asarray(x, dtype=float))
+        within(np.asarray(values)[known], low, high, slack)
+
+
+def ordered(limits, low=0.0, high=1.0):
+    if limits is not None:
+        within(limits, low, high)
+        assert limits[0] <= limits[1], limits
+
+
+# ------------------------------------------------------------------- anything at all
+
+EXTREMES = [0.0, -0.0, 1.0, 1.0, 2.0, -1.0, 0.5, 1e300, -1e300, 1e-300, 1e154, 1e16]
+SPECIAL = [*EXTREMES, np.nan, np.inf, -np.inf, 5e-324, np.finfo(float).max]
+THINGS = [None, "a", "", True, 0, 1, -1, 0.5, 2.5, np.nan, np.inf, -np.inf, 1j, (), []]
+THINGS += [{}, object, [0.5], np.array([0.5, 0.5]), np.float32(0.25), "0.5", b"a"]
+things = st.sampled_from(THINGS)
+levels = st.one_of(st.sampled_from([0.95, 0.5, 1e-9, 1 - 1e-12]), things)
+sizes = st.one_of(st.integers(4, 12), st.integers(0, 12))
+
+
+def rarely(strategy, other):
+    """Two in three from the first: an example should not be wrong in every place."""
+    return st.one_of(strategy, strategy, other)
+
+
+def column(n):
+    """Numbers of one column, well-behaved or at the edge of what a float holds."""
+    tame = st.floats(-3, 3, width=16)
+    return st.one_of(
+        st.lists(tame, min_size=n, max_size=n),
+        st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=n, max_size=n),
+        st.lists(st.integers(-3, 3), min_size=n, max_size=n).map(np.array),
+        st.lists(st.booleans(), min_size=n, max_size=n).map(np.array),
+        st.lists(st.sampled_from(EXTREMES), min_size=n, max_size=n),
+        st.lists(tame, min_size=n, max_size=n).map(lambda v: np.float32(v)),
+        st.lists(tame, min_size=n, max_size=n).map(pd.Series),
+    )
+
+
+def wild(n):
+    """What is no column of n numbers."""
+    return st.one_of(
+        st.lists(st.sampled_from(SPECIAL), min_size=n, max_size=n),
+        st.lists(st.sampled_from(SPECIAL), max_size=12),
+        st.lists(things, min_size=n, max_size=n),
+        st.lists(things, min_size=n, max_size=n).map(_objects),
+        st.lists(st.sampled_from("ab"), min_size=n, max_size=n).map(np.array),
+        st.integers(0, 3).map(lambda k: np.zeros((n, k))),
+        things,
+    )
+
+
+def _objects(values):
+    out = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        out[i] = value
+    return out
+
+
+def scores(n):
+    return rarely(column(n), wild(n))
+
+
+@st.composite
+def labels(draw, n):
+    codes = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    if n >= 2 and draw(st.integers(0, 9)):
+        codes[:2] = 0, 1
+    if n >= 4 and draw(st.booleans()):
+        codes[:4] = 0, 0, 1, 1
+    pairs = [(0, 1), (-1, 1), ("no", "yes"), (False, True), (0.0, 1.0), (1, 10**6)]
+    names = draw(st.sampled_from(pairs))
+    kinds = [list, np.array, pd.Series, lambda v: _objects(list(v))]
+    right = draw(st.sampled_from(kinds))([names[code] for code in codes])
+    three = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+    return draw(rarely(st.just(right), st.one_of(scores(n), three)))
+
+
+def weights(n):
+    kinds = [1.0, 2, 0.5, 1e-300, 1e300, 1e6, 0.0, 1 / max(n, 1)]
+    some = st.lists(st.sampled_from(kinds), min_size=n, max_size=n)
+    same = st.sampled_from(kinds).map(lambda w: np.full(n, w))
+    counts = st.lists(st.integers(0, 3), min_size=n, max_size=n)
+    return st.one_of(st.none(), st.none(), counts, some, same, scores(n))
+
+
+@st.composite
+def matrices(draw, n, P=None):
+    P = draw(st.integers(1, 4)) if P is None else P
+    columns = [draw(column(n)) for _ in range(P)]
+    X = np.array([np.asarray(c, dtype=float) for c in columns]).T.reshape(n, P)
+    kinds = [np.array, np.float32, list, pd.DataFrame, sparse.csr_array, np.array]
+    with np.errstate(over="ignore"):
+        right = draw(st.sampled_from(kinds))(X)
+    return draw(rarely(st.just(right), wild(n)))
+
+
+@st.composite
+def rows(draw, *parts):
+    """``y_true`` and parts of as many rows, each maybe wrong in its own way."""
+    n = draw(sizes)
+    return draw(labels(n)), *(draw(part(n)) for part in parts)
+
+
+def maybe(options):
+    """Keyword options, most of them left out."""
+    return st.fixed_dictionaries({}, optional=options)
+
+
+PRIORS = [
+    "adaptive",
+    "paper",
+    skauc.AdaptivePrior(leave_pair_out=False),
+    skauc.NormalInverseWishart(scale=0.0, nu_neg=0, nu_pos=0),
+]
+labelled = {"pos_label": st.sampled_from([None, None, 0, 1, "no", "yes", [], np.nan])}
+question = {
+    "prior": rarely(st.sampled_from(PRIORS), things),
+    "covariance": rarely(st.sampled_from(["common", "spherical", "separate"]), things),
+    **labelled,
+}
+
+
+# --------------------------------------------------------------------- f(y, score)
+
+
+@asks(
+    "cbauc_score",
+    data=rows(scores, weights),
+    options=maybe(question),
+)
+def test_cbauc_score(data, options):
+    y, score, weight = data
+    within(ask(skauc.cbauc_score, y, score, sample_weight=weight, **options))
+
+
+@asks(
+    "ebauc_score",
+    data=rows(scores, weights),
+    options=maybe(
+        {**question, "thresholds": rarely(st.sampled_from(["scores", "all"]), things)}
+    ),
+)
+def test_ebauc_score(data, options):
+    y, score, weight = data
+    within(
+        ask(skauc.ebauc_score, y, score, sample_weight=weight, **options), slack=1e-12
+    )
+
+
+@asks(
+    "binormal_auc_score",
+    "binormal_roc",
+    data=rows(scores, weights),
+    equal=rarely(st.booleans(), things),
+    options=maybe(labelled),
+)
+def test_binormal_of_scores(data, equal, options):
+    y, score, weight = data
+    options = {**options, "equal_variance": equal, "sample_weight": weight}
+    within(ask(skauc.binormal_auc_score, y, score, **options))
+    roc = ask(skauc.binormal_roc, y, score, **options)
+    if roc is not None:
+        check_curve(roc)
+
+
+METHODS = ["score", "hanley_mcneil_score", "delong", "bamber", "hanley_mcneil"]
+METHODS += ["max_variance", "binormal", "bayesian", "cortes_mohri", "bootstrap", None]
+sides = rarely(st.sampled_from(["two-sided", "less", "greater"]), things)
+transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
+
+
+@asks(
+    "auc_estimate",
+    "AUCEstimate",
+    "AUCEstimate.confidence_interval",
+    "AUCEstimate.standard_error",
+    share=2,
+    data=rows(scores, weights, lambda n: st.one_of(st.none(), labels(n), scores(n))),
+    options=maybe(labelled),
+    how=maybe(
+        {
+            "confidence_level": levels,
+            "method": rarely(st.sampled_from(METHODS), things),
+            "transform": transforms,
+            "alternative": sides,
+        }
+    ),
+    extra=maybe(
+        {
+            "n_resamples": rarely(st.just(20), things),
+            "threshold": things,
+            "covariance": things,
+            "adaptive": things,
+            "random_state": rarely(st.just(1), things),
+        }
+    ),
+)
+def test_auc_estimate(data, options, how, extra):
+    y, score, weight, groups = data
+    estimate = ask(
+        skauc.auc_estimate, y, score, sample_weight=weight, groups=groups, **options
+    )
+    if estimate is None:
+        return
+    within(estimate.auc)
+    within([estimate.n_neg, estimate.n_pos], 0, np.inf)
+    said = ["sample_weight", "groups", "y_true", "y_score", *extra]
+    if how.get("method") == "bootstrap":
+        extra = {"n_resamples": 20, **extra}
+    else:
+        ordered(ask(estimate.confidence_interval, names=said, **how))
+    ordered(ask(estimate.confidence_interval, names=said, **how, **extra))
+    error = ask(estimate.standard_error, how.get("method"), names=said, **extra)
+    within(error, 0, np.inf)
+    ask(estimate.__repr__, names=said)
+
+
+@asks(
+    "compare_auc",
+    "AUCComparison",
+    "AUCComparison.confidence_interval",
+    "AUCComparison.difference",
+    "AUCComparison.statistic",
+    "AUCComparison.pvalue",
+    "AUCComparisons",
+    "AUCComparisons.pvalue",
+    "AUCComparisons.adjusted_pvalues",
+    share=2,
+    data=rows(scores, scores, scores, weights, labels),
+    how=st.sampled_from(["pair", "pair", "many", "constant", "unpaired"]),
+    constant=rarely(st.sampled_from([0.0, 0.5, 0.8, 1.0]), things),
+    options=maybe(
+        {
+            **labelled,
+            "alternative": sides,
+            "margin": rarely(st.sampled_from([0.0, 0.1]), things),
+        }
+    ),
+    level=levels,
+)
+def test_compare_auc(data, how, constant, options, level):
+    y, a, b, c, weight, other = data
+    values = {"pair": (a, b), "many": (a, b, c), "constant": (a,), "unpaired": (a, b)}
+    if how == "constant":
+        options["constant"] = constant
+    if how == "unpaired":
+        options["y_true_b"] = other
+    else:
+        options["sample_weight"] = weight
+    result = ask(skauc.compare_auc, y, *values[how], **options)
+    for pair in getattr(result, "pairs", () if result is None else (result,)):
+        check_comparison(pair, level)
+    if isinstance(result, skauc.AUCComparisons):
+        within(result.pvalue)
+        within(result.adjusted_pvalues)
+        within(result.statistic, 0, np.inf)
+        within(result.auc)
+
+
+def check_comparison(result, level):
+    within([result.auc_a, result.auc_b, result.pvalue])
+    within(result.difference, -1, 1)
+    within(result.statistic, -np.inf, np.inf)
+    ordered(ask(result.confidence_interval, level), -1, 1)
+
+
+@asks(
+    "AveragedAUC",
+    "hand_till_auc",
+    "AveragedAUC.confidence_interval",
+    y=sizes.flatmap(
+        lambda n: st.tuples(
+            st.lists(st.integers(0, 2), min_size=n, max_size=n)
+            | labels(n)
+            | st.just([0, 0, 1, 1, 2, 2] * 2).map(lambda y: y[:n]),
+            st.integers(2, 3).flatmap(lambda K: matrices(n, K)),
+        )
+    ),
+    names=st.one_of(st.none(), st.none(), st.just([0, 1, 2]), things),
+    options=maybe(
+        {"confidence_level": levels, "transform": transforms, "alternative": sides}
+    ),
+)
+def test_hand_till_auc(y, names, options):
+    y, score = y
+    result = ask(skauc.hand_till_auc, y, score, labels=names)
+    if result is not None:
+        within(result.auc)
+        within(result.standard_error, 0, np.inf)
+        repr(result)
+        ordered(ask(result.confidence_interval, **options))
+
+
+counts = st.one_of(st.integers(0, 60), st.integers(1, 60), things)
+
+
+@asks(
+    "cortes_mohri_moments",
+    "cortes_mohri_interval",
+    n_pos=counts,
+    n_neg=counts,
+    n_errors=rarely(counts, st.lists(st.integers(0, 3), max_size=3)),
+    level=levels,
+    options=maybe(
+        {
+            "error_interval": rarely(
+                st.sampled_from(["clopper_pearson", "wilson", "normal", "chebyshev"]),
+                things,
+            ),
+            "adaptive": rarely(st.booleans(), things),
+        }
+    ),
+)
+def test_cortes_mohri(n_pos, n_neg, n_errors, level, options):
+    moments = ask(skauc.cortes_mohri_moments, n_pos, n_neg, n_errors)
+    if moments is not None:
+        within(moments[0])
+        within(moments[1], 0, 0.25)
+    ordered(ask(skauc.cortes_mohri_interval, n_pos, n_neg, n_errors, level, **options))
+
+
+# ---------------------------------------------------------------------------- values
+
+numbers = rarely(st.one_of(st.floats(-3, 3), st.sampled_from(EXTREMES)), things)
+points = rarely(st.lists(st.one_of(st.floats(-1, 2), st.just(0.0)), max_size=3), things)
+
+
+@asks(
+    "Moments",
+    "Moments.from_samples",
+    "Moments.project",
+    "Moments.covariance",
+    "class_moments",
+    data=sizes.flatmap(
+        lambda n: st.tuples(matrices(n) | scores(n), weights(n), labels(n), scores(3))
+    ),
+    featurewise=rarely(st.booleans(), things),
+)
+def test_moments(data, featurewise):
+    X, weight, y, w = data
+    part = ask(skauc.Moments.from_samples, X, weight, featurewise=featurewise)
+    if part is not None:
+        check_moments(part)
+        ask(part.project, w, names=["scatter"])
+        both = ask(part.__add__, part, names=["Moments"])
+        assert both is None or both.n == 2 * part.n
+    pair = ask(skauc.class_moments, X, y, weight, featurewise=featurewise)
+    mask = np.arange(len(y) if hasattr(y, "__len__") else 0) % 2 == 0
+    pair = pair or ask(skauc.class_moments, X, mask, weight, featurewise=featurewise)
+    for part in pair or ():
+        check_moments(part)
+
+
+def check_moments(part):
+    within(part.n, 0, np.inf)
+    assert np.isfinite(part.mean).all()
+    assert np.isfinite(part.scatter).all()
+    square = np.diag(part.scatter) if np.ndim(part.scatter) == 2 else part.scatter
+    within(square, 0, np.inf)
+    assert part.n <= 1 or not np.isnan(part.covariance).any()
+
+
+CURVE = ["auc", "auc_probit", "is_proper", "swapped", "fpr", "tpr", "threshold", "roc"]
+CURVE += ["partial_auc", "youden"]
+
+
+def members(name, methods):
+    return [f"{name}.{method}" for method in methods]
+
+
+def check_curve(roc, x=(-1.0, 0.0, 0.5, 1.0, np.inf), u=(0.0, 0.3, 1.0)):
+    within(roc.auc)
+    within(roc.auc_probit, -np.inf, np.inf)
+    assert roc.is_proper in (True, False)
+    answers(roc.fpr, x)
+    answers(roc.tpr, x)
+    within(ask(roc.threshold, u), -np.inf, np.inf)
+    within(ask(roc.roc, u))
+    best = roc.youden()
+    within([best.fpr, best.tpr, best.j])
+    within(best.threshold, -np.inf, np.inf)
+
+
+@asks(
+    "BinormalROC",
+    "BinormalROC.from_moments",
+    *members("BinormalROC", CURVE),
+    values=st.tuples(numbers, numbers, numbers, numbers),
+    x=points,
+    u=points,
+    level=levels,
+    standardize=st.booleans(),
+    sample=rows(scores),
+    equal=st.booleans(),
+)
+def test_binormal_roc(values, x, u, level, standardize, sample, equal):
+    roc = ask(skauc.BinormalROC, *values)
+    if roc is not None:
+        check_curve(roc, x, u)
+        within(roc.auc + roc.swapped().auc, 1, 1, slack=1e-12)
+        area = ask(roc.partial_auc, level, standardize=standardize)
+        within(area, 0, 1, slack=1e-9)
+    _, score = sample
+    pair = ask(skauc.class_moments, score, np.arange(np.size(score)) % 2 == 0)
+    if pair is not None and np.ndim(pair[0].scatter) == 0:
+        curve = ask(skauc.BinormalROC.from_moments, *pair, equal_variance=equal)
+        if curve is not None:
+            check_curve(curve)
+
+
+FORM = ["from_matrix", "mean", "var", "std", "vertex", "cumulant", "sf", "cdf", "pdf"]
+tame = st.one_of(st.floats(-2, 2, width=16), st.sampled_from([0.0, 1e-9, 1e4]))
+
+
+@st.composite
+def forms(draw):
+    P = draw(st.integers(0, 3))
+    few = st.lists(tame, min_size=P, max_size=P)
+    wrong = st.one_of(scores(P), few)
+    return (
+        draw(rarely(few, wrong)),
+        draw(rarely(few, wrong)),
+        draw(rarely(tame, things)),
+    )
+
+
+@asks(
+    "QuadraticForm",
+    *members("QuadraticForm", [*FORM, "isf"]),
+    form=forms(),
+    x=points,
+    q=points,
+    matrix=matrices(2, 2),
+    share=0.5,
+)
+def test_quadratic_form(form, x, q, matrix):
+    law = ask(skauc.QuadraticForm, *form)
+    if law is not None:
+        within(law.mean(), -np.inf, np.inf)
+        within([law.var(), law.std()], 0, np.inf)
+        within(law.vertex(), -np.inf, np.inf)
+        within(ask(law.cumulant, 0.0), 0, 0)
+        answers(law.sf, x)
+        answers(law.cdf, x)
+        answers(law.pdf, x, 0, np.inf)
+        within(ask(law.isf, q), -np.inf, np.inf)
+        within(law.__neg__().mean(), -np.inf, np.inf)
+        within(law.__sub__(law).std(), 0, np.inf)
+    ask(skauc.QuadraticForm.from_matrix, matrix, form[1], form[2])
+
+
+spreads = st.one_of(st.floats(-8, 8).map(lambda e: 10.0**e), st.just(1.0))
+
+
+@asks(
+    "QuadraticROC",
+    "QuadraticROC.between_normals",
+    *members("QuadraticROC", CURVE),
+    share=0.25,
+    means=st.tuples(tame, tame),
+    variances=st.tuples(rarely(spreads, things), rarely(spreads, things)),
+    log_odds=rarely(st.just(0.0), things),
+    level=rarely(st.sampled_from([0.1, 1.0]), things),
+    parts=st.tuples(things, things),
+)
+def test_quadratic_roc(means, variances, log_odds, level, parts):
+    roc = ask(
+        skauc.QuadraticROC.between_normals,
+        means[0],
+        variances[0],
+        means[1],
+        variances[1],
+        log_odds=log_odds,
+    )
+    ask(skauc.QuadraticROC, *parts)
+    if roc is not None:
+        says = ["variance", "covariance"]
+        auc = ask(lambda: roc.auc, names=says)
+        within(auc)
+        probit = ask(lambda: roc.auc_probit, names=says)
+        within(probit, -np.inf, np.inf)
+        assert roc.is_proper
+        within(ask(lambda: roc.swapped().auc, names=says))
+        within(ask(roc.fpr, [-1.0, 0.0, 1.0], names=says))
+        within(ask(roc.tpr, [-1.0, 0.0, 1.0], names=says))
+        within(ask(roc.roc, [0.0, 0.3, 1.0], names=says))
+        within(ask(roc.threshold, [0.0, 0.3, 1.0], names=says), -np.inf, np.inf)
+        best = ask(roc.youden, names=says)
+        within(None if best is None else [best.fpr, best.tpr, best.j])
+        if max(np.log10(np.abs(variances))) - min(np.log10(np.abs(variances))) < 2:
+            within(ask(roc.partial_auc, level, names=says), slack=1e-9)
+
+
+POSTERIOR = ["from_cells", "point_mass_at_half", "swapped", "mean", "mean_probit"]
+POSTERIOR += ["choice", "probit_moments", "moved", "var", "std", "median", "cdf", "sf"]
+POSTERIOR += ["pdf", "ppf", "interval", "rvs"]
+
+
+@st.composite
+def posteriors(draw):
+    wide = st.floats(-6, 6).map(lambda e: 10.0**e)
+    D = draw(st.one_of(st.floats(-5, 5), st.sampled_from([0.0, 1e3, -1e6])))
+    v, q = draw(wide), draw(wide)
+    df = draw(st.one_of(st.floats(0.5, 50), st.sampled_from([1.0, 1e4])))
+    weight = draw(st.sampled_from([1.0, [0.5, 0.5], [0.0, 1.0]]))
+    return skauc.AUCPosterior.from_cells(D, v, q, df, weight)
+
+
+@asks(
+    "AUCPosterior",
+    *members("AUCPosterior", POSTERIOR),
+    posterior=rarely(posteriors(), st.just(skauc.AUCPosterior.point_mass_at_half())),
+    x=points,
+    q=points,
+    level=levels,
+    scale=rarely(st.sampled_from(["auc", "probit"]), things),
+    size=st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
+    seed=st.sampled_from([None, 0, -1, "a", 0.5]),
+    move=st.tuples(st.floats(-3, 3), st.floats(0.1, 2)),
+)
+def test_posterior(posterior, x, q, level, scale, size, seed, move):
+    check_posterior(posterior)
+    answers(posterior.cdf, x, slack=1e-9)
+    answers(posterior.sf, x, slack=1e-9)
+    answers(posterior.pdf, x, 0, np.inf)
+    within(ask(posterior.ppf, q))
+    ordered(ask(posterior.interval, level))
+    within(ask(posterior.choice, scale), -np.inf, np.inf)
+    within(ask(posterior.rvs, size, seed))
+    moved = posterior.moved(*move)
+    check_posterior(moved)
+
+
+def check_posterior(posterior):
+    mean, other = posterior.mean(), posterior.swapped().mean()
+    within([mean, other])
+    within(mean + other, 1, 1, slack=1e-12)
+    within(posterior.mean_probit(), -np.inf, np.inf)
+    within(posterior.probit_moments(), -np.inf, np.inf)
+    within(posterior.var(), 0, 0.25)
+    within(posterior.std(), 0, 0.5)
+    within(posterior.median())
+    repr(posterior)
+
+
+@asks(
+    "NormalInverseWishart",
+    "NormalInverseWishart.project",
+    values=maybe(
+        {
+            name: st.one_of(numbers, scores(2), matrices(2, 2))
+            for name in ("mean_neg", "mean_pos", "nu_neg", "nu_pos", "kappa", "scale")
+        }
+    ),
+    data=rows(scores, weights),
+    w=st.lists(st.floats(-2, 2), min_size=1, max_size=3).map(np.array),
+)
+def test_normal_inverse_wishart(values, data, w):
+    prior = ask(skauc.NormalInverseWishart, **values)
+    if prior is not None:
+        y, score, weight = data
+        options = {"sample_weight": weight, "prior": prior, "names": [*values, "prior"]}
+        within(ask(skauc.cbauc_score, y, score, **options))
+        within(ask(skauc.ebauc_score, y, score, **options), slack=1e-12)
+        view = ask(prior.project, w, names=values)
+        assert view is None or not np.isnan(view.square)
+
+
+@asks(
+    "AdaptivePrior",
+    "AdaptivePrior.learn",
+    share=0.5,
+    values=maybe(
+        {
+            "attainable_power": rarely(st.sampled_from([0.5, 2.0, 20.0]), things),
+            "standardize": st.booleans(),
+            "winsorize": rarely(st.sampled_from([None, 1.0, 2.5]), things),
+            "leave_pair_out": st.booleans(),
+        }
+    ),
+    data=rows(scores, weights),
+    covariance=st.sampled_from(["common", "spherical", "separate"]),
+)
+def test_adaptive_prior(values, data, covariance):
+    prior = ask(skauc.AdaptivePrior, **values)
+    if prior is not None:
+        y, score, weight = data
+        options = {"sample_weight": weight, "prior": prior, "covariance": covariance}
+        within(ask(skauc.cbauc_score, y, score, **options))
+
+
+# ------------------------------------------------------------------- f(estimator, X, y)
+
+
+@cache
+def models():
+    """Fitted models on two features, binary and of three classes, and what is none."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y, three = (X[:, 0] + rng.normal(size=40) > 0).astype(int), np.arange(40) % 3
+    linear = [
+        LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        skauc.GaussianAUCClassifier(),
+        skauc.IRLSLogisticRegression(),
+        LinearSVC(),
+        SVC(kernel="linear"),
+    ]
+    fitted = [model.fit(X, y) for model in linear]
+    many = [LogisticRegression().fit(X, three), SVC(kernel="linear").fit(X, three)]
+    odd = [Ridge().fit(X, y), SVC().fit(X, y), LogisticRegression(), None, "a", 1.0]
+    odd += [LogisticRegression, skauc.ResubstitutionSplit(), [1, 2]]
+    return fitted, many, odd
+
+
+def fitted_models():
+    fitted, many, odd = models()
+    return st.one_of(*[st.sampled_from(fitted)] * 4, st.sampled_from(many + odd))
+
+
+def two_features(n):
+    return matrices(n, 2)
+
+
+on_rows = {
+    "model": st.deferred(fitted_models),
+    "data": rows(two_features, weights),
+}
+SAID = ["estimator", "X", "coef_", "y_true", "sample_weight", "classifier", "model"]
+SAID += ["linear", "objective"]
+
+
+@asks("auc_posterior", **on_rows, options=maybe(question))
+def test_auc_posterior(model, data, options):
+    y, X, weight = data
+    posterior = ask(
+        skauc.auc_posterior, model, X, y, sample_weight=weight, names=SAID, **options
+    )
+    if posterior is not None:
+        check_posterior(posterior)
+
+
+@asks("diagnose", "Diagnosis", share=0.5, **on_rows, options=maybe(question))
+def test_diagnose(model, data, options):
+    y, X, weight = data
+    found = ask(
+        skauc.diagnose, model, X, y, sample_weight=weight, names=SAID, **options
+    )
+    if found is not None:
+        check_posterior(found.posterior)
+        within(found.attainable)
+        within([found.covariance_shrinkage, found.mean_shrinkage])
+        within(found.separate_covariances)
+        within([found.effective_dimension, found.variance_ratio], 0, np.inf)
+        within([v for v in found.estimates.values() if v is not None])
+        str(found)
+
+
+@asks("bayesian_val_score", share=0.5, **on_rows, options=maybe(question))
+def test_bayesian_val_score(model, data, options):
+    y, X, weight = data
+    names = [*SAID, "clone", "fit"]
+    posterior = ask(
+        skauc.bayesian_val_score,
+        model,
+        X,
+        y,
+        sample_weight=weight,
+        names=names,
+        **options,
+    )
+    if posterior is not None:
+        check_posterior(posterior)
+
+
+DIFFERENCE = ["difference", "mean", "var", "std", "cdf", "sf", "ppf", "interval"]
+
+
+@asks(
+    "auc_difference_posterior",
+    "AUCDifferencePosterior",
+    *members("AUCDifferencePosterior", DIFFERENCE),
+    **on_rows,
+    other=st.deferred(fitted_models),
+    options=maybe(
+        {
+            "prior": rarely(st.sampled_from(["paper", PRIORS[-1]]), things),
+            "covariance": rarely(st.sampled_from(["common", "separate"]), things),
+            "random_state": rarely(st.just(0), things),
+            **labelled,
+        }
+    ),
+    n_draws=rarely(st.sampled_from([1, 16]), things),
+    x=points,
+    level=levels,
+)
+def test_auc_difference(model, data, other, options, n_draws, x, level):
+    y, X, weight = data
+    options = {**options, "n_draws": n_draws, "sample_weight": weight}
+    gap = ask(skauc.auc_difference_posterior, model, other, X, y, names=SAID, **options)
+    if gap is not None:
+        within(gap.probability)
+        within([*gap.difference, gap.mean()], -1, 1)
+        within([gap.var(), gap.std()])
+        answers(gap.cdf, x)
+        answers(gap.sf, x)
+        within(ask(gap.ppf, x), -1, 1)
+        ordered(ask(gap.interval, level), -1, 1)
+        repr(gap)
+
+
+SCORERS = ["cbauc_scorer", "ebauc_scorer", "bee_scorer", "lpo_auc_scorer"]
+
+
+@asks(
+    *SCORERS,
+    "cv_auc_scorer",
+    share=2,
+    **on_rows,
+    name=st.sampled_from([*SCORERS, *SCORERS, "cv_auc_scorer"]),
+)
+def test_scorers(model, data, name):
+    y, X, weight = data
+    scorer = getattr(skauc, name)
+    names = [*SAID, "cv", "n_splits"]
+    options = {} if weight is None else {"sample_weight": weight}
+    within(ask(scorer, model, X, y, names=names, undefined=True, **options))
+
+
+MAKERS = ["make_cbauc_scorer", "make_ebauc_scorer", "make_bee_scorer"]
+MAKERS += ["make_cv_auc_scorer", "make_lpo_auc_scorer"]
+
+
+@asks(
+    *MAKERS,
+    name=st.sampled_from(MAKERS),
+    **on_rows,
+    options=maybe(
+        {
+            **question,
+            "scale": rarely(st.sampled_from(["auc", "probit"]), things),
+            "thresholds": rarely(st.sampled_from(["scores", "all"]), things),
+            "multi_class": rarely(st.sampled_from(["ovo", "raise"]), things),
+            "cv": rarely(st.just(2), things),
+        }
+    ),
+)
+def test_made_scorers(name, model, data, options):
+    make, (y, X, _) = getattr(skauc, name), data
+    known = inspect.signature(make).parameters
+    options = {k: value for k, value in options.items() if k in known}
+    scorer = ask(make, **options)
+    if scorer is not None:
+        wide = (-np.inf, np.inf) if options.get("scale") == "probit" else (0, 1)
+        names = [*SAID, *known, "n_splits"]
+        within(ask(scorer, model, X, y, names=names, undefined=True), *wide)
+        repr(scorer)
+
+
+@asks(
+    "cross_val_auc",
+    share=0.5,
+    **on_rows,
+    cv=rarely(st.sampled_from([2, 3, skauc.ResubstitutionSplit()]), things),
+    options=maybe(labelled),
+)
+def test_cross_val_auc(model, data, cv, options):
+    y, X, _ = data
+    result = ask(skauc.cross_val_auc, model, X, y, cv, names=[*SAID, "fit"], **options)
+    if result is not None:
+        within(result.auc)
+        within(result.parts)
+        ordered(result.confidence_interval())
+
+
+@asks(
+    "ResubstitutionSplit",
+    "ResubstitutionSplit.split",
+    "ResubstitutionSplit.get_n_splits",
+    share=0.5,
+    X=sizes.flatmap(matrices),
+    y=things,
+)
+def test_splitter(X, y):
+    splitter = skauc.ResubstitutionSplit()
+    folds = ask(lambda X: list(splitter.split(X, y)), X)
+    if folds is not None:
+        assert len(folds) == splitter.get_n_splits(X, y) == 1
+        assert np.array_equal(*folds[0])
+
+
+# ------------------------------------------------------------------------- estimators
+
+ROWWISE = ["decision_function", "predict", "predict_proba", "predict_log_proba"]
+CLASSIFIERS = {
+    "GaussianAUCClassifier": {
+        "solver": rarely(st.sampled_from(["bfgs", "closed_form"]), things),
+        "shrinkage": rarely(st.sampled_from(["auto", "oas", "bayes", 0.5]), things),
+        "standardize": st.booleans(),
+        "threshold": rarely(st.sampled_from(["youden", "prior", 0.1]), things),
+        "tol": rarely(st.just(1e-6), things),
+        "max_iter": rarely(st.just(50), things),
+        "coef_init": rarely(st.none(), scores(2)),
+    },
+    "IRLSLogisticRegression": {
+        "C": rarely(st.sampled_from([1.0, np.inf, 1e-9]), things),
+        "fit_intercept": st.booleans(),
+        "tol": rarely(st.just(1e-6), things),
+        "max_iter": rarely(st.just(20), things),
+        "max_halvings": rarely(st.just(5), things),
+        "class_weight": rarely(st.sampled_from([None, "balanced", {0: 2}]), things),
+        "reference": rarely(st.sampled_from([None, 0, 1]), things),
+        "warm_start": st.booleans(),
+    },
+    "LinearDiscriminantROC": {
+        "solver": rarely(st.sampled_from(["svd", "lsqr", "eigen"]), things),
+        "shrinkage": st.sampled_from([None, "auto", 0.5]),
+        "denominator": rarely(st.sampled_from(["unbiased", "ml"]), things),
+        "priors": st.sampled_from([None, [0.5, 0.5], [0.9, 0.1]]),
+    },
+    "QuadraticDiscriminantROC": {
+        "reg_param": rarely(st.sampled_from([0.0, 0.5]), things),
+        "priors": st.sampled_from([None, [0.5, 0.5], [0.9, 0.1]]),
+    },
+}
+
+
+@st.composite
+def training(draw):
+    n = draw(sizes)
+    P = draw(st.integers(1, 4))
+    parts = draw(labels(n)), draw(matrices(n, P)), draw(weights(n))
+    return *parts, draw(matrices(3, P))
+
+
+def check_classifier(name, data, options):
+    kind = getattr(skauc, name)
+    y, X, weight, new = data
+    model = kind(**options)
+    names = [*inspect.signature(kind).parameters, "X", "y", "sample_weight"]
+    # LDA and QDA take no weights, and their parents' texts are scikit-learn's.
+    extra = {"sample_weight": weight} if "sample_weight" in _arguments(kind.fit) else {}
+    fitted = ask(model.fit, X, y, names=names, **extra)
+    if fitted is not None:
+        check_predictions(fitted, new, names)
+    return fitted
+
+
+def _arguments(method):
+    return inspect.signature(method).parameters
+
+
+def check_predictions(model, new, names):
+    decision = ask(model.decision_function, new, names=names)
+    within(decision, -np.inf, np.inf)
+    label = ask(model.predict, new, names=names)
+    assert label is None or np.isin(label, model.classes_).all()
+    within(ask(model.predict_proba, new, names=names), slack=1e-12)
+    within(ask(model.predict_log_proba, new, names=names), -np.inf, 1e-12)
+    if isinstance(getattr(model, "auc_", None), float):
+        within(model.auc_)
+        check_curve(model.roc_)
+
+
+@asks(
+    "GaussianAUCClassifier",
+    *members("GaussianAUCClassifier", [*ROWWISE, "fit", "partial_fit"]),
+    data=training(),
+    options=maybe(CLASSIFIERS["GaussianAUCClassifier"]),
+    known=rarely(st.just([0, 1]), things),
+)
+def test_gaussian_auc(data, options, known):
+    check_classifier("GaussianAUCClassifier", data, options)
+    y, X, weight, new = data
+    model = skauc.GaussianAUCClassifier(shrinkage="oas")
+    names = ["moments_", "features"]
+    if ask(model.partial_fit, X, y, known, weight, names=names) is not None:
+        ask(model.partial_fit, new, [0, 1, 1], names=names)
+        if hasattr(model, "coef_"):
+            check_predictions(model, new, names)
+
+
+INFERENCE = ["covariance_", "standard_errors_", "aic_", "bic_"]
+
+
+@asks(
+    "IRLSLogisticRegression",
+    *members(
+        "IRLSLogisticRegression",
+        [*ROWWISE, "fit", "summary", "likelihood_ratio_test", *INFERENCE],
+    ),
+    data=training(),
+    options=maybe(CLASSIFIERS["IRLSLogisticRegression"]),
+    level=levels,
+)
+def test_irls(data, options, level):
+    model = check_classifier("IRLSLogisticRegression", data, options)
+    if model is None:
+        return
+    within(model.log_likelihood_, -np.inf, 1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in INFERENCE:  # refused as attributes are, with the reason
+            if hasattr(model, name):
+                assert not np.isnan(getattr(model, name)).any(), name
+        try:
+            table = ask(model.summary, level)
+            test = ask(model.likelihood_ratio_test, model, names=["C", "Infinite"])
+        except AttributeError as refusal:
+            if not re.search(r"separat|finite C|C=|penal", str(refusal)):
+                raise
+            return
+    if table is not None:
+        str(table)
+        within(table.pvalue)
+    if test is not None:
+        within(test.pvalue)
+
+
+@asks(
+    "LinearDiscriminantROC",
+    "LinearDiscriminantROC.fit",
+    data=training(),
+    options=maybe(CLASSIFIERS["LinearDiscriminantROC"]),
+)
+def test_lda(data, options):
+    check_classifier("LinearDiscriminantROC", data, options)
+
+
+@asks(
+    "QuadraticDiscriminantROC",
+    "QuadraticDiscriminantROC.fit",
+    share=0.5,
+    data=training(),
+    options=maybe(CLASSIFIERS["QuadraticDiscriminantROC"]),
+)
+def test_qda(data, options):
+    check_classifier("QuadraticDiscriminantROC", data, options)
+
+
+# --------------------------------------------------------------------------- pictures
+
+DRAWN = ["from_estimator", "from_predictions", "plot"]
+
+
+@asks(
+    "BinormalROCDisplay",
+    *members("BinormalROCDisplay", DRAWN),
+    "AUCPosteriorDisplay",
+    *members("AUCPosteriorDisplay", DRAWN),
+    share=0.2,
+    **on_rows,
+    score=sizes.flatmap(scores),
+    kind=st.sampled_from([skauc.BinormalROCDisplay, skauc.AUCPosteriorDisplay]),
+    options=maybe({**labelled, "confidence_level": levels}),
+)
+def test_displays(model, data, score, kind, options):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    y, X, weight = data
+    options = {**options, "sample_weight": weight}
+    for drawn in (
+        ask(kind.from_estimator, model, X, y, names=SAID, **options),
+        ask(kind.from_predictions, y, score, **options),
+    ):
+        if drawn is not None:
+            assert drawn.ax_ is not None
+            drawn.plot()
+    plt.close("all")
+
+
+# ------------------------------------------------------------------------ nobody left
+
+
+def public_members(kind):
+    """Methods and properties that this package defines."""
+    found = {}
+    for parent in reversed(kind.__mro__):
+        if parent.__module__.split(".")[0] == "skauc":
+            found.update(vars(parent))
+    return {
+        name
+        for name, value in found.items()
+        if not name.startswith("_")
+        and not re.fullmatch("set_.*_request", name)  # scikit-learn makes those
+        and (
+            inspect.isfunction(value)
+            or isinstance(value, classmethod | staticmethod | property)
+            or hasattr(type(value), "__get__")
+        )
+    }
+
+
+def test_every_public_callable_is_asked():
+    wanted = set(skauc.__all__)
+    for name in skauc.__all__:
+        kind = getattr(skauc, name)
+        if inspect.isclass(kind):
+            wanted |= {f"{name}.{member}" for member in public_members(kind)}
+    # Fields of dataclasses that have a default are no members to call.
+    fields = {
+        f"{name}.{field}"
+        for name in skauc.__all__
+        for field in getattr(getattr(skauc, name), "__dataclass_fields__", ())
+    }
+    assert wanted - fields - set(ASKED) == set()
+    assert {name for name in ASKED if "." not in name} == set(skauc.__all__)
+
+
+def test_an_answer_out_of_range_is_noticed():
+    for wrong in (np.nan, 1.5, [0.5, -0.1]):
+        with pytest.raises(AssertionError):
+            within(wrong)
+    with pytest.raises(AssertionError):
+        ask(lambda y: np.zeros(2) + np.zeros(3), 0)
+    with pytest.raises(RuntimeWarning):
+        ask(lambda y: np.float64(1) / np.float64(0), 0)
