@@ -26,7 +26,7 @@ from scipy.stats import qmc
 from tqdm import tqdm
 
 from skauc import auc_estimate, cortes_mohri_interval
-from skauc._limits import (
+from skauc.intervals._confidence_limits import (
     balanced_variance,
     hanley_mcneil_variance,
     larger_variance,

@@ -97,7 +97,7 @@ def holds(flags) -> str:
 
 def fingerprint(run) -> str:
     """Changes with libraries, package, the file of ``run`` and what that imports."""
-    files = [*sorted(Path(skauc.__file__).parent.glob("*.py"))]
+    files = [*sorted(Path(skauc.__file__).parent.rglob("*.py"))]
     own = Path(inspect.getsourcefile(run))
     names = re.findall(r"^(?:from|import) (\w+)", own.read_text(), re.MULTILINE)
     neighbours = {own.with_name(f"{name}.py") for name in names} - {Path(__file__)}

@@ -6,27 +6,31 @@ Choose a linear model without folds::
     GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
 """
 
-from ._adaptive import AdaptivePrior
-from ._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
-from ._binormal import BinormalROC
-from ._cache import clear_cache
-from ._compare import AUCComparison, AUCComparisons, compare_auc
-from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
-from ._displays import AUCPosteriorDisplay, BinormalROCDisplay
-from ._gaussian_auc import GaussianAUCClassifier
-from ._intervals import AUCEstimate, auc_estimate
-from ._lda import LinearDiscriminantROC
-from ._logistic import IRLSLogisticRegression
-from ._model_difference import AUCDifferencePosterior, auc_difference_posterior
-from ._model_selection import ResubstitutionSplit, bayesian_val_score
-from ._moments import Moments, class_moments
-from ._pairwise_posterior import PairwiseAUCPosterior
-from ._posterior import AUCPosterior, NormalInverseWishart
-from ._qda import QuadraticDiscriminantROC
-from ._quadratic_form import QuadraticForm
-from ._quadratic_roc import QuadraticROC
-from ._scorers import (
+from .adaptive._cache import clear_cache
+from .adaptive._prior import AdaptivePrior
+from .displays._roc import AUCPosteriorDisplay, BinormalROCDisplay
+from .estimators._gaussian_auc import GaussianAUCClassifier
+from .estimators._lda import LinearDiscriminantROC
+from .estimators._logistic import IRLSLogisticRegression
+from .estimators._qda import QuadraticDiscriminantROC
+from .intervals._auc_estimate import AUCEstimate, auc_estimate
+from .intervals._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
+from .intervals._compare import AUCComparison, AUCComparisons, compare_auc
+from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
+from .model_selection._auc_difference import (
+    AUCDifferencePosterior,
+    auc_difference_posterior,
+)
+from .model_selection._auc_posterior import (
+    auc_posterior,
+    binormal_auc_score,
+    binormal_roc,
+    cbauc_score,
+    ebauc_score,
+)
+from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
+from .model_selection._resubstitution import ResubstitutionSplit, bayesian_val_score
+from .model_selection._scorers import (
     bee_scorer,
     cbauc_scorer,
     cv_auc_scorer,
@@ -38,14 +42,13 @@ from ._scorers import (
     make_ebauc_scorer,
     make_lpo_auc_scorer,
 )
-from ._scores import (
-    auc_posterior,
-    binormal_auc_score,
-    binormal_roc,
-    cbauc_score,
-    ebauc_score,
-)
-from ._warnings import UntrustedAUCWarning
+from .model_selection._warnings import UntrustedAUCWarning
+from .posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from .posterior._pairwise import PairwiseAUCPosterior
+from .roc._binormal import BinormalROC
+from .roc._quadratic import QuadraticROC
+from .roc._quadratic_form import QuadraticForm
+from .statistics._moments import Moments, class_moments
 
 __version__ = "0.1.0"
 

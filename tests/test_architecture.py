@@ -1,4 +1,4 @@
-"""The import rules of the house: down, never sideways, never up."""
+"""The house: which folder may import which, and only public names from outside."""
 
 import ast
 from pathlib import Path
@@ -6,117 +6,111 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "skauc"
-FLOORS = {
-    "_cache": 0,
-    "_losses": 0,
-    "_moments": 0,
-    "_numbers": -1,
-    "_probit_law": 0,
-    "_quadratic_tail": 0,
-    "_ranks": 0,
-    "_row_space": 0,
-    "_roc_curve": 0,
-    "_warnings": 0,
-    "_irls": 1,
-    "_limits": 0,
-    "_binormal": 1,
-    "_eigenbasis": 1,
-    "_pair_refits": 1,
-    "_quadratic_form": 1,
-    "_leave_pair_out": 2,
-    "_posterior": 2,
-    "_quadratic_roc": 2,
-    "_cortes_mohri": 5,
-    "_interval_methods": 6,
-    "_mixture": 3,
-    "_ridge_path": 3,
-    "_adaptive": 4,
-    "_witness": 5,
-    "_pairwise_posterior": 5,
-    "_intervals": 7,
-    "_compare": 7,
-    "_averaged_auc": 5,
-    "_scores": 6,
-    "_model_difference": 7,
-    "_scorers": 7,
-    "_model_selection": 7,
-    "_diagnose": 8,
-    "_linear": 5,
-    "_pairwise_curves": 5,
-    "_rayleigh": 5,
-    "_summary": 5,
-    "_gaussian_auc": 6,
-    "_lda": 6,
-    "_qda": 6,
-    "_logistic": 6,
-    "_displays": 8,
-    "__init__": 9,
+BELOW = {  # folder: the folders that it may import beside its own
+    "statistics": set(),
+    "roc": {"statistics"},
+    "posterior": {"statistics"},
+    "leave_pair_out": {"statistics"},
+    "adaptive": {"statistics", "posterior", "leave_pair_out"},
 }
-FACES = 5  # from here up scikit-learn is known
-DOORS = {"_validation", "_unwrap"}  # labels and estimators become arrays there
-OPTIONAL = {"matplotlib": "_displays", "pandas": "_summary"}  # inside functions only
-FILES = sorted(path.stem for path in PACKAGE.glob("*.py"))
-TREES = {stem: ast.parse((PACKAGE / f"{stem}.py").read_text()) for stem in FILES}
+BELOW["intervals"] = BELOW["estimators"] = {*BELOW, "_validation"}
+BELOW["model_selection"] = BELOW["intervals"] | {"intervals", "estimators"}
+BELOW["displays"] = BELOW["distributed"] = BELOW["model_selection"] | {
+    "model_selection"
+}
+BELOW["_validation"] = set()
+KNOWS_SCIKIT_LEARN = {
+    "intervals",
+    "estimators",
+    "model_selection",
+    "displays",
+    "distributed",
+    "_validation",
+}
+OPTIONAL = {"matplotlib", "pandas", "dask", "distributed"}  # inside functions only
+STANDARD = {
+    *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
+    *("functools", "hashlib", "html", "inspect", "itertools", "math", "numbers"),
+    *("threading", "typing", "warnings", "weakref"),
+}
+KNOWN = STANDARD | {"joblib", "numpy", "scipy", "sklearn"}
+FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+INSIDE = [path for path in FILES if path != Path("__init__.py")]
+TREES = {path: ast.parse((PACKAGE / path).read_text()) for path in FILES}
 
 
-def imported(stem):
-    """Modules that a file imports: own ones by stem, others by full name."""
-    own, other = set(), set()
-    for node in ast.walk(TREES[stem]):
+def name(path):
+    return str(path)
+
+
+def room(path):
+    """The folder of a file, or the name of a file that stands outside of all."""
+    return path.parts[0] if len(path.parts) > 1 else path.stem
+
+
+def imports(path, *, nodes=None):
+    """``(level, module, names)`` of every import statement of a file."""
+    for node in ast.walk(TREES[path]) if nodes is None else nodes:
         if isinstance(node, ast.Import):
-            other |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            other.add(node.module)
+            for alias in node.names:
+                yield 0, alias.name, []
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 1, f"{stem}.py imports from outside the package"
-            own |= {node.module} if node.module else {a.name for a in node.names}
-    return own, other
+            yield node.level, node.module or "", [alias.name for alias in node.names]
 
 
-def test_every_file_has_a_floor():
-    assert set(FILES) == set(FLOORS) | DOORS
+def own_modules(path):
+    """Modules of the package that a file imports, as paths of parts."""
+    here = ("skauc", *path.parts[:-1])
+    for level, module, names in imports(path):
+        if level == 0:
+            continue
+        parent = here[: len(here) - level + 1]
+        assert parent, f"{path} imports from outside the package"
+        parts = (*parent[1:], *filter(None, module.split(".")))
+        for one in [parts] if module else [(*parts, n) for n in names]:
+            yield one
 
 
-@pytest.mark.parametrize("stem", FILES)
-def test_imports_point_down(stem):
-    own, _ = imported(stem)
-    if stem in DOORS:
-        assert not own - DOORS, f"{stem}.py is a door and stands before the floors"
-        return
-    for name in own - DOORS:
-        assert FLOORS[name] < FLOORS[stem], f"{stem}.py may not import {name}.py"
-    if FLOORS[stem] < FACES:
-        assert not own & DOORS, f"{stem}.py takes clean arrays and checks nothing"
+@pytest.mark.parametrize("path", INSIDE, ids=name)
+def test_every_file_has_a_room(path):
+    assert room(path) in BELOW
 
 
-@pytest.mark.parametrize("stem", FILES)
-def test_scikit_learn_stays_upstairs(stem):
-    _, other = imported(stem)
-    if FLOORS.get(stem, FACES) < FACES:
-        assert not any(name.split(".")[0] == "sklearn" for name in other)
+@pytest.mark.parametrize("path", INSIDE, ids=name)
+def test_imports_keep_the_table(path):
+    for parts in own_modules(path):
+        assert parts[0] in BELOW[room(path)] | {room(path)}, (
+            f"{path} may not import {'.'.join(parts)}"
+        )
 
 
-@pytest.mark.parametrize("stem", FILES)
-def test_only_known_dependencies_and_public_modules(stem):
-    _, other = imported(stem)
-    for name in other:
-        top, *rest = name.split(".")
-        standard = {"__future__", "collections", "copy", "dataclasses", "hashlib"}
-        standard |= {"fractions", "functools", "inspect", "itertools", "math"}
-        standard |= {"numbers", "threading", "typing", "warnings"}
-        known = standard | {"joblib", "numpy", "scipy", "sklearn"}
-        assert top in known or OPTIONAL.get(top) == stem, name
-        assert not any(part.startswith("_") for part in rest), f"{name} is private"
+@pytest.mark.parametrize("folder", sorted(set(BELOW) - {"_validation"}))
+def test_imports_within_a_folder_point_one_way(folder):
+    graph = {
+        path.stem: {p[1] for p in own_modules(path) if p[0] == folder and len(p) > 1}
+        for path in INSIDE
+        if room(path) == folder
+    }
+    done = set()
+    while graph.keys() - done:
+        ready = {file for file in graph.keys() - done if graph[file] <= done}
+        assert ready, f"a circle among {sorted(graph.keys() - done)}"
+        done |= ready
 
 
-def top_level_imports(stem):
-    for node in TREES[stem].body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+@pytest.mark.parametrize("path", INSIDE, ids=name)
+def test_only_known_dependencies_and_their_public_names(path):
+    for level, module, names in imports(path):
+        if level:
+            continue
+        top, *rest = module.split(".")
+        assert top in KNOWN | OPTIONAL, module
+        assert top != "sklearn" or room(path) in KNOWS_SCIKIT_LEARN, module
+        private = [part for part in [*rest, *names] if part.startswith("_")]
+        assert not private, f"{module} {private} is private"
 
 
-@pytest.mark.parametrize("stem", FILES)
-def test_optional_packages_are_imported_inside_functions(stem):
-    assert not any(n.split(".")[0] in OPTIONAL for n in top_level_imports(stem))
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_optional_packages_are_imported_inside_functions(path):
+    for _, module, _ in imports(path, nodes=TREES[path].body):
+        assert module.split(".")[0] not in OPTIONAL

@@ -1,0 +1,1 @@
+"""The prior that is learnt from the data."""

@@ -1,0 +1,252 @@
+"""The adaptive prior as a finite mixture of closed forms.
+
+The prior is put on what a user can judge, the *attainable AUC* u, and the evidence
+chooses how strongly the covariance and the mean difference are shrunk. In the
+eigenbasis of :mod:`skauc.adaptive._spectrum` (``λ, b``; null space as one block), a cell is
+``(covariance, a, γ, u)``:
+
+1. ``Σ ~ IW(a s I, P + 1 + a)``, ``a ∈ max(P, 4)/16 · {1, 2, …, 512}``, s by maximum
+   evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1, one Σ_c each);
+   ``ℓ = (as + λ)/(a + n − 2)``; noise of b: ``η = ℓ/h``, or ``ℓ₀/n₀ + ℓ₁/n₁``.
+2. ``δ ~ N(0, τ ℓ^γ)``, ``γ ∈ {0, ½, 1, 3/2, 2}``: γ = 1 is the conjugate choice, γ > 1
+   puts the signal where the variance is. τ follows from u: ``Σ τℓ^{γ−1} = 2Φ⁻¹(u)²``.
+   ``2u − 1 ~ Beta(c, 1)``, c = 2 by default, with the last sixteenth refined.
+   Evidence ``Π N(b; 0, τℓ^γ + η)``.
+3. For a direction x (:class:`skauc.adaptive._spectrum.Projected`), ``k = τℓ^γ/(τℓ^γ + η)``:
+   ``D = Σ x_i k_i b_i``, noise ``Σ x_i² k_i η_i``, and wᵀΣw = q/χ²_df, where the mean
+   difference is itself one more observation of Σ:
+   ``q = (as + xᵀWx) + h((xᵀd − D)² + noise)``, ``df = a + n + 1``,
+   ``v = noise (df − 2)/q``: the cell (D, v, q, df) of :mod:`skauc.posterior._auc_posterior`. Separate
+   covariances enter by the mean of the class variances, with Satterthwaite's df.
+
+The weights are evidence × prior; cells without weight are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, logsumexp, ndtr, ndtri
+
+from ..posterior._auc_posterior import AUCPosterior
+from ._spectrum import Eigenbasis, Projected
+
+GAMMAS = (0.0, 0.5, 1.0, 1.5, 2.0)
+_A_STEPS = 2.0 ** np.arange(10) / 16
+_SPHERICAL = 1e4  # a/P at which Σ is as good as sI
+_EVEN = 16  # cells of u
+_TAIL = (2.3, 2.8, 3.4, 4.1, 5.0, 6.0, 7.5, 9.5)  # Φ⁻¹(u) in its last cell
+_LOST = 1e-12  # mass of the cells that may be dropped
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Cells of the adaptive prior after the data; rows are cells.
+
+    Parameters
+    ----------
+    eigen : Eigenbasis
+    weight : ndarray of shape (n_cells,)
+        Posterior weights, adding up to 1.
+    shrink : ndarray of shape (n_cells, r [+ 1])
+        k, how much of each ``b_i`` is believed; the last column is the null space.
+    noise : ndarray of shape (n_cells, r [+ 1])
+        η, the sampling variance of each ``b_i``.
+    a_scale, a, gamma, attainable : ndarray of shape (n_cells,)
+        ``a s``, a, γ and u.
+    separate : ndarray of bool of shape (n_cells,)
+    """
+
+    eigen: Eigenbasis
+    weight: np.ndarray
+    shrink: np.ndarray
+    noise: np.ndarray
+    a_scale: np.ndarray
+    a: np.ndarray
+    gamma: np.ndarray
+    attainable: np.ndarray
+    separate: np.ndarray
+
+    def posterior(self, view: Projected, k: int = 0) -> AUCPosterior:
+        """Posterior of the AUC of the k-th direction of a view, before the witness."""
+        if not view.alive[k]:
+            return AUCPosterior.point_mass_at_half()
+        D, noise = self.difference(view, k)
+        q, df = self._variance(view, k)
+        n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
+        h = n_neg * n_pos / (n_neg + n_pos)
+        q = q + h * ((view.difference[k] - D) ** 2 + noise)
+        df = df + 1
+        return AUCPosterior.from_cells(D, noise * (df - 2) / q, q, df, self.weight)
+
+    def difference(self, view, k):
+        """Posterior mean and variance of xᵀδ in each cell."""
+        a = view.a[:, k]
+        ab, square = a * self.eigen.b, a**2
+        if self.eigen.null:
+            ab = np.append(ab, view.difference[k] - ab.sum())
+            square = np.append(square, max(1.0 - square.sum(), 0.0))
+        return self.shrink @ ab, (self.shrink * self.noise) @ square
+
+    def class_variances(self, view, k):
+        """``q_c, df_c`` of wᵀΣ_c w in each cell of separate covariances."""
+        df = self.a + self.eigen.n_neg + 1, self.a + self.eigen.n_pos + 1
+        q = self.a_scale + view.square_neg[k], self.a_scale + view.square_pos[k]
+        return q, df
+
+    def _variance(self, view, k):
+        q = self.a_scale + view.square_neg[k] + view.square_pos[k]
+        df = self.a + self.eigen.n_neg + self.eigen.n_pos
+        (q_neg, q_pos), (df_neg, df_pos) = self.class_variances(view, k)
+        x_neg, x_pos = q_neg / (df_neg - 2) / 2, q_pos / (df_pos - 2) / 2
+        both = x_neg + x_pos
+        df_both = both**2 / (x_neg**2 / df_neg + x_pos**2 / df_pos)
+        df_both = np.maximum(df_both, 3.0)
+        df = np.where(self.separate, df_both, df)
+        return np.where(self.separate, both * (df_both - 2), q), df
+
+
+def mixture(
+    eigen: Eigenbasis, *, power=2.0, covariances=("common", "separate")
+) -> Mixture:
+    """Evidence of every cell, once per data set.
+
+    Parameters
+    ----------
+    eigen : Eigenbasis
+    power : float, default=2.0
+        c of the prior ``2u − 1 ~ Beta(c, 1)`` of the attainable AUC.
+    covariances : tuple of {"common", "separate", "spherical"}
+        Covariance models that share the prior mass.
+
+    Returns
+    -------
+    Mixture
+    """
+    probit, log_prior = attainable_prior(power)
+    cells = []
+    for covariance in covariances:
+        steps = [_SPHERICAL] if covariance == "spherical" else _A_STEPS
+        for a in max(eigen.n_features, 4) * np.asarray(steps):
+            log_evidence, a_scale, ell, noise = _covariance_cell(eigen, a, covariance)
+            for gamma in GAMMAS:
+                log_b, shrink = _signal_cells(eigen, ell, noise, gamma, probit)
+                head = (a_scale, a, gamma, covariance == "separate")
+                cells.append((log_evidence + log_b + log_prior, shrink, noise, head))
+    return _normalised(eigen, cells, ndtr(probit))
+
+
+def attainable_prior(power):
+    """``Φ⁻¹(u)`` of the cells of the attainable AUC, and their log prior mass."""
+    edges = np.arange(_EVEN) / _EVEN  # of 2u − 1
+    even = ndtri(0.5 + (edges[:-1] + edges[1:]) / 4)
+    tail = np.array([ndtri(0.5 + edges[-1] / 2), *_TAIL])
+    # Mass of (2u − 1)^c between two edges; near 1 through log(1 − 2(1 − u)).
+    log_share = np.log1p(-2 * ndtr(-tail)) * power
+    with np.errstate(divide="ignore"):
+        even_mass = np.log(np.diff(edges**power))
+        tail_mass = np.log(np.diff(np.expm1(log_share)))
+    log_mass = np.concatenate([even_mass, tail_mass])
+    return np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass - logsumexp(log_mass)
+
+
+def _covariance_cell(eigen, a, covariance):
+    """Log evidence, ``as`` at its maximum, ``ℓ`` and ``η`` of one (covariance, a)."""
+    separate = covariance == "separate"
+    P, n_neg, n_pos = eigen.n_features, eigen.n_neg, eigen.n_pos
+    n, kappa = n_neg + n_pos, P + 1 + a
+    values, along_neg, along_pos = (
+        np.append(x, [0.0] * (eigen.null > 0))
+        for x in (eigen.values, eigen.along_neg, eigen.along_pos)
+    )
+    groups = [(n - 2, eigen.values)]
+    if separate:
+        groups = [(n_neg - 1, eigen.spectrum_neg), (n_pos - 1, eigen.spectrum_pos)]
+
+    def log_evidence(t):
+        # log p(W | a, s) = κ/2 log|asI| − (κ + df)/2 log|asI + W| up to a constant, at
+        # as = e^t; of both terms, of size κP, only what differs is written.
+        total = 0.0
+        for df, spectrum in groups:
+            log_det = np.log1p(spectrum * np.exp(-t)[:, None]).sum(axis=1)
+            total = total - (df * P * t + (kappa + df) * log_det) / 2
+        return total
+
+    if covariance == "spherical":  # the limit a → ∞, the only cell of its kind
+        a_scale, best = a * _typical_variance(eigen), 0.0
+    else:
+        a_scale, best = _maximise(log_evidence, np.log(a * _typical_variance(eigen)))
+    for df, _ in groups:
+        best += _log_multigamma((kappa + df) / 2, P) - _log_multigamma(kappa / 2, P)
+    if separate:
+        ell_neg = (a_scale + along_neg) / (a + n_neg - 1)
+        ell_pos = (a_scale + along_pos) / (a + n_pos - 1)
+        return best, a_scale, (ell_neg + ell_pos) / 2, ell_neg / n_neg + ell_pos / n_pos
+    ell = (a_scale + values) / (a + n - 2)
+    return best, a_scale, ell, ell * (1 / n_neg + 1 / n_pos)
+
+
+def _maximise(function, start):
+    """Place (as e^t) and value of the maximum near start: two grids and a parabola."""
+    t = start + np.linspace(-9, 9, 61)
+    values = function(t)
+    if not np.ptp(values):  # one row a class says nothing about the scale
+        return float(np.exp(start)), float(values[0])
+    k = int(np.clip(np.argmax(values), 1, len(t) - 2))
+    t = np.linspace(t[k - 1], t[k + 1], 31)
+    values = function(t)
+    k = int(np.clip(np.argmax(values), 1, len(t) - 2))
+    left, middle, right = values[k - 1 : k + 2]
+    bend = left - 2 * middle + right
+    shift = 0.5 * (left - right) / bend if bend < 0 else 0.0
+    best = t[k] + np.clip(shift, -1, 1) * (t[1] - t[0])
+    return float(np.exp(best)), float(function(np.array([best]))[0])
+
+
+def _typical_variance(eigen):
+    n = eigen.n_neg + eigen.n_pos
+    within = eigen.values.sum() / max(n - 2, 1.0)
+    between = eigen.n_neg * eigen.n_pos / n * (eigen.d @ eigen.d)
+    return max(within or between, np.finfo(float).tiny) / eigen.n_features
+
+
+def _signal_cells(eigen, ell, noise, gamma, probit):
+    """Log evidence of b and the shrinkage k, for every attainable AUC."""
+    block = [eigen.null] * (eigen.null > 0)
+    multiplicity = np.append(np.ones(len(eigen.values)), block)
+    energy = eigen.b**2
+    if eigen.null:
+        energy = np.append(energy, max(eigen.d @ eigen.d - energy.sum(), 0.0))
+    shape = np.exp(gamma * (np.log(ell) - np.log(ell).max()))
+    tau = 2 * probit**2 / (multiplicity @ (shape / ell))
+    signal = tau[:, None] * shape
+    total = signal + noise
+    log_b = -0.5 * np.log(total) @ multiplicity - 0.5 * (energy / total).sum(axis=1)
+    return log_b, signal / total
+
+
+def _log_multigamma(x, P):
+    """Log of the multivariate gamma function, without its constant in π."""
+    return float(gammaln(x - np.arange(P) / 2).sum())
+
+
+def _normalised(eigen, cells, attainable):
+    log_weight = np.concatenate([cell[0] for cell in cells])
+    log_weight = log_weight - logsumexp(log_weight)
+    keep = log_weight > np.log(_LOST / len(log_weight))
+    weight = np.exp(log_weight[keep])
+    repeat = len(attainable)
+    head = np.repeat(np.array([cell[3] for cell in cells]), repeat, axis=0)[keep]
+    noise = np.repeat(np.array([cell[2] for cell in cells]), repeat, axis=0)[keep]
+    return Mixture(
+        eigen=eigen,
+        weight=weight / weight.sum(),
+        shrink=np.concatenate([cell[1] for cell in cells])[keep],
+        noise=noise,
+        a_scale=head[:, 0],
+        a=head[:, 1],
+        gamma=head[:, 2],
+        attainable=np.tile(attainable, len(cells))[keep],
+        separate=head[:, 3] == 1,
+    )

@@ -1,0 +1,373 @@
+"""The within-class scatter of a data set in its eigenbasis: one decomposition for all.
+
+Rows are winsorised first: within-class deviations beyond ``k`` pooled standard
+deviations are pulled in to k, and everything is divided by √c,
+``c = 1 − 2Q(k) − 2kφ(k) + 2k²Q(k)``, which leaves normal data their variance. Features
+are then divided by their pooled within-class standard deviation, so that nothing
+below depends on the scale or the origin of a feature.
+
+With ``R`` the (weighted) deviations from the class means, ``W = RᵀR = V diag(λ) Vᵀ``
+and ``d`` the mean difference, ``b = Vᵀd``. For P ≤ n this is the P×P eigenproblem, from
+moments that stream in blocks. For P > n it is the n×n Gram matrix
+``RRᵀ = U diag(λ) Uᵀ``, ``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R
+is sparse minus one row a class. The null space of W is one block of dimension P − r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.stats import norm
+
+from ..statistics._moments import Moments, class_moments
+
+_RANK = 1e-10  # eigenvalues below this share of the largest count as 0
+_CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
+_BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """What the decomposition says of a direction w: k columns for k directions.
+
+    ``a = Vᵀx`` and ``square_neg, square_pos = xᵀW_c x`` for ``x`` = w in scaled
+    features, of length 1; ``difference = xᵀd``; ``size`` the length of w in scaled
+    features before that, ``alive`` False where it is 0.
+    """
+
+    a: np.ndarray
+    difference: np.ndarray
+    square_neg: np.ndarray
+    square_pos: np.ndarray
+    size: np.ndarray
+
+    @property
+    def alive(self) -> np.ndarray:
+        """Whether the direction ranks anything."""
+        return self.size > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenbasis:
+    """Eigenvalues of W, and of each class's share of it; see the module's text.
+
+    Parameters
+    ----------
+    n_neg, n_pos : float
+        Sums of weights.
+    scale : ndarray of shape (P,)
+        1 / within-class standard deviation; 0 for a constant feature.
+    d : ndarray of shape (P,)
+        Mean difference in scaled features.
+    values : ndarray of shape (r,)
+        λ, the non-zero eigenvalues of W.
+    b : ndarray of shape (r,)
+        ``Vᵀd``.
+    along_neg, along_pos : ndarray of shape (r,)
+        ``diag(VᵀW_cV)``, adding up to λ.
+    spectrum_neg, spectrum_pos : ndarray
+        Eigenvalues of W_c.
+    basis : _Primal or _Dual
+        What projects a direction.
+    unseen : int, default=0
+        Features beyond the coordinates given, in which no row differs from another.
+    """
+
+    n_neg: float
+    n_pos: float
+    scale: np.ndarray
+    d: np.ndarray
+    values: np.ndarray
+    b: np.ndarray
+    along_neg: np.ndarray
+    along_pos: np.ndarray
+    spectrum_neg: np.ndarray
+    spectrum_pos: np.ndarray
+    basis: _Primal | _Dual
+    unseen: int = 0
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are not constant, or are not seen."""
+        return int(np.count_nonzero(self.scale)) + self.unseen
+
+    @property
+    def null(self) -> int:
+        """Dimension of the null space of W."""
+        return self.n_features - len(self.values)
+
+    def project(self, w, score=None) -> Projected:
+        """Moments of one direction (P,) or of k directions (P, k).
+
+        ``score`` is ``X @ w`` on the rows that were decomposed, needed for P > n.
+        """
+        w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
+        x = w / np.where(self.scale > 0, self.scale, np.inf)[:, None]
+        size = linalg.norm(x, axis=0)
+        unit = np.where(size > 0, size, 1.0)
+        x = x / unit
+        if isinstance(self.basis, _Primal):
+            a, square_neg, square_pos = self.basis.project(x)
+        else:
+            score = np.reshape(score, (len(score), -1)) / unit
+            a, square_neg, square_pos = self.basis.project(w / unit, score)
+        return Projected(a, self.d @ x, square_neg, square_pos, size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Primal:
+    """P ≤ n: eigenvectors and the class scatters, P×P."""
+
+    vectors: np.ndarray
+    scatter_neg: np.ndarray
+    scatter_pos: np.ndarray
+
+    def project(self, x):
+        square_neg = np.einsum("pk,pk->k", x, self.scatter_neg @ x)
+        square_pos = np.einsum("pk,pk->k", x, self.scatter_pos @ x)
+        return self.vectors.T @ x, square_neg, square_pos
+
+
+@dataclass(frozen=True, eq=False)
+class _Dual:
+    """P > n: ``U/√λ`` and what the winsorised deviations R are from scores of raw rows.
+
+    ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
+    ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
+    """
+
+    excess: sparse.csr_array
+    shrink: float
+    root: np.ndarray
+    positive: np.ndarray
+    kept: np.ndarray
+    left: np.ndarray
+
+    def project(self, w, score):
+        s = score[self.kept] - self.excess @ w
+        weight = self.root**2
+        for mask in (~self.positive, self.positive):
+            s[mask] -= weight[mask] @ s[mask] / weight[mask].sum()
+        s = self.root[:, None] * s / self.shrink
+        square_neg = np.sum(s[~self.positive] ** 2, axis=0)
+        square_pos = np.sum(s[self.positive] ** 2, axis=0)
+        return self.left.T @ s, square_neg, square_pos
+
+
+def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
+    """Decompose the within-class scatter of (X, positive).
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
+        Frequency weights.
+    winsorize : float or None, default=2.5
+        k; None leaves the rows as they are.
+    standardize : bool, default=True
+        Divide each feature by its own standard deviation; otherwise all by one.
+
+    Returns
+    -------
+    Eigenbasis
+    """
+    kept = np.arange(len(positive))
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        X, positive, weight = X[kept], positive[kept], weight[kept]
+    X = X.tocsr() if sparse.issparse(X) else X
+    clip = _Clip.of(X, positive, weight, winsorize)
+    if X.shape[1] <= X.shape[0]:
+        return _primal(X, positive, weight, clip, standardize)
+    return _dual(X, positive, weight, clip, standardize, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Clip:
+    """Class means, and how far from them a value may lie."""
+
+    means: np.ndarray  # (2, P): neg, pos
+    bound: np.ndarray
+    shrink: float
+
+    @classmethod
+    def of(cls, X, positive, weight, k):
+        neg, pos = class_moments(X, positive, weight, featurewise=True)
+        means = np.array([neg.mean, pos.mean])
+        if k is None:
+            return cls(means, np.full(len(neg.mean), np.inf), 1.0)
+        spread = np.sqrt((neg.scatter + pos.scatter) / max(neg.n + pos.n - 2, 1.0))
+        q, phi = norm.sf(k), norm.pdf(k)
+        return cls(means, k * spread, np.sqrt(1 - 2 * q - 2 * k * phi + 2 * k**2 * q))
+
+    def values(self, value, mean, bound):
+        """Winsorised values (elementwise)."""
+        return mean + np.clip(value - mean, -bound, bound) / self.shrink
+
+    def dense(self, rows, positive):
+        mean = self.means[positive.astype(int)]
+        return self.values(rows.astype(float), mean, self.bound)
+
+    def excess(self, X, positive, alive):
+        """What winsorising takes off the rows, but for one row a class; CSR."""
+        if not sparse.issparse(X):
+            deviation = X - self.means[positive.astype(int)]
+            row, column = np.nonzero((np.abs(deviation) > self.bound) & alive)
+            over = _over(deviation[row, column], self.bound[column])
+            return sparse.csr_array((over, (row, column)), shape=X.shape)
+        out = X.astype(float)
+        out.sum_duplicates()
+        row = np.repeat(positive.astype(int), np.diff(out.indptr))
+        mean, bound = self.means[row, out.indices], self.bound[out.indices]
+        # The excess of an absent entry, a 0, stands in the row of the class.
+        out.data = _over(out.data - mean, bound) - _over(-mean, bound)
+        out.data[~alive[out.indices]] = 0.0
+        out.eliminate_zeros()
+        return out
+
+    def sparse(self, X, positive):
+        """Sparse part and class rows whose sum are the winsorised rows."""
+        at_zero = self.values(0.0, self.means, self.bound)
+        out = X.astype(float)
+        out.sum_duplicates()
+        row = np.repeat(positive.astype(int), np.diff(out.indptr))
+        mean = self.means[row, out.indices]
+        value = self.values(out.data, mean, self.bound[out.indices])
+        out.data = value - at_zero[row, out.indices]
+        return out, at_zero
+
+
+def _over(value, bound):
+    return value - np.clip(value, -bound, bound)
+
+
+def _scale(neg, pos, standardize):
+    """1/sd of each feature, 0 where it is constant."""
+    n, h = neg.n + pos.n, neg.n * pos.n / (neg.n + pos.n)
+    within = _diagonal(neg) + _diagonal(pos)
+    total = within + h * (pos.mean - neg.mean) ** 2
+    alive = total > n * (_CONSTANT * (np.abs(neg.mean) + np.abs(pos.mean))) ** 2
+    # A feature that is constant within both classes is scaled by its total spread.
+    spread = np.where(within > _RANK * total, within / max(n - 2, 1.0), total / n)
+    if not standardize and alive.any():
+        spread = np.full(len(spread), spread[alive].mean())
+    alive &= spread > 0
+    return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
+
+
+def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
+    """Eigenvalues that are more than rounding, of themselves or of the class means."""
+    between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
+    least = max(_RANK * values[-1], 1e-24 * between, rounding, np.finfo(float).tiny)
+    return values > least
+
+
+def _diagonal(moments):
+    scatter = moments.scatter
+    return np.diag(scatter) if scatter.ndim == 2 else scatter
+
+
+def _primal(X, positive, weight, clip, standardize):
+    P = X.shape[1]
+    zero = Moments(0.0, np.zeros(P), np.zeros((P, P)))
+    neg = pos = zero
+    step = max(_BLOCK_ROWS, P)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        rows = X[part].toarray() if sparse.issparse(X) else X[part]
+        block = clip.dense(rows, positive[part])
+        w = None if weight is None else weight[part]
+        more_neg, more_pos = class_moments(block, positive[part], w)
+        neg, pos = neg + more_neg, pos + more_pos
+    return eigenbasis_of_moments(neg, pos, standardize=standardize)
+
+
+def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
+    """Decompose the within-class scatter of two classes whose moments are known.
+
+    Parameters
+    ----------
+    neg, pos : Moments
+        With full scatter.
+    standardize : bool, default=True
+        Divide each feature by its own standard deviation; otherwise all by one.
+    unseen : int, default=0
+        Features beyond these, when they are coordinates of the span of the rows.
+
+    Returns
+    -------
+    Eigenbasis
+    """
+    scale = _scale(neg, pos, standardize)
+    W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
+    values, vectors = linalg.eigh(W_neg + W_pos)
+    d = (pos.mean - neg.mean) * scale
+    keep = _not_rounding(values, d, neg.n, pos.n)
+    values, vectors = values[keep], vectors[:, keep]
+    along = [np.einsum("pr,pr->r", vectors, W @ vectors) for W in (W_neg, W_pos)]
+    spectra = [np.maximum(linalg.eigvalsh(W), 0.0) for W in (W_neg, W_pos)]
+    alive = np.count_nonzero(scale)
+    return Eigenbasis(
+        neg.n,
+        pos.n,
+        scale,
+        d,
+        values,
+        vectors.T @ d,
+        *along,
+        *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
+        _Primal(vectors, W_neg, W_pos),
+        unseen,
+    )
+
+
+def _dual(X, positive, weight, clip, standardize, kept):
+    if sparse.issparse(X):
+        rows, offset = clip.sparse(X, positive)
+    else:
+        rows, offset = clip.dense(X, positive), np.zeros((2, X.shape[1]))
+    neg, pos = class_moments(rows, positive, weight, featurewise=True)
+    means = np.array([neg.mean, pos.mean])
+    full = [
+        Moments(m.n, m.mean + off, m.scatter)
+        for m, off in zip((neg, pos), offset, strict=True)
+    ]
+    scale = _scale(*full, standardize)
+    d = (full[1].mean - full[0].mean) * scale
+    rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
+    root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
+    gram, rounding = _gram(rows, means * scale, root, positive)
+    values, left = linalg.eigh(gram)
+    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
+    values, left = values[keep], left[:, keep]
+    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    spectra = [
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
+        for mask in (~positive, positive)
+    ]
+    excess = clip.excess(X, positive, scale > 0)
+    left = left / np.sqrt(values)
+    basis = _Dual(excess, clip.shrink, root, positive.copy(), kept, left)
+    b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
+    return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
+
+
+def _gram(rows, means, root, positive):
+    """``RRᵀ`` of ``R = root·(rows − means[class])``, and what it may have lost.
+
+    Dense rows are centred first: far from the origin the products of raw rows have no
+    digits left. Sparse rows stay sparse, and an eigenvalue below the rounding of their
+    raw products is none.
+    """
+    label = positive.astype(int)
+    if not sparse.issparse(rows):
+        R = root[:, None] * (rows - means[label])
+        return R @ R.T, 0.0
+    product = (rows @ rows.T).toarray()
+    rounding = np.finfo(float).eps * np.sum(np.diag(product) * root**2)
+    cross = (rows @ means.T)[:, label]
+    product = product - cross - cross.T + (means @ means.T)[np.ix_(label, label)]
+    return product * root * root[:, None], rounding

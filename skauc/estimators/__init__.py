@@ -1,0 +1,1 @@
+"""Classifiers with a ROC curve or inference."""

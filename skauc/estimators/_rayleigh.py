@@ -1,0 +1,329 @@
+"""Maximise the Gaussian AUC of a direction: a Rayleigh quotient.
+
+With ``μ = x̄₁ − x̄₀``, ``Σ = Σ̂₀ + Σ̂₁`` (unbiased, one per class) the AUC of the score
+θᵀx is Φ(r(θ)) for normal classes, ``r(θ) = θᵀμ/√(θᵀΣθ)``, whose maximiser is
+``θ* ∝ Σ⁻¹μ`` with ``r² = μᵀΣ⁻¹μ``. Shrinkage puts ``(1 − α)Σ + ατI``, ``τ = tr Σ/P``,
+for Σ.
+
+*Working coordinates* are ``(x − x̄)/s``; for P > n the coordinates of the n rows in
+their own span, where I stays I and tr Σ stays tr Σ, so that nothing is ever P×P.
+*Whitened coordinates* u have ``θ = Au``, ``AᵀΣA = I``: there ``r = uᵀm/‖u‖`` with
+``m = Aᵀμ``, perfectly scaled for any solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import minimize
+
+from ..adaptive._mixture import mixture
+from ..adaptive._spectrum import eigenbasis_of_moments
+from ..statistics._moments import Moments, class_moments
+from ..statistics._row_space import RowSpace
+
+_EPS = np.finfo(float).eps
+_BLOCK_BYTES = 2**21
+_SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
+_PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
+_STRIDE = 5
+_MANY_ROWS = 1e70  # its square, times that of a large feature, is a number
+
+
+@dataclass(frozen=True, eq=False)
+class RayleighProblem:
+    """Class moments in working coordinates, and the way there and back.
+
+    Parameters
+    ----------
+    neg, pos : Moments
+        In working coordinates.
+    origin : ndarray of shape (P,)
+        The point of feature space with working coordinates 0.
+    enter, leave : callable
+        From coefficients of the features to θ, and back.
+    norms : callable or None
+        Returns weights and ``‖z − z̄_c‖²/(n_c − 1)`` of the rows, if they are at hand.
+    unseen : int, default=0
+        Features that vary beyond as many as there are working coordinates.
+    """
+
+    neg: Moments
+    pos: Moments
+    origin: np.ndarray
+    enter: Callable
+    leave: Callable
+    norms: Callable | None
+    unseen: int = 0
+
+    @classmethod
+    def of_moments(cls, neg, pos, standardize, rows=None):
+        """Problem in the coordinates ``(x − x̄)/s``.
+
+        Parameters
+        ----------
+        neg, pos : Moments
+            Of the features, with full scatter.
+        standardize : bool
+            Whether s is the root of the diagonal of Σ or 1.
+        rows : tuple (X, positive, weight), default=None
+            What the moments were made of.
+        """
+        origin, scale = _centre_and_scale(neg, pos, standardize)
+
+        def working(part):
+            scatter = part.scatter / scale / scale[:, None]
+            return Moments(part.n, (part.mean - origin) / scale, scatter)
+
+        return cls(
+            working(neg),
+            working(pos),
+            origin,
+            enter=lambda coef: coef * scale,
+            leave=lambda theta: theta / scale,
+            norms=rows and partial(_row_norms, *rows, neg, pos, scale),
+        )
+
+    @classmethod
+    def of_rows(cls, X, positive, weight, standardize):
+        """Problem in the span of the rows, for P > n.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, P)
+        positive : ndarray of bool of shape (n,)
+        weight : ndarray of shape (n,) or None
+        standardize : bool
+        """
+        if weight is not None:
+            seen = weight > 0
+            X, positive, weight = X[seen], positive[seen], weight[seen]
+        neg, pos = class_moments(X, positive, weight, featurewise=True)
+        origin, scale = _centre_and_scale(neg, pos, standardize)
+        varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
+        shares = np.ones(len(positive)) if weight is None else weight
+        space = RowSpace.of_rows(X, origin, scale, shares / shares.sum())
+        z, rank = space.coordinates, space.coordinates.shape[1]
+        neg, pos = class_moments(z, positive, weight)
+        norms = partial(_row_norms, z, positive, weight, neg, pos, np.ones(rank))
+        unseen = max(int(np.count_nonzero(varies)) - rank, 0)
+        return cls(neg, pos, origin, space.enter, space.leave, norms, unseen)
+
+    @property
+    def n_features(self) -> int:
+        """P, also when the working coordinates are fewer."""
+        return len(self.origin)
+
+    @property
+    def mu(self):
+        """``x̄₁ − x̄₀``."""
+        return self.pos.mean - self.neg.mean
+
+    @property
+    def sigma(self):
+        """``Σ̂₀ + Σ̂₁``."""
+        return self.neg.covariance + self.pos.covariance
+
+    def shrunk(self, alpha):
+        """``(1 − α)Σ + ατI``."""
+        tau = np.trace(self.sigma) / self.n_features
+        return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
+
+    def project(self, theta):
+        """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
+        neg, pos = self.neg.project(theta), self.pos.project(theta)
+        smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
+        return tuple(
+            Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
+            for c in (neg, pos)
+        )
+
+    def unit_deviation(self, theta):
+        """θ scaled to pooled within-class deviation 1 (or to a very large gap)."""
+        neg, pos = self.project(theta)
+        variance = (neg.scatter + pos.scatter) / (neg.n + pos.n - 2)
+        smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
+        deviation = max(np.sqrt(variance), smallest)
+        return theta / deviation if deviation > 0 else theta
+
+    def shrinkage(self, rule) -> float:
+        """The number α that None, a number or the name of a rule stands for."""
+        rules = {
+            "auto": self._ledoit_wolf,
+            "oas": self._oracle_approximating,
+            "bayes": self._most_credible,
+        }
+        return rules[rule]() if isinstance(rule, str) else float(rule or 0)
+
+    def _sizes(self):
+        """n, P, ‖Σ‖², τ and ‖Σ − τI‖² (Frobenius)."""
+        n, P, sigma = self.neg.n + self.pos.n, self.n_features, self.sigma
+        square, tau = np.sum(sigma**2), np.trace(sigma) / P
+        return n, P, square, tau, square - P * tau**2
+
+    def _ledoit_wolf(self):
+        n, _, square, _, spread = self._sizes()
+        weight, norms = self.norms()
+        noise = weight @ norms**2 - square / n
+        return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
+
+    def _oracle_approximating(self):
+        n, P, square, tau, spread = self._sizes()
+        if spread <= 0:
+            return 1.0
+        return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
+
+    def _most_credible(self):
+        """α with the largest Bayesian AUC: every fifth of the path, then around it."""
+        if not self.mu.any() or not self.sigma.any():
+            return 1.0  # no direction separates the classes, or each does
+        values, V = linalg.eigh(self.sigma)
+        values, m = np.maximum(values, 0), V.T @ self.mu
+        tau = values.sum() / self.n_features
+        alpha = _PATH[:, None]
+        path = (m / ((1 - alpha) * values + alpha * tau)) @ V.T
+        credit, tried = self._credit(), np.arange(0, len(_PATH), _STRIDE)
+        best = tried[_last_best(credit(path[tried]))]
+        tried = np.arange(max(best - _STRIDE + 1, 0), min(best + _STRIDE, len(_PATH)))
+        return float(_PATH[tried[_last_best(credit(path[tried]))]])
+
+    def _credit(self):
+        """``Φ⁻¹`` of the Bayesian AUC as a function of directions, one a row.
+
+        The adaptive prior of :mod:`skauc.adaptive._mixture`, from the moments alone: neither
+        winsorised rows nor leave-pair-out, which would need the rows.
+        """
+        eigen = eigenbasis_of_moments(
+            self.neg, self.pos, standardize=False, unseen=self.unseen
+        )
+        cells = mixture(eigen)
+
+        def credit(directions):
+            view = eigen.project(directions.T)
+            posteriors = (cells.posterior(view, k) for k in range(len(directions)))
+            return np.array([posterior.mean_probit() for posterior in posteriors])
+
+        return credit
+
+
+def _last_best(credits):
+    """Of values that differ by rounding only, the one with the strongest shrinkage."""
+    return np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))[-1]
+
+
+def whitening(sigma, mu):
+    """Matrix A with ``AᵀΣA = I``; if Σ is singular, on its range only.
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (P, P)
+    mu : ndarray of shape (P,)
+
+    Returns
+    -------
+    A : ndarray of shape (P, rank)
+    piled : ndarray of shape (P,) or None
+        The part of μ outside the range of Σ, where there is no spread at all; None
+        if there is no such part.
+    """
+    root = np.sqrt(np.diag(sigma))
+    root[root == 0] = 1.0
+    correlation = sigma / root / root[:, None]
+    try:
+        L = linalg.cholesky(correlation, lower=True)
+    except linalg.LinAlgError:
+        L = np.zeros((1, 1))
+    if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
+        inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
+        return inverse.T / root[:, None], None
+    values, V = linalg.eigh(correlation)
+    kept = values > 16 * len(mu) * _EPS * values[-1]
+    null, scaled = V[:, ~kept], mu / root
+    outside = null @ (null.T @ scaled)
+    A = V[:, kept] / np.sqrt(values[kept])
+    if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(scaled):
+        return A / root[:, None], outside / root
+    return A / root[:, None], None
+
+
+def maximise(m, start, tol, max_iter):
+    """Maximise ``r = uᵀm/‖u‖`` by BFGS.
+
+    Φ(r) is flat beyond r = 8; ``1 − r/‖m‖ = ½‖u/‖u‖ − m/‖m‖‖²`` is a monotone
+    transform of it that keeps its digits near the maximum. The start is reversed if
+    it is nearer to the minimiser, −m.
+
+    Parameters
+    ----------
+    m, start : ndarray of shape (k,)
+    tol : float
+    max_iter : int
+
+    Returns
+    -------
+    u : ndarray of shape (k,)
+    n_iter : int
+    converged : bool
+    """
+    m = m / np.linalg.norm(m)
+    start = start / (np.linalg.norm(start) or 1.0)
+    start = -start if start @ m < 0 else start
+    if not start.any():
+        start = m
+
+    def loss_and_gradient(u):
+        length = np.linalg.norm(u)
+        unit = u / length
+        away = unit - m
+        return away @ away / 2, (away - unit * (unit @ away)) / length
+
+    result = minimize(
+        loss_and_gradient,
+        start,
+        jac=True,
+        method="BFGS",
+        options={"gtol": tol, "maxiter": max_iter},
+    )
+    angle = np.linalg.norm(loss_and_gradient(result.x)[1])
+    return result.x, max(int(result.nit), 1), bool(angle <= max(10 * tol, 1e-12))
+
+
+def _centre_and_scale(neg, pos, standardize):
+    """Grand mean, and the root of the diagonal of Σ (1 where it is 0)."""
+    for name, part in (("negative", neg), ("positive", pos)):
+        if part.n <= 1:
+            raise ValueError(
+                "each class must hold more than 1 row (or weights that add up to more "
+                f"than 1) for its own covariance, got {part.n:g} in the {name} class"
+            )
+        if part.n > _MANY_ROWS:
+            raise ValueError(
+                f"sample_weight must add up to at most {_MANY_ROWS:g} (weights are "
+                f"counts of rows here), got {part.n:.3g} in the {name} class"
+            )
+    share = pos.n / (neg.n + pos.n)
+    origin = (1 - share) * neg.mean + share * pos.mean
+    if not standardize:
+        return origin, np.ones(len(origin))
+    variance = neg.covariance + pos.covariance
+    variance = np.diag(variance) if variance.ndim == 2 else variance
+    return origin, np.where(variance > 0, np.sqrt(variance), 1.0)
+
+
+def _row_norms(X, positive, weight, neg, pos, scale):
+    """Weights and ``‖(x − x̄_c)/s‖²/(n_c − 1)`` of all rows, block by block."""
+    norms = np.empty(X.shape[0])
+    step = max(_BLOCK_BYTES // (8 * X.shape[1]), 1)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        block = X[part].toarray() if sparse.issparse(X) else X[part]
+        own = positive[part]
+        for moments, mask in ((neg, ~own), (pos, own)):
+            z = (block[mask] - moments.mean) / scale
+            square = np.einsum("ij,ij->i", z, z)
+            norms[part][mask] = square / (moments.n - 1)
+    return np.ones(len(norms)) if weight is None else weight, norms

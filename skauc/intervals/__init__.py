@@ -1,0 +1,1 @@
+"""Estimates, intervals and tests of ``(y_true, y_score)``."""

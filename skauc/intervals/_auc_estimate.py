@@ -1,0 +1,270 @@
+"""Intervals for one AUC: ``auc_estimate`` and its frozen answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._validation import (
+    check_groups,
+    check_level,
+    check_option,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ._confidence_limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
+from ._methods import METHODS, Sample
+
+DEFAULT_METHOD = "score"
+
+
+def auc_estimate(
+    y_true, y_score, *, sample_weight=None, groups=None, pos_label=None
+) -> AUCEstimate:
+    """Empirical AUC of a score, ready to say how sure it is.
+
+    Answers: how well does this score separate the classes, and what are the limits of
+    that? Rank-based; for scores of rows that did not train the model. The direction
+    is never flipped: an AUC below ½ stays below ½. Costs one sort, O(n log n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_score : array-like of shape (n,)
+        Scores, larger for the positive class; ±inf are allowed, NaN is not.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows. For the estimate only their **ratios** matter: they may
+        add up to 1. Intervals and standard errors need **counts** of rows (whole
+        numbers, 2 is the row twice), and say so when they are asked for; with
+        ``groups`` ratios are enough there too.
+    groups : array-like of shape (n,), default=None
+        Cluster of each row (a patient with several lesions). Intervals are then
+        Obuchowski's: clusters are independent, rows within one need not be.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+
+    Returns
+    -------
+    AUCEstimate
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN, lengths differ, y_true has not two classes, or the sum of
+        the weights is 0 in a class or not finite.
+
+    Notes
+    -----
+    ``A = Σ_pos Σ_neg ψ(s_i − s_j)/(n₀ n₁)``, ψ = 1, ½, 0 above, at and below 0. For
+    sampling weights of independent rows pass ``groups=np.arange(n)``: the clustered
+    variance is then the linearised one of survey statistics.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> estimate = auc_estimate([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
+    >>> estimate.auc
+    0.875
+    >>> low, high = estimate.confidence_interval(0.95)
+    >>> round(low, 2), round(high, 2)
+    (0.45, 0.98)
+    """
+    positive = check_positive(y_true, pos_label=pos_label)
+    score = check_score(y_score, len(positive), allow_infinite=True)
+    weight = check_weight(sample_weight, positive)
+    cluster = check_groups(groups, len(positive))
+    sample = Sample.from_rows(score, positive, weight, cluster)
+    return AUCEstimate(sample.auc, *sample.sizes, sample)
+
+
+@dataclass(frozen=True, eq=False)
+class AUCEstimate:
+    """An empirical AUC with its standard errors and confidence intervals.
+
+    Made by :func:`auc_estimate`.
+
+    Parameters
+    ----------
+    auc : float
+        Share of pairs ranked rightly, ties ½.
+    n_neg, n_pos : float
+        Rows of each class (sum of the weights).
+    _sample : Sample
+        The scores of both classes.
+
+    Notes
+    -----
+    The methods, for ``standard_error`` and ``confidence_interval``:
+
+    - ``"score"`` (default): all A for which ``|Â − A| ≤ z √V(A)``, V the larger of
+      Newcombe's variance (next line) and DeLong's, scaled to ``A(1 − A)``. The
+      model speaks where the sample is too small to show its variance, the
+      data where the model is wrong.
+    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance,
+      ``(n₀ + n₁)/2`` in place of both sizes; Newcombe's method 5. Needs the AUC and
+      the sizes only.
+    - ``"delong"``: variances of the placements; with ``transform="none"`` clipped,
+      the interval of pROC. The only method for ``groups``.
+    - ``"bamber"``: the unbiased variance, eq. 2 of Cortes & Mohri.
+    - ``"hanley_mcneil"``: the variance of exponential scores, at Â.
+    - ``"max_variance"``: ``A(1 − A)/min(n₀, n₁)``, right for every score, wide.
+    - ``"binormal"``: ``Φ(δ)``, ``δ = (x̄₁ − x̄₀)/√(s₀² + s₁²)``, and the delta method
+      on δ. For normal scores; its centre is not ``auc``.
+    - ``"bayesian"``: posterior of the score as one normal feature with one variance a
+      class and the prior ∝ 1/(σ₀² σ₁²).
+    - ``"cortes_mohri"``: from the errors at a threshold alone; **not** centred on
+      the AUC, see :func:`cortes_mohri_interval`.
+    - ``"bootstrap"``: stratified BCa.
+
+    Where the estimated variance is 0 (AUC 0 or 1, all scores equal) it says nothing;
+    the limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes in
+    ``min(n₀, n₁)`` trials.
+
+    Coverage of the default at 95 %, mean and least over the true AUCs .5, .7, .9, .97
+    and .99, 4000 data sets each (``benchmarks/coverage.py``; sizes are n₀ + n₁):
+
+    ================  =========  =========  =========  =========  =========  =========
+    scores            5 + 5      10 + 10    20 + 20    50 + 50    200 + 20   500 + 5
+    ================  =========  =========  =========  =========  =========  =========
+    binormal          .961 .930  .966 .958  .967 .952  .968 .951  .971 .957  .972 .962
+    unequal variance  .956 .930  .960 .948  .962 .950  .962 .951  .951 .924  .941 .900
+    exponential       .956 .928  .960 .944  .964 .958  .959 .951  .950 .934  .956 .946
+    Cauchy            .946 .873  .947 .898  .966 .956  .946 .911  .960 .942  .965 .929
+    five values       .967 .955  .962 .944  .964 .954  .969 .957  .973 .957  .975 .959
+    ================  =========  =========  =========  =========  =========  =========
+
+    Over the same 150 cells the least coverage and the mean width are .873 and .285
+    (``"score"``), .816 and .268 (``"hanley_mcneil_score"``), .825 and .365
+    (``"hanley_mcneil"``), .412 and .297 (``"delong"``, logit), .354 and .283
+    (``"delong"``, none), .408 and .299 (``"bootstrap"``), .900 and .475
+    (``"max_variance"``).
+
+    References
+    ----------
+    Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; DeLong, DeLong &
+    Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Efron (1987),
+    https://doi.org/10.1080/01621459.1987.10478410, for BCa; Hanley & McNeil (1982),
+    https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
+    https://doi.org/10.1002/sim.2324; Obuchowski (1997),
+    https://doi.org/10.2307/2533958
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> estimate = auc_estimate([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
+    >>> round(estimate.standard_error("delong"), 3)
+    0.157
+    """
+
+    auc: float
+    n_neg: float
+    n_pos: float
+    _sample: Sample = field(repr=False)
+
+    def __repr__(self):
+        text = f"AUCEstimate(auc={self.auc:.4g}, "
+        sample = self._sample
+        enough = sample.cluster_pos is None or sample.smaller >= 2
+        if sample.has_variance and enough:
+            low, high = self.confidence_interval()
+            text += f"interval95=({low:.4g}, {high:.4g}), "
+        return text + f"n_neg={self.n_neg:g}, n_pos={self.n_pos:g})"
+
+    def standard_error(self, method=None, **options) -> float:
+        """Standard error of the AUC; 0 where the method estimates it as 0.
+
+        Parameters
+        ----------
+        method : str, default=None
+            See the class; None takes the default (``"delong"`` with ``groups``).
+        **options
+            As for :meth:`confidence_interval`.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            As :meth:`confidence_interval`.
+        """
+        chosen = self._choose(method, options)
+        return float(chosen.error(self._sample, **options))
+
+    def confidence_interval(
+        self,
+        confidence_level=0.95,
+        method=None,
+        transform=None,
+        alternative="two-sided",
+        **options,
+    ) -> Interval:
+        """Limits for the AUC, inside [0, 1] and nested in the level.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        method : str, default=None
+            See the class; None takes the default (``"delong"`` with ``groups``).
+        transform : {"none", "logit", "probit"}, default=None
+            Scale of ``A ± z SE``; None is logit, or probit for ``"binormal"``: they
+            covered best. Methods with limits of their own (``"score"``,
+            ``"hanley_mcneil_score"``, ``"bayesian"``, ``"cortes_mohri"``,
+            ``"bootstrap"``) are on no scale: it changes nothing there.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
+        **options
+            ``threshold`` or ``n_errors`` and ``error_interval``, ``adaptive`` for
+            ``"cortes_mohri"``; ``n_resamples`` (9999) and ``random_state`` (0) for
+            ``"bootstrap"``; ``covariance`` (``"separate"`` or ``"common"``) for
+            ``"bayesian"``.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule; if the weights are no counts and there are
+            no groups; if a class is too small, or a score infinite, for the method.
+        """
+        level = check_level("confidence_level", confidence_level)
+        tails = interval_tails(
+            level, check_option("alternative", alternative, ALTERNATIVES)
+        )
+        chosen = self._choose(method, options)
+        if transform is not None:
+            check_option("transform", transform, TRANSFORMS)
+        if transform is None or chosen.transform is None:
+            transform = chosen.transform  # a method that no transform changes
+        limits = chosen.limits(self._sample, tails, transform, **options)
+        return Interval(*map(float, limits))
+
+    def _choose(self, method, options):
+        sample = self._sample
+        if method is None:
+            method = DEFAULT_METHOD if sample.cluster_pos is None else "delong"
+        chosen = METHODS[check_option("method", method, METHODS)]
+        if sample.cluster_pos is not None and method != "delong":
+            raise ValueError(f"method must be 'delong' with groups, got {method!r}")
+        sample.check_variance()
+        for name in options:
+            if name not in chosen.options:
+                raise ValueError(f"{name} must not be given for method={method!r}")
+        rows = np.inf if sample.cluster_pos is not None else min(sample.sizes)
+        if rows < chosen.least_rows:  # with groups their number counts, not the weights
+            raise ValueError(
+                f"method={method!r} needs at least {chosen.least_rows} rows in each "
+                f"class, got {rows:g}; {DEFAULT_METHOD!r} needs one"
+            )
+        return chosen

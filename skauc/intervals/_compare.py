@@ -1,0 +1,403 @@
+"""Tests between AUCs: ``compare_auc`` (DeLong, DeLong & Clarke-Pearson 1988).
+
+The placements of k scores on the same rows have a joint covariance; a difference of
+AUCs is the mean of the differences of the placements, row by row, so that equal
+scores have a variance of exactly 0 and not of a few roundings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.special import chdtrc, ndtr, ndtri
+
+from .._validation import (
+    check_groups,
+    check_level,
+    check_number,
+    check_option,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._methods import Sample
+
+_ROUNDING = (64 * np.finfo(float).eps) ** 2  # a variance below it is 0
+
+
+def compare_auc(
+    y_true,
+    score_a,
+    score_b=None,
+    *more_scores,
+    y_true_b=None,
+    constant=None,
+    margin=0.0,
+    alternative="two-sided",
+    sample_weight=None,
+    groups=None,
+    pos_label=None,
+) -> AUCComparison | AUCComparisons:
+    """Compare AUCs: two scores or more, on the same rows or not, or with a constant.
+
+    Answers: is the AUC of score_a larger than that of score_b, by chance or not? The
+    scores must not come from rows that trained a model. O(k n log n + k² n).
+
+    ==================================================  ===============================
+    call                                                compares
+    ==================================================  ===============================
+    ``compare_auc(y, a, b)``                            two scores of the same rows
+    ``compare_auc(y, a, b, c, …)``                      all of them; overall and pairs
+    ``compare_auc(y_a, a, b, y_true_b=y_b)``            scores of different rows
+    ``compare_auc(y, a, constant=0.8)``                 one score with a number
+    ``…, margin=0.05, alternative="greater"``           a is not worse by 0.05 or more
+    ==================================================  ===============================
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    score_a, score_b : array-like of shape (n,)
+        Scores, larger for the positive class; ±inf are allowed, NaN is not.
+    *more_scores : array-like of shape (n,)
+        Third and further scores.
+    y_true_b : array-like of shape (n_b,), default=None
+        Labels of the rows of score_b where these are other, independent rows.
+    constant : float in [0, 1], default=None
+        The AUC under the null hypothesis, in place of score_b.
+    margin : float >= 0, default=0
+        Non-inferiority margin: with ``alternative="greater"`` the null hypothesis is
+        ``AUC_a − AUC_b ≤ −margin``, with ``"less"`` it is ``≥ margin``.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
+    sample_weight : array-like of shape (n,), default=None
+        Without ``groups`` **counts** of rows (whole numbers; 2 is the row twice),
+        because a test needs to know how many rows there are. With ``groups`` only the
+        **ratios** of the weights matter; they may add up to 1.
+    groups : array-like of shape (n,), default=None
+        Cluster of each row, see :func:`auc_estimate`. Not for unpaired rows.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+
+    Returns
+    -------
+    AUCComparison
+        For two AUCs: ``difference``, ``statistic``, ``pvalue`` and
+        ``confidence_interval()``.
+    AUCComparisons
+        For three or more: an overall ``statistic`` and ``pvalue``, and ``pairs`` with
+        Holm's ``adjusted_pvalues``.
+
+    Raises
+    ------
+    ValueError
+        If the input is bad, a class has fewer than two rows, or the weights are no
+        counts and there are no groups.
+
+    Notes
+    -----
+    ``z = (Â_a − Â_b − null)/SE``, normal under the null. Where the estimated variance
+    is 0 it says nothing; the largest possible one, ``1/min(n₀, n₁)``, is then
+    taken, so that p is never 0 by default of data. Equal rankings have difference 0
+    for sure, and p = 1.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Holm
+    (1979), https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> from skauc import compare_auc
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
+    >>> result = compare_auc(y, a, b)
+    >>> round(result.difference, 2), round(result.pvalue, 3)
+    (0.16, 0.248)
+    """
+    check_option("alternative", alternative, ALTERNATIVES)
+    _check_question(score_b, more_scores, y_true_b, constant, margin, alternative)
+    a = _Scores.from_rows(
+        y_true,
+        [score_a]
+        if y_true_b is not None or score_b is None
+        else [score_a, score_b, *more_scores],
+        sample_weight,
+        groups,
+        pos_label,
+    )
+    if more_scores:
+        return _compare_many(a)
+    null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
+    if constant is not None:
+        auc_b, variance = float(constant), a.variance([1.0])
+        largest = constant * (1 - constant) / a.smaller
+    elif y_true_b is not None:
+        if sample_weight is not None or groups is not None:
+            raise ValueError(
+                "sample_weight and groups must be None with y_true_b, got some"
+            )
+        b = _Scores.from_rows(y_true_b, [score_b], None, None, pos_label, name="_b")
+        auc_b, variance = b.auc[0], a.variance([1.0]) + b.variance([1.0])
+        largest = (1 / a.smaller + 1 / b.smaller) / 4
+    else:
+        return a.compare(0, 1, null, alternative)
+    if variance <= _ROUNDING:
+        variance = largest
+    return AUCComparison(
+        float(a.auc[0]), float(auc_b), float(np.sqrt(variance)), null, alternative
+    )
+
+
+@dataclass(frozen=True)
+class AUCComparison:
+    """Difference of two AUCs, its test and its interval.
+
+    Made by :func:`compare_auc`.
+
+    Parameters
+    ----------
+    auc_a, auc_b : float
+        The AUCs, or the AUC and a constant.
+    standard_error : float
+        Of their difference.
+    null : float, default=0
+        Difference under the null hypothesis.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+
+    Examples
+    --------
+    >>> from skauc import AUCComparison
+    >>> result = AUCComparison(auc_a=0.9, auc_b=0.8, standard_error=0.05)
+    >>> low, high = result.confidence_interval(0.95)
+    >>> round(result.statistic, 2), round(low, 3), round(high, 3)
+    (2.0, 0.002, 0.198)
+    """
+
+    auc_a: float
+    auc_b: float
+    standard_error: float
+    null: float = 0.0
+    alternative: str = "two-sided"
+
+    def __post_init__(self):
+        for name in ("auc_a", "auc_b"):
+            value = getattr(self, name)
+            check_number(name, value, "lie in [0, 1]", lambda auc: 0 <= auc <= 1)
+        check_number(
+            "standard_error",
+            self.standard_error,
+            "be finite and >= 0",
+            lambda error: 0 <= error < np.inf,
+        )
+        check_number("null", self.null, "lie in (-1, 1)", lambda null: -1 < null < 1)
+        check_option("alternative", self.alternative, ALTERNATIVES)
+
+    @property
+    def difference(self) -> float:
+        """``AUC_a − AUC_b``."""
+        return self.auc_a - self.auc_b
+
+    @property
+    def statistic(self) -> float:
+        """``(difference − null)/standard_error``; 0 for 0/0."""
+        gap = self.difference - self.null
+        if self.standard_error == 0:
+            return float(np.sign(gap) * np.inf) if gap else 0.0
+        return gap / self.standard_error
+
+    @property
+    def pvalue(self) -> float:
+        """Of the normal statistic, for the alternative."""
+        z = self.statistic
+        if self.alternative == "two-sided":
+            return float(2 * ndtr(-abs(z)))
+        return float(ndtr(-z if self.alternative == "greater" else z))
+
+    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
+        """Limits for the difference, inside [−1, 1].
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        alternative : {"two-sided", "less", "greater"}, default=None
+            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule.
+        """
+        level = check_level("confidence_level", confidence_level)
+        side = self.alternative if alternative is None else alternative
+        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
+        reach = [-ndtri(tail) * self.standard_error if tail else 2.0 for tail in tails]
+        return Interval(
+            float(max(self.difference - reach[0], -1.0)),
+            float(min(self.difference + reach[1], 1.0)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AUCComparisons:
+    """Three AUCs or more under their joint covariance.
+
+    Made by :func:`compare_auc`.
+
+    Parameters
+    ----------
+    auc : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+        DeLong's.
+    statistic : float
+        ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, L the differences of neighbours: χ² when all AUCs are
+        equal.
+    df : int
+        Its degrees of freedom: k − 1, less where scores repeat each other.
+    pairs : tuple of AUCComparison
+        All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
+        adjusted.
+
+    Examples
+    --------
+    >>> from skauc import compare_auc
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
+    >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
+    >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
+    (2, 0.49, array([0.74, 1.  , 1.  ]))
+    """
+
+    auc: np.ndarray
+    covariance: np.ndarray
+    statistic: float
+    df: int
+    pairs: tuple[AUCComparison, ...]
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis that all AUCs are equal; 1 if all scores are."""
+        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
+
+    @property
+    def adjusted_pvalues(self) -> np.ndarray:
+        """Holm's p-values of the pairs: they hold together."""
+        p = np.array([pair.pvalue for pair in self.pairs])
+        order = np.argsort(p)
+        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+        adjusted = np.empty(len(p))
+        adjusted[order] = np.minimum(steps, 1)
+        return adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """k scores of the same rows."""
+
+    samples: list[Sample]
+    v01: np.ndarray
+    v10: np.ndarray
+
+    @classmethod
+    def from_rows(cls, y_true, scores, sample_weight, groups, pos_label, name=""):
+        positive = check_positive(y_true, pos_label=pos_label, name=f"y_true{name}")
+        n = len(positive)
+        weight = check_weight(sample_weight, positive)
+        cluster = check_groups(groups, n)
+        names = [f"score{name or '_a'}", "score_b"]
+        names += [f"more_scores[{i}]" for i in range(len(scores) - 2)]
+        samples = []
+        for score, label in zip(scores, names, strict=False):
+            score = check_score(score, n, name=label, allow_infinite=True)
+            samples.append(
+                Sample.from_rows(score, positive, weight, cluster, keep_order=True)
+            )
+        v01, v10 = (
+            np.stack(v) for v in zip(*(s.placements for s in samples), strict=True)
+        )
+        return cls(samples, v01, v10)
+
+    @property
+    def auc(self):
+        return np.array([sample.auc for sample in self.samples])
+
+    @property
+    def smaller(self):
+        return self.samples[0].smaller
+
+    def covariance(self):
+        return self.samples[0].covariance(self.v01, self.v10)
+
+    def variance(self, contrast):
+        """Variance of the contrast of the AUCs, from its placements."""
+        rows = (np.atleast_1d(contrast) @ v for v in (self.v01, self.v10))
+        return float(self.samples[0].covariance(*(r[None] for r in rows))[0, 0])
+
+    def compare(self, i, j, null=0.0, alternative="two-sided"):
+        contrast = np.zeros(len(self.samples))
+        contrast[i], contrast[j] = 1, -1
+        variance = self.variance(contrast)
+        if variance <= _ROUNDING:
+            variance = 0.0 if self._same_ranking(i, j) else 1 / self.smaller
+        auc = self.auc
+        return AUCComparison(
+            float(auc[i]), float(auc[j]), float(np.sqrt(variance)), null, alternative
+        )
+
+    def _same_ranking(self, i, j):
+        a, b = (
+            np.unique(np.r_[s.neg, s.pos], return_inverse=True)[1]
+            for s in (self.samples[i], self.samples[j])
+        )
+        return bool((a == b).all())
+
+
+def _compare_many(scores):
+    auc, covariance = scores.auc, scores.covariance()
+    L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
+    spread, axes = np.linalg.eigh(L @ covariance @ L.T)
+    seen = spread > 1e-12 * np.trace(covariance)
+    gap = axes.T @ (L @ auc)
+    statistic, df = (gap[seen] ** 2 / spread[seen]).sum(), int(seen.sum())
+    # A difference without variance is no repeated score: the largest possible one.
+    unseen = axes[:, ~seen] @ gap[~seen]
+    length = np.linalg.norm(unseen)
+    if length > 1e-9:
+        contrast = unseen / length @ L
+        statistic += length**2 * scores.smaller / (np.abs(contrast).sum() / 2) ** 2
+        df += 1
+    return AUCComparisons(
+        auc=auc,
+        covariance=covariance,
+        statistic=float(statistic),
+        df=df,
+        pairs=tuple(scores.compare(i, j) for i, j in combinations(range(len(auc)), 2)),
+    )
+
+
+def _check_question(score_b, more_scores, y_true_b, constant, margin, alternative):
+    if (score_b is None) == (constant is None):
+        got = "none of them" if constant is None else "both"
+        raise ValueError(f"compare_auc needs score_b or constant, got {got}")
+    if constant is not None:
+        check_number("constant", constant, "lie in [0, 1]", lambda c: 0 <= c <= 1)
+    if y_true_b is not None and (score_b is None or more_scores):
+        raise ValueError("y_true_b must come with score_b and no further score")
+    check_number("margin", margin, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    if margin and alternative == "two-sided":
+        raise ValueError(
+            "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
+        )
+    if more_scores and (margin or alternative != "two-sided"):
+        raise ValueError(
+            "alternative must be 'two-sided' for more than two scores, got "
+            f"{alternative!r}"
+        )

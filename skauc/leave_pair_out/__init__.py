@@ -1,0 +1,1 @@
+"""The AUC of a fitted model without refits."""

@@ -1,0 +1,150 @@
+"""Nine ridge rules of a data set with their exact leave-pair-out AUC.
+
+The reference models that tell how far the adaptive prior and leave-pair-out disagree
+on a data set, whatever the user's grid is. In standardised features,
+``A = √c (X − x̄)·scale = U√Λ Vᵀ``; the ridge with penalty l leaves
+
+    √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ,   F = U diag(l/(Λ + l)) Uᵀ + rest,
+
+``u = √c/√n`` the intercept and ``rest`` the projection on what neither reaches. One
+decomposition serves all penalties; P > n goes through the n×n Gram matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from ..statistics._moments import class_moments, project_samples
+from ._estimate import (
+    SMOOTH,
+    check_pairs,
+    pair_margins,
+    pair_statistics,
+    sample_rows,
+)
+
+STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
+_RANK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Directions (P, L), smooth leave-pair-out AUC (L,) and its covariance (L, L)."""
+
+    directions: np.ndarray
+    auc: np.ndarray
+    covariance: np.ndarray
+
+
+def ridge_path(X, positive, weight=None) -> RidgePath:
+    """Exact leave-pair-out along the ridge path of a data set.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
+        Positive frequency weights.
+
+    Returns
+    -------
+    RidgePath
+
+    Raises
+    ------
+    ValueError
+        If a class has one row: nothing is left of it.
+    """
+    check_pairs(positive, weight)
+    c = np.ones(len(positive)) if weight is None else weight
+    dual = X.shape[1] > X.shape[0]
+    neg, pos = class_moments(X, positive, weight, featurewise=dual)
+    total = neg + pos
+    squares = total.scatter if dual else np.diag(total.scatter)
+    alive = squares > total.n * (1e-13 * np.abs(total.mean)) ** 2
+    scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
+    gap = (pos.mean - neg.mean) * scale
+    rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
+    if dual:
+        A = _Rows(X, total.mean, scale, np.sqrt(c))
+        values, left = _eigh(A.gram())
+        U, target = left[rows], left.T @ (np.sqrt(c) * np.where(positive, 1.0, -1.0))
+        to_direction = A.transposed(left / np.sqrt(values))
+    else:
+        values, vectors = _eigh(total.scatter * scale * scale[:, None])
+        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        A = np.sqrt(c[rows])[:, None] * (block - total.mean) * scale
+        U = A @ vectors / np.sqrt(values)
+        signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
+        target = vectors.T @ (signed * scale) / np.sqrt(values)
+        to_direction = vectors
+    h = neg.n * pos.n / total.n
+    within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
+    penalties = STRENGTHS * within / max(min(total.n - 2, len(values)), 1)
+    middle = (pos.n - neg.n) / total.n
+    spanned = len(values) >= len(positive) - 1
+    auc, directions = [], []
+    for penalty in penalties:
+        fitted = target * values / (values + penalty)
+        z = U @ fitted / np.sqrt(c[rows]) + middle
+        Q, F = _response(U, values, penalty, c[rows], total.n, spanned)
+        auc.append(_statistic(Q, F, z, positive[rows], c[rows], counted))
+        coefficient = target * np.sqrt(values) / (values + penalty)
+        directions.append(scale * (to_direction @ coefficient))
+    covariance = [[one.covariance_with(two) for two in auc] for one in auc]
+    return RidgePath(
+        np.array(directions).T, np.array([one.auc for one in auc]), np.array(covariance)
+    )
+
+
+def _response(U, values, penalty, c, n, spanned):
+    kept = values / (values + penalty)
+    root, u = np.sqrt(c), np.sqrt(c / n)
+    Q = U @ (kept[:, None] * U.T) + np.outer(u, u)
+    F = U @ ((1 - kept)[:, None] * U.T)
+    if not spanned:
+        F += np.eye(len(U)) - U @ U.T - np.outer(u, u)
+    return Q / np.outer(root, root), F * (root / root[:, None])
+
+
+def _statistic(Q, F, z, positive, c, counted):
+    part = np.minimum(1.0, 1.0 / c)  # one of c equal rows is left out
+    g = part * c * (z - np.where(positive, 1.0, -1.0))
+    F = F * part
+    F[np.diag_indices_from(F)] += 1 - part
+    margin = pair_margins(Q, F, z, g, positive)
+    return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
+
+
+def _eigh(matrix):
+    values, vectors = linalg.eigh(matrix)
+    keep = values > _RANK * max(values[-1], np.finfo(float).tiny)
+    return values[keep], vectors[:, keep]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """``root · (X − mean) · scale``, sparse X left sparse."""
+
+    X: np.ndarray | sparse.csr_array
+    mean: np.ndarray
+    scale: np.ndarray
+    root: np.ndarray
+
+    def gram(self):
+        if not sparse.issparse(self.X):
+            rows = (self.X - self.mean) * self.scale * self.root[:, None]
+            return rows @ rows.T
+        rows = self.X.multiply(self.scale).tocsr()
+        mean = self.mean * self.scale
+        product, cross = (rows @ rows.T).toarray(), rows @ mean
+        product = product - cross - cross[:, None] + mean @ mean
+        return product * self.root * self.root[:, None]
+
+    def transposed(self, left):
+        weighted = self.root[:, None] * left
+        out = self.X.T @ weighted - np.outer(self.mean, weighted.sum(axis=0))
+        return self.scale[:, None] * out

@@ -1,0 +1,1 @@
+"""Functions and scorers of ``(estimator, X, y)``."""

@@ -1,0 +1,356 @@
+"""What the evidence said, and whether the number may be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ..adaptive._prior import AdaptivePrior
+from ..posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from ..posterior._pairwise import PairwiseAUCPosterior
+from ..roc._binormal import BinormalROC
+from ..statistics._moments import class_moments
+from ..statistics._ranks import empirical_auc
+from ._auc_posterior import check_prior, direction_of_rule, directions_of_pairs
+from ._resubstitution import fitted_rule
+from ._scorers import make_cv_auc_scorer
+
+_FEW_ROWS = 10
+_SMALL_P_VALUE = 0.01
+_VARIANCE_RATIO = 3.0
+_LEVEL = 0.5  # probits by which the two witnesses may differ
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Short table on the Bayesian AUC of a fitted model; printing shows it.
+
+    Parameters
+    ----------
+    posterior : AUCPosterior
+        The adaptive posterior of the AUC.
+    n_neg, n_pos, n_features : float, float, int
+        Sums of weights, and features that are not constant.
+    attainable : tuple of float
+        Mean and 95 % range of the attainable AUC, the best linear rule's.
+    covariance_shrinkage : float
+        Weight of the prior in the covariance, ``a/(a + n)``, averaged over the cells.
+    mean_shrinkage : float
+        Share of the observed mean difference along w that is *not* believed.
+    effective_dimension : float
+        ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
+    separate_covariances : float
+        Posterior probability that the classes have different covariances.
+    variance_ratio : float
+        Variance of the positive scores over that of the negative ones.
+    normality : tuple of float
+        Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
+    discrepancy : float or None
+        Leave-pair-out minus model on the reference ridge path, in probits; None
+        without a second witness.
+    estimates : dict of str to float
+        Plug-in, resubstitution, paper's prior, adaptive, leave-pair-out and, if asked,
+        cross-validation.
+    warnings : tuple of str
+        In plain words, why the number should not be trusted; empty if nothing is known
+        against it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skauc import diagnose
+    >>> X, y = np.random.default_rng(0).standard_normal((40, 200)), np.arange(40) % 2
+    >>> diagnose(LogisticRegression().fit(X, y), X, y).warnings[0]
+    '200 features against 40 rows: the covariance cannot be seen, ...'
+    """
+
+    posterior: AUCPosterior
+    n_neg: float
+    n_pos: float
+    n_features: int
+    attainable: tuple[float, float, float]
+    covariance_shrinkage: float
+    mean_shrinkage: float
+    effective_dimension: float
+    separate_covariances: float
+    variance_ratio: float
+    normality: tuple[float, float]
+    discrepancy: float | None
+    estimates: dict
+    warnings: tuple[str, ...]
+
+    def __str__(self):
+        low, high = self.posterior.interval(0.95)
+        mean, below, above = self.attainable
+        witness = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
+        lines = [
+            f"Bayesian AUC            {self.posterior.mean():.3f}  "
+            f"[{low:.3f}, {high:.3f}]",
+            f"rows, features          {self.n_neg:g} neg + {self.n_pos:g} pos, "
+            f"{self.n_features}",
+            f"attainable AUC          {mean:.3f}  [{below:.3f}, {above:.3f}]",
+            f"shrinkage               covariance {self.covariance_shrinkage:.0%}, "
+            f"mean difference {self.mean_shrinkage:.0%}",
+            f"effective dimension     {self.effective_dimension:.1f}",
+            f"class covariances       differ with probability "
+            f"{self.separate_covariances:.2f}; score variance ratio "
+            f"{self.variance_ratio:.2f}",
+            f"normal scores           p = {self.normality[0]:.3f} (neg), "
+            f"{self.normality[1]:.3f} (pos)",
+            f"leave-pair-out − model  {witness} probit",
+        ]
+        lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
+        lines += [f"! {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class PairwiseDiagnosis:
+    """Diagnoses of all pairs of classes; printing shows their table.
+
+    Parameters
+    ----------
+    pairs : dict of (label, label) to Diagnosis
+        For classes i < j, on the rows of the two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from skauc import diagnose
+    >>> X, y = load_iris(return_X_y=True)
+    >>> diagnose(LinearDiscriminantAnalysis(), X, y).pairs[1, 2].n_pos
+    50.0
+    """
+
+    pairs: dict[tuple, Diagnosis]
+
+    @property
+    def posterior(self) -> PairwiseAUCPosterior:
+        """Posterior of the mean AUC over the pairs."""
+        return PairwiseAUCPosterior({k: d.posterior for k, d in self.pairs.items()})
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The pairs' warnings, each with the names of its classes."""
+        return tuple(
+            f"{i} against {j}: {said}"
+            for (i, j), diagnosis in self.pairs.items()
+            for said in diagnosis.warnings
+        )
+
+    def __str__(self):
+        low, high = self.posterior.interval(0.95)
+        parts = [
+            f"mean Bayesian AUC       {self.posterior.mean():.3f}  "
+            f"[{low:.3f}, {high:.3f}]  over {len(self.pairs)} pairs of classes"
+        ]
+        parts += [f"\n{i} against {j}\n{d}" for (i, j), d in self.pairs.items()]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+
+def diagnose(
+    estimator, X, y, *, prior="adaptive", cv=None, sample_weight=None, pos_label=None
+) -> Diagnosis | PairwiseDiagnosis:
+    """Say what the evidence said about a model, and whether to trust it.
+
+    Answers: how far do the estimates of this AUC disagree, and which assumption is
+    strained? Costs one decomposition of the rows (shared with the scorers), and ``cv``
+    fits if cross-validation is asked for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Linear classifier, or a Pipeline or search that ends in one. A fitted one is
+        diagnosed as it is; of one that is not, a clone is fitted to the rows, as in
+        :func:`skauc.bayesian_val_score`.
+    X : array-like or sparse matrix of shape (n, n_features)
+        The rows that trained it.
+    y : array-like of shape (n,)
+    prior : "adaptive" or AdaptivePrior, default="adaptive"
+    cv : int or splitter, default=None
+        Cross-validate clones as well; two classes only.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights.
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``. None for more than two classes.
+
+    Returns
+    -------
+    Diagnosis
+        Prints as a short table with warnings in plain words. For more than two classes
+        a :class:`skauc.PairwiseDiagnosis`, one for each pair.
+
+    Raises
+    ------
+    TypeError
+        If the model is not linear.
+    ValueError
+        If the input is bad, the prior is not adaptive or the model ranks nothing.
+
+    References
+    ----------
+    Shapiro & Wilk (1965), https://doi.org/10.1093/biomet/52.3-4.591
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skauc import diagnose
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
+    Bayesian AUC            0.98...
+    """
+    prior = check_prior(prior)
+    if not isinstance(prior, AdaptivePrior):
+        raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
+    rule = fitted_rule(estimator, X, y, sample_weight, pos_label)
+    options = "common", sample_weight, pos_label
+    paper = NormalInverseWishart()
+    if rule.n_classes > 2:
+        if cv is not None:
+            raise ValueError(
+                f"cv must be None for more than two classes, got {cv!r} with "
+                f"{rule.n_classes} classes"
+            )
+        learnt = directions_of_pairs(rule, y, prior, *options)
+        published = directions_of_pairs(rule, y, paper, *options)
+        return PairwiseDiagnosis({k: _of(learnt[k], published[k]) for k in learnt})
+    more = {}
+    if cv is not None:
+        scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
+        more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
+    learnt = direction_of_rule(rule, y, prior, *options)
+    return _of(learnt, direction_of_rule(rule, y, paper, *options), **more)
+
+
+def _of(direction, published, **more) -> Diagnosis:
+    """Diagnosis of one direction, seen with the adaptive and the published prior."""
+    if direction.belief is None:
+        raise ValueError("estimator must rank the rows to be diagnosed, got one score")
+    posterior = direction.posterior()
+    neg, pos = class_moments(direction.score, direction.positive, direction.weight)
+    cells, view = direction.belief.learnt.cells, direction.belief.view
+    heard = posterior.leave_pair_out is not None
+    estimates = _estimates(direction, neg, pos, posterior)
+    estimates["paper's prior"] = published.posterior().mean()
+    estimates.update(more)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(np.divide(pos.covariance, neg.covariance))
+    out = Diagnosis(
+        posterior=posterior,
+        n_neg=neg.n,
+        n_pos=pos.n,
+        n_features=cells.eigen.n_features,
+        attainable=_attainable(cells),
+        covariance_shrinkage=float(
+            cells.weight @ (cells.a / (cells.a + neg.n + pos.n))
+        ),
+        mean_shrinkage=_mean_shrinkage(cells, view),
+        effective_dimension=_effective_dimension(cells),
+        separate_covariances=float(cells.weight @ cells.separate),
+        variance_ratio=ratio,
+        normality=_normality(direction),
+        discrepancy=direction.belief.learnt.reference().level if heard else None,
+        estimates=estimates,
+        warnings=(),
+    )
+    return _with_warnings(out)
+
+
+def _estimates(direction, neg, pos, posterior):
+    score, positive, weight = direction.score, direction.positive, direction.weight
+    w = np.ones(len(score)) if weight is None else weight
+    out = {
+        "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
+        "resubstitution": empirical_auc(
+            score[~positive], score[positive], w[~positive], w[positive]
+        ),
+        "adaptive, model alone": direction.belief.auc().mean(),
+    }
+    if posterior.leave_pair_out is not None:
+        out["leave-pair-out"] = posterior.leave_pair_out
+        out["adaptive, both"] = posterior.mean()
+    return out
+
+
+def _attainable(cells):
+    """Mean and central 95 % range of u under the posterior weights."""
+    order = np.argsort(cells.attainable)
+    u, mass = cells.attainable[order], np.cumsum(cells.weight[order])
+    low, high = u[np.searchsorted(mass, [0.025, 0.975]).clip(max=len(u) - 1)]
+    return float(cells.weight @ cells.attainable), float(low), float(high)
+
+
+def _mean_shrinkage(cells, view):
+    believed, _ = cells.difference(view, 0)
+    observed = view.difference[0]
+    return float(1 - cells.weight @ believed / observed) if observed != 0 else 0.0
+
+
+def _effective_dimension(cells):
+    values = cells.eigen.values
+    return float(
+        cells.weight @ np.sum(values / (values + cells.a_scale[:, None]), axis=1)
+    )
+
+
+def _normality(direction):
+    p_values = []
+    for mask in (~direction.positive, direction.positive):
+        if direction.weight is not None:
+            mask = mask & (direction.weight > 0)
+        part = direction.score[mask][:5000]
+        part = (part - part.mean()) / (part.std() or 1.0)
+        enough = len(part) >= 3 and np.ptp(part) > 0
+        p_values.append(float(stats.shapiro(part).pvalue) if enough else np.nan)
+    return tuple(p_values)
+
+
+def _with_warnings(d: Diagnosis) -> Diagnosis:
+    """Add the reasons for mistrust, each in one sentence."""
+    n, said = d.n_neg + d.n_pos, []
+    if min(d.n_neg, d.n_pos) < _FEW_ROWS:
+        said.append(
+            f"a class has only {min(d.n_neg, d.n_pos):g} rows: look at the interval, "
+            "not at the number"
+        )
+    if d.n_features >= n:
+        said.append(
+            f"{d.n_features} features against {n:g} rows: the covariance cannot be "
+            "seen, the estimate leans on the prior and on leave-pair-out"
+        )
+    if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
+        said.append(
+            "the scores of a class are not normal: the model's part of the estimate "
+            "may miss their shape"
+        )
+    ratio = d.variance_ratio
+    if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
+        said.append(
+            f"the class variances of the score differ by a factor of {ratio:.2g} (pos "
+            'over neg): compare covariance="separate"'
+        )
+    if d.discrepancy is None:
+        said.append(
+            "no second witness (switched off, other rows than the training rows, more "
+            "than two classes, or an objective not known here): the model of normal "
+            "classes speaks alone"
+        )
+    elif abs(d.discrepancy) > _LEVEL:
+        word = "lower" if d.discrepancy < 0 else "higher"
+        said.append(
+            f"leave-pair-out is {abs(d.discrepancy):.2f} probit {word} than the model "
+            "on this data set: the model is strained, the interval is widened"
+        )
+    return Diagnosis(**{**vars(d), "warnings": tuple(said)})

@@ -1,0 +1,341 @@
+"""The second witness: leave-pair-out of a fitted scikit-learn model.
+
+The door through which a fitted model says what it minimised. Whether the rows at hand
+are the ones that trained it is not taken on trust: the gradient of that objective is
+close to 0 on training rows and of random-walk size on any others. A model whose
+objective is not known here, or rows it was not trained on, have no witness.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from inspect import signature
+from threading import Lock
+
+import numpy as np
+from scipy import sparse
+from scipy.special import chdtri
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+)
+from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from ..leave_pair_out._estimate import (
+    LeavePairOut,
+    PenalisedFit,
+    class_of_one_row,
+    leave_pair_out,
+    on_its_ray,
+    stationarity,
+)
+from ..statistics._moments import class_moments, project_samples
+
+_STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
+_MISTAKEN = 1e-3  # how often held-out rows may pass
+_PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
+
+
+def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | None:
+    """Leave-pair-out AUC of a fitted model on its training rows, or None.
+
+    Parameters
+    ----------
+    model : fitted linear model
+        The last step of a Pipeline, as :mod:`skauc.model_selection._linear_model` finds it.
+    Z : ndarray or sparse matrix of shape (n, P)
+        Rows in front of it.
+    positive : ndarray of bool of shape (n,)
+        True for ``model.classes_[1]``.
+    sample_weight : ndarray of shape (n,) or None
+
+    Returns
+    -------
+    LeavePairOut or None
+        None where the objective is not known, the rows did not train the model, or a
+        class has one row: without it the model could not have been trained.
+    """
+    if class_of_one_row(positive, sample_weight) is not None:
+        return None
+    Z = Z.astype(float, copy=False)  # products of float32 lose half of the digits
+    discriminant = _discriminant(model, Z, positive, sample_weight)
+    if discriminant is not None:
+        return _discriminant_witness(model, Z, positive, sample_weight, discriminant)
+    fit = penalised_fit(model, Z, positive, sample_weight)
+    if fit is None:
+        return None
+    fit = on_its_ray(Z, positive, fit)
+    if stationarity(Z, positive, fit) > _largest_gradient(Z.shape):
+        return None
+    return leave_pair_out(Z, positive, fit, sample_weight)
+
+
+def _largest_gradient(shape):
+    """Gradient, in units of its random walk, up to which rows count as training rows.
+
+    Solvers reach 1e-3, a few 1e-1 on badly scaled features. On other rows the square
+    is about ``χ²_k/(k + 1)``: the length of w is fitted, k = min(n, P) − 1 directions
+    are left. One feature leaves none: any row might have trained it.
+    """
+    k = max(min(shape) - 1, 1)
+    return np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY)
+
+
+def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
+    """Why a model has no closed-form leave-pair-out; None if its objective is known.
+
+    Parameters
+    ----------
+    model, Z, positive, sample_weight
+        As for :func:`second_witness`.
+
+    Returns
+    -------
+    str or None
+        Half a sentence.
+    """
+    question = model, Z, positive, sample_weight
+    if _discriminant(*question) is not None or penalised_fit(*question) is not None:
+        return None
+    if isinstance(model, LinearDiscriminantAnalysis) and sample_weight is not None:
+        return "discriminant analysis takes no sample_weight"
+    if hasattr(model, "shrinkage") and isinstance(model.shrinkage, str):
+        return f"shrinkage={model.shrinkage!r} changes with every row that is left out"
+    if getattr(model, "covariance_estimator", None) is not None:
+        return "its covariance_estimator changes with every row that is left out"
+    if hasattr(model, "_discriminant"):
+        return "with features >= rows - 2 the standardization is not free of any row"
+    if hasattr(model, "_penalised_fit") or isinstance(model, _LOGISTIC):
+        if _l2_only(model):
+            return "separated classes have no optimum without a penalty"
+        return "its penalty is not L2 alone"
+    if isinstance(model, LinearSVC):
+        return f"loss={model.loss!r} with penalty={model.penalty!r} is not smooth"
+    if getattr(model, "positive", False):
+        return "its coefficients are bound to be positive"
+    return "its objective is not known here"
+
+
+class _Rearranged:
+    """Mean scores of training rows: what is left of them when columns are permuted.
+
+    A column that is permuted keeps its mean, and so does every affine function of the
+    columns; held-out rows have other means. Keeps two numbers a model, of the last 64.
+    """
+
+    _MODELS = 64
+    _SAME = 1e-10  # of the largest score: the rounding of two orders of summation
+
+    def __init__(self):
+        self._means = OrderedDict()
+        self._lock = Lock()
+
+    def remember(self, model, positive, score):
+        """Keep the mean score of the rows that trained the model, and their slope."""
+        key = self._key(model, positive)
+        with self._lock:
+            self._means[key] = self._statistics(score)
+            self._means.move_to_end(key)
+            while len(self._means) > self._MODELS:
+                self._means.popitem(last=False)
+
+    def recall(self, model, positive, score) -> bool:
+        """Whether other rows with these labels and this mean trained the model."""
+        with self._lock:
+            trained = self._means.get(self._key(model, positive))
+        if trained is None:
+            return False
+        gap = np.abs(self._statistics(score) - trained)
+        same_mean, same_rows = gap <= self._SAME * np.abs(score).max()
+        return bool(same_mean and not same_rows)
+
+    @staticmethod
+    def _statistics(score):
+        slope = np.linspace(-1, 1, len(score)) @ score / len(score)
+        return np.array([np.mean(score), slope])
+
+    @staticmethod
+    def _key(model, positive):
+        coef = model.coef_
+        coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+        digest = hashlib.blake2b(np.ascontiguousarray(coef).tobytes())
+        digest.update(np.packbits(positive).tobytes())
+        return digest.digest()
+
+
+REARRANGED = _Rearranged()
+
+
+def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None:
+    """What a fitted model minimised; None if that is not known here."""
+    if hasattr(model, "_penalised_fit"):
+        return model._penalised_fit(Z, positive, sample_weight)
+    for kind, describe in _OBJECTIVES.items():
+        if isinstance(model, kind):
+            return describe(model, Z, positive, sample_weight)
+    return None
+
+
+_LOGISTIC = LogisticRegression | LogisticRegressionCV
+
+
+def _l2_only(model):
+    """Whether a logistic regression has no L1 part in its penalty."""
+    if not isinstance(model, _LOGISTIC):
+        return True
+    ratio = model.l1_ratio_ if hasattr(model, "l1_ratio_") else model.l1_ratio
+    ratio = np.ravel(ratio)[0] if np.size(ratio) else None
+    return model.penalty in ("deprecated", "l2", None, "none") and ratio in (None, 0)
+
+
+def _logistic(model, Z, positive, sample_weight):
+    if not _l2_only(model):
+        return None
+    C = model.C_ if hasattr(model, "C_") else model.C
+    l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
+    case_weight = _case_weight(model, positive, sample_weight)
+    scaling = _scaling(model, penalised=model.solver == "liblinear")
+    return _described("logistic", l2, case_weight, model, scaling, Z, positive)
+
+
+def logistic_objective(model, Z, positive, sample_weight, C):
+    """Objective of a logistic regression with a free intercept and penalty 1/C."""
+    case_weight = _case_weight(model, positive, sample_weight)
+    return _described(
+        "logistic", 1 / C, case_weight, model, _scaling(model), Z, positive
+    )
+
+
+def _squared_hinge(model, Z, positive, sample_weight):
+    if model.loss != "squared_hinge" or model.penalty != "l2":
+        return None
+    case_weight = model.C * _case_weight(model, positive, sample_weight)
+    scaling = _scaling(model, penalised=True)
+    return _described("squared_hinge", 1.0, case_weight, model, scaling, Z, positive)
+
+
+def _ridge(model, Z, positive, sample_weight):
+    if getattr(model, "positive", False):
+        return None
+    alpha = float(model.alpha_ if hasattr(model, "alpha_") else model.alpha)
+    case_weight = _case_weight(model, positive, sample_weight)
+    return _described(
+        "squared", alpha, case_weight, model, _scaling(model), Z, positive
+    )
+
+
+_OBJECTIVES = {
+    LogisticRegression: _logistic,
+    LogisticRegressionCV: _logistic,
+    LinearSVC: _squared_hinge,
+    RidgeClassifier: _ridge,
+    RidgeClassifierCV: _ridge,
+}
+
+
+def _described(loss, l2, case_weight, model, scaling, Z, positive):
+    w = np.ravel(model.coef_).astype(float)
+    b = float(np.ravel(model.intercept_)[0])
+    # No penalty is the limit of a tiny one, in units of the curvature of one column.
+    some = Z[:: Z.shape[0] // 2000 + 1]
+    if np.isinf(scaling) and not sparse.issparse(Z):
+        some = some - some.mean(axis=0)  # a free intercept takes the mean
+    square = (some.multiply(some) if sparse.issparse(Z) else some**2).sum()
+    floor = 1e-9 * square / some.shape[0] * case_weight.sum() / Z.shape[1]
+    if l2 == 0 and loss == "logistic":
+        z = project_samples(Z, w) + b
+        if np.all((z > 0) == positive):
+            return None  # separated rows have no optimum without a penalty
+    return PenalisedFit(loss, max(l2, floor * 1e-3), case_weight, w, b, scaling)
+
+
+def _scaling(model, penalised=False):
+    if not model.fit_intercept:
+        return 0.0
+    return float(model.intercept_scaling) if penalised else np.inf
+
+
+def _case_weight(model, positive, sample_weight):
+    weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    if model.class_weight is None:
+        return weight
+    labels = model.classes_[positive.astype(int)]
+    if isinstance(model, RidgeClassifier | RidgeClassifierCV) or sample_weight is None:
+        extra = {}  # "balanced" counts rows there
+    else:
+        known = "sample_weight" in signature(compute_class_weight).parameters
+        extra = {"sample_weight": weight} if known else {}
+    per_class = compute_class_weight(
+        model.class_weight, classes=model.classes_, y=labels, **extra
+    )
+    return weight * per_class[positive.astype(int)]
+
+
+@dataclass(frozen=True, eq=False)
+class Discriminant:
+    """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.
+
+    ``left_out`` are the a_c of a fit with one row less in each class: every
+    leave-pair-out refit has those, so that only the rows themselves are left to remove.
+    """
+
+    a: np.ndarray
+    left_out: np.ndarray
+    penalty: np.ndarray
+
+
+def _discriminant(model, Z, positive, sample_weight):
+    if hasattr(model, "_discriminant"):
+        return model._discriminant(Z, positive, sample_weight)
+    if not isinstance(model, LinearDiscriminantAnalysis) or sample_weight is not None:
+        return None
+    if model.covariance_estimator is not None or model.shrinkage == "auto":
+        return None  # an intensity and a target that change with every row left out
+    n_c = np.array([(~positive).sum(), positive.sum()])
+    s = 0.0 if model.solver == "svd" else float(model.shrinkage or 0.0)
+    ratio = np.ones(2)  # of prior and share
+    if model.solver != "svd" and model.priors is not None:
+        ratio = model.priors_ * len(positive) / n_c
+    neg, pos = class_moments(Z, positive, featurewise=True)
+    size = ratio @ [neg.scatter.mean(), pos.scatter.mean()]
+    penalty = np.full(Z.shape[1], s * size)
+    left_out = (
+        np.ones(2) if np.all(ratio == 1) else ratio * n_c / np.maximum(n_c - 1, 1)
+    )
+    return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
+
+
+def _discriminant_witness(model, Z, positive, sample_weight, discriminant):
+    """The direction is that of a ridge on labels ±1 with case weights a_c."""
+    neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
+    spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)
+    spread = np.where(spread > 0, spread, spread.mean() or 1.0)
+    total = neg.n * discriminant.a[0] + pos.n * discriminant.a[1]
+    floor = 1e-9 * max(total, 1e-9) * spread
+    unit = 1 / np.sqrt(np.maximum(discriminant.penalty, floor))
+    Z = Z.multiply(unit).tocsr() if sparse.issparse(Z) else Z * unit
+    trained = _ridge_fit(Z, positive, discriminant.a, sample_weight)
+    score = project_samples(Z, trained.w)
+    theirs = project_samples(Z, np.ravel(model.coef_) / unit)
+    if np.corrcoef(score, theirs)[0, 1] < _PARALLEL:
+        return None
+    fit = _ridge_fit(Z, positive, discriminant.left_out, sample_weight)
+    return leave_pair_out(Z, positive, fit, sample_weight)
+
+
+def _ridge_fit(Z, positive, a, sample_weight):
+    weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    case_weight = weight * np.maximum(a, 1e-9)[positive.astype(int)]
+    ridge = Ridge(alpha=1.0, solver="sparse_cg" if sparse.issparse(Z) else "svd")
+    ridge.set_params(tol=1e-12)
+    ridge.fit(Z, np.where(positive, 1.0, -1.0), sample_weight=case_weight)
+    return PenalisedFit(
+        "squared", 1.0, case_weight, ridge.coef_, float(ridge.intercept_), np.inf
+    )

@@ -1,0 +1,1 @@
+"""Closed-form posteriors of the AUC."""

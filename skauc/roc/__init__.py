@@ -1,0 +1,1 @@
+"""Curves of score distributions: binormal, quadratic forms."""

@@ -1,0 +1,237 @@
+"""The law of a quadratic function of normal variables, as a value.
+
+A quadratic function of a normal vector is, after a rotation,
+
+    S = c + Σ_j (λ_j z_j² + b_j z_j),   z_j ~ N(0, 1) independent:
+
+a normal variable where λ_j = 0, ``λ_j(z_j + δ_j)²`` plus a constant where
+``b_j = 2λ_jδ_j``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._base import as_rate
+from ._contour_integral import (
+    centred_cumulant,
+    two_sum,
+    upper_quantile,
+    upper_tail,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticForm:
+    """Law of ``S = c + Σ_j (λ_j z_j² + b_j z_j)``, z_j independent standard normal.
+
+    Answers what the scores of a quadratic rule are, how often they exceed a threshold,
+    and, as the difference of two classes, which class has the larger one. Costs about
+    100 evaluations of K(s), O(P) each, per threshold.
+
+    Parameters
+    ----------
+    weights : array-like of shape (P,)
+        λ, of the squares; 0 makes the term normal.
+    slopes : array-like of shape (P,)
+        b, of the linear terms.
+    offset : float, default=0.0
+        c.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or a number is not finite; from a method, if its integral
+        cannot be had to 1e-8.
+
+    Notes
+    -----
+    ``E S = c + Σλ_j``, ``Var S = Σ(2λ_j² + b_j²)``. Both tails have a relative error of
+    about 1e-13 down to 1e-300 for x, λ, b and c as given: ``x − c + Σ b²/(4λ)``, the
+    distance to the end of a bounded support, is not rounded. Beyond it the answer is 0
+    or 1. Each answer is compared with one from half as many nodes.
+
+    References
+    ----------
+    Rice (1980), https://doi.org/10.1137/0901032; Imhof (1961),
+    https://doi.org/10.1093/biomet/48.3-4.419
+
+    Examples
+    --------
+    >>> from skauc import QuadraticForm
+    >>> chi2 = QuadraticForm(weights=[1.0, 1.0, 1.0], slopes=[0.0, 0.0, 0.0])
+    >>> round(float(chi2.sf(7.8147)), 4), round(float(chi2.isf(0.05)), 4)
+    (0.05, 7.8147)
+    """
+
+    weights: np.ndarray
+    slopes: np.ndarray
+    offset: float = 0.0
+
+    def __post_init__(self):
+        weights = np.asarray(self.weights, dtype=float)
+        slopes = np.asarray(self.slopes, dtype=float)
+        if weights.ndim != 1 or weights.shape != slopes.shape:
+            raise ValueError(
+                "weights and slopes must be two vectors of one length, got shapes "
+                f"{weights.shape} and {slopes.shape}"
+            )
+        for name, value in (
+            ("weights", weights),
+            ("slopes", slopes),
+            ("offset", self.offset),
+        ):
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be finite, got {value}")
+        there = (weights != 0) | (slopes != 0)
+        object.__setattr__(self, "weights", weights[there])
+        object.__setattr__(self, "slopes", slopes[there])
+        object.__setattr__(self, "offset", float(self.offset))
+
+    @classmethod
+    def from_matrix(cls, matrix, vector, constant=0.0) -> QuadraticForm:
+        """Law of ``zᵀAz + bᵀz + c`` for a symmetric A.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (P, P)
+        vector : ndarray of shape (P,)
+        constant : float, default=0.0
+
+        Returns
+        -------
+        QuadraticForm
+        """
+        weights, axes = np.linalg.eigh(matrix)
+        return cls(weights, axes.T @ vector, constant)
+
+    def __neg__(self) -> QuadraticForm:
+        return QuadraticForm(-self.weights, -self.slopes, -self.offset)
+
+    def __sub__(self, other: QuadraticForm) -> QuadraticForm:
+        """Law of the difference of two independent forms."""
+        return QuadraticForm(
+            np.concatenate([self.weights, -other.weights]),
+            np.concatenate([self.slopes, -other.slopes]),
+            self.offset - other.offset,
+        )
+
+    def mean(self) -> float:
+        """``c + Σλ_j``; infinite where that overflows."""
+        with np.errstate(over="ignore"):
+            return float(self.offset + self.weights.sum())
+
+    def var(self) -> float:
+        """``Σ(2λ_j² + b_j²)``; infinite where that overflows."""
+        with np.errstate(over="ignore"):
+            return float(np.square(self.std()))
+
+    def std(self) -> float:
+        """Square root of the variance; no overflow on the way."""
+        parts = np.concatenate([np.sqrt(2) * self.weights, self.slopes])
+        largest = np.abs(parts).max(initial=0.0)
+        return float(largest * np.linalg.norm(parts / largest)) if largest > 0 else 0.0
+
+    def vertex(self) -> float:
+        """``c − Σ b_j²/(4λ_j)``, where the density of few terms is not smooth."""
+        curved = self.weights != 0
+        with np.errstate(over="ignore"):
+            drop = self.slopes[curved] ** 2 / (4 * self.weights[curved])
+        return float(self.offset - drop.sum())
+
+    def cumulant(self, s):
+        """``K(s) = log E exp(sS)``, elementwise; real or complex s."""
+        s = np.asarray(s)
+        return (self.offset * s + centred_cumulant(s, self.weights, self.slopes))[()]
+
+    def sf(self, x):
+        """``P(S > x)``, elementwise."""
+        return self._probability(x, upper=True)
+
+    def cdf(self, x):
+        """``P(S ≤ x)``, elementwise."""
+        return self._probability(x, upper=False)
+
+    def pdf(self, x):
+        """Density, elementwise.
+
+        Infinite at the vertex of one squared term, and of two of opposite sign; two of
+        one sign have a finite step there, and 0 at the vertex itself.
+        """
+        x = np.asarray(x, dtype=float)
+        if self.std() == 0:
+            return self._where_number(x, np.where(x == self.offset, np.inf, 0.0))
+        infinite, near = self._singular(x)
+        _, density, _ = self._nearer_tail(near.ravel(), order=1)
+        with np.errstate(over="ignore"):
+            density = (density / self._standardised()[0]).reshape(x.shape)
+        return np.where(infinite, np.inf, density)[()]
+
+    def _singular(self, x):
+        """Where the density is infinite, and x moved from the digits that are lost.
+
+        Beside the vertex of two terms of opposite sign it grows like a logarithm, and
+        the integral is lost in rounding where the distance is.
+        """
+        signs, vertex = np.sign(self.weights), self.vertex()
+        if len(signs) != np.abs(signs).sum() or len(signs) > 2 or abs(signs.sum()) > 1:
+            return np.zeros(x.shape, dtype=bool), x
+        infinite, near = x == vertex, np.where(x == vertex, np.nan, x)
+        if len(signs) == 2:
+            drops = np.sum(self.slopes**2 / np.abs(4 * self.weights))
+            lost = 1e-14 * (abs(self.offset) + drops)
+            away = vertex + np.copysign(lost, x - vertex)
+            near = np.where(np.abs(near - vertex) < lost, away, near)
+        return infinite, near
+
+    @staticmethod
+    def _where_number(x, value):
+        return np.where(np.isnan(x), np.nan, value)[()]
+
+    def _probability(self, x, *, upper):
+        x = np.asarray(x, dtype=float)
+        if self.std() == 0:
+            above = self.offset > x
+            return self._where_number(x, above if upper else ~above)
+        tail, _, right = self._nearer_tail(x.ravel(), order=0)
+        return np.where(right == upper, tail, 1 - tail).reshape(x.shape)[()]
+
+    def _nearer_tail(self, x, *, order):
+        """Tail on the side of x away from the mean, standardised density, the side."""
+        scale, weights, slopes = self._standardised()
+        y, rest = (part / scale for part in two_sum(x, -self.offset))
+        right = y >= weights.sum()
+        tail, density = np.empty((2, len(y)))
+        for sign, side in ((1.0, right), (-1.0, ~right)):
+            tail[side], density[side] = upper_tail(
+                sign * y[side], sign * weights, sign * slopes, order, sign * rest[side]
+            )
+        return tail, density, right
+
+    def _standardised(self):
+        """A power of 2 near the deviation, λ and b over it: nothing is rounded."""
+        scale = 2.0 ** np.round(np.log2(self.std()))
+        return scale, self.weights / scale, self.slopes / scale
+
+    def isf(self, q):
+        """The x with ``P(S > x) = q``, elementwise.
+
+        Newton's method on the logarithm of the smaller tail, between brackets.
+        """
+        q = as_rate("q", q)
+        if self.std() == 0:
+            return np.where(q == 1, -np.inf, self.offset)[()]
+        x, flat = np.empty(q.size), q.ravel()
+        right = flat <= self.sf(self.mean())
+        x[right] = self._quantile(flat[right], 1.0)
+        x[~right] = self._quantile(1 - flat[~right], -1.0)
+        return x.reshape(q.shape)[()]
+
+    def _quantile(self, q, sign):
+        """The x with ``P(±S > ±x) = q``, added up from the end of a bounded support."""
+        scale, weights, slopes = self._standardised()
+        end, rest, y = upper_quantile(q, sign * weights, sign * slopes)
+        whole, lost = two_sum(self.offset, sign * scale * end)
+        return whole + (lost + sign * scale * (rest + y))

@@ -1,0 +1,1 @@
+"""What is kept of data: moments, ranks, shared numerics."""

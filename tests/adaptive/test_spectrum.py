@@ -1,0 +1,222 @@
+"""One decomposition against dense P×P algebra."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from oracles import dense_scatters, repeat_rows, winsorised
+from scipy import sparse
+
+from skauc.adaptive._spectrum import eigenbasis
+
+
+def design(n, P, seed=0):
+    """Heavy tails, correlated features of unequal scales, unequal classes."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    X = rng.standard_t(3, size=(n, P)) @ (np.eye(P) + rng.normal(size=(P, P)) / P)
+    X = X * np.geomspace(0.1, 10, P) + rng.normal(size=P)
+    X[positive] += 0.5
+    return X, positive
+
+
+def check_against_dense(eigen, X, positive, standardize=True, *, raw):
+    scale, W0, W1, d = dense_scatters(X, positive, standardize)
+    np.testing.assert_allclose(eigen.scale, scale, rtol=1e-10)
+    np.testing.assert_allclose(eigen.d, d, rtol=1e-9, atol=1e-12)
+    values, vectors = np.linalg.eigh(W0 + W1)
+    keep = values > 1e-9 * values[-1]
+    np.testing.assert_allclose(eigen.values, values[keep], rtol=1e-9)
+    assert eigen.null == np.sum(~keep)
+    V = vectors[:, keep]
+    np.testing.assert_allclose(np.abs(eigen.b), np.abs(V.T @ d), atol=1e-9)
+    for along, spectrum, W in (
+        (eigen.along_neg, eigen.spectrum_neg, W0),
+        (eigen.along_pos, eigen.spectrum_pos, W1),
+    ):
+        np.testing.assert_allclose(along, np.diag(V.T @ W @ V), atol=1e-9)
+        size = min(len(spectrum), len(d))
+        expected = np.sort(np.linalg.eigvalsh(W))
+        np.testing.assert_allclose(
+            np.sort(spectrum)[-size:], expected[-size:], atol=1e-9 * expected[-1]
+        )
+        assert expected[: len(d) - size] == pytest.approx(0, abs=1e-9 * expected[-1])
+    w = np.random.default_rng(9).normal(size=(len(d), 3))
+    view = eigen.project(w, raw @ w)
+    for k in range(3):
+        x = w[:, k] / scale
+        size = np.linalg.norm(x)
+        x = x / size
+        assert view.size[k] == pytest.approx(size, rel=1e-10)
+        assert view.difference[k] == pytest.approx(x @ d, rel=1e-9)
+        assert view.square_neg[k] == pytest.approx(x @ W0 @ x, rel=1e-9)
+        assert view.square_pos[k] == pytest.approx(x @ W1 @ x, rel=1e-9)
+        np.testing.assert_allclose(np.abs(view.a[:, k]), np.abs(V.T @ x), atol=1e-9)
+        # Signs of eigenvectors are free, their products are not.
+        np.testing.assert_allclose(
+            view.a[:, k] * eigen.b, (V.T @ x) * (V.T @ d), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize(("n", "P"), [(40, 3), (30, 29), (30, 30), (30, 31), (20, 70)])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("winsorize", [2.5, 1.5, None])
+def test_dense_algebra(n, P, standardize, winsorize):
+    X, positive = design(n, P)
+    eigen = eigenbasis(X, positive, winsorize=winsorize, standardize=standardize)
+    rows = X if winsorize is None else winsorised(X, positive, winsorize)
+    assert winsorize is None or not np.allclose(rows, X)
+    check_against_dense(eigen, rows, positive, standardize, raw=X)
+    assert (eigen.n_neg, eigen.n_pos) == ((~positive).sum(), positive.sum())
+
+
+def test_winsorising_leaves_normal_data_their_variance(rng):
+    X, positive = rng.normal(size=(200000, 1)), rng.random(200000) < 0.3
+    eigen = eigenbasis(X, positive)
+    assert 1 / eigen.scale[0] == pytest.approx(1, rel=0.01)
+    X[0] = 1e9
+    assert 1 / eigenbasis(X[:2000], positive[:2000]).scale[0] < 1e8
+
+
+@pytest.mark.parametrize(("n", "P"), [(30, 6), (30, 50)])
+def test_sparse_is_dense(n, P):
+    X, positive = design(n, P)
+    X[np.abs(X) < np.median(np.abs(X))] = 0
+    dense = eigenbasis(X, positive)
+    w = np.random.default_rng(0).normal(size=P)
+    for make in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        loose = eigenbasis(make(X), positive)
+        for name in ("scale", "d", "values", "along_neg", "along_pos"):
+            np.testing.assert_allclose(
+                getattr(loose, name), getattr(dense, name), rtol=1e-8, atol=1e-10
+            )
+        a, b = (basis.project(w, X @ w) for basis in (loose, dense))
+        for name in ("difference", "square_neg", "square_pos", "size"):
+            assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("P", [40, 41, 60])
+def test_primal_is_dual_at_the_border(P):
+    """n = 40 rows: columns of zeros move P over the border and must not count."""
+    X, positive = design(40, 12)
+    wide = np.column_stack([X, np.zeros((40, P - 12))])
+    a, b = eigenbasis(X, positive), eigenbasis(wide, positive)
+    assert type(b.basis).__name__ == ("_Primal" if P <= 40 else "_Dual")
+    assert (b.n_features, b.null) == (12, 0)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(a.b), np.abs(b.b), rtol=1e-7)
+    w = np.random.default_rng(0).normal(size=P)
+    one, two = a.project(w[:12]), b.project(w, wide @ w)
+    for name in ("difference", "square_neg", "square_pos", "size"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("P", [4, 40])
+def test_weights_repeat_rows(P):
+    X, positive = design(24, P)
+    weight = np.random.default_rng(3).integers(0, 4, 24)
+    one = eigenbasis(X, positive, weight.astype(float))
+    two = eigenbasis(repeat_rows(X, weight), repeat_rows(positive, weight))
+    assert (one.n_neg, one.n_pos) == (two.n_neg, two.n_pos)
+    np.testing.assert_allclose(one.values, two.values, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(one.b), np.abs(two.b), rtol=1e-8)
+    w = np.random.default_rng(0).normal(size=P)
+    a, b = one.project(w, X @ w), two.project(w, repeat_rows(X, weight) @ w)
+    for name in ("difference", "square_neg", "square_pos", "size"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("P", [4, 40])
+@pytest.mark.parametrize("change", ["shift", "scale", "rows", "columns"])
+def test_invariances(change, P):
+    X, positive = design(24, P)
+    rng = np.random.default_rng(5)
+    w = rng.normal(size=P)
+    base = eigenbasis(X, positive)
+    if change == "shift":
+        Y, y, v = X + 100 * rng.normal(size=P), positive, w
+    elif change == "scale":
+        unit = 10 ** rng.uniform(-3, 3, P)
+        Y, y, v = X * unit, positive, w / unit
+    elif change == "rows":
+        order = rng.permutation(24)
+        Y, y, v = X[order], positive[order], w
+    else:
+        order = rng.permutation(P)
+        Y, y, v = X[:, order], positive, w[order]
+    moved = eigenbasis(Y, y)
+    np.testing.assert_allclose(moved.values, base.values, rtol=1e-8)
+    np.testing.assert_allclose(np.abs(moved.b), np.abs(base.b), atol=1e-8)
+    a, b = base.project(w, X @ w), moved.project(v, Y @ v)
+    for name in ("difference", "square_neg", "square_pos", "size"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-8)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make):
+    """24 rows less two class means, of which 4 pairs of rows are one row twice."""
+    X, positive = design(24, 40)
+    X[12:16], positive[12:16] = X[:4], positive[:4]
+    for shift in (0.0, 100.0, 1e4):
+        eigen = eigenbasis(make(X + shift), positive)
+        assert len(eigen.values) == 24 - 2 - 4
+
+
+@pytest.mark.parametrize("P", [4, 40])
+def test_constant_and_duplicate_columns(P):
+    X, positive = design(24, P)
+    base = eigenbasis(X, positive)
+    Y = np.column_stack([X, np.full(24, 1e6 + 0.1)])
+    wide = eigenbasis(Y, positive)
+    assert wide.n_features == P
+    np.testing.assert_allclose(wide.values, base.values, rtol=1e-9)
+    w = np.append(np.ones(P), 7.0)
+    one, two = base.project(w[:-1], X @ w[:-1]), wide.project(w, Y @ w)
+    assert two.difference == pytest.approx(one.difference)
+    assert two.square_neg == pytest.approx(one.square_neg, rel=1e-8)
+    twice = eigenbasis(np.column_stack([X, X]), positive)
+    assert twice.null >= P  # rank at most P of 2P features
+    np.testing.assert_allclose(twice.values, 2 * base.values, rtol=1e-8)
+    half = twice.project(np.r_[w[:-1], w[:-1]] / 2, X @ w[:-1])
+    # x has the same score: length 1/√2 of it before, so moments double.
+    assert half.difference == pytest.approx(np.sqrt(2) * one.difference, rel=1e-9)
+    assert half.square_neg == pytest.approx(2 * one.square_neg, rel=1e-9)
+
+
+@pytest.mark.parametrize("P", [3, 40])
+def test_feature_that_is_the_label(P):
+    """Constant within both classes: scaled by its total spread, not dropped."""
+    X, positive = design(24, P)
+    X[:, 0] = positive
+    eigen = eigenbasis(X, positive)
+    share = positive.mean()
+    assert eigen.scale[0] == pytest.approx(1 / np.sqrt(share * (1 - share)), rel=1e-9)
+    only = np.zeros(P)
+    only[0] = 1.0
+    view = eigen.project(only, X @ only)
+    assert view.square_neg + view.square_pos == pytest.approx(0, abs=1e-18)
+    assert view.difference == pytest.approx(eigen.scale[0], rel=1e-9)
+
+
+def test_direction_of_dead_features_ranks_nothing():
+    X, positive = design(24, 3)
+    X[:, 2] = 5.0
+    view = eigenbasis(X, positive).project(np.array([0.0, 0.0, 1.0]))
+    assert not view.alive[0]
+    assert view.difference == 0
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_no_square_of_the_features(kind):
+    rng = np.random.default_rng(0)
+    positive = np.arange(30) % 2 == 0
+    X = rng.normal(size=(30, 20000))
+    if kind == "sparse":
+        X = sparse.csr_array(np.where(rng.random(X.shape) < 0.02, X, 0.0))
+    w = rng.normal(size=20000)
+    eigenbasis(X, positive)
+    tracemalloc.start()
+    eigenbasis(X, positive).project(w, X @ w)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 30 * 20000 * 8  # P² would be 3.2 GB

@@ -1,0 +1,226 @@
+"""The pictures: what they draw, against the numbers they stand for."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import chi2, norm
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import (
+    AUCPosteriorDisplay,
+    BinormalROC,
+    BinormalROCDisplay,
+    GaussianAUCClassifier,
+    auc_posterior,
+    binormal_roc,
+)
+from skauc.displays._roc import _band
+from skauc.statistics._moments import Moments
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture
+def plt():
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+@pytest.fixture
+def fitted():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], np.array(["versicolor", "virginica"])[y[50:] - 1]
+    return make_pipeline(StandardScaler(), GaussianAUCClassifier()).fit(X, y), X, y
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+def test_band_is_the_posterior_when_the_negatives_are_known():
+    # With endless negatives N(0, 1) the rate at u is P(pos > c), c = Φ⁻¹(1 − u):
+    # (μ₁ − c)/σ₁ = (x̄ − c)√(χ²/W) + N/√n, whose CDF is one integral over χ².
+    n, mean, scatter = 12, 1.2, 20.0
+    fpr, low, high = _band(
+        Moments(1e9, 0.0, 1e9), Moments(float(n), mean, scatter), confidence_level=0.9
+    )
+
+    def cdf(z, c):
+        def integrand(x):
+            centre = (mean - c) * np.sqrt(x / scatter)
+            return norm.cdf((z - centre) * np.sqrt(n)) * chi2.pdf(x, n - 1)
+
+        return quad(integrand, 0, 80, epsabs=1e-9, limit=200)[0]
+
+    for k in (60, 101, 140):
+        c = -norm.ppf(fpr[k])
+        # 4000 draws: the level of a quantile is known to about 0.005.
+        assert cdf(norm.ppf(low[k]), c) == pytest.approx(0.05, abs=0.015)
+        assert cdf(norm.ppf(high[k]), c) == pytest.approx(0.95, abs=0.015)
+
+
+def test_curves_are_the_numbers(fitted):
+    model, X, y = fitted
+    score = model.decision_function(X)
+    display = BinormalROCDisplay.from_estimator(model, X, y)
+    roc = binormal_roc(y, score)
+    fpr, tpr = display.line_.get_data()
+    assert tpr == pytest.approx(roc.roc(fpr))
+    assert (fpr[0], fpr[-1]) == (0, 1)
+    x, empirical = display.empirical_line_.get_data()
+    area = np.sum(np.diff(x) * (empirical[1:] + empirical[:-1]) / 2)
+    assert area == pytest.approx(roc_auc_score(y, score))
+    circle, square = display.youden_points_
+    assert circle.get_xdata()[0] == pytest.approx(roc.youden().fpr)
+    gap = square.get_ydata()[0] - square.get_xdata()[0]
+    assert gap == pytest.approx(np.max(empirical - x))
+    low, high = display.band[1:]
+    assert np.all(low <= high)
+    assert f"Pipeline (AUC = {roc.auc:.2f})" == display.line_.get_label()
+
+
+def test_posterior_display_draws_density_mean_and_interval(fitted):
+    model, X, y = fitted
+    posterior = auc_posterior(model, X, y)
+    display = AUCPosteriorDisplay.from_estimator(model, X, y, confidence_level=0.8)
+    x, density = display.line_.get_data()
+    area = np.sum(np.diff(x) * (density[1:] + density[:-1]) / 2)
+    assert area == pytest.approx(1, abs=1e-3)
+    assert display.mean_line_.get_xdata()[0] == posterior.mean()
+    shaded = display.interval_.get_paths()[0].vertices[:, 0]
+    low, high = posterior.interval(0.8)
+    step = np.diff(x).max()
+    assert shaded.min() == pytest.approx(low, abs=step)
+    assert shaded.max() == pytest.approx(high, abs=step)
+
+
+def test_reference_posterior_of_predictions_covers_the_plug_in():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 400)
+    score = rng.normal(size=800) + y * 1.5 + 100
+    display = AUCPosteriorDisplay.from_predictions(y, score)
+    mean = display.posterior.mean()
+    # Shift and scale do not matter; n = 800 is close to the plug-in.
+    assert mean == pytest.approx(binormal_roc(y, score).auc, abs=2e-3)
+    scaled = AUCPosteriorDisplay.from_predictions(y, 1e-3 * score).posterior
+    assert scaled.mean() == pytest.approx(mean, rel=1e-9)
+
+
+# Law and edge -------------------------------------------------------------------------
+
+
+def test_positive_label_flips_the_curve(fitted):
+    model, X, y = fitted
+    one = BinormalROCDisplay.from_estimator(model, X, y, pos_label="virginica")
+    other = BinormalROCDisplay.from_estimator(model, X, y, pos_label="versicolor")
+    assert other.roc.auc == pytest.approx(one.roc.auc)
+    assert "positive label: versicolor" in other.ax_.get_xlabel()
+    flipped = BinormalROCDisplay.from_predictions(
+        y, model.decision_function(X), pos_label="versicolor"
+    )
+    assert flipped.roc.auc == pytest.approx(1 - one.roc.auc)
+
+
+def test_displays_share_axes_in_different_colours(plt, fitted):
+    model, X, y = fitted
+    fig, ax = plt.subplots()
+    first = BinormalROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
+    second = BinormalROCDisplay(model[-1].roc_, name="trained").plot(ax)
+    assert first.ax_ is second.ax_ is ax
+    assert second.figure_ is fig
+    assert first.line_.get_color() != second.line_.get_color()
+    assert first.band_ is None
+    assert second.empirical_line_ is None
+
+
+def test_several_posteriors_on_one_axis(fitted):
+    model, X, y = fitted
+    display = AUCPosteriorDisplay.from_estimator({"a": model, "b": model}, X, y)
+    assert len(display.line_) == 2
+    assert [t.get_text()[:2] for t in display.ax_.get_legend().get_texts()] == [
+        "a:",
+        "b:",
+    ]
+
+
+def test_options_are_passed_on():
+    display = BinormalROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
+    display.plot(
+        name="other",
+        curve_kwargs={"color": "black"},
+        plot_youden=False,
+        plot_chance_level=True,
+        chance_level_kw={"linewidth": 3},
+        despine=True,
+    )
+    assert display.line_.get_color() == "black"
+    assert display.line_.get_label().startswith("other (")
+    assert display.chance_level_.get_linewidth() == 3
+    assert not display.ax_.spines["top"].get_visible()
+    assert display.youden_points_ == []
+
+
+def test_probabilities_serve_where_there_is_no_decision():
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(5, max_depth=1, random_state=0).fit(
+        X[50:, :2], y[50:]
+    )
+    display = BinormalROCDisplay.from_estimator(forest, X[50:, :2], y[50:])
+    assert 0.5 < display.roc.auc < 1
+
+
+def test_weights_are_frequencies():
+    rng = np.random.default_rng(0)
+    y, score = np.repeat([0, 1], 20), rng.normal(size=40)
+    weight = rng.integers(1, 3, 40)
+    a = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
+    b = BinormalROCDisplay.from_predictions(
+        np.repeat(y, weight), np.repeat(score, weight)
+    )
+    assert a.roc.auc == pytest.approx(b.roc.auc)
+    assert a.band[1] == pytest.approx(b.band[1])
+
+
+def test_a_class_without_spread_has_no_band():
+    display = BinormalROCDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
+    assert display.band is None
+    assert display.band_ is None
+    with pytest.raises(ValueError, match=r"differing scores .* 2 rows with scatter 0"):
+        AUCPosteriorDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
+
+
+def test_errors(fitted):
+    model, X, y = fitted
+    iris = load_iris()
+    many = RandomForestClassifier(2).fit(iris.data, iris.target)
+    with pytest.raises(ValueError, match=r"must separate two classes .*got 3"):
+        BinormalROCDisplay.from_estimator(many, iris.data, iris.target)
+    with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
+        BinormalROCDisplay.from_estimator(model, X, y, response_method="x")
+    with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
+        BinormalROCDisplay.from_estimator(model, X, y, pos_label="setosa")
+    with pytest.raises(
+        ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"
+    ):
+        BinormalROCDisplay.from_estimator(model, X, y, confidence_level=1)
+
+
+def test_band_contains_the_curve(fitted):
+    model, X, y = fitted
+    display = BinormalROCDisplay.from_estimator(model, X, y)
+    fpr, low, high = display.band
+    curve = display.roc.roc(fpr)
+    assert np.all((low <= curve + 1e-12) & (curve <= high + 1e-12))

@@ -1,0 +1,266 @@
+"""Newton's method against generic optimisers, statsmodels' numbers and an LP."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog, minimize
+from scipy.special import logsumexp
+
+from skauc.estimators._irls import irls
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def objective(coef, X, codes, weight, C):
+    """``ℓ − ‖coef‖²/(2C)`` of coefficient rows (K, P + 1), the slow and obvious way."""
+    logits = X @ coef[:, :-1].T + coef[:, -1]
+    own = logits[np.arange(len(codes)), codes] - logsumexp(logits, axis=1)
+    return weight @ own - np.sum(coef[:, :-1] ** 2) / (2 * C)
+
+
+def rows_of(result):
+    """Coefficient rows (K, P + 1), a zero row in front for two classes."""
+    rows = np.column_stack([result.coef, result.intercept])
+    return np.vstack([np.zeros_like(rows), rows]) if len(rows) == 1 else rows
+
+
+def problem(K, n=200, P=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, P)) @ rng.normal(size=(P, P)) + rng.normal(size=P)
+    logits = X @ rng.normal(size=(P, K)) / 4
+    return X, np.argmax(logits + rng.gumbel(size=(n, K)), axis=1)
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+@pytest.mark.parametrize("C", [np.inf, 10.0, 0.01])
+def test_no_generic_optimiser_climbs_higher(K, C):
+    X, codes = problem(K)
+    weight = np.ones(len(X))
+    result = irls(X, codes, K, C=C)
+    ours = rows_of(result)
+    free = K - 1 if K == 2 or np.isinf(C) else K
+
+    def unpack(b):
+        rows = np.reshape(b, (free, -1))
+        return np.vstack([np.zeros((K - free, rows.shape[1])), rows])
+
+    found = minimize(
+        lambda b: -objective(unpack(b), X, codes, weight, C),
+        np.zeros(free * (X.shape[1] + 1)),
+        method="L-BFGS-B",
+        options={"maxiter": 5000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-9},
+    )
+    best = objective(ours, X, codes, weight, C)
+    assert result.converged
+    assert best >= -found.fun - 1e-10 * abs(best)
+    # A gradient by finite differences limits the optimiser's solution.
+    theirs = unpack(found.x)
+    shift = theirs[0, -1] - ours[0, -1]  # the common intercept is free when symmetric
+    assert ours[:, :-1] == pytest.approx(theirs[:, :-1], abs=2e-4)
+    assert ours[:, -1] == pytest.approx(theirs[:, -1] - shift, abs=2e-4)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_information_is_the_numerical_hessian(K):
+    X, codes = problem(K, P=2)
+    result = irls(X, codes, K)
+    rows = rows_of(result)
+    size = (K - 1) * 3
+
+    def value(b):  # intercept first, as covariance is ordered
+        free = np.reshape(b, (K - 1, 3))[:, [1, 2, 0]]
+        return objective(
+            np.vstack([np.zeros(3), free]), X, codes, np.ones(len(X)), np.inf
+        )
+
+    centre = (rows - rows[0])[1:][:, [2, 0, 1]].ravel()
+    h = 1e-4
+    steps = h * np.eye(size)
+    hessian = [
+        [
+            sum(i * j * value(centre + i * a + j * b) for i in (1, -1) for j in (1, -1))
+            / (4 * h * h)
+            for b in steps
+        ]
+        for a in steps
+    ]
+    # Second differences of ℓ ~ 10² with h = 1e-4 carry errors of about 1e-5.
+    information = np.linalg.inv(result.covariance)
+    assert information == pytest.approx(-np.array(hessian), rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "case",
+    json.loads((REFERENCE / "statsmodels_logit.json").read_text()),
+    ids=lambda c: c["name"],
+)
+def test_published_fits_of_statsmodels(case):
+    X, codes = np.array(case["X"]), np.array(case["codes"])
+    result = irls(X, codes, case["n_classes"])
+    rows = rows_of(result)
+    params = np.column_stack([rows[1:, -1], rows[1:, :-1]])
+    errors = np.sqrt(np.diag(result.covariance)).reshape(params.shape)
+    assert params == pytest.approx(np.array(case["params"]), rel=1e-6)
+    assert errors == pytest.approx(np.array(case["bse"]), rel=1e-6)
+    assert result.log_likelihood == pytest.approx(case["llf"], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_separation_agrees_with_linear_programming(seed):
+    # Konis: classes are separated iff max Σ (margins) > 0 over |δ| ≤ 1, margins ≥ 0.
+    rng = np.random.default_rng(seed)
+    n, P = 14, 2
+    X = rng.normal(size=(n, P))
+    if seed % 3 == 0:  # rare dummies and ties make quasi-complete separation likely
+        X = np.round(X)
+    positive = rng.random(n) < 0.5
+    positive[:2] = True, False
+    signed = np.where(positive, 1, -1)[:, None] * np.column_stack([X, np.ones(n)])
+    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(n), bounds=(-1, 1))
+    # Along the null space of X̃ nothing moves; a positive optimum is real separation.
+    separated = -found.fun > 1e-7
+    slack = linprog(
+        [0, 0, 0, -1],
+        A_ub=np.column_stack([-signed, np.ones(n)]),
+        b_ub=np.zeros(n),
+        bounds=[(-1, 1)] * 3 + [(None, 1)],
+    )
+    expected = "complete" if -slack.fun > 1e-9 else "quasi-complete"
+    result = irls(X, positive.astype(int), 2)
+    assert result.separation == (expected if separated else None)
+    assert result.converged == (not separated)
+    assert np.isfinite(result.coef).all()
+    assert np.abs(result.coef).max() < 1e4
+
+
+# Law ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("C", [np.inf, 0.5])
+def test_weights_are_frequencies(K, C):
+    X, codes = problem(K, n=90)
+    weight = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    weighted = irls(X, codes, K, sample_weight=weight, C=C)
+    times = weight.astype(int)
+    repeated = irls(np.repeat(X, times, axis=0), np.repeat(codes, times), K, C=C)
+    assert weighted.coef == pytest.approx(repeated.coef, rel=1e-9)
+    assert weighted.log_likelihood == pytest.approx(repeated.log_likelihood, rel=1e-12)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_affine_features_change_nothing_but_units(K):
+    X, codes = problem(K)
+    plain = irls(X, codes, K)
+    scale, shift = np.array([1e-8, 1.0, 1e8, -3.0]), np.array([0, 1e4, 0, 50.0])
+    moved = irls(X * scale + shift * np.abs(scale), codes, K)
+    assert moved.coef * scale == pytest.approx(plain.coef, rel=1e-8)
+    assert moved.log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-10)
+    assert moved.n_iter == plain.n_iter
+
+
+def test_reference_class_is_a_choice_of_origin():
+    X, codes = problem(4)
+    rows = [rows_of(irls(X, codes, 4, reference=r)) for r in range(4)]
+    for r, coef in enumerate(rows):
+        assert not coef[r].any()
+        assert coef - coef[0] == pytest.approx(rows[0], rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_gradient_is_zero_at_the_optimum(K):
+    X, codes = problem(K)
+    rows = rows_of(irls(X, codes, K, C=2.0))
+    logits = X @ rows[:, :-1].T + rows[:, -1]
+    p = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+    residual = np.eye(K)[codes] - p
+    gradient = residual.T @ X - rows[:, :-1] / 2.0
+    used = slice(1, None) if K == 2 else slice(None)
+    assert np.abs(gradient[used]).max() < 1e-6 * len(X)
+    assert np.abs(residual.sum(axis=0)).max() < 1e-6 * len(X)
+
+
+def test_likelihood_never_falls_and_halvings_are_counted():
+    # An outlier makes the full Newton step overshoot.
+    rng = np.random.default_rng(3)
+    x = np.append(rng.normal(size=60), 200.0)
+    codes = np.append(rng.random(60) < 1 / (1 + np.exp(-3 * x[:60])), False).astype(int)
+    values = [
+        irls(x[:, None], codes, 2, max_iter=k).log_likelihood for k in range(1, 12)
+    ]
+    assert all(b >= a - 1e-9 for a, b in pairwise(values))
+    assert irls(x[:, None], codes, 2).converged
+
+
+def test_min_norm_of_collinear_features():
+    X, codes = problem(3)
+    thick = np.column_stack([X, X[:, 0] + 2 * X[:, 1], np.full(len(X), 7.3)])
+    plain, result = irls(X, codes, 3), irls(thick, codes, 3)
+    assert result.converged
+    assert result.rank == plain.rank == 5
+    assert result.log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
+    assert thick @ result.coef.T + result.intercept == pytest.approx(
+        X @ plain.coef.T + plain.intercept, rel=1e-8, abs=1e-8
+    )
+    # Orthogonal to what leaves the logits unchanged: (1, 2, 0, 0, −1, 0), (…, 1).
+    assert np.abs(result.coef @ [1, 2, 0, 0, -1, 0]).max() < 1e-9
+    assert np.abs(result.coef[:, 5]).max() < 1e-9
+
+
+def test_sparse_rows_and_other_memory_give_the_same():
+    X, codes = problem(3)
+    X[np.abs(X) < 0.7] = 0
+    plain = irls(X, codes, 3)
+    for other in (sparse.csr_array(X), np.asfortranarray(X)):
+        assert irls(other, codes, 3).coef == pytest.approx(plain.coef, rel=1e-10)
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    X, codes = problem(3)
+    plain = irls(X, codes, 3)
+    monkeypatch.setattr("skauc.estimators._irls._BLOCK_BYTES", 64)
+    assert irls(X, codes, 3).coef == pytest.approx(plain.coef, rel=1e-10)
+
+
+# Edge ---------------------------------------------------------------------------------
+
+
+def test_without_intercept():
+    X, codes = problem(2)
+    result = irls(X, codes, 2, fit_intercept=False)
+    assert result.intercept == 0
+    p = 1 / (1 + np.exp(-X @ result.coef[0]))
+    assert np.abs(X.T @ (codes - p)).max() < 1e-6 * len(X)
+    assert result.covariance == pytest.approx(
+        np.linalg.inv(X.T @ (X * (p * (1 - p))[:, None])), rel=1e-6
+    )
+
+
+def test_warm_start_ends_where_the_cold_one_does():
+    X, codes = problem(3)
+    cold = irls(X, codes, 3)
+    again = irls(X, codes, 3, init=rows_of(cold))
+    assert again.n_iter == 1
+    assert again.coef == pytest.approx(cold.coef, rel=1e-7)
+
+
+def test_no_halvings_allowed_still_ends():
+    X, codes = problem(2)
+    assert irls(X, codes, 2, max_halvings=0).converged
+
+
+def test_multinomial_separation_of_one_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    codes = np.repeat([0, 1, 2], 30)
+    X[codes == 2] += 50
+    result = irls(X, codes, 3)
+    assert result.separation == "quasi-complete"
+    assert result.covariance is None

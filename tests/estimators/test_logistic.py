@@ -1,0 +1,454 @@
+"""Logistic regression: scikit-learn's and statsmodels' answers, and the inference."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from scipy.stats import chi2, norm
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skauc
+from skauc import IRLSLogisticRegression, ResubstitutionSplit
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "statsmodels_logit.json"
+CASES = {case["name"]: case for case in json.loads(REFERENCE.read_text())}
+
+
+def virginica():
+    X, y = load_iris(return_X_y=True)
+    return X[50:, :2], y[50:]
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_penalised_fits_are_scikit_learns(K, C, class_weight):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50 * (3 - K) :][5:], y[50 * (3 - K) :][5:]
+    ours = IRLSLogisticRegression(C=C, class_weight=class_weight, tol=1e-12).fit(X, y)
+    theirs = LogisticRegression(
+        C=C,
+        class_weight=class_weight,
+        solver="newton-cholesky",
+        tol=1e-12,
+        max_iter=500,
+    ).fit(X, y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-8)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-8)
+    assert ours.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_summary_has_statsmodels_numbers(name):
+    case = CASES[name]
+    model = IRLSLogisticRegression().fit(case["X"], case["codes"])
+    table = model.summary(0.9)
+    params, errors = np.ravel(case["params"]), np.ravel(case["bse"])
+    assert table.coefficient == pytest.approx(params, rel=1e-6)
+    assert table.standard_error == pytest.approx(errors, rel=1e-6)
+    assert table.pvalue == pytest.approx(2 * norm.sf(np.abs(params / errors)), rel=1e-5)
+    assert table.low == pytest.approx(
+        params + norm.ppf(0.05) * errors, rel=1e-5, abs=1e-8
+    )
+    assert table.high == pytest.approx(
+        params + norm.ppf(0.95) * errors, rel=1e-5, abs=1e-8
+    )
+    assert model.log_likelihood_ == pytest.approx(case["llf"], rel=1e-9)
+    assert model.aic_ == pytest.approx(-2 * case["llf"] + 2 * params.size, rel=1e-9)
+    k_log_n = params.size * np.log(len(case["codes"]))
+    assert model.bic_ == pytest.approx(-2 * case["llf"] + k_log_n, rel=1e-9)
+
+
+def test_likelihood_ratio_of_spector_and_mazzeo():
+    # statsmodels' printed example: LL −12.890, LL-Null −20.592, LLR p 0.001502.
+    case = CASES["spector"]
+    X, y = np.array(case["X"]), case["codes"]
+    full = IRLSLogisticRegression().fit(X, y)
+    share = np.mean(y)
+    null = len(y) * (share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert full.log_likelihood_ == pytest.approx(-12.890, abs=5e-4)
+    assert null == pytest.approx(-20.592, abs=5e-4)
+    assert chi2.sf(2 * (full.log_likelihood_ - null), 3) == pytest.approx(
+        0.001502, abs=5e-7
+    )
+    small = IRLSLogisticRegression().fit(X[:, :1], y)
+    test = full.likelihood_ratio_test(small)
+    gain = 2 * (full.log_likelihood_ - small.log_likelihood_)
+    assert test.df == 2
+    assert test.statistic == pytest.approx(gain)
+    assert test.pvalue == pytest.approx(chi2.sf(gain, 2))
+
+
+# Law ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0, 1: 0.5}])
+def test_weights_are_frequencies(K, class_weight):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:, 1:3], np.random.default_rng(0).permutation(y % K)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    model = IRLSLogisticRegression(class_weight=class_weight, C=5.0, tol=1e-11)
+    weighted = model.fit(X, y, sample_weight=weight).coef_
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).coef_
+    assert weighted == pytest.approx(repeated, rel=1e-8)
+
+
+def test_warm_start_counts_fewer_steps():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    cold = IRLSLogisticRegression(C=1.0).fit(X, y)
+    warm = IRLSLogisticRegression(C=0.9, warm_start=True).fit(X, y)
+    warm.set_params(C=1.0).fit(X, y)
+    assert warm.n_iter_ < cold.n_iter_
+    assert warm.coef_ == pytest.approx(cold.coef_, rel=1e-6)
+    # Another number of features starts afresh.
+    assert warm.fit(X[:, :3], y).coef_.shape == (1, 3)
+
+
+def test_reference_is_a_label():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[np.random.default_rng(0).permutation(y)]
+    first = IRLSLogisticRegression().fit(X, names)
+    second = IRLSLogisticRegression(reference="b").fit(X, names)
+    assert not first.coef_[0].any()
+    assert not second.coef_[1].any()
+    assert second.predict_proba(X) == pytest.approx(first.predict_proba(X), rel=1e-8)
+    assert second.summary().names[5] == "c: (Intercept)"
+    assert second.standard_errors_.shape == (2, 5)
+
+
+# Separation ---------------------------------------------------------------------------
+
+
+def test_complete_separation_is_named():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match=r"complete separation.*set a finite C"):
+        model = IRLSLogisticRegression().fit(X[:100], y[:100])
+    assert model.separation_ == "complete"
+    assert not model.converged_
+    assert np.abs(model.coef_).max() < 1e3
+    assert model.score(X[:100], y[:100]) == 1
+    assert not hasattr(model, "covariance_")
+    with pytest.raises(ValueError, match=r"summary .* complete separation"):
+        model.summary()
+
+
+def test_quasi_complete_separation_is_named():
+    rng = np.random.default_rng(0)
+    dummy = np.repeat([0.0, 1.0], [60, 6])
+    y = np.append(rng.integers(0, 2, 60), np.ones(6, int))
+    X = np.column_stack([rng.normal(size=66), dummy])
+    with pytest.warns(ConvergenceWarning, match="quasi-complete separation"):
+        model = IRLSLogisticRegression().fit(X, y)
+    assert 5 < model.coef_[0, 1] < 100
+    IRLSLogisticRegression(C=1.0).fit(X, y)  # the remedy, without a warning
+
+
+def test_collinear_features_are_named():
+    X, y = virginica()
+    with pytest.warns(ConvergenceWarning, match=r"linearly dependent \(rank 3 of 4\)"):
+        model = IRLSLogisticRegression().fit(np.column_stack([X, X[:, 0]]), y)
+    plain = IRLSLogisticRegression().fit(X, y)
+    assert model.coef_[0, [0, 2]] == pytest.approx(plain.coef_[0, 0] / 2)
+    assert model.n_parameters_ == 3
+    assert model.standard_errors_[0, 1] == pytest.approx(
+        plain.standard_errors_[0, 1] / 2
+    )
+
+
+def test_too_few_steps_warn():
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 steps"):
+        IRLSLogisticRegression(max_iter=2).fit(*virginica())
+
+
+# The table ----------------------------------------------------------------------------
+
+
+def test_table_prints_and_becomes_a_frame():
+    pd = pytest.importorskip("pandas")
+    X, y = virginica()
+    model = IRLSLogisticRegression().fit(
+        pd.DataFrame(X, columns=["length", "width"]), y
+    )
+    table = model.summary()
+    lines = str(table).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["(Intercept)", "length", "width"]
+    assert len({len(line) for line in lines}) == 1
+    frame = table.to_frame()
+    assert frame.loc["length", "coefficient"] == model.coef_[0, 0]
+    assert list(frame.columns)[-2:] == ["low", "high"]
+
+
+def test_inference_is_refused_when_penalised():
+    model = IRLSLogisticRegression(C=2.0).fit(*virginica())
+    for name in ("covariance_", "standard_errors_", "aic_", "bic_"):
+        with pytest.raises(AttributeError, match=rf"{name} is defined .* got C=2.0"):
+            getattr(model, name)
+    with pytest.raises(ValueError, match=r"summary is defined .* got C=2.0"):
+        model.summary()
+    with pytest.raises(ValueError, match=r"likelihood_ratio_test is .* got C=2.0"):
+        model.likelihood_ratio_test(model)
+
+
+def test_likelihood_ratio_refuses_fits_that_are_not_nested():
+    X, y = virginica()
+    full = IRLSLogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="fewer parameters than 3, got 3 parameters"):
+        full.likelihood_ratio_test(full)
+    other = IRLSLogisticRegression().fit(X[1:, :1], y[1:])
+    with pytest.raises(ValueError, match="got 2 parameters and 99 rows"):
+        full.likelihood_ratio_test(other)
+    better = IRLSLogisticRegression().fit(load_iris().data[50:, 2:3], y)
+    with pytest.raises(ValueError, match=r"must be nested .* larger by"):
+        full.likelihood_ratio_test(better)
+
+
+# Face ---------------------------------------------------------------------------------
+
+
+def test_searches_pipelines_and_pickle():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), IRLSLogisticRegression())
+    grid = {"irlslogisticregression__C": [0.01, 1.0]}
+    scoring = {"cbauc": skauc.cbauc_scorer, "ebauc": skauc.ebauc_scorer}
+    search = GridSearchCV(
+        pipe, grid, scoring=scoring, refit="cbauc", cv=ResubstitutionSplit()
+    ).fit(X, y)
+    again = pickle.loads(pickle.dumps(search))
+    assert np.array_equal(again.predict(X), search.predict(X))
+    assert search.score(X, y) == pytest.approx(search.best_score_)
+
+
+def test_metadata_routing():
+    import sklearn
+
+    X, y = virginica()
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        step = IRLSLogisticRegression().set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipe = make_pipeline(scaler, step).fit(X, y, sample_weight=weight)
+    Z = StandardScaler().fit_transform(X)
+    direct = IRLSLogisticRegression().fit(Z, y, sample_weight=weight)
+    assert pipe[-1].coef_ == pytest.approx(direct.coef_)
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"C": 0}, "C must be a number > 0, got 0"),
+        ({"tol": -1}, "tol must be a number > 0, got -1"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"max_halvings": -1}, "max_halvings must be an integer >= 0, got -1"),
+        ({"reference": 9}, r"reference must be one of the labels \[1, 2\], got 9"),
+        ({"reference": 2}, r"reference must be classes_\[0\] = 1 .* got 2"),
+        ({"class_weight": "even"}, "class_weight must be None, .* got 'even'"),
+        ({"class_weight": {5: 1}}, r"name labels of \[1, 2\], got 5"),
+        ({"class_weight": {1: 0.0}}, "only zeros in class 1"),
+        (
+            {"class_weight": {1: -1.0}},
+            "class_weight of 1 must be a number >= 0 .* -1.0",
+        ),
+        ({"class_weight": {1: "x"}}, "class_weight of 1 must be a number >= 0 .* 'x'"),
+        ({"reference": np.arange(2)}, "reference must be one of the labels"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+        ({"warm_start": 2}, "warm_start must be True or False, got 2"),
+        ({"C": 10**400}, "C must be a number > 0, got 1000"),
+    ],
+)
+def test_errors_name_the_parameter(params, text):
+    with pytest.raises(ValueError, match=text):
+        IRLSLogisticRegression(**params).fit(*virginica())
+
+
+def test_bad_level():
+    model = IRLSLogisticRegression().fit(*virginica())
+    with pytest.raises(
+        ValueError, match=r"confidence_level must lie in \(0, 1\), got 2"
+    ):
+        model.summary(2)
+
+
+def test_warm_start_from_a_poor_point_recovers():
+    X, y = make_classification(
+        300, 6, n_informative=4, n_redundant=0, random_state=1, flip_y=0.2
+    )
+    model = IRLSLogisticRegression(warm_start=True).fit(X, y).fit(X * 1e3, y)
+    assert model.converged_
+    cold = IRLSLogisticRegression().fit(X * 1e3, y)
+    assert model.log_likelihood_ == pytest.approx(cold.log_likelihood_, rel=1e-12)
+    np.testing.assert_allclose(model.coef_, cold.coef_, rtol=1e-6)
+
+
+def test_defaults_reach_the_optimum_to_rounding():
+    X, y = make_classification(
+        300, 6, n_informative=4, n_redundant=0, random_state=1, flip_y=0.2
+    )
+    for C in (1.0, 100.0):
+        exact = IRLSLogisticRegression(C=C, tol=1e-14).fit(X, y)
+        peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, y)
+        ours = IRLSLogisticRegression(C=C).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(ours.coef_, exact.coef_, rtol=1e-11, atol=1e-12)
+
+
+# More features than rows --------------------------------------------------------------
+
+
+def wide(n=30, P=200, K=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, P)) + 3, rng.permutation(np.arange(n) % K)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_wide_fits_are_scikit_learns(K, fit_intercept, class_weight):
+    X, y = wide(K=K)
+    weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
+    params = {"C": 0.3, "fit_intercept": fit_intercept, "class_weight": class_weight}
+    theirs = LogisticRegression(
+        **params, solver="newton-cholesky", tol=1e-12, max_iter=500
+    ).fit(X, y, weight)
+    ours = IRLSLogisticRegression(**params, tol=1e-12).fit(X, y, weight)
+    assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-8, abs=1e-10)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-8, abs=1e-9)
+    thin = ours.coef_
+    assert ours.fit(sparse.csr_array(X), y, weight).coef_ == pytest.approx(
+        thin, rel=1e-9, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_rows_are_their_narrow_twin_turned(K, fit_intercept):
+    # X = ZQᵀ with 4 features Z: the estimate of least norm is Q times theirs, and so
+    # are the errors. Each row stands for many by its weight: 30 rows, 60 columns.
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(30, 4)) + 1
+    y = np.append(np.arange(K), rng.integers(0, K, 30 - K))
+    Q = np.linalg.qr(rng.normal(size=(60, 4)))[0]
+    weight = rng.uniform(0.5, 3, 30)
+    model = IRLSLogisticRegression(fit_intercept=fit_intercept, tol=1e-12)
+    narrow = model.fit(Z, y, weight)
+    turn = np.kron(np.eye(K - 1), linalg.block_diag(np.eye(int(fit_intercept)), Q))
+    coef, intercept = narrow.coef_ @ Q.T, narrow.intercept_
+    errors = np.sqrt(np.diag(turn @ narrow.covariance_ @ turn.T)).reshape(K - 1, -1)
+    aic, level = narrow.aic_, narrow.log_likelihood_
+    with pytest.warns(ConvergenceWarning, match="linearly dependent"):
+        model.fit(Z @ Q.T, y, weight)
+    assert model.coef_ == pytest.approx(coef, rel=1e-8, abs=1e-10)
+    assert model.intercept_ == pytest.approx(intercept, rel=1e-8)
+    assert model.standard_errors_ == pytest.approx(errors, rel=1e-8)
+    assert (model.aic_, model.log_likelihood_) == pytest.approx((aic, level))
+    table = model.summary()
+    assert len(table.names) == (K - 1) * (60 + fit_intercept)
+    assert table.standard_error == pytest.approx(errors.ravel(), rel=1e-8)
+    assert not hasattr(model, "covariance_")
+    with pytest.raises(AttributeError, match="covariance_ is not built .* 60 features"):
+        _ = model.covariance_
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_separation_is_named(K):
+    X, y = wide(40, 60000, K)
+    with pytest.warns(ConvergenceWarning, match="complete separation"):
+        model = IRLSLogisticRegression().fit(X, y)
+    assert model.separation_ == "complete"
+    assert model.score(X, y) == 1
+    with pytest.raises(ValueError, match=r"summary .* complete separation"):
+        model.summary()
+
+
+def test_wide_warm_start_ends_at_once():
+    X, y = wide(K=3)
+    model = IRLSLogisticRegression(C=1.0, warm_start=True).fit(X, y)
+    coef, steps = model.coef_, model.n_iter_
+    assert model.fit(X, y).n_iter_ == 1 < steps
+    assert model.coef_ == pytest.approx(coef, rel=1e-8, abs=1e-12)
+
+
+def test_rows_that_are_all_equal_have_the_prior():
+    X, y = np.full((6, 20), 3.3), [0, 0, 1, 1, 1, 1]
+    model = IRLSLogisticRegression(C=1.0).fit(X, y)
+    assert not model.coef_.any()
+    assert model.predict_proba(X)[0] == pytest.approx([1 / 3, 2 / 3])
+
+
+# Weights and features of any size -----------------------------------------------------
+
+
+@pytest.mark.parametrize("P", [2, 200])
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1e6, 1 / 30])
+def test_weights_times_a_number_are_c_times_it(P, K, size):
+    X, y = wide(P=P, K=K)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    plain = IRLSLogisticRegression(C=2.0, tol=1e-12).fit(X, y, weight)
+    scaled = IRLSLogisticRegression(C=2.0 / size, tol=1e-12).fit(X, y, weight * size)
+    assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
+    assert scaled.log_likelihood_ == pytest.approx(plain.log_likelihood_ * size)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1e6, 1e-2])
+def test_without_a_penalty_only_errors_read_weights_as_counts(size):
+    X, y = virginica()
+    plain = IRLSLogisticRegression().fit(X, y)
+    scaled = IRLSLogisticRegression().fit(X, y, np.full(len(y), size))
+    assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-9)
+    assert scaled.standard_errors_ * np.sqrt(size) == pytest.approx(
+        plain.standard_errors_, rel=1e-9
+    )
+    assert scaled.covariance_ * size == pytest.approx(plain.covariance_, rel=1e-9)
+    assert scaled.deviance_ / size == pytest.approx(plain.deviance_, rel=1e-9)
+
+
+def test_weights_beyond_numbers_are_refused():
+    X, y = virginica()
+    with pytest.raises(ValueError, match="must have a finite sum, got inf"):
+        IRLSLogisticRegression().fit(X, y, np.full(len(y), 1e308))
+    weight = np.where(y == 1, 1e300, 1e-300)
+    with pytest.raises(ValueError, match=r"not be smaller in a whole class .*e\+299"):
+        IRLSLogisticRegression().fit(X, y, weight)
+    with pytest.raises(ValueError, match="class_weight times sample_weight must be fi"):
+        IRLSLogisticRegression(class_weight="balanced").fit(X, y, weight)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150, 1e280, 1e-280])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_features_of_any_size(size, fit_intercept):
+    X, y = virginica()
+    plain = IRLSLogisticRegression(fit_intercept=fit_intercept).fit(X, y)
+    units = np.array([size, 1.0])
+    scaled = IRLSLogisticRegression(fit_intercept=fit_intercept).fit(X * units, y)
+    assert scaled.coef_ * units == pytest.approx(plain.coef_, rel=1e-8)
+    errors = scaled.standard_errors_[:, int(fit_intercept) :] * units
+    assert errors == pytest.approx(
+        plain.standard_errors_[:, int(fit_intercept) :], rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("size", [1e120, 1e-120])
+def test_wide_features_of_any_size(size):
+    X, y = wide()
+    plain = IRLSLogisticRegression(C=0.5, tol=1e-12).fit(X, y)
+    scaled = IRLSLogisticRegression(C=0.5 / size**2, tol=1e-12).fit(X * size, y)
+    assert scaled.coef_ * size == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
+
+
+def test_features_too_small_for_a_coefficient_are_refused():
+    X, y = virginica()
+    with pytest.raises(ValueError, match=r"large enough .* got one of size .*e-31\d"):
+        IRLSLogisticRegression().fit(X * 1e-317, y)

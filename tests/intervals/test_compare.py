@@ -1,0 +1,258 @@
+"""compare_auc: published tests, brute force, laws, edges, error texts."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import interval_oracles as oracles
+import numpy as np
+import pytest
+from scipy import stats
+
+from skauc import AUCComparison, auc_estimate, compare_auc
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
+SAS = json.loads((REFERENCE / "sas_delong.json").read_text())
+Y = np.array(ASAH["outcome"])
+EXPECTED = ASAH["expected"]
+
+# ------------------------------------------------------------- published output
+
+
+@pytest.mark.parametrize(("a", "b", "z", "p", "low", "high"), EXPECTED["paired"])
+def test_proc_paired(a, b, z, p, low, high):
+    result = compare_auc(Y, ASAH[a], ASAH[b])
+    assert result.statistic == pytest.approx(z, rel=1e-12)
+    assert result.pvalue == pytest.approx(p, rel=1e-12)
+    assert result.confidence_interval(0.95) == pytest.approx((low, high), rel=1e-12)
+
+
+@pytest.mark.parametrize("side", ["greater", "less"])
+def test_proc_one_sided(side):
+    a, b, p = EXPECTED[side]
+    result = compare_auc(Y, ASAH[a], ASAH[b], alternative=side)
+    assert result.pvalue == pytest.approx(p, rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b", "statistic"), EXPECTED["unpaired"])
+def test_proc_unpaired_statistic(a, b, statistic):
+    # pROC refers it to Student's t, we to the normal: the statistics agree
+    result = compare_auc(Y, ASAH[a], ASAH[b], y_true_b=Y)
+    assert result.statistic == pytest.approx(statistic, rel=1e-12)
+
+
+def test_sas_three_correlated_curves():
+    scores = SAS["albumin"], -np.array(SAS["kg_score"]), SAS["total_protein"]
+    result = compare_auc(SAS["benefit"], *scores)
+    assert result.statistic == pytest.approx(2.5340, abs=5e-5)
+    assert result.df == 2
+    assert result.pvalue == pytest.approx(0.2817, abs=5e-5)
+
+
+# ------------------------------------------------------------------- formulas
+
+
+def three_scores(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    common = rng.normal(size=n)
+    return y, [common + rng.normal(size=n) + shift * y for shift in (0.5, 1, 1.5)]
+
+
+def test_joint_covariance_and_overall_test_by_loops():
+    y, scores = three_scores()
+    result = compare_auc(y, *scores)
+    S = oracles.loop_delong([s[~y] for s in scores], [s[y] for s in scores])
+    np.testing.assert_allclose(result.covariance, S, rtol=1e-12)
+    # another basis of the contrasts: each against the last
+    L = np.array([[1, 0, -1], [0, 1, -1.0]])
+    gap = L @ result.auc
+    chi2 = gap @ np.linalg.solve(L @ S @ L.T, gap)
+    assert result.statistic == pytest.approx(chi2, rel=1e-10)
+    assert result.pvalue == pytest.approx(stats.chi2.sf(chi2, 2), rel=1e-10)
+    for pair, (i, j) in zip(result.pairs, combinations(range(3), 2), strict=True):
+        variance = S[i, i] + S[j, j] - 2 * S[i, j]
+        assert pair.standard_error == pytest.approx(np.sqrt(variance), rel=1e-10)
+
+
+def test_holm_by_hand():
+    y, scores = three_scores()
+    result = compare_auc(y, *scores)
+    p = [pair.pvalue for pair in result.pairs]
+    a, b, c = np.argsort(p)
+    expected = np.empty(3)
+    expected[a] = min(3 * p[a], 1)
+    expected[b] = max(expected[a], min(2 * p[b], 1))
+    expected[c] = max(expected[b], p[c])
+    np.testing.assert_allclose(result.adjusted_pvalues, expected)
+
+
+def test_constant():
+    estimate = auc_estimate(Y, ASAH["s100b"])
+    result = compare_auc(Y, ASAH["s100b"], constant=0.6)
+    z = (estimate.auc - 0.6) / estimate.standard_error("delong")
+    assert result.statistic == pytest.approx(z, rel=1e-12)
+    assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+
+
+def test_non_inferiority():
+    a, b = ASAH["ndka"], ASAH["s100b"]
+    plain = compare_auc(Y, a, b)
+    result = compare_auc(Y, a, b, margin=0.3, alternative="greater")
+    z = (plain.difference + 0.3) / plain.standard_error
+    assert result.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-12)
+    # the test at 2.5 % and the 97.5 % bound agree
+    low, high = result.confidence_interval(0.975)
+    assert (result.pvalue < 0.025) == (low > -0.3)
+    assert high == 1.0
+    mirrored = compare_auc(Y, b, a, margin=0.3, alternative="less")
+    assert mirrored.pvalue == pytest.approx(result.pvalue, rel=1e-12)
+
+
+def test_false_alarms_under_the_null():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    p = []
+    for _ in range(400):
+        common = rng.normal(size=100) + y
+        p.append(compare_auc(y, common + rng.normal(size=100),
+                             common + rng.normal(size=100)).pvalue)  # fmt: skip
+    assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.033)  # 3 σ
+
+
+# ------------------------------------------------------------------------- laws
+
+
+def test_order_and_direction():
+    forward = compare_auc(Y, ASAH["ndka"], ASAH["s100b"])
+    back = compare_auc(Y, ASAH["s100b"], ASAH["ndka"])
+    assert back.statistic == pytest.approx(-forward.statistic, rel=1e-12)
+    assert back.pvalue == pytest.approx(forward.pvalue, rel=1e-12)
+    mirror = compare_auc(Y, ASAH["ndka"], ASAH["s100b"], pos_label=0)
+    assert mirror.difference == pytest.approx(-forward.difference, rel=1e-12)
+
+
+def test_weights_are_repeated_rows():
+    y, scores = three_scores()
+    w = np.arange(60) % 4
+    weighted = compare_auc(y, *scores, sample_weight=w)
+    repeated = compare_auc(np.repeat(y, w), *(np.repeat(s, w) for s in scores))
+    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-10)
+    np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-10)
+
+
+def test_one_row_a_group_changes_nothing():
+    y, scores = three_scores()
+    plain = compare_auc(y, *scores[:2])
+    grouped = compare_auc(y, *scores[:2], groups=np.arange(60))
+    assert grouped.statistic == pytest.approx(plain.statistic, rel=1e-10)
+    twice = compare_auc(
+        np.repeat(y, 2), *(np.repeat(s, 2) for s in scores[:2]),
+        groups=np.repeat(np.arange(60), 2),
+    )  # fmt: skip
+    assert twice.statistic == pytest.approx(plain.statistic, rel=1e-10)
+
+
+# ------------------------------------------------------------------------- edges
+
+
+def test_identical_scores():
+    for score in (ASAH["ndka"], np.ones(113), Y):
+        result = compare_auc(Y, score, score)
+        assert (result.difference, result.statistic, result.pvalue) == (0, 0, 1)
+        assert result.confidence_interval() == (0, 0)
+    same_ranks = compare_auc(Y, ASAH["ndka"], np.log(ASAH["ndka"]))
+    assert same_ranks.pvalue == 1
+    many = compare_auc(Y, *[ASAH["ndka"]] * 3)
+    assert (many.df, many.pvalue) == (0, 1)
+    np.testing.assert_array_equal(many.adjusted_pvalues, 1)
+
+
+def test_a_repeated_score_costs_a_degree_of_freedom():
+    a, b, c = (ASAH[name] for name in ("ndka", "s100b", "wfns"))
+    three, four = compare_auc(Y, a, b, c), compare_auc(Y, a, b, c, b)
+    assert (three.df, four.df) == (2, 2)
+    assert four.statistic == pytest.approx(three.statistic, rel=1e-9)
+
+
+def test_no_variance_is_no_certainty():
+    y = [0, 0, 0, 1, 1, 1]
+    perfect, other = [1, 2, 3, 4, 5, 6], [3, 2, 1, 6, 5, 4]
+    both = compare_auc(y, perfect, other)  # both perfect, not the same
+    assert both.pvalue == 1
+    assert both.confidence_interval() == (-1, 1)
+    against = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1])
+    assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
+    constant = compare_auc(y, perfect, constant=0.5)
+    assert constant.pvalue == against.pvalue  # z = .5/√(.25/3)
+    many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
+    assert many.df == 1
+    assert many.pvalue == pytest.approx(against.pvalue, rel=1e-9)
+    unpaired = compare_auc(y, perfect, other, y_true_b=y)
+    assert unpaired.pvalue == 1
+
+
+def test_near_ties_and_infinite_scores():
+    a = np.where(Y == 1, np.nextafter(1.0, 2.0), 1.0)
+    b = np.where(Y == 1, np.inf, -np.inf)
+    result = compare_auc(Y, a, b)
+    assert (result.auc_a, result.auc_b, result.pvalue) == (1, 1, 1)
+    assert result.confidence_interval() == (0, 0)  # the same ranking
+
+
+# -------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((Y, ASAH["ndka"]), {}, "needs score_b or constant, got none of them"),
+        ((Y, Y, Y), {"constant": 0.5}, "needs score_b or constant, got both"),
+        ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
+        ((Y, Y, Y), {"margin": -0.1}, r"margin must lie in \[0, 1\), got -0.1"),
+        ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),
+        ((Y, Y, Y), {"alternative": "more"}, "alternative must be .* got 'more'"),
+        ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
+        ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with score_b"),
+        ((Y, Y, Y), {"y_true_b": Y, "groups": Y}, "must be None with y_true_b"),
+        ((Y, Y, Y[1:]), {}, r"score_b must have one value .* got shape \(112,\)"),
+        ((Y, Y, Y + np.nan), {}, "score_b must not be NaN, got nan in row 0"),
+        ((Y, Y, Y), {"sample_weight": Y + 0.5}, "whole numbers .* got 0.5"),
+        (([0, 0, 1], [1, 2, 3], [1, 3, 2]), {}, "at least 2 rows .* got 1"),
+    ],
+)
+def test_error_texts(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_auc(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"constant": "a"}, r"constant must lie in \[0, 1\], got 'a'"),
+        ({"constant": np.nan}, r"constant must lie in \[0, 1\], got nan"),
+        ({"constant": 10**400}, r"constant must lie in \[0, 1\], got 1000"),
+        ({"constant": 0.5, "margin": "x"}, r"margin must lie in \[0, 1\), got 'x'"),
+        ({"score_b": [1, 2], "y_true_b": [1, 1]}, "y_true_b must hold both classes"),
+        ({"score_b": "a"}, "score_b must hold numbers, got 'a'"),
+        ({"score_b": [1, 2, 3, 4], "groups": [None] * 4}, "groups must hold labels"),
+    ],
+)
+def test_wrong_kinds(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], **options)
+
+
+def test_a_comparison_of_ones_own():
+    for options, message in (
+        ({"auc_a": "x"}, "auc_a must lie in .* got 'x'"),
+        ({"auc_b": 1.5}, "auc_b must lie in .* got 1.5"),
+        ({"standard_error": -1}, "standard_error must be finite and >= 0, got -1"),
+        ({"null": None}, "null must lie in .* got None"),
+        ({"alternative": "more"}, "alternative must be .* got 'more'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            AUCComparison(
+                **{"auc_a": 0.9, "auc_b": 0.8, "standard_error": 0.1} | options
+            )

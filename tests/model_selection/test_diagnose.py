@@ -1,0 +1,356 @@
+"""What diagnose says: every number from its definition, every sentence at its limit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import (
+    AdaptivePrior,
+    AUCPosterior,
+    Diagnosis,
+    NormalInverseWishart,
+    PairwiseAUCPosterior,
+    PairwiseDiagnosis,
+    auc_posterior,
+    bayesian_val_score,
+    diagnose,
+    lpo_auc_scorer,
+)
+from skauc.model_selection._diagnose import _with_warnings
+
+
+def normal_classes(n, P, gap=0.5, seed=0, stretch=1.0):
+    """Half of the rows positive; their first feature moved, all of them stretched."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, P)) @ np.diag(np.linspace(0.5, 2, P))
+    X[y == 1] *= stretch
+    X[y == 1, 0] += gap
+    return X, y
+
+
+X, Y = normal_classes(80, 6, gap=0.7, seed=3, stretch=1.3)
+MODEL = LogisticRegression(C=0.3).fit(X, Y)
+SCORE = MODEL.decision_function(X)
+NEG, POS = SCORE[Y == 0], SCORE[Y == 1]
+SEEN = diagnose(MODEL, X, Y)
+
+
+# ------------------------------------------------------------- oracles
+
+
+def standardised_rows():
+    """Winsorised and standardised features, written from their definition."""
+    k = 2.5
+    kept = integrate.quad(lambda x: x**2 * stats.norm.pdf(x), -k, k)[0]
+    kept += 2 * k**2 * stats.norm.sf(k)  # variance of a clipped standard normal
+    Z = X.copy()
+    for label in (0, 1):
+        Z[label == Y] -= X[label == Y].mean(axis=0)
+    bound = k * np.sqrt((Z**2).sum(axis=0) / (len(Y) - 2))
+    Z = np.clip(Z, -bound, bound) / np.sqrt(kept)
+    for label in (0, 1):
+        Z[label == Y] += X[label == Y].mean(axis=0)
+    within = sum(np.cov(Z[label == Y].T) * ((label == Y).sum() - 1) for label in (0, 1))
+    scale = 1 / np.sqrt(np.diag(within) / (len(Y) - 2))
+    d = (Z[Y == 1].mean(axis=0) - Z[Y == 0].mean(axis=0)) * scale
+    return scale, d, within * np.outer(scale, scale)
+
+
+def components():
+    """Weights and parameters of the mixture that the evidence left."""
+    return AdaptivePrior().learn(X, Y == 1).cells
+
+
+def test_shrinkage_and_effective_dimension_component_by_component():
+    scale, d, W = standardised_rows()
+    values, V = np.linalg.eigh(W)
+    cells, w = components(), MODEL.coef_[0] / scale
+    dimension = covariance = believed = separate = 0.0
+    for k, weight in enumerate(cells.weight):
+        dimension += weight * sum(v / (v + cells.a_scale[k]) for v in values)
+        covariance += weight * cells.a[k] / (cells.a[k] + len(Y))
+        believed += weight * (w @ V @ np.diag(cells.shrink[k]) @ V.T @ d)
+        separate += weight * bool(cells.separate[k])
+    assert SEEN.effective_dimension == pytest.approx(dimension, rel=1e-6)
+    assert SEEN.covariance_shrinkage == pytest.approx(covariance, rel=1e-9)
+    assert SEEN.mean_shrinkage == pytest.approx(1 - believed / (w @ d), rel=1e-6)
+    assert SEEN.separate_covariances == pytest.approx(separate, rel=1e-9)
+    assert 0.05 < covariance < 0.95  # the design tells a share from its complement
+    assert 0.05 < 1 - believed / (w @ d) < 0.45
+    assert 0.5 < dimension < 5.9
+
+
+def test_attainable_is_the_weighted_quantile():
+    cells, (mean, low, high) = components(), SEEN.attainable
+    assert mean == pytest.approx(sum(cells.weight * cells.attainable), rel=1e-9)
+    for value, level in ((low, 0.025), (high, 0.975)):
+        # the least u with P(attainable <= u) >= level
+        assert cells.weight[cells.attainable <= value].sum() >= level
+        assert cells.weight[cells.attainable < value].sum() < level
+    assert low < mean < high
+
+
+def test_scores_of_the_classes():
+    assert SEEN.variance_ratio == pytest.approx(
+        POS.var(ddof=1) / NEG.var(ddof=1), rel=1e-9
+    )
+    assert SEEN.variance_ratio > 1.1
+    expected = stats.shapiro(NEG).pvalue, stats.shapiro(POS).pvalue
+    assert SEEN.normality == pytest.approx(expected, rel=1e-6)
+    assert (SEEN.n_neg, SEEN.n_pos, SEEN.n_features) == (40, 40, 6)
+
+
+def test_estimates_by_name():
+    pooled = (39 * NEG.var(ddof=1) + 39 * POS.var(ddof=1)) / 78
+    seen = diagnose(MODEL, X, Y, cv=5).estimates
+    alone = auc_posterior(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    folds = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=cv)
+    expected = {
+        "plug-in binormal": stats.norm.cdf(
+            (POS.mean() - NEG.mean()) / np.sqrt(2 * pooled)
+        ),
+        "resubstitution": roc_auc_score(Y, SCORE),
+        "adaptive, model alone": alone.mean(),
+        "leave-pair-out": lpo_auc_scorer(MODEL, X, Y),
+        "adaptive, both": auc_posterior(MODEL, X, Y).mean(),
+        "paper's prior": auc_posterior(MODEL, X, Y, prior="paper").mean(),
+        "cross-validation": folds.mean(),
+    }
+    assert seen == pytest.approx(expected, rel=1e-9)
+    assert "cross-validation" not in SEEN.estimates
+    assert len({round(value, 4) for value in expected.values()}) == 7
+
+
+def test_discrepancy_is_leave_pair_out_minus_model():
+    """Classes that a skewed feature separates: ranks see it, normal classes do not."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    Z = np.exp(2 * y[:, None] + rng.normal(size=(40, 3)))
+    seen = diagnose(LogisticRegression(max_iter=10_000), Z, y)
+    gap = stats.norm.ppf(seen.estimates["leave-pair-out"]) - stats.norm.ppf(
+        seen.estimates["adaptive, model alone"]
+    )
+    # the ridge path disagrees as this model does, by less: most of it is shrunken more
+    assert 0.2 < seen.discrepancy < gap
+
+
+# ------------------------------------------------------------- laws
+
+
+def test_many_rows_are_believed_and_few_are_not():
+    many = diagnose(LogisticRegression(), *normal_classes(4000, 6, gap=1.5))
+    few = diagnose(LogisticRegression(), *normal_classes(24, 60, gap=1.0))
+    assert many.effective_dimension > 5.5
+    assert few.effective_dimension < 5
+    assert many.covariance_shrinkage < 0.05 < 0.3 < few.covariance_shrinkage
+    assert many.mean_shrinkage < 0.05 < 0.2 < few.mean_shrinkage
+
+
+def test_different_covariances_are_seen():
+    same = diagnose(LogisticRegression(), *normal_classes(400, 4))
+    other = diagnose(LogisticRegression(), *normal_classes(400, 4, stretch=2.0))
+    assert same.separate_covariances < 0.7
+    assert other.separate_covariances > 0.95
+
+
+def test_weights_are_rows():
+    weight = np.arange(80) % 3
+    rows = np.repeat(np.arange(80), weight)
+    model = LogisticRegression(tol=1e-10)
+    seen = diagnose(model, X, Y, sample_weight=weight)
+    repeated = diagnose(model, X[rows], Y[rows])
+    for name in ("n_neg", "n_pos", "covariance_shrinkage", "mean_shrinkage"):
+        assert getattr(seen, name) == pytest.approx(getattr(repeated, name), rel=1e-5)
+    for name in ("resubstitution", "plug-in binormal"):
+        assert seen.estimates[name] == pytest.approx(repeated.estimates[name], rel=1e-6)
+    score = model.fit(X, Y, sample_weight=weight).decision_function(X)
+    expected = [stats.shapiro(score[(label == Y) & (weight > 0)]) for label in (0, 1)]
+    assert seen.normality == pytest.approx([e.pvalue for e in expected], rel=1e-4)
+
+
+def test_positive_class_turns_the_ratio():
+    turned = diagnose(MODEL, X, Y, pos_label=0)
+    assert turned.variance_ratio == pytest.approx(1 / SEEN.variance_ratio, rel=1e-9)
+    assert turned.normality == pytest.approx(SEEN.normality[::-1], rel=1e-6)
+    assert turned.posterior.mean() == pytest.approx(SEEN.posterior.mean(), rel=1e-9)
+
+
+def test_two_rows_and_many_rows_of_scores():
+    y = (np.arange(80) < 2).astype(int)
+    seen = diagnose(LogisticRegression(), X, y)
+    assert np.isnan(seen.normality[1])
+    assert np.isfinite(seen.normality[0])
+    Z, y = normal_classes(10_400, 1)
+    seen = diagnose(LogisticRegression(), Z, y)  # the first 5000 rows of a class
+    assert seen.normality[0] == pytest.approx(
+        stats.shapiro(Z[y == 0, 0][:5000]).pvalue, rel=1e-6
+    )
+
+
+# ------------------------------------------------------------- sentences
+
+
+QUIET = replace(
+    SEEN,
+    n_neg=10.0,
+    n_pos=10.0,
+    n_features=19,
+    normality=(0.01, 0.01),
+    variance_ratio=2.99,
+    discrepancy=0.5,
+    warnings=(),
+)
+
+
+def said(**changes):
+    return _with_warnings(replace(QUIET, **changes)).warnings
+
+
+def test_nothing_is_said_inside_the_limits():
+    assert said() == ()
+    assert said(discrepancy=-0.5, variance_ratio=1 / 2.99) == ()
+    assert said(normality=(np.nan, 0.5), variance_ratio=np.inf) == ()
+    assert said(variance_ratio=np.nan) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"n_neg": 9.0, "n_features": 5}, "a class has only 9 rows: look at the"),
+        ({"n_pos": 9.0, "n_features": 5}, "a class has only 9 rows: look at the"),
+        ({"n_features": 20}, "20 features against 20 rows: the covariance cannot"),
+        ({"normality": (0.0099, 0.5)}, "the scores of a class are not normal"),
+        ({"normality": (np.nan, 0.0099)}, "the scores of a class are not normal"),
+        ({"variance_ratio": 3.01}, "differ by a factor of 3 (pos over neg)"),
+        ({"variance_ratio": 0.33}, "differ by a factor of 0.33 (pos over neg)"),
+        ({"discrepancy": None}, "no second witness (switched off, other rows"),
+        ({"discrepancy": -0.51}, "leave-pair-out is 0.51 probit lower than"),
+        ({"discrepancy": 0.51}, "leave-pair-out is 0.51 probit higher than"),
+    ],
+)
+def test_one_sentence_beyond_each_limit(changes, sentence):
+    (warning,) = said(**changes)
+    assert sentence in warning
+
+
+def test_the_table_shows_what_was_computed():
+    text = str(SEEN)
+    low, high = SEEN.posterior.interval(0.95)
+    mean, below, above = SEEN.attainable
+    for part in (
+        f"Bayesian AUC            {SEEN.posterior.mean():.3f}  [{low:.3f}, {high:.3f}]",
+        "40 neg + 40 pos, 6",
+        f"{mean:.3f}  [{below:.3f}, {above:.3f}]",
+        f"covariance {SEEN.covariance_shrinkage:.0%}, mean difference "
+        f"{SEEN.mean_shrinkage:.0%}",
+        f"effective dimension     {SEEN.effective_dimension:.1f}",
+        f"probability {SEEN.separate_covariances:.2f}; score variance ratio "
+        f"{SEEN.variance_ratio:.2f}",
+        f"p = {SEEN.normality[0]:.3f} (neg), {SEEN.normality[1]:.3f} (pos)",
+        f"{SEEN.discrepancy:+.2f} probit",
+        *(f"{name:22}{value:.3f}" for name, value in SEEN.estimates.items()),
+    ):
+        assert part in text
+    assert repr(SEEN) == text
+    assert "! some words" in str(replace(SEEN, warnings=("some words",)))
+    assert "none probit" in str(replace(SEEN, discrepancy=None))
+
+
+# ------------------------------------------------------------- what it takes
+
+
+def test_fitted_or_not_and_as_its_neighbour():
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    fresh = diagnose(pipe, X, Y)
+    assert not hasattr(pipe[-1], "coef_")
+    neighbour = bayesian_val_score(pipe, X, Y)
+    assert fresh.posterior.mean() == neighbour.mean()
+    fitted = diagnose(pipe.fit(X, Y), X, Y)
+    assert str(fitted) == str(fresh)
+    assert bayesian_val_score(pipe, X, Y).mean() == neighbour.mean()
+    # a fitted model is diagnosed as it is
+    other = LogisticRegression(C=0.3).fit(X[:40], Y[:40])
+    assert diagnose(other, X, Y).posterior.mean() == auc_posterior(other, X, Y).mean()
+
+
+def test_no_witness_for_models_and_rows_that_have_none():
+    model = SGDClassifier(random_state=0)
+    seen = diagnose(model, X, Y)
+    assert seen.discrepancy is None
+    assert set(seen.estimates) == {
+        "plug-in binormal",
+        "resubstitution",
+        "adaptive, model alone",
+        "paper's prior",
+    }
+    silent = diagnose(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
+    assert silent.discrepancy is None
+
+
+def test_more_than_two_classes():
+    iris = load_iris()
+    names = iris.target_names[iris.target]
+    Z = iris.data + np.random.default_rng(0).normal(size=iris.data.shape)
+    model = LogisticRegression(max_iter=1000)
+    seen = diagnose(model, Z, names)
+    assert isinstance(seen, PairwiseDiagnosis)
+    assert isinstance(seen.posterior, PairwiseAUCPosterior)
+    posterior = bayesian_val_score(model, Z, names)
+    assert seen.posterior.mean() == posterior.mean()
+    assert list(seen.pairs) == list(posterior.pairs) == [
+        ("setosa", "versicolor"), ("setosa", "virginica"), ("versicolor", "virginica")
+    ]  # fmt: skip
+    model.fit(Z, names)
+    rows = names != "setosa"
+    w = model.coef_[2] - model.coef_[1]
+    pair = seen.pairs["versicolor", "virginica"]
+    assert isinstance(pair, Diagnosis)
+    assert isinstance(pair.posterior, AUCPosterior)
+    assert pair.n_pos == 50
+    assert pair.discrepancy is None
+    assert pair.estimates["resubstitution"] == pytest.approx(
+        roc_auc_score(names[rows] == "virginica", Z[rows] @ w), rel=1e-12
+    )
+    assert all("second witness" in warning for warning in seen.warnings)
+    assert seen.warnings[2].startswith("versicolor against virginica: no second")
+    text = str(seen)
+    assert f"mean Bayesian AUC       {posterior.mean():.3f}" in text
+    assert "setosa against virginica\nBayesian AUC " in text
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="prior must be adaptive .* got NormalInv"):
+        diagnose(MODEL, X, Y, prior=NormalInverseWishart())
+    flat = LogisticRegression().fit(X, Y)
+    flat.coef_ = np.zeros_like(flat.coef_)
+    with (
+        pytest.warns(UserWarning, match="AUC is undefined"),
+        pytest.raises(ValueError, match="estimator must rank the rows"),
+    ):
+        diagnose(flat, X, Y)
+    many = np.arange(80) % 3
+    with pytest.raises(ValueError, match="cv must be None .* got 5 with 3 classes"):
+        diagnose(LogisticRegression(), X, many, cv=5)
+    with pytest.raises(ValueError, match="y_true must hold both classes, got only 1"):
+        diagnose(LogisticRegression(), X, np.ones(80, dtype=int))
+
+
+def test_classes_of_different_sizes_are_not_mixed_up():
+    rows = np.r_[np.flatnonzero(Y == 0)[:15], np.flatnonzero(Y)]
+    seen = diagnose(MODEL, X[rows], Y[rows])
+    neg, pos = NEG[:15], POS
+    assert (seen.n_neg, seen.n_pos) == (15, 40)
+    pooled = (14 * neg.var(ddof=1) + 39 * pos.var(ddof=1)) / 53
+    assert seen.estimates["plug-in binormal"] == pytest.approx(
+        stats.norm.cdf((pos.mean() - neg.mean()) / np.sqrt(2 * pooled)), rel=1e-9
+    )

@@ -1,0 +1,188 @@
+"""Estimators become (Z, w, threshold); anything else is one clear error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from skauc.model_selection._linear_model import linear_rule, weight_for_fit
+
+X, Y = make_classification(
+    n_samples=80, n_features=6, n_informative=4, random_state=1, flip_y=0.1
+)
+FRAME = pd.DataFrame(X, columns=list("abcdef"))
+LINEAR = [
+    LogisticRegression(),
+    LogisticRegressionCV(Cs=3, cv=3, use_legacy_attributes=False)
+    if "use_legacy_attributes" in LogisticRegressionCV().get_params()
+    else LogisticRegressionCV(Cs=3, cv=3),
+    LinearSVC(),
+    SGDClassifier(random_state=0),
+    RidgeClassifier(),
+    Perceptron(),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    SVC(kernel="linear"),
+]
+
+
+def wrap_in_column_transformer(model):
+    columns = ColumnTransformer(
+        [("scale", StandardScaler(), list("abc")), ("pca", PCA(2), list("def"))]
+    )
+    inner = Pipeline([("model", model)])
+    return Pipeline([("columns", columns), ("inner", inner)])
+
+
+def wrap_in_search(model):
+    return GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2)
+
+
+WRAPPERS = {
+    "alone": lambda model: model,
+    "pipeline": lambda model: make_pipeline(StandardScaler(), PCA(4), model),
+    "nested": wrap_in_column_transformer,
+    "search": wrap_in_search,
+    "threshold": FixedThresholdClassifier,
+    "passthrough": lambda model: make_pipeline("passthrough", model),
+}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # LogisticRegressionCV's defaults
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("model", LINEAR, ids=lambda model: type(model).__name__)
+def test_decision_of_every_linear_model_in_every_wrapper(model, wrapper):
+    labels = np.array(["no", "yes"])[Y]
+    estimator = WRAPPERS[wrapper](model).fit(FRAME, labels)
+    rule = linear_rule(estimator, FRAME)
+    decision = np.asarray(rule.Z) @ rule.w - rule.threshold
+    np.testing.assert_allclose(
+        decision, estimator.decision_function(FRAME), rtol=1e-9, atol=1e-9
+    )
+    assert rule.classes.tolist() == ["no", "yes"]
+
+
+def test_frozen_and_tuned():
+    frozen = FrozenEstimator(LogisticRegression().fit(X, Y))
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=3).fit(X, Y)
+    fixed = FixedThresholdClassifier(frozen, threshold=0.3).fit(X, Y)
+    fixed_neg = FixedThresholdClassifier(
+        LogisticRegression(), threshold=0.3, pos_label=0
+    ).fit(X, Y)
+    for model in (frozen, tuned, fixed, fixed_neg):
+        rule = linear_rule(model, X)
+        np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
+
+
+def test_threshold_on_the_decision_function():
+    model = FixedThresholdClassifier(
+        LinearSVC(), threshold=0.7, response_method="decision_function"
+    ).fit(X, Y)
+    rule = linear_rule(model, X)
+    np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
+
+
+def test_sparse_coefficients_and_regressors():
+    model = SGDClassifier(random_state=0).fit(X, Y).sparsify()
+    assert sparse.issparse(model.coef_)
+    rule = linear_rule(model, X)
+    np.testing.assert_allclose(X @ rule.w - rule.threshold, model.decision_function(X))
+    rule = linear_rule(Ridge().fit(X, Y), X)
+    np.testing.assert_allclose(
+        X @ rule.w - rule.threshold, Ridge().fit(X, Y).predict(X)
+    )
+
+
+def test_outer_threshold_replaces_the_inner_one():
+    inner = FixedThresholdClassifier(LogisticRegression(), threshold=0.2)
+    model = FixedThresholdClassifier(inner, threshold=0.4).fit(X, Y)
+    rule = linear_rule(model, X)
+    np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
+
+
+def test_cut_on_other_probabilities_is_refused():
+    class Squared(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X) ** 2
+
+    model = FixedThresholdClassifier(Squared(), threshold=0.2).fit(X, Y)
+    with pytest.raises(
+        TypeError, match="probabilities of Squared that are not logistic"
+    ):
+        linear_rule(model, X)
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestClassifier(5), SVC(), KMeans(2, n_init=1)], ids=repr
+)
+def test_not_linear_names_the_class_and_the_remedy(model):
+    name = type(model).__name__
+    with pytest.raises(TypeError, match=f"{name} is not linear.*cbauc_score"):
+        linear_rule(model.fit(X, Y), X)
+    with pytest.raises(TypeError, match=name):
+        linear_rule(make_pipeline(StandardScaler(), model).fit(X, Y), X)
+
+
+@pytest.mark.parametrize("wrapper", [*WRAPPERS, "frozen"])
+def test_not_fitted(wrapper):
+    wrap = WRAPPERS.get(wrapper, FrozenEstimator)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        linear_rule(wrap(LogisticRegression()), FRAME)
+
+
+def test_search_without_refit():
+    search = GridSearchCV(LogisticRegression(), {}, cv=2, refit=False).fit(X, Y)
+    with pytest.raises(TypeError, match="GridSearchCV must be fitted with refit"):
+        linear_rule(search, X)
+
+
+def test_more_than_two_classes():
+    model = LogisticRegression().fit(X, np.arange(80) % 3)
+    with pytest.raises(
+        ValueError, match="LogisticRegression must separate two classes"
+    ):
+        linear_rule(model, X)
+
+
+def test_not_an_estimator():
+    with pytest.raises(TypeError, match="str is not linear"):
+        linear_rule("model", X)
+
+
+def test_weight_for_fit_finds_the_keyword():
+    weight = np.ones(3)
+    assert set(weight_for_fit(LogisticRegression(), weight)) == {"sample_weight"}
+    assert not weight_for_fit(LinearDiscriminantAnalysis(), weight)
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    assert set(weight_for_fit(pipe, weight)) == {"logisticregression__sample_weight"}
+    assert not weight_for_fit(make_pipeline(LinearDiscriminantAnalysis()), weight)
+    inner = "pipeline__logisticregression__sample_weight"
+    assert set(weight_for_fit(make_pipeline(StandardScaler(), pipe), weight)) == {inner}
+    search = GridSearchCV(pipe, {})
+    assert set(weight_for_fit(search, weight)) == {"logisticregression__sample_weight"}
+    with pytest.raises(ValueError, match="FixedThresholdClassifier must be used with"):
+        weight_for_fit(FixedThresholdClassifier(pipe), weight)

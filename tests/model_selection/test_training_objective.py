@@ -1,0 +1,369 @@
+"""Which rows trained a model: told from the gradient, not taken on trust."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.covariance import OAS
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from skauc import (
+    GaussianAUCClassifier,
+    IRLSLogisticRegression,
+    ResubstitutionSplit,
+    lpo_auc_scorer,
+    make_lpo_auc_scorer,
+)
+from skauc.model_selection._training_objective import (
+    missing_objective,
+    penalised_fit,
+    second_witness,
+)
+
+MODELS = {
+    "logistic": LogisticRegression(max_iter=1000),
+    "logistic strong": LogisticRegression(C=1e-4),
+    "logistic weak": LogisticRegression(C=1e4, max_iter=10000),
+    "newton": LogisticRegression(solver="newton-cholesky", C=0.1),
+    "liblinear": LogisticRegression(solver="liblinear"),
+    "liblinear strong": LogisticRegression(
+        solver="liblinear", C=1e-4, intercept_scaling=10.0
+    ),
+    "no intercept": LogisticRegression(fit_intercept=False),
+    "ridge": RidgeClassifier(),
+    "ridge strong": RidgeClassifier(alpha=1e5),
+    "ridge weak": RidgeClassifier(alpha=1e-3, class_weight="balanced"),
+    "svc": LinearSVC(max_iter=100000),
+    "svc strong": LinearSVC(C=1e-4),
+    "lda": LinearDiscriminantAnalysis(),
+    "lda shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5),
+}
+
+
+def two_sets(n, P, seed, gap=0.5):
+    """Rows to train on and as many rows of the same law."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(2 * n) % 2 == 1
+    X = rng.normal(size=(2 * n, P))
+    X[positive, :4] += gap
+    return (X[:n], positive[:n]), (X[n:], positive[n:])
+
+
+SHAPES = [(20, 8, 6), (20, 60, 6), (60, 5, 8), (200, 10, 6), (2000, 8, 2)]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(("n", "P", "seeds"), SHAPES)
+def test_training_rows_are_known_and_others_are_not(kind, n, P, seeds):
+    if kind == "lda" and P >= n - 2:
+        pytest.skip("the scatter is singular: see below")
+    for seed in range(seeds):
+        (X, y), (Xh, yh) = two_sets(n, P, seed)
+        model = MODELS[kind].fit(X, y)
+        assert second_witness(model, X, y) is not None, seed
+        assert second_witness(model, Xh, yh) is None, seed
+
+
+@pytest.mark.parametrize("kind", ["logistic", "liblinear strong", "svc", "ridge"])
+def test_origin_and_scale_of_features_do_not_hide_held_out_rows(kind):
+    for seed in range(4):
+        (X, y), (Xh, yh) = two_sets(80, 6, seed)
+        unit = 10.0 ** np.linspace(-1, 1, 6)
+        # RMS over the features: one of large unit must not speak for all of them.
+        for move in (lambda A: A + 30.0, lambda A: A * unit):  # noqa: B023
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = MODELS[kind].fit(move(X), y)
+            assert second_witness(model, move(X), y) is not None
+            assert second_witness(model, move(Xh), yh) is None
+
+
+@pytest.mark.parametrize("factor", [1e-6, 0.5, 1e4])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("kind", MODELS)
+def test_rescaled_coefficients_are_still_trained(kind, scaled, factor):
+    (X, y), (Xh, yh) = two_sets(60, 8, 1)
+    X, Xh = 2 * X + 3, 2 * Xh + 3
+    if scaled:
+        scaler = StandardScaler().fit(X)
+        X, Xh = scaler.transform(X), scaler.transform(Xh)
+    model = MODELS[kind].fit(X, y)
+    base = second_witness(model, X, y)
+    model.coef_ = model.coef_ * factor
+    moved = second_witness(model, X, y)
+    assert moved.auc == pytest.approx(base.auc, abs=2e-3)
+    assert moved.smooth_auc == pytest.approx(base.smooth_auc, rel=1e-3)
+    assert second_witness(model, Xh, yh) is None
+    model.coef_ = -model.coef_
+    assert second_witness(model, X, y) is None
+
+
+def test_few_features_are_the_hard_case():
+    """With P = 2 one direction is left to tell; it is mistaken once in a while."""
+    mistaken = 0
+    for seed in range(200):
+        (X, y), (Xh, yh) = two_sets(50, 4, seed)
+        model = RidgeClassifier().fit(X[:, :2], y)
+        assert second_witness(model, X[:, :2], y) is not None
+        mistaken += second_witness(model, Xh[:, :2], yh) is not None
+    assert mistaken <= 6
+
+
+def test_separable_rows_under_a_weak_penalty_are_known():
+    """All slopes are as small as what the solver left: the floor decides."""
+    for n, P in ((20, 50), (100, 100)):
+        (X, y), (Xh, yh) = two_sets(n, P, 0)
+        model = LogisticRegression(C=1e4, max_iter=10000).fit(X, y)
+        assert second_witness(model, X, y) is not None
+        assert second_witness(model, Xh, yh) is None
+
+
+def test_one_changed_label_or_weight_shows():
+    (X, y), _ = two_sets(60, 6, 0)
+    model = LogisticRegression().fit(X, y)
+    weight = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    assert second_witness(model, X, ~y) is None
+    assert second_witness(model, X, y, weight) is None
+    weighted = LogisticRegression().fit(X, y, sample_weight=weight)
+    assert second_witness(weighted, X, y) is None
+    assert second_witness(weighted, X, y, weight) is not None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LogisticRegression(class_weight="balanced"),
+        lambda: LogisticRegression(solver="liblinear", class_weight="balanced"),
+        lambda: RidgeClassifier(class_weight="balanced"),
+        lambda: LinearSVC(class_weight="balanced", max_iter=100000),
+        lambda: LogisticRegression(class_weight={False: 3.0}),
+    ],
+)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_class_weights_are_the_solvers(make, weighted):
+    (X, y), (Xh, yh) = two_sets(60, 6, 0)
+    keep = y | (np.arange(60) % 3 == 0)  # 1:3
+    X, y = X[keep], y[keep]
+    weight = np.where(np.arange(len(y)) % 4 == 0, 3.0, 1.0) if weighted else None
+    model = make().fit(X, y, sample_weight=weight)
+    assert second_witness(model, X, y, weight) is not None
+    assert second_witness(model, Xh, yh) is None
+
+
+NEW_STYLE = {}
+if "use_legacy_attributes" in LogisticRegressionCV().get_params():  # 1.8 and later
+    NEW_STYLE = {"l1_ratios": (0,), "use_legacy_attributes": False}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", **NEW_STYLE),
+        RidgeClassifierCV(alphas=[0.1, 10.0]),
+    ],
+    ids=["logistic", "ridge"],
+)  # fmt: skip
+def test_models_that_chose_their_penalty(model):
+    (X, y), (Xh, yh) = two_sets(60, 6, 0)
+    model.fit(X, y)
+    assert second_witness(model, X, y) is not None
+    assert second_witness(model, Xh, yh) is None
+
+
+def test_no_penalty_is_the_limit_of_a_tiny_one():
+    (X, y), _ = two_sets(80, 3, 0)
+    free = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y)
+    tiny = LogisticRegression(C=1e7, tol=1e-8).fit(X, y)
+    a, b = second_witness(free, X, y), second_witness(tiny, X, y)
+    assert a.smooth_auc == pytest.approx(b.smooth_auc, abs=1e-5)
+
+
+def test_features_of_very_different_units_in_a_discriminant():
+    (X, y), _ = two_sets(60, 6, 0)
+    base = second_witness(LinearDiscriminantAnalysis().fit(X, y), X, y)
+    Z = X * 10.0 ** np.arange(-6, 6, 2)
+    model = LinearDiscriminantAnalysis(tol=1e-12).fit(Z, y)
+    moved = second_witness(model, Z, y)
+    assert moved.smooth_auc == pytest.approx(base.smooth_auc, rel=1e-6)
+
+
+def test_singular_discriminant_has_no_witness():
+    (X, y), _ = two_sets(20, 40, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearDiscriminantAnalysis().fit(X, y)
+    assert second_witness(model, X, y) is None
+
+
+@pytest.mark.filterwarnings("ignore:l1_ratio parameter is only used")
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(),
+        SGDClassifier(loss="log_loss", random_state=0),
+        LogisticRegression(l1_ratio=1.0, solver="liblinear"),
+        LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000),
+        LinearSVC(loss="hinge", max_iter=100000),
+        LinearSVC(penalty="l1", max_iter=100000),
+        RidgeClassifier(positive=True),
+    ],
+    ids=str,
+)
+def test_unknown_objectives_have_no_witness(model):
+    (X, y), _ = two_sets(60, 6, 0)
+    model.fit(X, y)
+    assert penalised_fit(model, X, y) is None
+    assert missing_objective(model, X, y)
+    assert second_witness(model, X, y) is None
+    name = type(model).__name__
+    with pytest.raises(
+        TypeError, match=f"{name} has no leave-pair-out .*use skauc.cv_auc_scorer"
+    ):
+        lpo_auc_scorer(model, X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (GaussianAUCClassifier(shrinkage="auto"), "shrinkage='auto' changes with"),
+        (GaussianAUCClassifier(shrinkage="bayes"), "shrinkage='bayes' changes with"),
+        (
+            LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+            "shrinkage='auto' changes with every row",
+        ),
+        (
+            LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=OAS()),
+            "its covariance_estimator changes with every row",
+        ),
+        (IRLSLogisticRegression(), "separated classes have no optimum"),
+        (LogisticRegression(C=np.inf), "separated classes have no optimum"),
+        (
+            LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000),
+            "its penalty is not L2 alone",
+        ),
+        (LinearSVC(loss="hinge", max_iter=100000), "loss='hinge' with penalty='l2'"),
+        (RidgeClassifier(positive=True), "bound to be positive"),
+        (Perceptron(), "its objective is not known here"),
+    ],
+    ids=str,
+)
+def test_the_reason_is_the_true_one(model, reason):
+    (X, y), _ = two_sets(60, 6, 0)
+    if "separated" in reason:
+        X = X + 20 * y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of separation
+        model.fit(X, y)
+    with pytest.raises(TypeError, match=reason) as error:
+        lpo_auc_scorer(model, X, y)
+    if "objective" not in reason:
+        assert "not known" not in str(error.value)
+
+
+def test_standardized_discriminant_of_few_rows_says_why():
+    (X, y), _ = two_sets(20, 30, 0)
+    model = GaussianAUCClassifier(shrinkage=0.5, standardize=True).fit(X, y)
+    with pytest.raises(TypeError, match="features >= rows - 2 the standardization"):
+        lpo_auc_scorer(model, X, y)
+
+
+def test_weighted_discriminant_has_no_witness():
+    (X, y), _ = two_sets(60, 6, 0)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    assert missing_objective(model, X, y, np.ones(60))
+    assert second_witness(model, X, y, np.ones(60)) is None
+
+
+# ------------------------------------------------------------------------------ scorer
+
+
+def test_scorer_is_the_witness_and_names_held_out_rows():
+    (X, y), (Xh, yh) = two_sets(60, 6, 0)
+    model = RidgeClassifier().fit(X, y)
+    assert lpo_auc_scorer(model, X, y) == second_witness(model, X, y).auc
+    message = "X must be the rows .* that trained the RidgeClassifier, got rows on"
+    with pytest.raises(ValueError, match=message):
+        lpo_auc_scorer(model, Xh, yh)
+
+
+def test_scorer_opens_pipelines_and_takes_any_labels():
+    (X, y), _ = two_sets(60, 6, 0)
+    labels = np.where(y, "ill", "fine")
+    pipe = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, labels)
+    Z = StandardScaler().fit_transform(X)
+    expected = second_witness(LogisticRegression().fit(Z, y), Z, y).auc
+    assert lpo_auc_scorer(pipe, X, labels) == pytest.approx(expected, rel=1e-12)
+    for label in ("ill", "fine"):  # the model and the class turn round together
+        scorer = make_lpo_auc_scorer(pos_label=label)
+        assert scorer(pipe, X, labels) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="pos_label must be one of .* got 'well'"):
+        make_lpo_auc_scorer(pos_label="well")(pipe, X, labels)
+    loose = make_pipeline(LogisticRegression()).fit(sparse.csr_array(Z), labels)
+    assert lpo_auc_scorer(loose, sparse.csr_array(Z), labels) == pytest.approx(
+        expected, abs=2e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianAUCClassifier(solver="closed_form"), LinearDiscriminantAnalysis()]
+)
+def test_equal_rows_of_both_classes_count_half(model):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], y[50:] == 2  # versicolor and virginica share flowers
+    won = []
+    for i in np.flatnonzero(y):
+        for j in np.flatnonzero(~y):
+            rest = np.delete(np.arange(len(y)), [i, j])
+            gap = clone(model).fit(X[rest], y[rest]).coef_[0] @ (X[i] - X[j])
+            won.append(0.5 if np.array_equal(X[i], X[j]) else float(gap > 0))
+    for order in (1, -1):
+        fit = model.fit(X[::order], y[::order])
+        auc = lpo_auc_scorer(fit, X[::order], y[::order])
+        assert auc == pytest.approx(np.mean(won), abs=1e-12)
+
+
+def test_search_without_folds():
+    (X, y), _ = two_sets(40, 30, 0)
+    pipe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    grid = {"logisticregression__C": [1e-3, 0.1, 10.0]}
+    search = GridSearchCV(
+        pipe,
+        grid,
+        scoring=lpo_auc_scorer,
+        cv=ResubstitutionSplit(),
+        error_score="raise",
+    ).fit(X, y)
+    for C, score in zip(
+        grid["logisticregression__C"],
+        search.cv_results_["mean_test_score"],
+        strict=True,
+    ):
+        fresh = pipe.set_params(logisticregression__C=C).fit(X, y)
+        assert score == lpo_auc_scorer(fresh, X, y)
+    assert lpo_auc_scorer(search, X, y) == search.best_score_
+
+
+def test_ordinary_folds_are_an_error_not_a_number():
+    (X, y), _ = two_sets(60, 6, 0)
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [1.0]}, scoring=lpo_auc_scorer, cv=3,
+        error_score="raise",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="that trained the LogisticRegression"):
+        search.fit(X, y)

@@ -1,0 +1,707 @@
+"""Posterior of the AUC against the P × P model, mpmath, quadrature and simulation."""
+
+from itertools import pairwise
+
+import mpmath as mp
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad, trapezoid
+from scipy.special import ndtr
+
+from skauc import AUCPosterior, BinormalROC, NormalInverseWishart, class_moments
+from skauc.posterior._auc_posterior import (
+    COVARIANCES,
+    ProjectedPosterior,
+    projected_posterior,
+)
+
+SAMPLERS = {
+    "common": oracles.sample_common,
+    "spherical": oracles.sample_spherical,
+    "separate": oracles.sample_separate,
+}
+covariances = pytest.mark.parametrize("covariance", COVARIANCES)
+
+
+def project(X, positive, w, prior, covariance, weight=None):
+    """The faces' path from rows to the projected posterior."""
+    w = np.asarray(w, dtype=float)
+    neg, pos = class_moments(X @ w, positive, weight)
+    features = class_moments(X, positive, weight, featurewise=True)
+    return projected_posterior(neg, pos, w, prior, covariance, features)
+
+
+def small_problem(rng, n0=9, n1=7, P=3, gap=0.8):
+    X = rng.normal(size=(n0 + n1, P)) @ (np.eye(P) + 0.4)
+    positive = np.arange(n0 + n1) >= n0
+    X[positive] += gap
+    w = np.array([1.0, -0.4, 0.7, 0.2, 0.1])[:P]
+    return X, positive, w
+
+
+def some_prior(P=3, kappa=5.5, full=True):
+    S = np.diag(np.linspace(1, 2, P)) + 0.3 * full
+    return NormalInverseWishart(
+        mean_neg=np.linspace(-0.2, 0.3, P),
+        mean_pos=0.4,
+        nu_neg=0.7,
+        nu_pos=1.5,
+        kappa=kappa,
+        scale=S,
+    )
+
+
+def some_posterior(rng, covariance, **kwargs):
+    return project(*small_problem(rng, **kwargs), some_prior(), covariance)
+
+
+# ---------------------------------------------------------- oracle: the P × P model
+
+
+@covariances
+def test_full_model(rng, covariance):
+    X, positive, w = small_problem(rng)
+    prior, size = some_prior(), 100_000
+    draws = SAMPLERS[covariance](
+        X[~positive],
+        X[positive],
+        w,
+        prior.mean_neg,
+        np.full(3, 0.4),
+        0.7,
+        1.5,
+        5.5,
+        np.asarray(prior.scale),
+        size,
+        rng,
+    )
+    posterior = project(X, positive, w, prior, covariance).auc()
+    # Five standard errors of the Monte Carlo estimate, each.
+    assert abs(posterior.mean() - draws.mean()) < 5 * draws.std() / np.sqrt(size)
+    error = ((draws - draws.mean()) ** 2).std() / np.sqrt(size)
+    assert abs(posterior.var() - draws.var()) < 5 * error
+    levels = np.array([0.001, 0.025, 0.2, 0.5, 0.8, 0.975, 0.999])
+    share = np.array([(draws <= x).mean() for x in posterior.ppf(levels)])
+    error = np.sqrt(levels * (1 - levels) / size)
+    assert np.all(np.abs(share - levels) < 5 * error)
+    x = np.quantile(draws, levels)
+    assert np.all(np.abs(posterior.cdf(x) - levels) < 5 * error)
+
+
+@covariances
+@pytest.mark.parametrize("thresholds", [None, "scores"])
+def test_rates_error_and_ebauc_by_new_data(rng, covariance, thresholds):
+    """BEE and EBAUC from new rows drawn from the posterior predictive, P > 1."""
+    X, positive, w = small_problem(rng)
+    prior, size = some_prior(), 200_000
+    rule = project(X, positive, w, prior, covariance)
+    scores = []
+    for rows, other, m, nu in (
+        (X[~positive], X[positive], prior.mean_neg, 0.7),
+        (X[positive], X[~positive], np.full(3, 0.4), 1.5),
+    ):
+        m_other, nu_other = (
+            (np.full(3, 0.4), 1.5) if nu == 0.7 else (prior.mean_neg, 0.7)
+        )
+        m_star, nu_star, kappa, S = oracles.absorb(rows, m, nu, 5.5, prior.scale)
+        if covariance != "separate":
+            _, _, kappa, S = oracles.absorb(other, m_other, nu_other, kappa, S)
+        if covariance == "spherical":
+            variance = stats.invgamma(
+                3 * (kappa + 3 + 1) / 2 - 1, scale=np.trace(S) / 2
+            ).rvs(size, random_state=rng)
+            spread = np.sqrt(variance * (w @ w))
+        else:
+            Sigma = stats.invwishart(kappa, S).rvs(size, random_state=rng)
+            spread = np.sqrt(np.einsum("i,kij,j->k", w, Sigma, w))
+        mu = m_star @ w + spread / np.sqrt(nu_star) * rng.standard_normal(size)
+        scores.append(mu + spread * rng.standard_normal(size))
+    neg, pos = scores
+    cuts = np.array([-1.0, 0.0, 0.5, 2.0])
+    fpr, tpr = rule.rates(cuts)
+    standard_error = 0.5 / np.sqrt(size)
+    for t, u, v in zip(cuts, fpr, tpr, strict=True):
+        assert abs((neg > t).mean() - u) < 5 * standard_error
+        assert abs((pos > t).mean() - v) < 5 * standard_error
+        error = 0.3 * (pos <= t).mean() + 0.7 * (neg > t).mean()
+        assert abs(rule.error(t, 0.3) - error) < 5 * standard_error
+    if thresholds is None:
+        assert abs(rule.ebauc() - (pos > neg).mean()) < 5 * standard_error
+    else:
+        cuts = X @ w
+        got = rule.ebauc(cuts)
+        grid = np.sort(cuts)[::-1]
+        u = [0, *[(neg > t).mean() for t in grid], 1]
+        v = [0, *[(pos > t).mean() for t in grid], 1]
+        assert abs(got - trapezoid(v, u)) < 5 * 2 * standard_error
+
+
+# ------------------------------------------------------- oracle: closed forms, mpmath
+
+CELLS = [
+    # D, v, q, df
+    (0.0, 0.3, 2.0, 7.0),
+    (0.3, 0.1, 40.0, 23.0),
+    (-1.5, 1.9, 3.0, 5.0),
+    (2.0, 0.1, 40.0, 43.0),
+    (-0.2, 1e-3, 900.0, 2003.0),
+    (9.0, 0.02, 4.0, 203.0),
+    (1e-7, 0.5, 1.0, 5.0),
+    (30.0, 0.2, 1.0, 24.0),
+    (6.0, 0.4, 11.0, 3.5),
+]
+cells = pytest.mark.parametrize("cell", CELLS, ids=str)
+
+
+@cells
+def test_proposition_1(cell):
+    with mp.workdps(50):
+        expected = oracles.proposition_1(*cell)
+    got = AUCPosterior.from_cells(*cell).mean()
+    assert got == pytest.approx(float(expected), rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("df", [0.5, 3.0, 99.0, 101.0, 1e3, 1e6, 1e9, 1e13])
+def test_probit_moments_of_any_degrees_of_freedom(df):
+    """``Z = (D √(χ²/q) + √v N)/√2`` by mpmath; its variance rides on df − (E√χ²)²."""
+    with mp.workdps(60):
+        half = mp.mpf(df) / 2
+        root = mp.sqrt(2) * mp.exp(
+            mp.loggamma(half + mp.mpf(1) / 2) - mp.loggamma(half)
+        )
+        mean, spread = root / mp.sqrt(2 * mp.mpf(df)), (df - root**2) / (2 * mp.mpf(df))
+    got = AUCPosterior.from_cells(D=1.0, v=1e-300, q=df, df=df).probit_moments()
+    assert got[0] == pytest.approx(float(mean), rel=1e-13)
+    assert got[1] == pytest.approx(float(spread), rel=1e-11)  # as the constant says
+
+
+@pytest.mark.parametrize("df", [5.0, 43.0, 203.0, 2003.0])
+@pytest.mark.parametrize("t", [0.1, 2.0, 8.0, 30.0])
+def test_tail_mean_keeps_relative_accuracy(df, t):
+    v = 0.2
+    posterior = AUCPosterior.from_cells(D=t * np.sqrt(2 + v), v=v, q=df, df=df)
+    with mp.workdps(50):
+        rest = oracles.student_cdf(df, -mp.mpf(t))
+        assert abs(posterior.swapped().mean() / rest - 1) < 1e-11
+        log_rest = float(mp.log(rest))
+    # Φ⁻¹ of the tail: log Φ must reproduce the log of the tail
+    assert stats.norm.logcdf(-posterior.mean_probit()) == pytest.approx(
+        log_rest, rel=1e-12
+    )
+    assert posterior.swapped().mean_probit() == -posterior.mean_probit()
+
+
+@pytest.mark.parametrize(
+    ("df", "t"), [(503.0, 1e3), (5003.0, 60.0), (103.0, 1e8), (1e6, 60.0), (23.0, 1e20)]
+)
+def test_mean_probit_where_the_tail_underflows(df, t):
+    posterior = AUCPosterior.from_cells(D=t, v=1e-9, q=df, df=df)
+    t = float(posterior._t[0])
+    with mp.workdps(30):
+        # ∫ of the density in log t, log of it by mpmath
+        m_df, m_t = mp.mpf(df), mp.mpf(t)
+        constant = mp.loggamma((m_df + 1) / 2) - mp.loggamma(m_df / 2)
+        constant -= mp.log(m_df * mp.pi) / 2
+
+        def density(x):
+            return mp.exp(
+                -(m_df + 1) / 2 * mp.log1p(x * x / m_df)
+                + (m_df + 1) / 2 * mp.log1p(m_t * m_t / m_df)
+            )
+
+        step = (m_t * m_t + m_df) / (m_t * m_df)
+        ends = [m_t + step * k for k in (0, 1, 3, 8, 20, 60)] + [mp.inf]
+        log_tail = mp.log(mp.quad(density, ends)) + constant
+        log_tail -= (m_df + 1) / 2 * mp.log1p(m_t * m_t / m_df)
+    assert log_tail < -690
+    got = posterior.mean_probit()
+    assert stats.norm.logcdf(-got) == pytest.approx(float(log_tail), rel=1e-10)
+
+
+def test_mean_probit_ranks_what_the_mean_cannot():
+    D = [10.0, 20.0, 40.0, 80.0]
+    candidates = [AUCPosterior.from_cells(d, 0.1, 40.0, 403.0) for d in D]
+    assert {c.mean() for c in candidates[1:]} == {1.0}
+    probits = [c.mean_probit() for c in candidates]
+    assert np.all(np.diff(probits) > 1)
+
+
+@cells
+def test_moments_by_nested_integrals(cell):
+    first, _ = oracles.second_moment(*cell)
+    posterior = AUCPosterior.from_cells(*cell)
+    assert posterior.mean() == pytest.approx(first, rel=1e-10)
+    rest, second = oracles.second_moment(-abs(cell[0]), *cell[1:])
+    # var() subtracts numbers of the size of 1 − AUC
+    assert posterior.var() == pytest.approx(
+        second - rest**2, rel=1e-7, abs=1e-14 * rest
+    )
+    assert posterior.std() == np.sqrt(posterior.var())
+
+
+@pytest.mark.parametrize("cell", CELLS[:5] + CELLS[8:], ids=str)
+def test_cdf_is_the_noncentral_t(cell):
+    D, v, q, df = cell
+    posterior = AUCPosterior.from_cells(*cell)
+    z = np.linspace(-1.5, 1.5, 13) + posterior.mean_probit()
+    # P(Z ≤ z) = P(t' ≥ …); scipy's nct is good to about 1e-9 here
+    expected = stats.nct.sf(D / np.sqrt(v) * np.sqrt(df / q), df, np.sqrt(2 / v) * z)
+    np.testing.assert_allclose(posterior.cdf(ndtr(z)), expected, rtol=1e-7, atol=1e-9)
+
+
+@cells
+def test_cdf_by_quadrature(cell):
+    D, v, q, df = cell
+    posterior = AUCPosterior.from_cells(*cell)
+    x = posterior.ppf([1e-6, 0.01, 0.3, 0.5, 0.9, 1 - 1e-6])
+    chi2 = stats.chi2(df)
+    ends = np.log([chi2.ppf(1e-22), chi2.median(), chi2.isf(1e-22)])
+    inside = x[(x > 0) & (x < 1 - 1e-13)]  # where Φ⁻¹(x) still has its digits
+    for value in inside:
+        z = stats.norm.ppf(value)
+
+        def below(y, z=z):
+            c = np.exp(y)
+            mean = D * np.sqrt(c / q)
+            return c * chi2.pdf(c) * ndtr((np.sqrt(2) * z - mean) / np.sqrt(v))
+
+        expected = sum(
+            quad(below, a, b, limit=500, epsabs=1e-13, epsrel=1e-10)[0]
+            for a, b in pairwise(ends)
+        )
+        # 1e-11: for df < 5 the integrand over N has a kink of order df at R = 0
+        assert posterior.cdf(value) == pytest.approx(expected, rel=1e-7, abs=1e-11)
+
+
+def test_small_upper_tail_keeps_its_digits():
+    # Many rows, far apart: the spread is in χ², and P(AUC > x) is a χ² tail.
+    D, v, q, df = 2.0, 1e-9, 400.0, 400.0
+    posterior = AUCPosterior.from_cells(D, v, q, df)
+    x = ndtr(1.35 * D / np.sqrt(2))
+    # √v N moves R by 1e-5 only
+    expected = stats.chi2.sf(1.35**2 * df, df)
+    assert expected < 1e-17
+    assert posterior.sf(x) == pytest.approx(expected, rel=1e-3, abs=0)
+
+
+# -------------------------------------------------------- oracle: separate covariances
+
+
+@pytest.mark.parametrize("df", [(3.0, 3.0), (10.0, 14.0), (6.0, 200.0), (51.0, 60.0)])
+@pytest.mark.parametrize("D", [0.0, 1.0, -3.0, 10.0, 30.0, 100.0])
+def test_separate_mean_is_a_race_of_students(D, df):
+    rule = ProjectedPosterior(0.5, 0.5 + D, 10.5, 14.5, 10.0, 20.0, *df, shared=False)
+    posterior = rule.auc()
+    scale = np.sqrt((1 + 1 / np.array([10.5, 14.5])) * [10.0, 20.0] / np.array(df))
+    rest = oracles.student_race(0.5, scale[0], df[0], 0.5 + D, scale[1], df[1])
+    # 1 − AUC keeps ten digits although it falls to 1e-77
+    assert posterior.swapped().mean() == pytest.approx(rest, rel=1e-10, abs=0)
+    assert posterior.mean() == pytest.approx(1 - rest, rel=1e-12)
+    assert rule.ebauc() == posterior.mean()
+    if rest < 0.5:
+        assert ndtr(-posterior.mean_probit()) == pytest.approx(rest, rel=1e-9, abs=0)
+
+
+def test_separate_mean_by_quad(rng):
+    rule = some_posterior(rng, "separate")
+    laws = [
+        stats.t(df, m, np.sqrt((1 + 1 / nu) * q / df))
+        for df, m, nu, q in (
+            (rule.df_neg, rule.mean_neg, rule.nu_neg, rule.q_neg),
+            (rule.df_pos, rule.mean_pos, rule.nu_pos, rule.q_pos),
+        )
+    ]
+    expected = quad(lambda t: laws[0].pdf(t) * laws[1].sf(t), -np.inf, np.inf)[0]
+    assert rule.auc().mean() == pytest.approx(expected, rel=1e-7)
+
+
+def test_dense_thresholds_converge_and_end_points_count(rng):
+    for covariance in COVARIANCES:
+        rule = some_posterior(rng, covariance)
+        limit = rule.ebauc()
+        errors = [
+            abs(rule.ebauc(np.sinh(np.linspace(-12, 12, k))) - limit)
+            for k in (101, 1001, 10001)
+        ]
+        assert errors[2] < errors[1] < errors[0]
+        assert errors[2] < 1e-6
+    fpr, tpr = rule.rates(0.3)
+    # one threshold: two straight lines (0,0)-(fpr,tpr)-(1,1)
+    assert rule.ebauc([0.3]) == pytest.approx((1 + tpr - fpr) / 2, rel=1e-14)
+    assert rule.ebauc([0.3, 0.3]) == rule.ebauc([0.3])
+    cuts = rng.normal(size=9)
+    assert rule.ebauc(cuts) == rule.ebauc(np.sort(cuts))
+
+
+# -------------------------------------------------------------------------- law
+
+
+def posteriors(rng):
+    yield from (AUCPosterior.from_cells(*cell) for cell in CELLS)
+    yield some_posterior(rng, "separate").auc()
+    yield AUCPosterior.from_cells([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])
+
+
+def test_scipys_verbs_agree_with_each_other(rng):
+    for posterior in posteriors(rng):
+        x = np.array([0.01, 0.2, 0.5, 0.77, 0.95])
+        cdf = posterior.cdf(x)
+        np.testing.assert_allclose(cdf + posterior.sf(x), 1, atol=1e-12)
+        assert np.all(np.diff(cdf) >= 0)
+        levels = np.array([1e-8, 0.025, 0.5, 0.9, 0.999])
+        quantiles = posterior.ppf(levels)
+        assert np.all(np.diff(quantiles) >= 0)
+        inside = quantiles < 1 - 1e-9  # Φ⁻¹ loses its digits next to 1
+        np.testing.assert_allclose(
+            posterior.cdf(quantiles[inside]), levels[inside], rtol=1e-6
+        )
+        seen = (cdf > 1e-6) & (cdf < 1 - 1e-6)
+        np.testing.assert_allclose(posterior.ppf(cdf[seen]), x[seen], rtol=1e-8)
+        assert posterior.median() == posterior.ppf(0.5)
+        # the tail formula of the mean: E[AUC] = ∫ sf
+        low, high = posterior.ppf([1e-10, 1 - 1e-10])
+        if high - low > 1e-3:
+            area = quad(posterior.sf, low, high, limit=100, epsabs=1e-8)[0]
+            assert posterior.mean() == pytest.approx(low + area, abs=1e-7)
+
+
+def test_intervals_are_nested(rng):
+    for posterior in posteriors(rng):
+        inner = posterior.interval(0.5)
+        for level in (0.9, 0.95, 0.999999):
+            outer = posterior.interval(level)
+            assert 0 <= outer[0] <= inner[0] <= inner[1] <= outer[1] <= 1
+            if outer[1] < 1 - 1e-9:
+                mass = posterior.cdf(outer[1]) - posterior.cdf(outer[0])
+                assert mass == pytest.approx(level, abs=1e-8)
+            inner = outer
+
+
+def test_density(rng):
+    for posterior in posteriors(rng):
+        low, middle, high = posterior.ppf([1e-9, 0.5, 1 - 1e-9])
+        if high > 1 - 1e-6:
+            continue  # the mass sits in the last floats below 1
+        mass = sum(
+            quad(posterior.pdf, a, b, limit=100, epsabs=1e-8)[0]
+            for a, b in ((low, middle), (middle, high))
+        )
+        assert mass == pytest.approx(1, abs=1e-7)
+        x, h = posterior.ppf(0.3), 1e-4 * posterior.std()
+        slope = (posterior.cdf(x + h) - posterior.cdf(x - h)) / (2 * h)
+        assert posterior.pdf(x) == pytest.approx(slope, rel=1e-5)
+
+
+def test_draws(rng):
+    size = 40_000
+    for posterior in posteriors(rng):
+        draws = posterior.rvs(size, random_state=rng)
+        error = posterior.std() / np.sqrt(size)
+        assert abs(draws.mean() - posterior.mean()) < 5 * error + 1e-14
+        for level in (0.1, 0.9):
+            share = (draws <= posterior.ppf(level)).mean()
+            if posterior.ppf(level) < 1 - 1e-9:
+                assert abs(share - level) < 5 * 0.3 / np.sqrt(size)
+    assert isinstance(float(posterior.rvs(random_state=0)), float)
+    assert posterior.rvs((2, 3), 1).shape == (2, 3)
+    np.testing.assert_array_equal(posterior.rvs(4, 7), posterior.rvs(4, 7))
+    assert posterior.rvs(4, np.random.RandomState(0)).shape == (4,)
+
+
+@covariances
+def test_swapped_classes(rng, covariance):
+    X, positive, w = small_problem(rng)
+    prior = some_prior()
+    mirrored = NormalInverseWishart(
+        prior.mean_pos, prior.mean_neg, prior.nu_pos, prior.nu_neg, 5.5, prior.scale
+    )
+    rule = project(X, positive, w, prior, covariance)
+    swapped = project(X, ~positive, w, mirrored, covariance)
+    assert swapped.auc().mean() == pytest.approx(1 - rule.auc().mean(), abs=1e-14)
+    assert swapped.auc().std() == pytest.approx(rule.auc().std(), rel=1e-11)
+    low, high = rule.auc().interval()
+    np.testing.assert_allclose(swapped.auc().interval(), (1 - high, 1 - low), rtol=1e-9)
+    # turning w instead turns every score
+    turned = project(X, positive, -w, prior, covariance)
+    assert turned.auc().mean() == pytest.approx(rule.auc().swapped().mean(), rel=1e-13)
+
+
+@covariances
+@settings(max_examples=25, deadline=None)
+@given(log_c=st.floats(-60, 60))
+def test_length_of_w_is_free(covariance, log_c):
+    X, positive, w = small_problem(np.random.default_rng(1))
+    for prior in (some_prior(), NormalInverseWishart()):
+        base = project(X, positive, w, prior, covariance)
+        scaled = project(X, positive, 10**log_c * w, prior, covariance)
+        assert scaled.auc().mean() == pytest.approx(base.auc().mean(), rel=1e-12)
+        assert scaled.auc().var() == pytest.approx(base.auc().var(), rel=1e-10)
+        t = 0.3
+        assert scaled.error(10**log_c * t, 0.4) == pytest.approx(base.error(t, 0.4))
+
+
+@covariances
+def test_weights_are_repeated_rows(rng, covariance):
+    X, positive, w = small_problem(rng)
+    weight = rng.integers(0, 4, len(X))
+    repeated = [oracles.repeat_rows(part, weight) for part in (X, positive)]
+    one = project(X, positive, w, some_prior(), covariance, weight).auc()
+    two = project(*repeated, w, some_prior(), covariance).auc()
+    assert one.mean() == pytest.approx(two.mean(), rel=1e-13)
+    assert one.interval() == pytest.approx(two.interval(), rel=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["common", "separate"])
+def test_many_rows_bring_the_plug_in(rng, covariance):
+    gaps = []
+    for n in (30, 1000, 100_000):
+        X, positive, w = small_problem(rng, n, n)
+        neg, pos = class_moments(X @ w, positive)
+        plug_in = BinormalROC.from_moments(
+            neg, pos, equal_variance=covariance == "common"
+        )
+        posterior = project(X, positive, w, NormalInverseWishart(), covariance).auc()
+        gaps.append(abs(posterior.mean() - plug_in.auc))
+        assert posterior.std() < 1.5 / np.sqrt(n)
+    assert gaps[2] < 1e-4
+    assert gaps[2] < gaps[0]
+
+
+@covariances
+def test_shapes_of_the_scale_agree(rng, covariance):
+    X, positive, w = small_problem(rng)
+
+    def mean(scale, m):
+        prior = NormalInverseWishart(mean_pos=m, scale=scale)
+        return project(X, positive, w, prior, covariance).auc().mean()
+
+    full, diagonal = (
+        mean(np.diag([1.0, 2.0, 3.0]), 0.5),
+        mean([1.0, 2.0, 3.0], [0.5] * 3),
+    )
+    assert full == pytest.approx(diagonal, rel=1e-14)
+    assert mean(2.0, 0) == pytest.approx(mean(2 * np.eye(3), np.zeros(3)), rel=1e-14)
+    assert full != pytest.approx(mean(3.0, 0.5), rel=1e-6)
+
+
+def test_one_feature_spherical_is_common(rng):
+    X, positive, w = small_problem(rng, P=1)
+    prior = NormalInverseWishart(kappa=2.5, scale=1.7)
+    one, two = (project(X, positive, w, prior, c).auc() for c in COVARIANCES[:2])
+    assert one.mean() == pytest.approx(two.mean(), rel=1e-14)
+    assert one.std() == pytest.approx(two.std(), rel=1e-12)
+
+
+def test_paper_prior_is_the_published_one(rng):
+    X, positive, w = small_problem(rng)
+    spelled = NormalInverseWishart(np.zeros(3), np.zeros(3), 0.5, 0.5, 5, np.eye(3))
+    default = project(X, positive, w, NormalInverseWishart(), "common")
+    assert default.df_neg == len(X) + 3
+    assert default == project(X, positive, w, spelled, "common")
+
+
+# ------------------------------------------------------------------------- edge
+
+
+@covariances
+def test_one_row_a_class(rng, covariance):
+    X, w = np.array([[0.0, 1.0], [2.0, 0.5]]), np.array([1.0, 1.0])
+    positive = np.array([False, True])
+    posterior = project(X, positive, w, NormalInverseWishart(), covariance).auc()
+    low, high = posterior.interval()
+    assert 0 < low < posterior.mean() < high < 1
+
+
+@covariances
+@pytest.mark.parametrize("unit", [1e-60, 1e60])
+def test_tiny_and_huge_features(rng, covariance, unit):
+    X, positive, w = small_problem(rng)
+    prior = NormalInverseWishart(mean_pos=0.5)
+    scaled = NormalInverseWishart(mean_pos=0.5 * unit, scale=unit**2)
+    base = project(X, positive, w, prior, covariance).auc()
+    moved = project(X * unit, positive, w, scaled, covariance).auc()
+    assert moved.mean() == pytest.approx(base.mean(), rel=1e-12)
+    assert moved.interval() == pytest.approx(base.interval(), rel=1e-9)
+
+
+def test_scores_all_equal_within_each_class():
+    # The data have no spread; S alone holds the variance.
+    X = np.repeat([0.0, 1.0], 5)[:, None]
+    posterior = project(X, X[:, 0] > 0, [1.0], NormalInverseWishart(), "common")
+    assert posterior.q_neg == pytest.approx(1 + 5 * 0.5 / 5.5)
+    assert 0.5 < posterior.auc().mean() < 1
+
+
+def test_improper_prior_with_enough_rows(rng):
+    """Jeffreys' flat prior: the classical fiducial Student."""
+    X, positive, w = small_problem(rng, P=2)
+    prior = NormalInverseWishart(scale=0.0, nu_neg=0, nu_pos=0, kappa=0)
+    rule = project(X, positive, w, prior, "common")
+    s = X @ w
+    within = [s[mask] - s[mask].mean() for mask in (~positive, positive)]
+    assert rule.q_neg == pytest.approx(sum(r @ r for r in within), rel=1e-12)
+    assert rule.df_neg == len(X) - 2 + 1
+    gap = s[positive].mean() - s[~positive].mean()
+    assert rule.mean_pos - rule.mean_neg == pytest.approx(gap, rel=1e-12)
+    assert 0 < rule.auc().mean() < 1
+
+
+@pytest.mark.parametrize(
+    ("nu", "covariance", "text"),
+    [
+        (0.0, "common", r"scale=0.0 with P = 5 features and 3 \+ 3 rows .* rank 4"),
+        (0.0, "separate", r"P = 5 features and 3 \+ 3 rows .* rank 2"),
+        (0.5, "separate", r"P = 5 features and 3 \+ 3 rows .* rank 3"),
+    ],
+)
+def test_improper_prior_with_too_few_rows(rng, nu, covariance, text):
+    X, positive, w = small_problem(rng, 3, 3, P=5)
+    prior = NormalInverseWishart(scale=0.0, nu_neg=nu, nu_pos=nu)
+    # The scatter is singular, although this one direction of it is not.
+    with pytest.raises(ValueError, match=text):
+        project(X, positive, w, prior, covariance)
+    project(X, positive, w, prior, "spherical")  # one σ² needs no rank
+
+
+def test_point_mass_at_half():
+    posterior = AUCPosterior.point_mass_at_half()
+    assert posterior.mean() == 0.5
+    assert posterior.var() == 0.0
+    assert posterior.interval() == pytest.approx((0.5, 0.5))
+    assert posterior.cdf(0.4) == 0
+    assert posterior.cdf(0.6) == pytest.approx(1, rel=1e-14)
+    assert posterior.sf(0.6) == 0
+    assert np.all(posterior.pdf([1e-300, 0.4, 0.6]) == 0)
+    np.testing.assert_array_equal(posterior.rvs(3, 0), 0.5)
+
+
+def test_ends_shapes_and_repr():
+    posterior = AUCPosterior.from_cells(2.0, 0.1, 40.0, 43)
+    x = [-1, 0, 1, 2, np.nan]
+    np.testing.assert_array_equal(posterior.cdf(x), [0, 0, 1, 1, np.nan])
+    np.testing.assert_array_equal(posterior.sf(x), [1, 1, 0, 0, np.nan])
+    np.testing.assert_array_equal(posterior.pdf(x), [0, 0, 0, 0, np.nan])
+    np.testing.assert_array_equal(posterior.ppf([0, 1]), [0, 1])
+    assert posterior.cdf([[0.5, 0.9]]).shape == (1, 2)
+    assert np.ndim(posterior.ppf(0.3)) == np.ndim(posterior.cdf(0.3)) == 0
+    assert np.isfinite(posterior.pdf([5e-324, 1e-300, 1 - 1e-16])).all()
+    assert repr(posterior) == "AUCPosterior(mean=0.9202, interval95=(0.8223, 0.9771))"
+
+
+@pytest.mark.parametrize("cell", [(40.0, 1e-6, 1.0, 2e6), (3.0, 2e-7, 1e7, 1e7)])
+def test_large_samples_and_far_classes_raise_no_warning(cell):
+    posterior = AUCPosterior.from_cells(*cell)
+    low, high = posterior.interval()
+    assert 0 < low <= posterior.mean() <= high <= 1
+    assert np.isfinite(posterior.mean_probit())
+    assert posterior.var() >= 0
+
+
+def test_far_apart_separate_raises_no_warning():
+    for D in (1e3, 1e6, 1e12):
+        rule = ProjectedPosterior(0.0, D, 10, 10, 1.0, 1.0, 60.0, 50.0, shared=False)
+        posterior = rule.auc()
+        assert posterior.mean() == 1.0
+        assert np.isfinite(posterior.mean_probit())
+        assert posterior.interval() == (1.0, 1.0)
+
+
+# ------------------------------------------------------------------------ calibration
+
+
+@covariances
+def test_intervals_cover_what_the_prior_draws(covariance):
+    """Σ and μ from a proper prior, rows from them: 95 % intervals cover 95 %."""
+    rng = np.random.default_rng(7)
+    P, kappa, S, reps = 3, 8.0, np.diag([1.0, 2.0, 0.5]), 1000
+    m0, m1, nu0, nu1 = np.zeros(P), np.full(P, 0.4), 2.0, 3.0
+    prior = NormalInverseWishart(m0, m1, nu0, nu1, kappa, S)
+    w, positive = np.array([1.0, 0.5, -0.3]), np.arange(18) >= 10
+    if covariance == "spherical":
+        law = stats.invgamma(P * (kappa + P + 1) / 2 - 1, scale=np.trace(S) / 2)
+        variance = law.rvs(reps, random_state=rng)
+        Sigma = np.stack([variance[:, None, None] * np.eye(P)] * 2)
+    else:
+        law = stats.invwishart(kappa, S)
+        first = law.rvs(reps, random_state=rng)
+        second = law.rvs(reps, random_state=rng) if covariance == "separate" else first
+        Sigma = np.stack([first, second])
+    u = []
+    for A, B in zip(*Sigma, strict=True):
+        mu0 = rng.multivariate_normal(m0, A / nu0)
+        mu1 = rng.multivariate_normal(m1, B / nu1)
+        truth = ndtr((mu1 - mu0) @ w / np.sqrt(w @ (A + B) @ w))
+        X = np.vstack(
+            [rng.multivariate_normal(mu0, A, 10), rng.multivariate_normal(mu1, B, 8)]
+        )
+        posterior = project(X, positive, w, prior, covariance).auc()
+        u.append(posterior.cdf(truth))
+    u = np.array(u)
+    # P(AUC ≤ truth | data) is uniform: the interval covers iff it lies within
+    inside = np.mean((u > 0.025) & (u < 0.975))
+    assert abs(inside - 0.95) < 4 * np.sqrt(0.95 * 0.05 / reps)
+    assert stats.kstest(u, "uniform").pvalue > 1e-3
+    low, high = posterior.interval(0.95)
+    assert (low < truth < high) == (0.025 < u[-1] < 0.975)
+
+
+# ------------------------------------------------------------------- error text
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"nu_neg": -1}, r"nu_neg must be >= 0 and finite, got -1"),
+        ({"nu_pos": np.inf}, r"nu_pos must be >= 0 and finite, got inf"),
+        ({"nu_pos": np.nan}, r"nu_pos must be >= 0 and finite, got nan"),
+        ({"kappa": np.nan}, r"kappa must be finite or None, got nan"),
+        ({"mean_neg": np.inf}, r"mean_neg must be finite, .* got inf"),
+        ({"mean_pos": np.ones((2, 2))}, r"mean_pos must be finite, a number or an arr"),
+        ({"scale": -1}, r"scale must be positive definite .* eigenvalue -1"),
+        ({"scale": [1, 0.0]}, r"scale must be positive definite .* eigenvalue 0"),
+        ({"scale": [[1, 2], [2, 1.0]]}, r"smallest eigenvalue -1"),
+        ({"scale": [[1, 2], [0, 1.0]]}, r"symmetric \(P, P\) matrix, got shape \(2, 2"),
+        ({"scale": np.ones((2, 3))}, r"symmetric \(P, P\) matrix, got shape \(2, 3\)"),
+        ({"scale": np.nan}, r"scale must be finite, .* got nan"),
+    ],
+)
+def test_prior_errors(options, text):
+    with pytest.raises(ValueError, match=text):
+        NormalInverseWishart(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"kappa": 2}, r"kappa must exceed P - 1 = 2 for a proper prior, got 2"),
+        ({"mean_neg": [1.0, 2.0]}, r"mean_neg must match the 3 features .* \(2,\)"),
+        ({"scale": np.eye(4)}, r"scale must match the 3 features .* \(4, 4\)"),
+        (
+            {"scale": 0.0, "kappa": -20},
+            r"df > 0 and q > 0, got df = -6 and .* 9 \+ 7 rows and P = 3",
+        ),
+    ],
+)
+def test_prior_meets_data_errors(rng, options, text):
+    with pytest.raises(ValueError, match=text):
+        project(*small_problem(rng), NormalInverseWishart(**options), "common")
+
+
+def test_improper_prior_without_spread():
+    X = np.repeat([0.0, 1.0], 5)[:, None]
+    prior = NormalInverseWishart(scale=0.0, nu_neg=0, nu_pos=0)
+    with pytest.raises(ValueError, match=r"got df = 13 and q = 0 with 5 \+ 5 rows"):
+        project(X, X[:, 0] > 0, [1.0], prior, "common")
+
+
+def test_level_errors():
+    posterior = AUCPosterior.from_cells(1.0, 1.0, 1.0, 5.0)
+    for bad in (0, 1, 1.5, np.nan):
+        with pytest.raises(ValueError, match=rf"must lie in \(0, 1\), got {bad}"):
+            posterior.interval(bad)
+    with pytest.raises(ValueError, match=r"q must lie in \[0, 1\], got -0.1"):
+        posterior.ppf(-0.1)

@@ -1,0 +1,204 @@
+"""Variances of the AUC: loops, enumeration of all samples, published output."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import interval_oracles as oracles
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skauc.statistics._ranks import (
+    bamber_variance,
+    clustered_covariance,
+    delong_covariance,
+    empirical_auc,
+    placements,
+)
+
+ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
+small = st.lists(st.integers(0, 4), min_size=2, max_size=9)
+
+
+def stacked(scores, positive):
+    parts = [placements(s[~positive], s[positive]) for s in scores]
+    return tuple(np.stack(v) for v in zip(*parts, strict=True))
+
+
+# ----------------------------------------------------------------------- oracle
+
+
+def test_covariance_of_three_scores_by_loops(rng):
+    positive = np.repeat([False, True], [13, 9])
+    scores = rng.integers(0, 7, (3, 22)) + 2.0 * positive
+    expected = oracles.loop_delong(scores[:, ~positive], scores[:, positive])
+    got = delong_covariance(*stacked(scores, positive))
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-17)
+
+
+def test_published_variances_and_covariances_of_proc():
+    positive = np.array(ASAH["outcome"]) == 1
+    names = ["wfns", "ndka", "s100b"]
+    scores = np.array([ASAH[name] for name in names], dtype=float)
+    got = delong_covariance(*stacked(scores, positive))
+    for i, name in enumerate(names):
+        assert got[i, i] == pytest.approx(ASAH["expected"]["variance"][name], rel=1e-12)
+    for a, b, value in ASAH["expected"]["covariance"]:
+        i, j = names.index(a), names.index(b)
+        assert got[i, j] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("probabilities", [(0.5, 0.5), (0.2, 0.3, 0.5)])
+def test_bamber_is_unbiased_over_all_samples_with_ties(probabilities):
+    # 3 negatives uniform, 2 positives with the given law: every sample, its weight
+    values = range(len(probabilities))
+    first = second = estimate = 0.0
+    uniform = 1 / len(probabilities)
+    for neg in product(values, repeat=3):
+        for pos in product(values, repeat=2):
+            p = uniform**3 * np.prod([probabilities[v] for v in pos])
+            neg_, pos_ = np.array(neg, float), np.array(pos, float)
+            auc = oracles.psi(neg_, pos_).mean()
+            first, second = first + p * auc, second + p * auc**2
+            estimate += p * unclipped_bamber(neg_, pos_)
+            assert bamber_variance(neg_, pos_) == pytest.approx(
+                max(unclipped_bamber(neg_, pos_), 0), abs=1e-15
+            )
+    assert estimate == pytest.approx(second - first**2, rel=1e-12)
+
+
+def unclipped_bamber(neg, pos):
+    """Eq. 2 with probabilities over pairs of distinct rows, counted one by one."""
+    kernel = oracles.psi(neg, pos)
+    n1, n0 = kernel.shape
+    auc, square = kernel.mean(), (kernel**2).mean()
+    xxy = np.mean(
+        [kernel[i, j] * kernel[k, j] for i in range(n1) for k in range(n1) if i != k
+         for j in range(n0)]
+    )  # fmt: skip
+    xyy = np.mean(
+        [kernel[i, j] * kernel[i, k] for i in range(n1)
+         for j in range(n0) for k in range(n0) if j != k]
+    )  # fmt: skip
+    total = square + (n1 - 1) * xxy + (n0 - 1) * xyy - (n1 + n0 - 1) * auc**2
+    return total / ((n1 - 1) * (n0 - 1))
+
+
+def test_obuchowski_by_loops(rng):
+    positive = rng.random(40) < 0.4
+    score = rng.integers(0, 9, 40) + 3.0 * positive
+    group = rng.integers(0, 12, 40)
+    got = clustered(score[None], positive, group)
+    expected = oracles.loop_obuchowski(score, positive, group)
+    assert got[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+def clustered(scores, positive, group, weight=None):
+    weight = np.ones(len(positive)) if weight is None else weight
+    parts = [
+        placements(s[~positive], s[positive], weight[~positive], weight[positive])
+        for s in scores
+    ]
+    v01, v10 = (np.stack(v) for v in zip(*parts, strict=True))
+    number = np.unique(group, return_inverse=True)[1]
+    return clustered_covariance(
+        v01, v10, number[~positive], number[positive],
+        weight[~positive], weight[positive],
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------- laws
+
+
+@settings(deadline=None, max_examples=80)
+@given(small, small, st.integers(0, 3))
+def test_weights_are_repeated_rows(neg, pos, seed):
+    neg, pos = np.array(neg, float), np.array(pos, float)
+    rng = np.random.default_rng(seed)
+    w0, w1 = rng.integers(1, 4, len(neg)), rng.integers(1, 4, len(pos))
+    weighted = placements(neg, pos, w0.astype(float), w1.astype(float))
+    repeated = placements(np.repeat(neg, w0), np.repeat(pos, w1))
+    for got, expected, w in zip(weighted, repeated, (w0, w1), strict=True):
+        np.testing.assert_allclose(np.repeat(got, w), expected, atol=1e-14)
+    got = delong_covariance(*(v[None] for v in weighted), w0, w1)
+    expected = delong_covariance(*(v[None] for v in repeated))
+    np.testing.assert_allclose(got, expected, atol=1e-14)
+
+
+def test_one_row_a_cluster_is_delong(rng):
+    positive = rng.random(30) < 0.5
+    scores = rng.normal(size=(2, 30)) + positive
+    got = clustered(scores, positive, np.arange(30))
+    expected = delong_covariance(*stacked(scores, positive))
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_rows_written_twice_in_one_cluster_tell_nothing_new(rng):
+    positive = np.repeat([False, True], [20, 15])
+    score = rng.normal(size=35) + positive
+    once = clustered(score[None], positive, np.arange(35))[0, 0]
+    twice = clustered(
+        np.repeat(score, 2)[None], np.repeat(positive, 2), np.repeat(np.arange(35), 2)
+    )[0, 0]
+    assert twice == pytest.approx(once, rel=1e-12)
+    weighted = clustered(score[None], positive, np.arange(35), np.full(35, 2.0))[0, 0]
+    assert weighted == pytest.approx(once, rel=1e-12)
+
+
+def test_influence_has_mean_zero(rng):
+    neg, pos = rng.integers(0, 5, 40) * 1.0, rng.integers(1, 6, 30) * 1.0
+    v01, v10 = placements(neg, pos)
+    assert v01.mean() == pytest.approx(v10.mean(), abs=1e-15)
+    assert v10.mean() == pytest.approx(empirical_auc(neg, pos), abs=1e-15)
+
+
+def test_swapping_classes_keeps_the_variance(rng):
+    neg, pos = rng.normal(size=12), rng.normal(size=7) + 1
+    v01, v10 = (v[None] for v in placements(neg, pos))
+    w01, w10 = (v[None] for v in placements(pos, neg))
+    np.testing.assert_allclose(
+        delong_covariance(v01, v10), delong_covariance(w01, w10), rtol=1e-13
+    )
+    assert bamber_variance(neg, pos) == pytest.approx(
+        bamber_variance(pos, neg), rel=1e-13
+    )
+
+
+# ------------------------------------------------------------------------- edges
+
+
+def test_near_ties_one_ulp_apart():
+    one = np.nextafter(1.0, 2.0)
+    assert empirical_auc(np.array([1.0]), np.array([one])) == 1.0
+    assert empirical_auc(np.array([one]), np.array([1.0])) == 0.0
+    tiny = 5e-324
+    assert empirical_auc(np.array([0.0]), np.array([tiny])) == 1.0
+    assert empirical_auc(np.array([-tiny]), np.array([-0.0])) == 1.0
+    assert empirical_auc(np.array([0.0]), np.array([-0.0])) == 0.5
+
+
+def test_infinite_scores():
+    neg = np.array([-np.inf, 0, np.inf])
+    pos = np.array([np.inf, 1.0])
+    expected = oracles.psi(neg, pos)
+    v01, v10 = placements(neg, pos)
+    np.testing.assert_allclose(v01, expected.mean(axis=0))
+    np.testing.assert_allclose(v10, expected.mean(axis=1))
+
+
+def test_one_row_of_a_class_has_no_variance():
+    v01, v10 = (v[None] for v in placements(np.arange(3.0), np.array([5.0])))
+    assert np.isnan(delong_covariance(v01, v10)).all()
+
+
+def test_counts_are_whole_numbers_for_many_rows(rng):
+    # 10⁶ + 10⁶ rows of 10 values: all pairs in closed form from the counts
+    neg, pos = rng.integers(0, 10, 10**6), rng.integers(0, 10, 10**6)
+    c0, c1 = np.bincount(neg).tolist(), np.bincount(pos).tolist()
+    half_pairs = sum(
+        c1[v] * (2 * sum(c0[:v]) + c0[v]) for v in range(10)
+    )  # exact Python integers
+    got = empirical_auc(neg.astype(float), pos.astype(float))
+    assert got == half_pairs / (2 * 10**12)

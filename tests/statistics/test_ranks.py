@@ -1,0 +1,82 @@
+"""Rank statistics against all pairs."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from skauc.statistics._ranks import empirical_auc, placements
+
+scores = st.lists(st.sampled_from([-np.inf, -2, 0, 0.5, 1, np.inf]), min_size=1)
+
+# ----------------------------------------------------------------------- oracle
+
+
+@settings(deadline=None, max_examples=60)
+@given(neg=scores, pos=scores)
+def test_all_pairs_with_ties(neg, pos):
+    neg, pos = np.array(neg, float), np.array(pos, float)
+    assert empirical_auc(neg, pos) == pytest.approx(
+        oracles.pairwise_auc(neg, pos), abs=1e-14
+    )
+    for got, expected in zip(
+        placements(neg, pos), oracles.loop_placements(neg, pos), strict=True
+    ):
+        np.testing.assert_allclose(got, expected, atol=1e-14)
+
+
+def test_weights(rng):
+    neg, pos = rng.integers(0, 6, 30) / 2, rng.integers(2, 8, 20) / 2
+    weight_neg, weight_pos = rng.uniform(size=30), rng.uniform(size=20)
+    weight_neg[:3] = 0
+    got = empirical_auc(neg, pos, weight_neg, weight_pos)
+    expected = oracles.pairwise_auc(neg, pos, weight_neg, weight_pos)
+    assert got == pytest.approx(expected, rel=1e-13)
+    sklearn = roc_auc_score(
+        np.repeat([0, 1], [30, 20]),
+        np.concatenate([neg, pos]),
+        sample_weight=np.concatenate([weight_neg, weight_pos]),
+    )
+    assert got == pytest.approx(sklearn, rel=1e-12)
+
+
+def test_placements_carry_delong(rng):
+    neg, pos = rng.integers(0, 9, 40) * 1.0, rng.integers(3, 12, 25) * 1.0
+    v01, v10 = placements(neg, pos)
+    got = v01.var(ddof=1) / len(neg) + v10.var(ddof=1) / len(pos)
+    assert got == pytest.approx(oracles.loop_delong_variance(neg, pos), rel=1e-12)
+
+
+# -------------------------------------------------------------------------- law
+
+
+def test_integer_weights_are_repeated_rows(rng):
+    neg, pos = rng.integers(0, 5, 15) * 1.0, rng.integers(1, 7, 12) * 1.0
+    weights = rng.integers(0, 4, 15), rng.integers(0, 4, 12)
+    repeated = np.repeat(neg, weights[0]), np.repeat(pos, weights[1])
+    got = empirical_auc(neg, pos, *weights)
+    assert got == pytest.approx(oracles.pairwise_auc(*repeated), rel=1e-13)
+
+
+def test_swap_monotone_permutation(rng):
+    neg, pos = rng.integers(0, 12, 50) / 8, rng.integers(3, 15, 30) / 8
+    auc = empirical_auc(neg, pos)
+    assert empirical_auc(pos, neg) == pytest.approx(1 - auc, abs=1e-15)
+    assert empirical_auc(neg**3, pos**3) == auc  # eighths: no rounding
+    shuffled = rng.permutation(neg), rng.permutation(pos)
+    assert empirical_auc(*shuffled) == pytest.approx(auc, rel=1e-14)
+    v01, v10 = placements(neg, pos)
+    assert v01.mean() == pytest.approx(v10.mean(), abs=1e-14)
+
+
+# ------------------------------------------------------------------------- edge
+
+
+def test_perfect_reversed_and_equal():
+    low, high, same = np.zeros(3), np.ones(2), np.zeros(2)
+    for weights in ((), (np.ones(3), np.ones(2))):
+        assert empirical_auc(low, high, *weights) == 1.0
+        assert empirical_auc(high[[0, 0, 1]], same, *weights) == 0.0
+        assert empirical_auc(low, same, *weights) == 0.5
