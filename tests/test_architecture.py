@@ -39,7 +39,7 @@ INSIDE = [path for path in FILES if path != Path("__init__.py")]
 TREES = {path: ast.parse((PACKAGE / path).read_text()) for path in FILES}
 
 
-def name(path):
+def text(path):
     return str(path)
 
 
@@ -67,16 +67,15 @@ def own_modules(path):
         parent = here[: len(here) - level + 1]
         assert parent, f"{path} imports from outside the package"
         parts = (*parent[1:], *filter(None, module.split(".")))
-        for one in [parts] if module else [(*parts, n) for n in names]:
-            yield one
+        yield from [parts] if module else [(*parts, n) for n in names]
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=name)
+@pytest.mark.parametrize("path", INSIDE, ids=text)
 def test_every_file_has_a_room(path):
     assert room(path) in BELOW
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=name)
+@pytest.mark.parametrize("path", INSIDE, ids=text)
 def test_imports_keep_the_table(path):
     for parts in own_modules(path):
         assert parts[0] in BELOW[room(path)] | {room(path)}, (
@@ -98,7 +97,7 @@ def test_imports_within_a_folder_point_one_way(folder):
         done |= ready
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=name)
+@pytest.mark.parametrize("path", INSIDE, ids=text)
 def test_only_known_dependencies_and_their_public_names(path):
     for level, module, names in imports(path):
         if level:
@@ -110,7 +109,7 @@ def test_only_known_dependencies_and_their_public_names(path):
         assert not private, f"{module} {private} is private"
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
+@pytest.mark.parametrize("path", FILES, ids=text)
 def test_optional_packages_are_imported_inside_functions(path):
     for _, module, _ in imports(path, nodes=TREES[path].body):
         assert module.split(".")[0] not in OPTIONAL
