@@ -15,7 +15,8 @@ from .._validation import (
     check_weight,
 )
 from ._confidence_limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
-from ._methods import METHODS, Sample
+from ._methods import METHODS
+from ._sample import Sample
 
 DEFAULT_METHOD = "score"
 
