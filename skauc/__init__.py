@@ -8,7 +8,8 @@ Choose a linear model without folds::
 
 from .adaptive._cache import clear_cache
 from .adaptive._prior import AdaptivePrior
-from .displays._roc import AUCPosteriorDisplay, BinormalROCDisplay
+from .displays._auc_posterior import AUCPosteriorDisplay
+from .displays._roc import BinormalROCDisplay
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression

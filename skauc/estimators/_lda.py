@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from .._validation import check_option
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import Moments, project_samples
-from ._base import check_classes, check_feature_sizes, check_labels, check_priors
+from ._checks import check_classes, check_feature_sizes, check_labels, check_priors
 from ._discriminant_curves import publish_curves
 
 

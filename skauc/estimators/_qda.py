@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
-from ._base import check_feature_sizes, check_labels, check_priors
+from ._checks import check_feature_sizes, check_labels, check_priors
 from ._discriminant_curves import publish_curves
 
 

@@ -219,14 +219,14 @@ def _compare_many(scores):
     auc, covariance = scores.auc, scores.covariance()
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    seen = spread > 1e-12 * np.trace(covariance)
+    varies = spread > 1e-12 * np.trace(covariance)
     gap = axes.T @ (L @ auc)
-    statistic, df = (gap[seen] ** 2 / spread[seen]).sum(), int(seen.sum())
+    statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
     # A difference without variance is no repeated score: the largest possible one.
-    unseen = axes[:, ~seen] @ gap[~seen]
-    length = np.linalg.norm(unseen)
+    without = axes[:, ~varies] @ gap[~varies]
+    length = np.linalg.norm(without)
     if length > 1e-9:
-        contrast = unseen / length @ L
+        contrast = without / length @ L
         statistic += length**2 * scores.smaller / (np.abs(contrast).sum() / 2) ** 2
         df += 1
     return AUCComparisons(

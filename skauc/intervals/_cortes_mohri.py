@@ -120,7 +120,7 @@ def _adaptive_interval(m, n, k0, confidence_level):
     N = m + n
     rate = (k0 + 0.5) / (N + 1)
     sd = sqrt(N * rate * (1 - rate))
-    far = int(12 * sd + 12)  # less than 1e-32 of the law of K lies beyond
+    far = int(12 * sd + 12)  # less than 1e-32 of the distribution of K lies beyond
     step = -(-2 * far // _GRID)
     k = k0 + step * np.arange(-(min(far, k0) // step), min(far, N - k0) // step + 1)
     probability = step * binom.pmf(k, N, rate)
@@ -167,7 +167,7 @@ def _log_risk_of_k0(distance, probability, confidence_level):
         return (1 - risk) @ probability - confidence_level
 
     smallest = -690.0  # e^−690 is still a normal float
-    if excess(smallest) <= 0:  # the law's own tail is the whole risk
+    if excess(smallest) <= 0:  # the distribution's own tail is the whole risk
         return smallest
     return brentq(excess, smallest, 0, xtol=1e-10)
 

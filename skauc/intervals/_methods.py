@@ -134,7 +134,27 @@ def _score(variance_of):
     return Own(error, limits)
 
 
+# Under κ the degrees of freedom are n_c + κ a class, or n₀ + n₁ + κ for both
 _REFERENCE_KAPPA = {"separate": -1.0, "common": -2.0}  # df n_c − 1 each, or n − 2
+
+
+def reference_posterior(neg, pos, covariance="separate") -> AUCPosterior:
+    """Posterior of the AUC of one normal score under the reference prior.
+
+    Parameters
+    ----------
+    neg, pos : Moments
+        Of the scores of each class.
+    covariance : {"separate", "common"}
+        Prior ∝ 1/(σ₀² σ₁²), or ∝ 1/σ² for one variance.
+
+    Returns
+    -------
+    AUCPosterior
+    """
+    kappa = _REFERENCE_KAPPA[covariance]
+    prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=kappa, scale=0.0)
+    return projected_posterior(neg, pos, np.ones(1), prior, covariance).auc()
 
 
 def _posterior(sample, covariance="separate") -> AUCPosterior | None:
@@ -144,9 +164,7 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
     least = min if covariance == "separate" else max
     if least(neg.scatter, pos.scatter) == 0:
         return None
-    kappa = _REFERENCE_KAPPA[covariance]
-    prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=kappa, scale=0.0)
-    return projected_posterior(neg, pos, np.ones(1), prior, covariance).auc()
+    return reference_posterior(neg, pos, covariance)
 
 
 def _bayesian_error(sample, **options):

@@ -13,12 +13,13 @@ from ..statistics._ranks import (
     empirical_auc,
     placements,
 )
+from ..statistics._result import Value
 
 _MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Value):
     """Rows of both classes: scores, weights, clusters.
 
     The scores are sorted when no weight or cluster hangs on their order.

@@ -15,8 +15,20 @@ from typing import Any
 import numpy as np
 
 
-class Result:
-    """Parent of the frozen dataclasses (``eq=False``) that public functions return."""
+class Value:
+    """Parent of frozen dataclasses (``eq=False``) with arrays: equal by value."""
+
+    def __eq__(self, other) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(map(_same, _values(self), _values(other)))
+
+    def __hash__(self) -> int:
+        return hash((type(self), *map(_hashable, _values(self))))
+
+
+class Result(Value):
+    """Parent of the values (``eq=False``) that public functions return."""
 
     def _columns(self) -> Mapping[str, Sequence]:
         """Columns of the result's table; one named ``""`` holds the rows' names."""
@@ -50,14 +62,6 @@ class Result:
             for row in zip(*columns.values(), strict=True)
         )
         return f"<table><tr>{head}</tr>{body}</table>"
-
-    def __eq__(self, other) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(map(_same, _values(self), _values(other)))
-
-    def __hash__(self) -> int:
-        return hash((type(self), *map(_hashable, _values(self))))
 
 
 @singledispatch
