@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from .._validation import check_non_negative
+from .._validation import check_column, check_non_negative, check_number
 from ._likelihood import ORDINARY, feature_sizes
 
 
@@ -108,20 +108,23 @@ def check_finite_features(X):
         raise ValueError("X must be finite, got NaN or infinity (inf)")
 
 
-def check_number(name, value, low, *, high=np.inf, integer=False, open_low=False):
-    """Check a parameter that is a number in [low, high] (or (low, high])."""
-    kind = Integral if integer else Real
-    fits = isinstance(value, kind) and not isinstance(value, bool)
-    if fits and not integer:
-        try:
-            float(value)
-        except OverflowError:
-            fits = False
-    if not fits or not (low < value or (low == value and not open_low)) or value > high:
-        word = "an integer" if integer else "a number"
-        rule = f"{'>' if open_low else '>='} {low}"
-        rule += f" and <= {high}" if high < np.inf else ""
-        raise ValueError(f"{name} must be {word} {rule}, got {value!r}")
+def check_parameter(name, value, low, *, high=np.inf, integer=False, open_low=False):
+    """Check a parameter that is a number in [low, high] (or (low, high]).
+
+    Not :func:`sklearn.utils.check_scalar`: that lets NaN and booleans through (neither
+    ``nan < 0`` nor ``isinstance(True, Real)`` refuses them), raises a TypeError for
+    some wrong values, and speaks in several sentences.
+    """
+    rule = f"be {'an integer' if integer else 'a number'} {'>' if open_low else '>='} "
+    rule += f"{low} and <= {high}" if high < np.inf else f"{low}"
+
+    def holds(number):
+        above = low < number or (low == number and not open_low)
+        return (
+            above and number <= high and (isinstance(number, Integral) or not integer)
+        )
+
+    check_number(name, value, rule, holds)
     return value
 
 
@@ -137,7 +140,10 @@ def check_feature_sizes(X):
 
     What is no numeric table is left to scikit-learn's checks.
     """
-    X = X if sparse.issparse(X) else np.asarray(X)
+    try:
+        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    except ValueError:  # rows of several lengths
+        return
     if X.dtype.kind in "fiu" and X.ndim == 2 and 0 not in X.shape:
         check_sizes(feature_sizes(X))
 
@@ -154,6 +160,36 @@ def check_sizes(sizes):
         )
 
 
+def check_discriminant(X, y, priors):
+    """What a discriminant's parent would say later, or not in one sentence.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+    y : array-like of shape (n,)
+    priors : array-like of shape (n_classes,) or None
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If labels, sizes of features or priors break their rule.
+    """
+    if y is None:
+        raise ValueError("y should be a 1d array, got None")
+    if np.iscomplexobj(y):
+        raise ValueError("Complex data not supported: y must hold labels")
+    labels = check_column("y", y)
+    check_labels(labels)
+    check_classes(labels)
+    check_priors(priors, len(np.unique(labels)))
+    check_feature_sizes(X)
+    return labels
+
+
 def check_priors(priors, n_classes):
     """Check the priors of a discriminant: None, or a number >= 0 for each class."""
     if priors is None:
@@ -163,6 +199,8 @@ def check_priors(priors, n_classes):
     except (TypeError, ValueError, OverflowError):
         values = np.array(np.nan)
     # NaN fails both comparisons
+    if values.shape == (n_classes,) and (values < 0).any():
+        raise ValueError(f"priors must be non-negative, got {priors!r}")
     if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
         raise ValueError(
             f"priors must hold a number >= 0 for each of the {n_classes} classes, not "

@@ -19,7 +19,7 @@ from ._checks import (
     check_feature_sizes,
     check_finite_features,
     check_flag,
-    check_number,
+    check_parameter,
 )
 from ._rayleigh import RayleighProblem, maximise, whitening
 from ._shrinkage import shrinkage_weight
@@ -242,13 +242,13 @@ class GaussianAUCClassifier(LinearClassifier):
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
         elif self.shrinkage is not None:
-            check_number("shrinkage", self.shrinkage, 0, high=1)
+            check_parameter("shrinkage", self.shrinkage, 0, high=1)
         if isinstance(self.threshold, str):
             check_option("threshold", self.threshold, ("youden", "prior"))
-        elif not np.isfinite(check_number("threshold", self.threshold, -np.inf)):
+        elif not np.isfinite(check_parameter("threshold", self.threshold, -np.inf)):
             raise ValueError(f"threshold must be finite, got {self.threshold}")
-        check_number("tol", self.tol, 0, open_low=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_parameter("tol", self.tol, 0, open_low=True)
+        check_parameter("max_iter", self.max_iter, 1, integer=True)
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem):

@@ -14,7 +14,7 @@ from ._checks import (
     check_classes,
     check_finite_features,
     check_flag,
-    check_number,
+    check_parameter,
 )
 from ._irls import irls
 from ._logistic_inference import LogisticInference
@@ -177,15 +177,15 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         return self
 
     def _check_parameters(self):
-        check_number("C", self.C, 0, open_low=True)
-        check_number("tol", self.tol, 0, open_low=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("max_halvings", self.max_halvings, 0, integer=True)
+        check_parameter("C", self.C, 0, open_low=True)
+        check_parameter("tol", self.tol, 0, open_low=True)
+        check_parameter("max_iter", self.max_iter, 1, integer=True)
+        check_parameter("max_halvings", self.max_halvings, 0, integer=True)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         if isinstance(self.class_weight, dict):
             for label, factor in self.class_weight.items():
-                check_number(
+                check_parameter(
                     f"class_weight of {label!r}", factor, 0, high=np.finfo(float).max
                 )
         if not (
