@@ -359,13 +359,13 @@ def _band(neg, pos, confidence_level):
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
     positive = np.repeat([False, True], [len(sample.neg), len(sample.pos)])
-    weight = sample.weight_neg, sample.weight_pos
+    weighted = sample.weight_pos is not None
     if sample.cluster_pos is not None:  # the band takes the rows as independent
         options = {"plot_band": False} | options
     return BinormalROCDisplay.from_predictions(
         positive,
         np.concatenate([sample.neg, sample.pos]),
-        sample_weight=None if weight[0] is None else np.concatenate(weight),
+        sample_weight=np.concatenate(sample.counts) if weighted else None,
         ax=ax,
         **options,
     )

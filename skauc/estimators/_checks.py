@@ -6,30 +6,31 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._validation import check_column, check_non_negative, check_number
 from ._likelihood import ORDINARY, feature_sizes
 
 
 def check_labels(y):
-    """Raise if labels are missing, or of kinds that cannot be sorted."""
+    """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
-    if y.dtype != object:
-        return
+    if y.dtype == object:
+        _check_kinds(y.ravel().tolist())
+    with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
+        check_classification_targets(y)
+
+
+def _check_kinds(labels):
     kinds = {
-        str
-        if isinstance(label, str)
-        else Real
-        if isinstance(label, Real)
-        else type(label)
-        for label in y.ravel()
+        next((kind for kind in (str, Real) if isinstance(label, kind)), type(label))
+        for label in labels
     }
-    missing = [label for label in y.ravel() if label is None or label != label]
+    missing = [label for label in labels if label is None or label != label]
     if missing or len(kinds) > 1:
-        got = missing[:1] or y.ravel()[:3].tolist()
         raise ValueError(
-            f"y must hold labels of one kind without missing values, got {got}"
+            "y must hold labels of one kind without missing values, got "
+            f"{missing[:1] or labels[:3]}"
         )
 
 
@@ -56,7 +57,7 @@ def check_classes(y, *, binary=False):
     if binary and len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}."
+            f"{type_of_target(y)}. y must hold two classes, got {len(classes)}"
         )
     if len(classes) < 2:
         raise ValueError(
@@ -180,8 +181,6 @@ def check_discriminant(X, y, priors):
     """
     if y is None:
         raise ValueError("y should be a 1d array, got None")
-    if np.iscomplexobj(y):
-        raise ValueError("Complex data not supported: y must hold labels")
     labels = check_column("y", y)
     check_labels(labels)
     check_classes(labels)

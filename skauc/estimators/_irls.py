@@ -20,7 +20,8 @@ block of rows is copied, and the binary model is M = 1, T = (0, 1)ᵀ.
 
 For P > n the rows are replaced by their r ≤ n coordinates in their own span
 (``statistics/_row_space.py``): a ridge and the least norm are the same there, and
-nothing is P×P. Weights, and features of extreme size, are measured in powers of two that keep
+nothing is P×P. Weights, and features of extreme size, are measured in powers of two
+that keep
 every square a normal number.
 """
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_level
 from ._coefficient_table import CoefficientTable
+from ._irls import IRLSResult
 
 
 class LikelihoodRatio(NamedTuple):
@@ -22,6 +23,20 @@ class LikelihoodRatio(NamedTuple):
 
 class LogisticInference:
     """Inference of a fitted logistic model, from its ``result_`` and likelihood."""
+
+    C: float
+    fit_intercept: bool
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    deviance_: float
+    log_likelihood_: float
+    n_features_in_: int
+    n_observations_: float
+    n_parameters_: int
+    reference_: object
+    result_: IRLSResult
+    separation_: str | None
 
     @property
     def covariance_(self):

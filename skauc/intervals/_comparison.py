@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
 from .._validation import check_level, check_number, check_option
+from ..statistics._result import Result, aligned
 from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
 
 
-@dataclass(frozen=True)
-class AUCComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class AUCComparison(Result):
     """Difference of two AUCs, its test and its interval.
 
     Made by :func:`compare_auc`.
@@ -54,6 +56,26 @@ class AUCComparison:
         )
         check_number("null", self.null, "lie in (-1, 1)", lambda null: -1 < null < 1)
         check_option("alternative", self.alternative, ALTERNATIVES)
+
+    def __repr__(self):
+        low, high = self.confidence_interval()
+        return (
+            f"AUCComparison(difference={self.difference:.4g}, interval95=({low:.4g}, "
+            f"{high:.4g}), statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g})"
+        )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        return {
+            "auc_a": [self.auc_a],
+            "auc_b": [self.auc_b],
+            "difference": [self.difference],
+            "standard_error": [self.standard_error],
+            "low": [low],
+            "high": [high],
+            "statistic": [self.statistic],
+            "pvalue": [self.pvalue],
+        }
 
     @property
     def difference(self) -> float:
@@ -105,8 +127,8 @@ class AUCComparison:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class AUCComparisons:
+@dataclass(frozen=True, eq=False, repr=False)
+class AUCComparisons(Result):
     """Three AUCs or more under their joint covariance.
 
     Made by :func:`compare_auc`.
@@ -133,6 +155,12 @@ class AUCComparisons:
     >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
     (2, 0.49, array([0.74, 1.  , 1.  ]))
+    >>> result
+    AUCComparisons(auc=[0.96, 0.8, 0.84], statistic=1.407, df=2, pvalue=0.495)
+           difference      low    high  statistic  pvalue  adjusted_pvalue
+    0 - 1        0.16  -0.1116  0.4316      1.155  0.2482           0.7446
+    0 - 2        0.12   -0.235   0.475     0.6626  0.5076                1
+    1 - 2       -0.04  -0.2816  0.2016    -0.3244  0.7456                1
     """
 
     auc: np.ndarray
@@ -140,6 +168,30 @@ class AUCComparisons:
     statistic: float
     df: int
     pairs: tuple[AUCComparison, ...]
+
+    def __repr__(self):
+        columns = self._columns()
+        table = [tuple(columns)]
+        for row in zip(*columns.values(), strict=True):
+            table.append((row[0], *(f"{value:.4g}" for value in row[1:])))
+        auc = ", ".join(f"{value:.4g}" for value in self.auc)
+        return (
+            f"AUCComparisons(auc=[{auc}], statistic={self.statistic:.4g}, "
+            f"df={self.df}, pvalue={self.pvalue:.4g})\n{aligned(table)}"
+        )
+
+    def _columns(self):
+        order = combinations(range(len(self.auc)), 2)
+        limits = [pair.confidence_interval() for pair in self.pairs]
+        return {
+            "": [f"{i} - {j}" for i, j in order],
+            "difference": [pair.difference for pair in self.pairs],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+            "statistic": [pair.statistic for pair in self.pairs],
+            "pvalue": [pair.pvalue for pair in self.pairs],
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+        }
 
     @property
     def pvalue(self) -> float:

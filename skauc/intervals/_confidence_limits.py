@@ -18,6 +18,8 @@ import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
 TRANSFORMS = ("none", "logit", "probit")
+_TINY = 1e-300  # a parameter of the beta distribution must not be 0
+_HALVINGS = 60  # of [0, 1]: beyond the 53 bits of a float
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -28,7 +30,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def interval_tails(confidence_level, alternative):
+def interval_tails(confidence_level, alternative) -> tuple[float, float]:
     """What may be missed below and above; scipy's meaning of ``alternative``.
 
     Parameters
@@ -56,6 +58,7 @@ def hanley_mcneil_variance(auc, n_neg, n_pos):
     ``P_xxy = A/(2 − A)``, ``P_xyy = 2A²/(1 + A)``, each written as A(1 − A) times a
     factor.
     """
+    # P_xxy − A² = A(1 − A)(1 − A)/(2 − A),  P_xyy − A² = A(1 − A)A/(1 + A)
     factor = 1 + (n_pos - 1) * (1 - auc) / (2 - auc) + (n_neg - 1) * auc / (1 + auc)
     return auc * (1 - auc) * factor / (n_neg * n_pos)
 
@@ -97,12 +100,14 @@ def exact_limits(share, n, tail_low, tail_high):
     """Clopper–Pearson limits of ``share · n`` successes in n; elementwise.
 
     The bound for an AUC whose variance is estimated as 0: no AUC varies more than a
-    share of the smaller class.
+    share of the smaller class. Not ``scipy.stats.binomtest(...).proportion_ci``, which
+    takes one whole number of successes; these are arrays, of any size, weighted or not.
     """
+    # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
     x = np.asarray(share * n, dtype=float)
     rest = n - x
-    low = betaincinv(np.maximum(x, 1e-300), rest + 1, tail_low)
-    high = 1 - betaincinv(np.maximum(rest, 1e-300), x + 1, tail_high)
+    low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
+    high = 1 - betaincinv(np.maximum(rest, _TINY), x + 1, tail_high)
     return np.where(x > 0, low, 0.0)[()], np.where(rest > 0, high, 1.0)[()]
 
 
@@ -126,7 +131,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     """
     auc, error = np.asarray(auc, dtype=float), np.asarray(error, dtype=float)
     degenerate = (error <= 0) | (auc <= 0) | (auc >= 1)
-    inside = np.where(degenerate, 0.5, auc)
+    inside = np.where(degenerate, 0.5, auc)  # any number that g takes
     forward, slope, back = {
         "none": (_same, np.ones_like, _clip),
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
@@ -168,7 +173,7 @@ def score_limits(auc, variance, tail_low, tail_high):
         z2 = ndtri(tail) ** 2
         end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
         inner, outer = auc, end + 0 * auc
-        for _ in range(60):
+        for _ in range(_HALVINGS):
             middle = (inner + outer) / 2
             within = (auc - middle) ** 2 <= z2 * variance(middle)
             inner, outer = (
@@ -189,4 +194,5 @@ def _clip(auc):
 
 
 def _probit_slope(auc):
+    """``dΦ⁻¹(A)/dA = 1/φ(Φ⁻¹(A))``."""
     return np.sqrt(2 * np.pi) * np.exp(ndtri(auc) ** 2 / 2)

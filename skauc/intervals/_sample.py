@@ -67,7 +67,7 @@ class Sample(Value):
     @property
     def sizes(self) -> tuple[float, float]:
         """Rows of each class, or the sums of their weights."""
-        if self.weight_neg is None:
+        if self.weight_neg is None or self.weight_pos is None:
             return len(self.neg), len(self.pos)
         return float(self.weight_neg.sum()), float(self.weight_pos.sum())
 
@@ -83,8 +83,7 @@ class Sample(Value):
         """Whether clusters, or weights that count rows, say what varies."""
         if self.cluster_pos is not None or self.weight_neg is None:
             return True  # survey statistics and row counts both know what varies
-        weights = self.weight_neg, self.weight_pos
-        whole = all((weight == np.floor(weight)).all() for weight in weights)
+        whole = all((weight == np.floor(weight)).all() for weight in self.counts)
         return whole and sum(self.sizes) <= _MOST_ROWS
 
     def check_variance(self):
@@ -104,9 +103,9 @@ class Sample(Value):
         return placements(self.neg, self.pos, self.weight_neg, self.weight_pos)
 
     @property
-    def counts(self):
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """How often each row counts, for negatives and positives."""
-        if self.weight_neg is None:
+        if self.weight_neg is None or self.weight_pos is None:
             return np.ones(len(self.neg)), np.ones(len(self.pos))
         return self.weight_neg, self.weight_pos
 
