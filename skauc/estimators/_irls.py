@@ -1,28 +1,9 @@
 """Newton's method (IRLS) for logistic models, binary and multinomial.
 
-Row i has weight w_i, features x̃_i = (x_i, 1) and class c_i of K. The logits are
-``F = X̃ B Tᵀ`` with free parameters B, one column for each of M = K − 1 contrasts, and
-a fixed coding T of shape (K, M):
-
-* *reference*: the identity with a row of zeros for the reference class;
-* *symmetric*: orthonormal columns that add up to 0, so that ``‖BTᵀ‖ = ‖B‖`` and a
-  ridge on B is the ridge on all K coefficient rows.
-
-With p_ik the class probabilities and t_k the rows of T, the log-likelihood, its
-gradient and its information (negative Hessian) are
-
-    ℓ = Σ w_i log p_{i c_i},   G = X̃ᵀ diag(w) (Y − p) T,
-    H = Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km,   S_km = X̃ᵀ diag(w p_k p_m) X̃,
-
-because diag(p) − ppᵀ is the Laplacian of the complete graph with edges p_k p_m. Every
-S_km is one symmetric product of rows scaled by √(w p_k p_m); nothing larger than a
-block of rows is copied, and the binary model is M = 1, T = (0, 1)ᵀ.
-
-For P > n the rows are replaced by their r ≤ n coordinates in their own span
-(``statistics/_row_space.py``): a ridge and the least norm are the same there, and
-nothing is P×P. Weights, and features of extreme size, are measured in powers of two
-that keep
-every square a normal number.
+Section 1 of :mod:`skauc.estimators`. For P > n the rows are replaced by their r ≤ n
+coordinates in their own span (``statistics/_row_space.py``): a ridge and the least norm
+are the same there, and nothing is P×P. Weights, and features of extreme size, are
+measured in powers of two that keep every square a normal number.
 """
 
 from __future__ import annotations

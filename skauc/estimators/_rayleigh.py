@@ -1,14 +1,6 @@
 """Maximise the Gaussian AUC of a direction: a Rayleigh quotient.
 
-With ``μ = x̄₁ − x̄₀``, ``Σ = Σ̂₀ + Σ̂₁`` (unbiased, one per class) the AUC of the score
-θᵀx is Φ(r(θ)) for normal classes, ``r(θ) = θᵀμ/√(θᵀΣθ)``, whose maximiser is
-``θ* ∝ Σ⁻¹μ`` with ``r² = μᵀΣ⁻¹μ``. Shrinkage puts ``(1 − α)Σ + ατI``, ``τ = tr Σ/P``,
-for Σ.
-
-*Working coordinates* are ``(x − x̄)/s``; for P > n the coordinates of the n rows in
-their own span, where I stays I and tr Σ stays tr Σ, so that nothing is ever P×P.
-*Whitened coordinates* u have ``θ = Au``, ``AᵀΣA = I``: there ``r = uᵀm/‖u‖`` with
-``m = Aᵀμ``, perfectly scaled for any solver.
+Section 2 of :mod:`skauc.estimators`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 The formulas are section 3 of :mod:`skauc.estimators`; Σ and the rows are those of a
 ``RayleighProblem``, in its working coordinates.
-
-References: Ledoit & Wolf (2004), https://doi.org/10.1016/S0047-259X(03)00096-4; Chen,
-Wiesel, Eldar & Hero (2010), https://doi.org/10.1109/TSP.2010.2053029.
 """
 
 from __future__ import annotations
@@ -46,10 +43,10 @@ def _sizes(problem):
 
 
 def _ledoit_wolf(problem):
-    """Ledoit & Wolf (2004), lemma 3.2: ``α = Σ_i ‖z_i z_iᵀ − S‖²/n² / ‖S − τI‖²``."""
+    """Ledoit & Wolf (2004), section 3.3: b²/d²."""
     n, _, square, _, spread = _sizes(problem)
     weight, norms = problem.norms()
-    # Σ_i ‖z_i z_iᵀ − S‖² = Σ_i ‖z_i‖⁴ − n‖S‖², the n² standing in the norms
+    # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated
     noise = weight @ norms**2 - square / n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
 

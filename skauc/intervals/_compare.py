@@ -24,7 +24,10 @@ from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
 from ._sample import Sample, placement_covariance
 
-_ROUNDING = (64 * np.finfo(float).eps) ** 2  # a variance below it is 0
+# A variance below it is 0: the square of the rounding of a difference of two means
+_ROUNDING = (64 * np.finfo(float).eps) ** 2
+_NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
+_NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
 
 
 def compare_auc(
@@ -133,22 +136,19 @@ def compare_auc(
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         auc_b, variance = float(constant), a.variance([1.0])
-        largest = constant * (1 - constant) / a.smaller
+        largest = auc_b * (1 - auc_b) / a.smaller
     elif y_true_b is not None:
         if sample_weight is not None or groups is not None:
             raise ValueError(
                 "sample_weight and groups must be None with y_true_b, got some"
             )
         b = _Scores.from_rows(y_true_b, [score_b], None, None, pos_label, name="_b")
-        auc_b, variance = b.auc[0], a.variance([1.0]) + b.variance([1.0])
+        auc_b, variance = float(b.auc[0]), a.variance([1.0]) + b.variance([1.0])
         largest = (1 / a.smaller + 1 / b.smaller) / 4
     else:
         return a.compare(0, 1, null, alternative)
-    if variance <= _ROUNDING:
-        variance = largest
-    return AUCComparison(
-        float(a.auc[0]), float(auc_b), float(np.sqrt(variance)), null, alternative
-    )
+    error = float(np.sqrt(variance if variance > _ROUNDING else largest))
+    return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +219,14 @@ def _compare_many(scores):
     auc, covariance = scores.auc, scores.covariance()
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    varies = spread > 1e-12 * np.trace(covariance)
-    gap = axes.T @ (L @ auc)
+    varies = spread > _NO_VARIANCE * np.trace(covariance)
+    gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
     statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
-    # A difference without variance is no repeated score: the largest possible one.
+    # A difference without variance comes of no repeated score: as in section 5 it is
+    # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
     without = axes[:, ~varies] @ gap[~varies]
     length = np.linalg.norm(without)
-    if length > 1e-9:
+    if length > _NO_GAP:
         contrast = without / length @ L
         statistic += length**2 * scores.smaller / (np.abs(contrast).sum() / 2) ** 2
         df += 1

@@ -4,10 +4,7 @@ Everything here broadcasts over arrays: one interval, or a simulation of thousan
 A pair of *tails* is what an interval may miss on its lower and upper side: α/2 and
 α/2 for a two-sided one, α and 0 for a one-sided.
 
-References: Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747;
-Newcombe (2006), https://doi.org/10.1002/sim.2324 (method 5, the score interval);
-Pepe (2003), section 5.2.6, for the logit scale; Clopper & Pearson (1934),
-https://doi.org/10.1093/biomet/26.4.404.
+The formulas are sections 2 and 3 of :mod:`skauc.intervals`.
 """
 
 from __future__ import annotations

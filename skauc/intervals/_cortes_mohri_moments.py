@@ -1,46 +1,6 @@
-"""The AUC when only the number of errors is known (Cortes & Mohri 2004).
+"""Moments of the AUC when only the number of errors is known.
 
-m positives, n negatives, N = m + n. All strict rankings with a threshold in one of
-their N + 1 gaps are equally likely; condition on k errors, x false positives and
-y = k − x false negatives. Given x,
-
-    E[A|x]   = 1 − ½(x/n + y/m),
-    Var[A|x] = {(m − y) x (M + 1) + (n − x) y (M' + 1)}/(12 m² n²),
-    P(x)     ∝ C(M, x) C(M', y),    M = m − y + x,    M' = N − M,
-
-so that mean and variance need E[x] and E[x²] (the cubes cancel). The published closed
-form for them holds for k ≤ min(m, n) and loses digits; this one holds for every k.
-
-**Derivation.** Let ``α = |k − m|``, ``β = |k − n|``, ``d = α + β`` and shift the
-counts to ``i = x − (k − m)₊``, ``j = y − (k − n)₊``; their sum is
-``L = min(k, m, n, N − k)``, and ``d = N − 2L``. Both binomials become central,
-``C(2i + α, i) C(2j + β, j)``, with generating functions ``F_α(z) = c(z)^α s(z)``,
-Catalan's c and ``s = (1 − 4z)^−½``. From
-``z c'/c = (s − 1)/2`` and ``z s' = s(s² − 1)/2``, weighting by ``i^q`` multiplies
-``F_α F_β = c^d s²`` by a polynomial Q_q(s)/2^q,
-
-    Q₁ = α(s − 1) + s² − 1,    Q₂ = Q₁² + s(s² − 1) Q₁',
-
-and with ``G_p = [z^L] c^d s^p / [z^L] c^d s²`` the same two identities give for
-the ratios ``R_p = G_{p+1}/G_p``
-
-    R_p = (N + p)/(d + p R_{p+1}),    R_{p+1} = (N + p + 1)/p · I_p/I_{p−1},
-    I_p = ∫₀¹ v^p (1 − v²)^L (1 − v)^d dv,
-
-for integration by parts gives the integrals the same recurrence, and it has one
-positive solution. Downwards it forgets its start, so one Gauss–Legendre rule starts
-it at p = 7, and ``h_p = R_p − 1`` and ``e_p = R_p − R_{p+1}`` have recurrences of their
-own. Then E[i], E[j] and Var[i] = Var[j] follow from h, e and G, and
-
-    1 − E[A] = ½(E[x]/n + E[y]/m),
-    12 m² n² Var[A] = (m − y) x (M + 1) + (n − x) y (M' + 1) at the means
-                      + {3N + 2 + 3(m − n)²} Var[i],
-
-sums of positive terms: nothing cancels, and the relative error is a few roundings
-for every k and N. Nothing here needs k to be whole.
-
-References: Cortes & Mohri (2004), "Confidence intervals for the area under the ROC
-curve", NIPS 17, 305–312.
+The derivation is section 6 of :mod:`skauc.intervals`; its letters are used here.
 """
 
 from __future__ import annotations
