@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
 from inspect import signature
 from threading import Lock
 
@@ -30,11 +29,15 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ..leave_pair_out._estimate import (
     LeavePairOut,
-    PenalisedFit,
     class_of_one_row,
     leave_pair_out,
+)
+from ..leave_pair_out._objective import (
+    Discriminant,
+    PenalisedFit,
     on_its_ray,
     stationarity,
+    with_optimum,
 )
 from ..statistics._moments import class_moments, project_samples
 
@@ -205,14 +208,6 @@ def _logistic(model, Z, positive, sample_weight):
     return _described("logistic", l2, case_weight, model, scaling, Z, positive)
 
 
-def logistic_objective(model, Z, positive, sample_weight, C):
-    """Objective of a logistic regression with a free intercept and penalty 1/C."""
-    case_weight = _case_weight(model, positive, sample_weight)
-    return _described(
-        "logistic", 1 / C, case_weight, model, _scaling(model), Z, positive
-    )
-
-
 def _squared_hinge(model, Z, positive, sample_weight):
     if model.loss != "squared_hinge" or model.penalty != "l2":
         return None
@@ -243,17 +238,7 @@ _OBJECTIVES = {
 def _described(loss, l2, case_weight, model, scaling, Z, positive):
     w = np.ravel(model.coef_).astype(float)
     b = float(np.ravel(model.intercept_)[0])
-    # No penalty is the limit of a tiny one, in units of the curvature of one column.
-    some = Z[:: Z.shape[0] // 2000 + 1]
-    if np.isinf(scaling) and not sparse.issparse(Z):
-        some = some - some.mean(axis=0)  # a free intercept takes the mean
-    square = (some.multiply(some) if sparse.issparse(Z) else some**2).sum()
-    floor = 1e-9 * square / some.shape[0] * case_weight.sum() / Z.shape[1]
-    if l2 == 0 and loss == "logistic":
-        z = project_samples(Z, w) + b
-        if np.all((z > 0) == positive):
-            return None  # separated rows have no optimum without a penalty
-    return PenalisedFit(loss, max(l2, floor * 1e-3), case_weight, w, b, scaling)
+    return with_optimum(PenalisedFit(loss, l2, case_weight, w, b, scaling), Z, positive)
 
 
 def _scaling(model, penalised=False):
@@ -276,19 +261,6 @@ def _case_weight(model, positive, sample_weight):
         model.class_weight, classes=model.classes_, y=labels, **extra
     )
     return weight * per_class[positive.astype(int)]
-
-
-@dataclass(frozen=True, eq=False)
-class Discriminant:
-    """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.
-
-    ``left_out`` are the a_c of a fit with one row less in each class: every
-    leave-pair-out refit has those, so that only the rows themselves are left to remove.
-    """
-
-    a: np.ndarray
-    left_out: np.ndarray
-    penalty: np.ndarray
 
 
 def _discriminant(model, Z, positive, sample_weight):

@@ -20,13 +20,8 @@ from sklearn.svm import LinearSVC
 
 from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 from skauc.leave_pair_out import _estimate as lpo
-from skauc.leave_pair_out._estimate import (
-    PenalisedFit,
-    leave_pair_out,
-    on_its_ray,
-    sample_rows,
-    stationarity,
-)
+from skauc.leave_pair_out._estimate import leave_pair_out, sample_rows
+from skauc.leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.model_selection._training_objective import penalised_fit, second_witness
 
