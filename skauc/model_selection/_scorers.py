@@ -28,7 +28,7 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..leave_pair_out._estimate import class_of_one_row
+from ..leave_pair_out._pairs import class_of_one_row
 from ..posterior._auc_posterior import COVARIANCES
 from ..statistics._ranks import empirical_auc
 from ._auc_posterior import (

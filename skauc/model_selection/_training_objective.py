@@ -27,11 +27,7 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..leave_pair_out._estimate import (
-    LeavePairOut,
-    class_of_one_row,
-    leave_pair_out,
-)
+from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
 from ..leave_pair_out._objective import (
     Discriminant,
     PenalisedFit,
@@ -39,6 +35,7 @@ from ..leave_pair_out._objective import (
     stationarity,
     with_optimum,
 )
+from ..leave_pair_out._pairs import class_of_one_row
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features

@@ -20,8 +20,10 @@ from sklearn.svm import LinearSVC
 
 from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 from skauc.leave_pair_out import _estimate as lpo
-from skauc.leave_pair_out._estimate import leave_pair_out, sample_rows
+from skauc.leave_pair_out import _influence
+from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.model_selection._training_objective import penalised_fit, second_witness
 
@@ -44,9 +46,8 @@ def counted(margin):
 def margins_of(X, positive, fit, weight=None):
     """What the one Newton step says of every pair (in the order of the rows)."""
     weight = np.ones(len(positive)) if weight is None else weight
-    dual = len(positive) <= lpo.DUAL_ROWS or X.shape[1] >= len(positive)
     ones = np.ones(len(positive))
-    rows, _, z, Q, F = (lpo._dual if dual else lpo._primal)(X, positive, fit, ones)
+    rows, _, z, Q, F = _influence.influence(X, positive, fit, ones)
     g, _ = lpo.loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     assert weight.min() == weight.max() == 1
     margin = lpo.pair_margins(Q, F, z, g, positive[rows])
@@ -296,7 +297,7 @@ def test_primal_is_dual(model, monkeypatch):
     X, positive = design(70, 4)
     fitted = model.fit(X, positive)
     dual = second_witness(fitted, X, positive)
-    monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
+    monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
     primal = second_witness(fitted, X, positive)
     assert primal.auc == dual.auc
     assert primal.smooth_auc == pytest.approx(dual.smooth_auc, rel=1e-9)
@@ -308,7 +309,7 @@ def test_far_from_the_origin_is_the_same(path, monkeypatch):
     """A free intercept: a shift of all rows changes nothing, to all digits."""
     X, positive = design(60, 4)
     if path == "primal":
-        monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
+        monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
     model = RidgeClassifier().fit(X, positive)
     base = leave_pair_out(X, positive, penalised_fit(model, X, positive))
     shift = 1e6
@@ -325,7 +326,7 @@ def test_far_from_the_origin_is_the_same(path, monkeypatch):
 )
 def test_sparse_is_dense(model, path, monkeypatch):
     if path == "primal":
-        monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
+        monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
     X, positive = design(50, 8)
     X[np.abs(X) < 0.7] = 0
     fitted = model.fit(X, positive)
@@ -367,7 +368,9 @@ def test_sample_of_pairs_is_close_to_all(monkeypatch):
     X, positive = design(600, 5, gap=0.5)
     model = LogisticRegression().fit(X, positive)
     full = second_witness(model, X, positive)
-    monkeypatch.setattr(lpo, "sample_rows", lambda z, p, w: sample_rows(z, p, w, 60))
+    monkeypatch.setattr(
+        _influence, "sample_rows", lambda z, p, w: sample_rows(z, p, w, 60)
+    )
     part = second_witness(model, X, positive)
     assert part.auc == pytest.approx(full.auc, abs=0.005)
     assert 2 < part.variance / full.variance < 10  # 60 rows speak less sure than 300
