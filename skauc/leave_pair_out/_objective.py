@@ -108,8 +108,8 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
 def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     """The fit with w and b at their optimum along the ray c·w, c ≥ 0.
 
-    At a trained rule c = 1; a rule that was rescaled since is put back, so that the
-    witness depends on the direction alone. Two parameters, Newton with halving.
+    At a trained model c = 1; one that was rescaled since is put back, so that the
+    estimate depends on the direction alone. Two parameters, Newton with halving.
     """
     score = project_samples(X, fit.w)
     shift = score.mean() if fit.free else 0.0

@@ -112,7 +112,7 @@ def mean_covariance(a, b, weight):
 def equal_rows(X, z, positive, rows):
     """Places (i, j) of the pairs whose two rows are the same.
 
-    No rule tells them apart, however few digits a weak penalty leaves their margin:
+    No model tells them apart, however few digits a weak penalty leaves their margin:
     so ties are read off the rows. Only pairs of almost equal fitted scores are looked
     at, and what a product rounds (rows behind a PCA) is no difference.
     """

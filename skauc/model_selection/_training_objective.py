@@ -1,9 +1,9 @@
-"""The second witness: leave-pair-out of a fitted scikit-learn model.
+"""What a fitted scikit-learn model minimised, and its leave-pair-out estimate.
 
-The door through which a fitted model says what it minimised. Whether the rows at hand
+Whether the rows at hand
 are the ones that trained it is not taken on trust: the gradient of that objective is
 close to 0 on training rows and of random-walk size on any others. A model whose
-objective is not known here, or rows it was not trained on, have no witness.
+objective is not known here, or rows it was not trained on, have no estimate.
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ _MISTAKEN = 1e-3  # how often held-out rows may pass
 _PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
-def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | None:
+def leave_pair_out_estimate(
+    model, Z, positive, sample_weight=None
+) -> LeavePairOut | None:
     """Leave-pair-out AUC of a fitted model on its training rows, or None.
 
     Parameters
     ----------
     model : fitted linear model
-        The last step of a Pipeline, as :mod:`skauc.model_selection._linear_model` finds it.
+        The last step of a Pipeline, as
+        :mod:`skauc.model_selection._linear_model` finds it.
     Z : ndarray or sparse matrix of shape (n, P)
         Rows in front of it.
     positive : ndarray of bool of shape (n,)
@@ -67,7 +70,9 @@ def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | Non
     Z = Z.astype(float, copy=False)  # products of float32 lose half of the digits
     discriminant = _discriminant(model, Z, positive, sample_weight)
     if discriminant is not None:
-        return _discriminant_witness(model, Z, positive, sample_weight, discriminant)
+        return _leave_pair_out_of_discriminant(
+            model, Z, positive, sample_weight, discriminant
+        )
     fit = penalised_fit(model, Z, positive, sample_weight)
     if fit is None:
         return None
@@ -94,7 +99,7 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
     Parameters
     ----------
     model, Z, positive, sample_weight
-        As for :func:`second_witness`.
+        As for :func:`leave_pair_out_estimate`.
 
     Returns
     -------
@@ -281,7 +286,7 @@ def _discriminant(model, Z, positive, sample_weight):
     return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
 
 
-def _discriminant_witness(model, Z, positive, sample_weight, discriminant):
+def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discriminant):
     """The direction is that of a ridge on labels ±1 with case weights a_c."""
     neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
     spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)

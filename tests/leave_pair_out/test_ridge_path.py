@@ -1,4 +1,4 @@
-"""Nine ridge rules: exact leave-pair-out against sklearn's refits."""
+"""Nine ridge models: exact leave-pair-out against sklearn's refits."""
 
 import numpy as np
 import pytest
