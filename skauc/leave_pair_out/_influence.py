@@ -60,6 +60,7 @@ def _row_space(X, positive, fit, weight):
 
 
 def gram_matrix(X, centred):
+    """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
     if centred and not hasattr(X, "toarray"):
         X = X - X.mean(axis=0)  # far from the origin the products have no digits left
     K = X @ X.T

@@ -1,9 +1,9 @@
 """What a fitted scikit-learn model minimised, and its leave-pair-out estimate.
 
-Whether the rows at hand
-are the ones that trained it is not taken on trust: the gradient of that objective is
-close to 0 on training rows and of random-walk size on any others. A model whose
-objective is not known here, or rows it was not trained on, have no estimate.
+Whether the rows at hand are the ones that trained it is not taken on trust: the
+gradient of that objective is close to 0 on training rows and of random-walk size on
+any others. A model whose objective is not known here, or rows it was not trained on,
+have no estimate.
 """
 
 from __future__ import annotations
@@ -205,16 +205,16 @@ def _logistic(model, Z, positive, sample_weight):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
     l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
-    case_weight = _case_weight(model, positive, sample_weight)
-    scaling = _scaling(model, penalised=model.solver == "liblinear")
+    case_weight = case_weight_of(model, positive, sample_weight)
+    scaling = scaling_of(model, penalised=model.solver == "liblinear")
     return _described("logistic", l2, case_weight, model, scaling, Z, positive)
 
 
 def _squared_hinge(model, Z, positive, sample_weight):
     if model.loss != "squared_hinge" or model.penalty != "l2":
         return None
-    case_weight = model.C * _case_weight(model, positive, sample_weight)
-    scaling = _scaling(model, penalised=True)
+    case_weight = model.C * case_weight_of(model, positive, sample_weight)
+    scaling = scaling_of(model, penalised=True)
     return _described("squared_hinge", 1.0, case_weight, model, scaling, Z, positive)
 
 
@@ -222,9 +222,9 @@ def _ridge(model, Z, positive, sample_weight):
     if getattr(model, "positive", False):
         return None
     alpha = float(model.alpha_ if hasattr(model, "alpha_") else model.alpha)
-    case_weight = _case_weight(model, positive, sample_weight)
+    case_weight = case_weight_of(model, positive, sample_weight)
     return _described(
-        "squared", alpha, case_weight, model, _scaling(model), Z, positive
+        "squared", alpha, case_weight, model, scaling_of(model), Z, positive
     )
 
 
@@ -243,13 +243,15 @@ def _described(loss, l2, case_weight, model, scaling, Z, positive):
     return with_optimum(PenalisedFit(loss, l2, case_weight, w, b, scaling), Z, positive)
 
 
-def _scaling(model, penalised=False):
+def scaling_of(model, penalised=False):
+    """``intercept_scaling`` of :class:`PenalisedFit`."""
     if not model.fit_intercept:
         return 0.0
     return float(model.intercept_scaling) if penalised else np.inf
 
 
-def _case_weight(model, positive, sample_weight):
+def case_weight_of(model, positive, sample_weight):
+    """Class weight times sample weight of every row."""
     weight = np.ones(len(positive)) if sample_weight is None else sample_weight
     if model.class_weight is None:
         return weight

@@ -26,8 +26,8 @@ from skauc.leave_pair_out._objective import PenalisedFit, on_its_ray, stationari
 from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.model_selection._training_objective import (
-    penalised_fit,
     leave_pair_out_estimate,
+    penalised_fit,
 )
 
 
