@@ -21,6 +21,8 @@ a few features each, are one a sample.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -68,6 +70,20 @@ def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
     if solved is None:
         return None
     return Refits(solved[2], solved[3], full[0], bool(at_optimum[0]))
+
+
+def sparse_optimum(fit: ElasticNetFit, X, positive) -> ElasticNetFit | None:
+    """The fit at the optimum of its objective, or None as :func:`refit_elastic_net`."""
+    problem = _Problem(fit, X, positive)
+    solved = _solve(problem, fit.case_weight[None], *problem.start(fit))
+    if solved is None or not solved[3][0]:
+        return None
+    work, beta = solved[0], solved[1][0]
+    w, intercept = np.zeros(X.shape[1]), 0.0
+    w[work] = beta[: len(work)]
+    if problem.intercept:
+        intercept = float(beta[-1] - problem.origin @ w)
+    return replace(fit, w=w, intercept=intercept)
 
 
 def _solve(problem, c, work, beta):

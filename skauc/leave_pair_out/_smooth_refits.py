@@ -22,7 +22,7 @@ while the Newton decrement shrinks tenfold a step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -34,6 +34,7 @@ from ._objective import PenalisedFit
 
 _TOL = 1e-7  # Newton decrement over the objective: scores within √tol/10 of a spread
 _MAX_ITER = 100
+_ROUNDS = 3  # of so many steps for the full fit, which may start far away
 _ARMIJO = 1e-4
 _SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
 _HALVINGS = 30
@@ -44,7 +45,7 @@ _FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
 _WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
-_MOST_ROWS = 5000  # of a Gram matrix: 200 MB
+MOST_ROWS = 5000  # of a Gram matrix: 200 MB
 _DENSE_NUMBERS = 2e7  # of a sparse X in feature space: 160 MB
 
 
@@ -89,18 +90,11 @@ def refit_smooth(fit: PenalisedFit, X, positive, counts, gram=None) -> Refits | 
     Refits or None
         None where the n×n Gram matrix, or sparse rows made dense, would be too large.
     """
-    n, P = X.shape
-    if uses_rows(X):
-        if n > _MOST_ROWS:
-            return None
-    elif hasattr(X, "toarray") and n * P > _DENSE_NUMBERS:
+    if _too_large(X):
         return None
     space = _space(fit, X, gram)
     weights = counts * fit.case_weight
-    start = space.start(fit, X, positive)[None]
-    theta, full, at_optimum = _refit(
-        space, fit.loss, positive, fit.case_weight[None], start
-    )
+    theta, full, at_optimum = _full(space, fit, X, positive)
     rows = max(int(_BATCH_NUMBERS // space.system_size(counts)), 1)
     parts = [
         _refit(space, fit.loss, positive, part, np.tile(theta, (len(part), 1)))
@@ -108,6 +102,47 @@ def refit_smooth(fit: PenalisedFit, X, positive, counts, gram=None) -> Refits | 
     ]
     scores, converged = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
     return Refits(scores, converged, full[0], bool(at_optimum[0]))
+
+
+def smooth_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None:
+    """The fit at the optimum of its objective.
+
+    Parameters
+    ----------
+    fit, X, positive, gram
+        As for :func:`refit_smooth`.
+
+    Returns
+    -------
+    PenalisedFit or None
+        None where the matrices would be too large, or it was not reached.
+    """
+    if _too_large(X):
+        return None
+    space = _space(fit, X, gram)
+    theta, _, at_optimum = _full(space, fit, X, positive)
+    if not at_optimum[0]:
+        return None
+    w, intercept = space.coefficients(theta[0], X, fit)
+    return replace(fit, w=w, intercept=intercept)
+
+
+def _too_large(X):
+    """Whether a Gram matrix, or sparse rows made dense, would be."""
+    n, P = X.shape
+    if uses_rows(X):
+        return n > MOST_ROWS
+    return hasattr(X, "toarray") and n * P > _DENSE_NUMBERS
+
+
+def _full(space, fit, X, positive):
+    """The optimum of all rows: parameters, scores and whether it was reached."""
+    theta, c = space.start(fit, X, positive)[None], fit.case_weight[None]
+    for _ in range(_ROUNDS):
+        theta, z, at_optimum = _refit(space, fit.loss, positive, c, theta)
+        if at_optimum[0]:
+            break
+    return theta, z, at_optimum
 
 
 def _refit(space, loss, positive, c, theta):
@@ -241,6 +276,16 @@ class _RowSpace:
         pull = theta[:, :-1] @ self.K
         return pull + theta[:, -1:], self.l2 * pull
 
+    def coefficients(self, theta, X, fit):
+        """``w = X̃ᵀα`` and the intercept that goes with X."""
+        alpha, b = theta[:-1], theta[-1]
+        w = np.asarray(X.T @ alpha).ravel()
+        if not self.free:
+            return w, float(fit.intercept_scaling**2 * alpha.sum())
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        w = w - alpha.sum() * mean
+        return w, float(b - mean @ w)
+
     def inner(self, pull, theta):
         return np.einsum("kn,kn->k", pull, theta[:, :-1])
 
@@ -309,6 +354,10 @@ class _FeatureSpace:
         if not self.with_intercept:
             return theta
         return np.append(theta, fit.intercept + self.origin @ fit.w)
+
+    def coefficients(self, theta, X, fit):
+        w = theta[: len(self.scale)] / self.scale
+        return w, float(theta[-1] - self.origin @ w) if self.with_intercept else 0.0
 
     def scores(self, theta):
         return theta @ self.A.T, self.penalty * theta
