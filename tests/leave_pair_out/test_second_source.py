@@ -254,3 +254,36 @@ def test_stochastic_gradient_descent_has_a_second_source(loss, shape):
     assert source.method == ".632+"
     score = model.decision_function(X)
     assert 0.5 <= source.auc < roc_auc_score(positive, score)
+
+
+def test_many_rows_of_a_discriminant_are_left_out_one_at_a_time():
+    X, positive = design(500, 4)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    assert source.method == "leave-one-out"
+    scores = np.empty(500)
+    for i in range(500):
+        keep = np.arange(500) != i
+        scores[i] = model.fit(X[keep], positive[keep]).decision_function(X[[i]])[0]
+    # its threshold moves with the row, here as in leave-pair-out: that part is theirs
+    assert source.auc == pytest.approx(roc_auc_score(positive, scores), abs=0.01)
+    apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
+    assert source.auc < apparent
+
+
+@pytest.mark.parametrize(("share", "method"), [(0.5, "leave-one-out"), (0.2, ".632+")])
+def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(share, method):
+    """Not where few positives all lie inside the margin: there it is another model."""
+    X, positive = design(1000, 6, share=share)
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == method
+    assert second_source(fit, X, positive, prepared=prepare(X, positive)) == source
+    # ten refits: the mean of their AUCs on what they left out
+    each = []
+    for k in range(10):
+        out = np.arange(1000) % 10 == k
+        score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
+        each.append(roc_auc_score(positive[out], score))
+    assert source.auc == pytest.approx(np.mean(each), abs=0.015)
