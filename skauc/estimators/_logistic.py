@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..model_selection._training_objective import logistic_objective
+from ..leave_pair_out._objective import PenalisedFit, with_optimum
 from ._base import LinearClassifier
 from ._checks import (
     check_class_weight,
@@ -237,7 +237,12 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
 
     def _penalised_fit(self, Z, positive, sample_weight):
         """Training objective, for leave-pair-out without refits."""
-        return logistic_objective(self, Z, positive, sample_weight, self.C)
+        weight = self._with_class_weight(sample_weight, positive.astype(int))
+        weight = np.ones(len(positive)) if weight is None else weight
+        w, b = self.coef_[0].astype(float), float(self.intercept_[0])
+        scaling = np.inf if self.fit_intercept else 0.0
+        fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)
+        return with_optimum(fit, Z, positive)
 
     def _reference_code(self):
         if self.reference is None:

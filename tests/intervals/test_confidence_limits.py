@@ -6,13 +6,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 from skauc.intervals._confidence_limits import (
-    balanced_variance,
     exact_limits,
-    hanley_mcneil_variance,
     interval_tails,
     score_limits,
     wald_limits,
 )
+from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 
 
 @pytest.mark.parametrize("x", [0, 1, 7, 12, 19, 20])
