@@ -8,15 +8,18 @@ Choose a linear model without folds::
 
 from .adaptive._cache import clear_cache
 from .adaptive._prior import AdaptivePrior
-from .displays._roc import AUCPosteriorDisplay, BinormalROCDisplay
+from .displays._auc_posterior import AUCPosteriorDisplay
+from .displays._roc import BinormalROCDisplay
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
 from .intervals._auc_estimate import AUCEstimate, auc_estimate
 from .intervals._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
-from .intervals._compare import AUCComparison, AUCComparisons, compare_auc
-from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
+from .intervals._compare import compare_auc
+from .intervals._comparison import AUCComparison, AUCComparisons
+from .intervals._cortes_mohri import cortes_mohri_interval
+from .intervals._cortes_mohri_moments import cortes_mohri_moments
 from .model_selection._auc_difference import (
     AUCDifferencePosterior,
     auc_difference_posterior,

@@ -25,6 +25,7 @@ from .._validation import (
 )
 from ..model_selection._linear_model import decision_values
 from ..statistics._ranks import placements
+from ..statistics._result import Result
 from ._confidence_limits import (
     ALTERNATIVES,
     TRANSFORMS,
@@ -34,8 +35,8 @@ from ._confidence_limits import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AveragedAUC:
+@dataclass(frozen=True, eq=False, repr=False)
+class AveragedAUC(Result):
     """An average of AUCs with its standard error.
 
     Made by :func:`hand_till_auc` and :func:`cross_val_auc`.
@@ -85,6 +86,15 @@ class AveragedAUC:
             f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
             f"parts of shape {np.shape(self.parts)})"
         )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        return {
+            "auc": [self.auc],
+            "standard_error": [self.standard_error],
+            "low": [low],
+            "high": [high],
+        }
 
     def confidence_interval(
         self, confidence_level=0.95, transform="logit", alternative="two-sided"
