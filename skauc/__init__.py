@@ -1,4 +1,4 @@
-r"""skauc: model selection, estimators and honest intervals for the AUC.
+"""skauc: model selection, estimators and honest intervals for the AUC.
 
 Choose a linear model without folds, then report its AUC with an interval::
 
@@ -8,20 +8,15 @@ Choose a linear model without folds, then report its AUC with an interval::
 
 Two samples go in, sufficient statistics stand for them, a posterior or a rank statistic
 speaks about the AUC; estimators, scorers, intervals and pictures are ways to ask. All
-public names are those of this module; the folders are private. A folder imports those
-below it only::
+public names are those of this module; the folders are private. A folder imports from the
+lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
 
-    displays        pictures
-       |
-    model_selection f(estimator, X, y): scorers, one-fit validation, diagnosis
-       |       \
-    intervals  estimators     f(y_true, y_score) | classifiers with a ROC curve
-       |       /
-    adaptive        the prior that is learnt, joined with leave-pair-out
-       |       \
-    posterior  leave_pair_out  roc    (adaptive does without roc)
-       |       /              /
-    statistics      what is kept of data: moments, ranks
+    displays                           pictures
+    model_selection                    f(estimator, X, y): scorers, one fit, diagnosis
+    intervals | estimators             f(y_true, y_score) | classifiers with curves
+    adaptive                           the prior that is learnt, and leave-pair-out
+    posterior | leave_pair_out | roc   closed forms | AUC without refits | curves
+    statistics                         what is kept of data: moments, ranks
 
 ``_validation`` turns labels into a mask of the positives and says what is wrong with an
 argument; ``intervals`` and all above it know labels, frames and scikit-learn, the

@@ -1150,7 +1150,6 @@ def test_what_takes_next_to_nothing(said):
     str(ask(skauc.UntrustedAUCWarning, said))
 
 
-
 def public_members(kind):
     """Methods and properties that this package defines."""
     found = {}

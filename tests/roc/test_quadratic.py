@@ -156,7 +156,7 @@ def test_auc_is_the_area(classes):
     marks = sorted({roc.neg.vertex(), roc.neg.mean(), roc.pos.mean()})
     ends = [marks[0] - 30 * spread, marks[0] - 5 * spread, *marks]
     ends += [marks[-1] + 5 * spread, marks[-1] + 30 * spread]
-    # Gauss-Legendre, all nodes in one call; after s = x³(10 − 15x + 6x²), whose flat ends
+    # Gauss-Legendre, all nodes in one call, after s = x³(10 − 15x + 6x²): its flat ends
     # take away the infinite density at the vertex of one feature
     x, weight = np.polynomial.legendre.leggauss(200)
     x, weight = (x + 1) / 2, weight / 2
