@@ -1,9 +1,27 @@
 """skauc: model selection, estimators and honest intervals for the AUC.
 
-Choose a linear model without folds::
+Choose a linear model without folds, then report its AUC with an interval::
 
-    from skauc import ResubstitutionSplit, cbauc_scorer
-    GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
+    from skauc import ResubstitutionSplit, auc_posterior, cbauc_scorer
+    search = GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
+    auc_posterior(search.fit(X, y), X, y).interval(0.95)
+
+Two samples go in, sufficient statistics stand for them, a posterior or a rank statistic
+speaks about the AUC; estimators, scorers, intervals and pictures are ways to ask. All
+public names are those of this module; the folders are private. A folder imports from the
+lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
+
+    displays                           pictures
+    model_selection                    f(estimator, X, y): scorers, one fit, diagnosis
+    intervals | estimators             f(y_true, y_score) | classifiers with curves
+    adaptive                           the prior that is learnt, and leave-pair-out
+    posterior | leave_pair_out | roc   closed forms | AUC without refits | curves
+    statistics                         what is kept of data: moments, ranks
+
+``_validation`` turns labels into a mask of the positives and says what is wrong with an
+argument; ``intervals`` and all above it know labels, frames and scikit-learn, the
+others see clean float arrays. ``clear_cache`` forgets what the learnt prior keeps of the
+data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about numbers.
 """
 
 from .adaptive._cache import clear_cache

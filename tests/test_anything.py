@@ -663,6 +663,9 @@ def test_posterior(posterior, x, q, level, scale, size, seed, move):
 
 
 def check_posterior(posterior):
+    within(posterior.mean())
+    if isinstance(posterior, skauc.PairwiseAUCPosterior):
+        return
     mean, other = posterior.mean(), posterior.swapped().mean()
     within([mean, other])
     within(mean + other, 1, 1, slack=1e-12)
@@ -671,6 +674,35 @@ def check_posterior(posterior):
     within(posterior.var(), 0, 0.25)
     within(posterior.std(), 0, 0.5)
     within(posterior.median())
+    repr(posterior)
+
+
+PAIRWISE = ["mean", "var", "std", "median", "ppf", "cdf", "sf", "pdf", "interval"]
+PAIRWISE += ["rvs"]
+
+
+@asks(
+    "PairwiseAUCPosterior",
+    *members("PairwiseAUCPosterior", PAIRWISE),
+    share=0.5,
+    pairs=st.lists(posteriors(), min_size=1, max_size=3),
+    x=points,
+    q=points,
+    level=levels,
+    size=st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
+    seed=st.sampled_from([None, 0, -1, "a", 0.5]),
+)
+def test_pairwise_posterior(pairs, x, q, level, size, seed):
+    posterior = skauc.PairwiseAUCPosterior({(0, k): p for k, p in enumerate(pairs)})
+    within([posterior.mean(), posterior.median()])
+    within(posterior.var(), 0, 0.25)
+    within(posterior.std(), 0, 0.5)
+    answers(posterior.cdf, x, slack=1e-9)
+    answers(posterior.sf, x, slack=1e-9)
+    answers(posterior.pdf, x, 0, np.inf)
+    within(ask(posterior.ppf, q))
+    ordered(ask(posterior.interval, level))
+    within(ask(posterior.rvs, size, seed))
     repr(posterior)
 
 
@@ -772,13 +804,26 @@ def test_auc_posterior(model, data, options):
         check_posterior(posterior)
 
 
-@asks("diagnose", "Diagnosis", share=0.5, **on_rows, options=maybe(question))
+@asks(
+    "diagnose",
+    "Diagnosis",
+    "PairwiseDiagnosis",
+    "PairwiseDiagnosis.posterior",
+    "PairwiseDiagnosis.warnings",
+    share=0.5,
+    **on_rows,
+    options=maybe(question),
+)
 def test_diagnose(model, data, options):
     y, X, weight = data
     found = ask(
         skauc.diagnose, model, X, y, sample_weight=weight, names=SAID, **options
     )
-    if found is not None:
+    if isinstance(found, skauc.PairwiseDiagnosis):
+        within(found.posterior.mean())
+        assert all(isinstance(said, str) for said in found.warnings)
+        str(found)
+    elif found is not None:
         check_posterior(found.posterior)
         within(found.attainable)
         within([found.covariance_shrinkage, found.mean_shrinkage])
@@ -1108,6 +1153,13 @@ def test_displays(model, data, score, kind, options):
 
 
 # ------------------------------------------------------------------------ nobody left
+
+
+@asks("clear_cache", "UntrustedAUCWarning", share=0.05, said=things)
+def test_what_takes_next_to_nothing(said):
+    assert ask(skauc.clear_cache) is None
+    assert issubclass(skauc.UntrustedAUCWarning, UserWarning)
+    str(ask(skauc.UntrustedAUCWarning, said))
 
 
 def public_members(kind):
