@@ -43,7 +43,8 @@ from .model_selection._scorers import (
     make_lpo_auc_scorer,
 )
 from .model_selection._warnings import UntrustedAUCWarning
-from .posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from .posterior._auc_posterior import AUCPosterior
+from .posterior._conjugate import NormalInverseWishart
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC

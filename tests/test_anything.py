@@ -615,7 +615,7 @@ def test_quadratic_roc(means, variances, log_odds, level, parts):
 
 
 POSTERIOR = ["from_cells", "point_mass_at_half", "swapped", "mean", "mean_probit"]
-POSTERIOR += ["choice", "probit_moments", "moved", "var", "std", "median", "cdf", "sf"]
+POSTERIOR += ["choice", "probit_moments", "with_mean_and_scale", "var", "std", "median", "cdf", "sf"]
 POSTERIOR += ["pdf", "ppf", "interval", "rvs"]
 
 
@@ -650,7 +650,7 @@ def test_posterior(posterior, x, q, level, scale, size, seed, move):
     ordered(ask(posterior.interval, level))
     within(ask(posterior.choice, scale), -np.inf, np.inf)
     within(ask(posterior.rvs, size, seed))
-    moved = posterior.moved(*move)
+    moved = posterior.with_mean_and_scale(*move)
     check_posterior(moved)
 
 

@@ -20,7 +20,9 @@ from .._validation import (
     check_weight,
 )
 from ..model_selection._auc_posterior import auc_posterior, binormal_roc
-from ..posterior._auc_posterior import AUCPosterior, ProjectedPosterior
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import ProjectedPosterior
+from ..posterior._distribution import AUCDistribution
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
@@ -524,6 +526,9 @@ class AUCPosteriorDisplay:
             [mean, mean], [0, posterior.pdf(mean)], color=colour, linestyle="--"
         )
         return line, mean_line, interval
+
+
+AUCDistribution._display = AUCPosteriorDisplay  # posterior.plot()
 
 
 def _line_style(given):

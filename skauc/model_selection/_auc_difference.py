@@ -33,7 +33,7 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..posterior._auc_posterior import NormalInverseWishart
+from ..posterior._conjugate import NormalInverseWishart
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numbers import as_numbers, as_rate
 from ._linear_model import linear_rule
