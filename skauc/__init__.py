@@ -17,10 +17,7 @@ from .intervals._auc_estimate import AUCEstimate, auc_estimate
 from .intervals._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
 from .intervals._compare import AUCComparison, AUCComparisons, compare_auc
 from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from .model_selection._auc_difference import (
-    AUCDifferencePosterior,
-    auc_difference_posterior,
-)
+from .model_selection._auc_difference import auc_difference_posterior
 from .model_selection._auc_posterior import (
     auc_posterior,
     binormal_auc_score,
@@ -45,6 +42,7 @@ from .model_selection._scorers import (
 from .model_selection._warnings import UntrustedAUCWarning
 from .posterior._auc_posterior import AUCPosterior
 from .posterior._conjugate import NormalInverseWishart
+from .posterior._joint import AUCDifferencePosterior
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC

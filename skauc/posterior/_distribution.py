@@ -15,18 +15,15 @@ from ..statistics._numbers import as_level
 from ..statistics._values import ByValue
 
 
-class AUCDistribution(ByValue):
-    """Parent of the posteriors of an AUC."""
-
-    # Set by the folder that draws: posteriors know no pictures, and no folder above.
-    _display: ClassVar[type | None] = None
+class Distribution(ByValue):
+    """Parent of the posteriors of an AUC and of a difference of two."""
 
     def std(self) -> float:
-        """Posterior standard deviation of the AUC."""
+        """Posterior standard deviation."""
         return float(np.sqrt(self.var()))
 
     def median(self) -> float:
-        """Posterior median of the AUC."""
+        """Posterior median."""
         return float(self.ppf(0.5))
 
     def interval(self, confidence_level=0.95):
@@ -72,6 +69,29 @@ class AUCDistribution(ByValue):
         rows = self._rows(confidence_level)
         return pd.DataFrame(list(rows.values()), index=list(rows))
 
+    def _repr_html_(self):
+        rows = self._rows(0.95)
+        head = "".join(f"<th>{escape(name)}</th>" for name in next(iter(rows.values())))
+        body = "".join(
+            f"<tr><th>{escape(_text(key))}</th>"
+            + "".join(f"<td>{escape(_text(value))}</td>" for value in row.values())
+            + "</tr>"
+            for key, row in rows.items()
+        )
+        return f"<table><tr><th></th>{head}</tr>{body}</table>"
+
+    def _summary(self, confidence_level):
+        """The four numbers that every row of a table starts with."""
+        low, high = self.interval(confidence_level)
+        return {"mean": self.mean(), "std": self.std(), "low": low, "high": high}
+
+
+class AUCDistribution(Distribution):
+    """Parent of the posteriors of an AUC, which can be drawn."""
+
+    # Set by the folder that draws: posteriors know no pictures, and no folder above.
+    _display: ClassVar[type | None] = None
+
     def plot(self, ax=None, *, name=None, **options):
         """Draw the density with mean and interval.
 
@@ -88,22 +108,6 @@ class AUCDistribution(ByValue):
         AUCPosteriorDisplay
         """
         return self._display(self, name=name).plot(ax, **options)
-
-    def _repr_html_(self):
-        rows = self._rows(0.95)
-        head = "".join(f"<th>{escape(name)}</th>" for name in next(iter(rows.values())))
-        body = "".join(
-            f"<tr><th>{escape(_text(key))}</th>"
-            + "".join(f"<td>{escape(_text(value))}</td>" for value in row.values())
-            + "</tr>"
-            for key, row in rows.items()
-        )
-        return f"<table><tr><th></th>{head}</tr>{body}</table>"
-
-    def _summary(self, confidence_level):
-        """The four numbers that every row of a table starts with."""
-        low, high = self.interval(confidence_level)
-        return {"mean": self.mean(), "std": self.std(), "low": low, "high": high}
 
 
 def generator(random_state):
