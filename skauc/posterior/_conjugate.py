@@ -13,6 +13,9 @@ from ..statistics._values import ByValue
 from ._auc_posterior import AUCPosterior
 
 COVARIANCES = ("common", "spherical", "separate")
+_LIGHTEST = 1e-300  # weights below it hold nothing that float64 can add
+_DROP = 690.0  # −log _LIGHTEST: how far below its mode the log density is followed
+_RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,63 +284,66 @@ def projected_posterior(
     ValueError
         If the posterior is not proper: the prior is improper and n is too small.
     """
-    view = prior.project(w)
+    projected = prior.project(w)
     nu = np.array([prior.nu_neg, prior.nu_pos], dtype=float)
     n = np.array([neg.n, pos.n])
     sample = np.array([float(neg.mean), float(pos.mean)])
-    m = np.array([view.mean_neg, view.mean_pos])
+    m = np.array([projected.mean_neg, projected.mean_pos])
     nu_star = nu + n
     # wᵀ(W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ)w
     square = np.array([float(neg.scatter), float(pos.scatter)])
     square = square + n * nu / nu_star * (sample - m) ** 2
     if covariance == "spherical":
-        q, df = _spherical(view, w, n, nu, prior, features)
+        q, df = _spherical(projected, w, n, nu, prior, features)
     else:
         # κ* − P + 1 of the rows that speak about a covariance: of both classes or one
         common = covariance == "common"
         square, rows = (np.full(2, x.sum()) if common else x for x in (square, n))
-        q, df = view.square + square, view.kappa + rows - view.n_features + 1
-    _check_proper(q, df, n, view)
-    if view.trace == 0 and covariance != "spherical":
-        _check_rank(n - (nu == 0), n, covariance, view)
+        q, df = (
+            projected.square + square,
+            projected.kappa + rows - projected.n_features + 1,
+        )
+    _check_proper(q, df, n, projected)
+    if projected.trace == 0 and covariance != "spherical":
+        _check_rank(n - (nu == 0), n, covariance, projected)
     mean = (n * sample + nu * m) / nu_star
     return ProjectedPosterior(
         *map(float, (*mean, *nu_star, *q, *df)), shared=covariance != "separate"
     )
 
 
-def _spherical(view, w, n, nu, prior, features):
+def _spherical(projected, w, n, nu, prior, features):
     """``q = ‖w‖² tr S*`` and ``df = P(κ* + P + 1) − 2``, section 2."""
     if features is None:
         raise ValueError("features must be given for 'spherical', got None")
-    trace = view.trace + sum(
+    trace = projected.trace + sum(
         part.scatter.sum() + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
         for part, n_c, nu_c, m_c in zip(
             features, n, nu, (prior.mean_neg, prior.mean_pos), strict=True
         )
     )
-    P = view.n_features
-    df = P * (view.kappa + n.sum() + P + 1) - 2
+    P = projected.n_features
+    df = P * (projected.kappa + n.sum() + P + 1) - 2
     return np.full(2, (w @ w) * trace), np.full(2, df)
 
 
-def _check_proper(q, df, n, view):
+def _check_proper(q, df, n, projected):
     if not (df > 0).all() or not (q > 0).all():
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
             f"needs df > 0 and q > 0, got df = {df.min():g} and q = {q.min():g} with "
-            f"{n[0]:g} + {n[1]:g} rows and P = {view.n_features}; use a proper prior "
-            "(scale > 0, kappa > P - 1)"
+            f"{n[0]:g} + {n[1]:g} rows and P = {projected.n_features}; use a "
+            "proper prior (scale > 0, kappa > P - 1)"
         )
 
 
-def _check_rank(known, n, covariance, view):
+def _check_rank(known, n, covariance, projected):
     """An improper S: the rows alone must span the features; a flat mean uses one up."""
     known = known.min() if covariance == "separate" else known.sum()
-    if known < view.n_features:
+    if known < projected.n_features:
         raise ValueError(
             "scale must be > 0 when the rows cannot make the covariance proper: "
-            f"scale=0.0 with P = {view.n_features} features and {n[0]:g} + "
+            f"scale=0.0 with P = {projected.n_features} features and {n[0]:g} + "
             f"{n[1]:g} rows gives a scatter of rank {known:g}"
         )
 
@@ -349,7 +355,7 @@ def area_under_rates(fpr, tpr) -> float:
 
 
 def _variance_ratio(df_neg, df_pos):
-    """Rule for ``B/(1 − B)``, ``B ~ Beta(df₀/2, df₁/2)``: weights and nodes.
+    """Quadrature for ``B/(1 − B)``, ``B ~ Beta(df₀/2, df₁/2)``: weights and nodes.
 
     Trapezoidal in u, ``logit B = t = mode + core·sinh u``: the log density of t,
     ``a t − (a + b) log(1 + e^t)``, is concave with tails e^{at} and e^{−bt}, so each
@@ -358,14 +364,14 @@ def _variance_ratio(df_neg, df_pos):
     classes are far apart.
     """
     a, b = df_neg / 2, df_pos / 2
-    drop, mode, core = 690.0, np.log(a / b), 6 * np.sqrt(1 / a + 1 / b)
-    reach = np.sqrt(2 * drop) * core / 6 + drop / np.array([a, b])
+    mode, core = np.log(a / b), 6 * np.sqrt(1 / a + 1 / b)
+    reach = np.sqrt(2 * _DROP) * core / 6 + _DROP / np.array([a, b])
     low, high = np.arcsinh(np.minimum(reach, 300.0) / core)  # e^±300 is no overflow
-    u = np.linspace(-low, high, 301)
+    u = np.linspace(-low, high, _RATIO_NODES)
     t = mode + core * np.sinh(u)
     log_density = a * t - (a + b) * np.logaddexp(0, t)
     weight = np.exp(log_density - log_density.max()) * np.cosh(u)
-    keep = weight > 1e-300
+    keep = weight > _LIGHTEST
     return weight[keep] / weight[keep].sum(), np.exp(t[keep])
 
 

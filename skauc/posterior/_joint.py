@@ -181,8 +181,8 @@ def joint_posterior(
 
 def _of_moments(neg, pos, W, beta, prior, covariance):
     """From the moments of the scores of ``W = [w_a, w_b − βw_a]``."""
-    views = [prior.project(w) for w in W.T]  # checks shapes and κ
-    m = np.array([[v.mean_neg for v in views], [v.mean_pos for v in views]])
+    projected = [prior.project(w) for w in W.T]  # checks shapes and κ
+    m = np.array([[v.mean_neg for v in projected], [v.mean_pos for v in projected]])
     S = np.asarray(prior.scale)
     S = W.T @ S @ W if S.ndim == 2 else (W * np.reshape(S, (-1, 1))).T @ W
     nu, n = np.array([prior.nu_neg, prior.nu_pos]), np.array([neg.n, pos.n])
@@ -199,7 +199,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
         scatter, n = [S + scatter[0] + scatter[1]], n.sum(keepdims=True)
     else:
         scatter = [S + part for part in scatter]
-    df = views[0].kappa + n - views[0].n_features + 2
+    df = projected[0].kappa + n - projected[0].n_features + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
     roots = [back @ _root(part) for part in scatter]
     if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):

@@ -31,8 +31,8 @@ class ProbitDistribution:
         over_chi = (root_v >= np.abs(mu) / np.sqrt(2 * df)) | (df > _STILL_DF)
         few, still = df < _FEW_DF, df > _STILL_DF
         self._parts = [
-            rule(*(x[chosen] for x in self._components), nodes)
-            for rule, side in ((_OverChi, over_chi), (_OverNormal, ~over_chi))
+            quadrature(*(x[chosen] for x in self._components), nodes)
+            for quadrature, side in ((_OverChi, over_chi), (_OverNormal, ~over_chi))
             for chosen, nodes in (
                 (side & few, 257),
                 (side & ~few & ~still, 97),
@@ -87,8 +87,8 @@ class _OverChi:
         c = 80 / df[:, None]
         y = -(c + np.sqrt(2 * c))
         y = y + (c + 2 * np.sqrt(2 * c)) * np.linspace(0, 1, nodes)
-        rule = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
-        self._weight = weight[:, None] * rule / rule.sum(axis=1, keepdims=True)
+        height = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
+        self._weight = weight[:, None] * height / height.sum(axis=1, keepdims=True)
         self._location = mu[:, None] * np.exp(y / 2)
         self._root_v = root_v[:, None]
 
@@ -107,8 +107,8 @@ class _OverNormal:
 
     def __init__(self, weight, mu, root_v, df, nodes):
         self._normal = 10 * np.linspace(-1, 1, nodes)
-        rule = np.exp(-(self._normal**2) / 2)
-        self._weight = weight[:, None] * rule / rule.sum()
+        height = np.exp(-(self._normal**2) / 2)
+        self._weight = weight[:, None] * height / height.sum()
         self._mu, self._root_v, self._df = mu[:, None], root_v[:, None], df[:, None]
 
     def _r(self, x):

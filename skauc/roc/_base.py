@@ -1,4 +1,4 @@
-"""What a ROC curve says of itself, whatever the laws of the scores.
+"""What a ROC curve says of itself, whatever the distributions of the scores.
 
 A curve knows ``fpr(t), tpr(t)``, the area over ``FPR ≤ u`` and the thresholds at which
 the densities of the two classes are equal; the rest follows.

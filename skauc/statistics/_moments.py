@@ -291,7 +291,7 @@ def _block_rows(n_features, featurewise=True):
 
 
 def _from_rows(X, rows, weight, featurewise):
-    """Moments of the given rows; the one door to dense and sparse."""
+    """Moments of the given rows; dense or sparse."""
     if weight is not None:
         rows = rows[weight[rows] != 0]
     with np.errstate(over="ignore", invalid="ignore"):  # named below
