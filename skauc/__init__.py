@@ -38,10 +38,7 @@ from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
 from .intervals._cortes_mohri import cortes_mohri_interval
 from .intervals._cortes_mohri_moments import cortes_mohri_moments
-from .model_selection._auc_difference import (
-    AUCDifferencePosterior,
-    auc_difference_posterior,
-)
+from .model_selection._auc_difference import auc_difference_posterior
 from .model_selection._auc_posterior import (
     auc_posterior,
     binormal_auc_score,
@@ -64,7 +61,9 @@ from .model_selection._scorers import (
     make_lpo_auc_scorer,
 )
 from .model_selection._warnings import UntrustedAUCWarning
-from .posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from .posterior._auc_posterior import AUCPosterior
+from .posterior._conjugate import NormalInverseWishart
+from .posterior._joint import AUCDifferencePosterior
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC

@@ -623,8 +623,9 @@ def test_quadratic_roc(means, variances, log_odds, level, parts):
 
 
 POSTERIOR = ["from_cells", "point_mass_at_half", "swapped", "mean", "mean_probit"]
-POSTERIOR += ["choice", "probit_moments", "moved", "var", "std", "median", "cdf", "sf"]
-POSTERIOR += ["pdf", "ppf", "interval", "rvs"]
+POSTERIOR += ["choice", "probit_moments", "with_mean_and_scale", "moved", "var", "std"]
+POSTERIOR += ["median", "cdf", "sf", "pdf", "ppf", "interval", "rvs", "normal"]
+POSTERIOR += ["to_frame", "plot"]
 
 
 @st.composite
@@ -658,8 +659,14 @@ def test_posterior(posterior, x, q, level, scale, size, seed, move):
     ordered(ask(posterior.interval, level))
     within(ask(posterior.choice, scale), -np.inf, np.inf)
     within(ask(posterior.rvs, size, seed))
-    moved = posterior.moved(*move)
-    check_posterior(moved)
+    other = posterior.with_mean_and_scale(*move)
+    check_posterior(other)
+    assert posterior.moved(*move) == other
+    normal = ask(skauc.AUCPosterior.normal, x, level)
+    if normal is not None:
+        check_posterior(normal)
+    frame = ask(posterior.to_frame, level)
+    within(None if frame is None else frame[["mean", "low", "high"]].to_numpy())
 
 
 def check_posterior(posterior):
@@ -708,7 +715,7 @@ def test_pairwise_posterior(pairs, x, q, level, size, seed):
 
 @asks(
     "NormalInverseWishart",
-    "NormalInverseWishart.project",
+    *members("NormalInverseWishart", ["project", "learn"]),
     values=maybe(
         {
             name: st.one_of(numbers, scores(2), matrices(2, 2))
@@ -727,6 +734,8 @@ def test_normal_inverse_wishart(values, data, w):
         within(ask(skauc.ebauc_score, y, score, **options), slack=1e-12)
         view = ask(prior.project, w, names=values)
         assert view is None or not np.isnan(view.square)
+        learnt = prior.learn(np.ones((4, len(w))), np.arange(4) % 2 == 0)
+        ask(learnt.project, w, np.arange(4.0), names=[*values, "prior"])
 
 
 @asks(
@@ -851,6 +860,7 @@ def test_bayesian_val_score(model, data, options):
 
 
 DIFFERENCE = ["difference", "mean", "var", "std", "cdf", "sf", "ppf", "interval"]
+DIFFERENCE += ["median", "to_frame"]
 
 
 @asks(
@@ -883,6 +893,8 @@ def test_auc_difference(model, data, other, options, n_draws, x, level):
         answers(gap.sf, x)
         within(ask(gap.ppf, x), -1, 1)
         ordered(ask(gap.interval, level), -1, 1)
+        within(gap.median(), -1, 1)
+        ask(gap.to_frame, level)
         repr(gap)
 
 

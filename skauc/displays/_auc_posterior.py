@@ -9,6 +9,7 @@ from .._validation import check_level, check_positive, check_score, check_weight
 from ..intervals._methods import reference_posterior
 from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._style import BAND, axes, chance_style, despined, label, next_colour
@@ -237,5 +238,5 @@ def _check_spread(neg, pos):
 
 
 @picture.register
-def _(value: AUCPosterior, ax=None, *, name=None, **options) -> AUCPosteriorDisplay:
+def _(value: AUCDistribution, ax=None, *, name=None, **options) -> AUCPosteriorDisplay:
     return AUCPosteriorDisplay(value, name=name).plot(ax, **options)

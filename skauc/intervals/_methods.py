@@ -14,11 +14,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._validation import check_number, check_option
-from ..posterior._auc_posterior import (
-    AUCPosterior,
-    NormalInverseWishart,
-    projected_posterior,
-)
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ..statistics._ranks import bamber_variance

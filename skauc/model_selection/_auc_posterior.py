@@ -26,9 +26,9 @@ from .._validation import (
     check_weight,
 )
 from ..adaptive._prior import AdaptivePrior, LearntDirection
-from ..posterior._auc_posterior import (
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import (
     COVARIANCES,
-    AUCPosterior,
     NormalInverseWishart,
     ProjectedPosterior,
     projected_posterior,

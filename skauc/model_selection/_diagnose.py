@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from ..adaptive._prior import AdaptivePrior
-from ..posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments

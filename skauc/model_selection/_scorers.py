@@ -29,7 +29,7 @@ from .._validation import (
     check_weight,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..posterior._auc_posterior import COVARIANCES
+from ..posterior._conjugate import COVARIANCES
 from ..statistics._ranks import empirical_auc
 from ._auc_posterior import (
     check_prior,
