@@ -34,9 +34,8 @@ from .._validation import (
     check_weight,
 )
 from ..posterior._auc_posterior import NormalInverseWishart
-from ..roc._base import as_rate
 from ..statistics._moments import class_moments, project_samples
-from ..statistics._numbers import as_numbers
+from ..statistics._numbers import as_numbers, as_rate
 from ._linear_model import linear_rule
 
 _TIE = 1e-12  # AUCs nearer than this are equal: rounding of one and the same rule

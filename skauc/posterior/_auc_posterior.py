@@ -32,7 +32,6 @@ https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from scipy.optimize import brentq
@@ -48,9 +47,8 @@ from scipy.special import (
     stdtr,
 )
 
-from ..roc._base import as_rate
 from ..statistics._moments import Moments
-from ..statistics._numbers import as_number, as_numbers
+from ..statistics._numbers import as_level, as_number, as_numbers, as_rate
 from ._noncentral_t import ProbitLaw
 
 COVARIANCES = ("common", "spherical", "separate")
@@ -596,11 +594,7 @@ class AUCPosterior:
         ValueError
             If the level lies outside (0, 1).
         """
-        if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
-            raise ValueError(
-                f"confidence_level must lie in (0, 1), got {confidence_level}"
-            )
-        tail = (1 - confidence_level) / 2
+        tail = (1 - as_level("confidence_level", confidence_level)) / 2
         return float(self.ppf(tail)), float(self.ppf(1 - tail))
 
     def rvs(self, size=None, random_state=None):

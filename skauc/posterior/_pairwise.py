@@ -19,8 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from .._validation import check_level
-from ..roc._base import as_rate
+from ..statistics._numbers import as_level, as_rate
 from ._auc_posterior import AUCPosterior
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
@@ -128,7 +127,7 @@ class PairwiseAUCPosterior:
         ValueError
             If the level lies outside (0, 1).
         """
-        tail = (1 - check_level("confidence_level", confidence_level)) / 2
+        tail = (1 - as_level("confidence_level", confidence_level)) / 2
         return float(self.ppf(tail)), float(self.ppf(1 - tail))
 
     def rvs(self, size=None, random_state=None):

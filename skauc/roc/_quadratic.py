@@ -23,7 +23,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from ._base import ROCCurve, YoudenPoint, as_rate
+from ..statistics._numbers import as_rate
+from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
 # Thresholds tried for Youden's point, in deviations from a mean and from a vertex

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._base import as_rate
+from ..statistics._numbers import as_rate
 from ._contour_integral import (
     centred_cumulant,
     two_sum,
