@@ -20,12 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from ..statistics._numerics import eigenvalue_cutoff
 from ._objective import PenalisedFit
 from ._smooth_refits import Refits
 
 _NO_PENALTY = 1e-9  # of the scatter of a feature: half of the digits
 _EPS = np.finfo(float).eps
-_RANK = 1e-10  # of the largest eigenvalue: rounding of a matrix of products
 _DENSE_NUMBERS = 2e7  # drawn rows of a sparse X may not be a larger block: 160 MB
 
 
@@ -260,7 +260,7 @@ def _solve(R, penalty, d):
         values, V = linalg.eigh(R.T @ R + np.diag(penalty))
     else:
         values, V = _row_eigen(R)
-    kept = values > _RANK * values[-1]
+    kept = values > eigenvalue_cutoff(values)
     return V[:, kept] @ (V[:, kept].T @ d / values[kept])
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from ..statistics._moments import project_samples
+from ..statistics._numerics import centred_gram
 from ._losses import loss_derivatives
 from ._pairs import sample_rows
 
@@ -61,14 +62,8 @@ def _row_space(X, positive, fit, weight):
 
 def gram_matrix(X, centred):
     """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
-    if centred and not hasattr(X, "toarray"):
-        X = X - X.mean(axis=0)  # far from the origin the products have no digits left
-    K = X @ X.T
-    K = np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=float)
-    if centred:
-        K -= K.mean(axis=0)
-        K -= K.mean(axis=1)[:, None]
-    return K
+    mean = np.asarray(X.mean(axis=0)).ravel() if centred else None
+    return centred_gram(X, mean)[0]
 
 
 def _response(K, curvature, free):
