@@ -1,7 +1,6 @@
 """The input check: labels become a boolean mask, bad input one clear sentence.
 
-Every public function (scorers, score functions, estimators) checks here, once; the
-folders below take clean float arrays and the mask ``positive``.
+Every public function checks here, once; what is below takes clean arrays and the mask.
 """
 
 from __future__ import annotations

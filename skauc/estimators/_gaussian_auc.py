@@ -24,6 +24,8 @@ from ._checks import (
 from ._rayleigh import RayleighProblem, maximise, whitening
 from ._shrinkage import shrinkage_weight
 
+_STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
+
 
 def _can_stream(model):
     """Whether moments determine the shrinkage: Ledoit–Wolf's needs every row."""
@@ -328,11 +330,8 @@ class GaussianAUCClassifier(LinearClassifier):
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle
-        if 0 in (
-            roc.std_neg,
-            roc.std_pos,
-        ):  # it sits on the rows of one class: step off
-            threshold += 1e-6 * (middle - threshold)
+        if 0 in (roc.std_neg, roc.std_pos):  # it sits on the rows of one class
+            threshold += _STEP_OFF * (middle - threshold)
         return threshold
 
     def _discriminant(self, Z, positive, sample_weight):

@@ -18,8 +18,11 @@ from ..statistics._row_space import RowSpace
 from ._likelihood import Likelihood, feature_sizes, feature_units
 from ._newton_frame import LARGEST_RIDGE, NewtonFrame
 
-_ROUNDING = 1e-12  # relative error of a log-likelihood
-_TINY_GRADIENT = 1e-8  # mean gradient at which separation is looked for
+_ROUNDING = 1e-12  # relative error of a log-likelihood: a sum over up to 1e7 rows
+# Separation is looked for where the mean gradient is tiny and the decrement still
+# falls linearly: near a maximum it falls quadratically, towards infinity by e a step
+_TINY_GRADIENT = 1e-8
+_LINEAR = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,25 +250,8 @@ def _newton(
         start = frame.evaluate(frame.enter(init, T))
         if start.objective >= point.objective:  # else a start worse than none
             point = start
-    n_halvings, previous, separation = 0, 0.0, None
-    for n_iter in range(max_iter + 1):
-        step = frame.newton_step(point)
-        small = step.is_small(tol, point)
-        linear = step.decrement2 > 0.01 * previous  # convergence not yet quadratic
-        if not penalised and linear and step.gradient <= _TINY_GRADIENT:
-            separation = model.separation(point.B, step.D)
-        if small and not separation:  # the step is solved: take it, its error squares
-            last, _ = _ascend(frame, point, step.D, 0)
-            point = point if last is None else last
-        if small or separation or n_iter == max_iter:
-            break
-        following, halved = _ascend(frame, point, step.D, max_halvings)
-        n_halvings += halved
-        if following is None:
-            break
-        point, previous = following, step.decrement2
-    if not penalised and not small:
-        separation = separation or model.separation(point.B, step.D)
+    ended = _iterate(frame, model, point, penalised, tol, max_iter, max_halvings)
+    point, small, separation, n_iter, n_halvings = ended
     coef = frame.leave(point.B, T)
     covariance = errors = None
     if not penalised and separation is None:
@@ -282,6 +268,36 @@ def _newton(
         converged=bool(small and separation is None),
         separation=separation,
     )
+
+
+def _iterate(frame, model, point, penalised, tol, max_iter, max_halvings):
+    """Newton's steps from a point.
+
+    Returns
+    -------
+    point, small, separation, n_iter, n_halvings
+        ``small`` is whether the last step was.
+    """
+    n_halvings, previous, separation = 0, 0.0, None
+    for n_iter in range(max_iter + 1):
+        step = frame.newton_step(point)
+        small = step.is_small(tol, point)
+        linear = step.decrement2 > _LINEAR * previous
+        if not penalised and linear and step.gradient <= _TINY_GRADIENT:
+            separation = model.separation(point.B, step.D)
+        if small and not separation:  # the step is solved: take it, its error squares
+            last, _ = _ascend(frame, point, step.D, 0)
+            point = point if last is None else last
+        if small or separation or n_iter == max_iter:
+            break
+        following, halved = _ascend(frame, point, step.D, max_halvings)
+        n_halvings += halved
+        if following is None:
+            break
+        point, previous = following, step.decrement2
+    if not penalised and not small:
+        separation = separation or model.separation(point.B, step.D)
+    return point, small, separation, n_iter, n_halvings
 
 
 def _smallest(X):

@@ -8,6 +8,9 @@ import numpy as np
 from scipy import sparse
 
 _BLOCK_BYTES = 2**21  # rows are scaled and multiplied in blocks that stay in cache
+# On separated data each step moves some margin by about 1, at a maximum by nothing
+_STANDSTILL = 0.1
+_NO_LOSS = 1e-7  # of the largest gain along a direction: a smaller loss is rounding
 ORDINARY = 1e-70, 1e70  # sizes whose fourth powers are normal numbers
 
 
@@ -58,7 +61,7 @@ class Likelihood:
         G, value, scaled = np.zeros((K, self.size)), 0.0, None
         for rows, code, weight in self.blocks():
             p, log_own = _softmax(self.logits(rows, B), code)
-            value += weight @ log_own
+            value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
             if scaled is None:
                 scaled = np.empty((len(rows), self.size))
             for S_km, (k, m) in zip(S, distinct, strict=True):
@@ -66,14 +69,15 @@ class Likelihood:
                 np.multiply(rows, root[:, None], out=part[:, :P])
                 if self.fit_intercept:
                     part[:, P] = root
-                S_km += part.T @ part
-            residual = -p
+                S_km += part.T @ part  # S_km = X̃ᵀ diag(w p_k p_m) X̃
+            residual = -p  # w(Y − p)
             residual[code, np.arange(len(code))] += 1
             residual *= weight
             G[:, :P] += residual @ rows
             if self.fit_intercept:
                 G[:, P] += residual.sum(axis=1)
         S = np.broadcast_to(S, (len(pairs), *S.shape[1:]))
+        # H = Σ (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km
         laplacian = [
             np.kron(np.outer(t, t), S_km) for t, S_km in zip(edges, S, strict=True)
         ]
@@ -92,11 +96,11 @@ class Likelihood:
             margins_B.append(_margins(self.logits(rows, B), code)[kept])
             margins_D.append(_margins(self.logits(rows, D), code)[kept])
         margins_B, margins_D = np.concatenate(margins_B), np.concatenate(margins_D)
-        if np.abs(margins_D).max() < 0.1:  # the steps vanish: there is a maximum
+        if np.abs(margins_D).max() < _STANDSTILL:  # there is a maximum
             return None
         if margins_B.min() > 0:
             return "complete"
-        if margins_D.min() >= -1e-7 * margins_D.max():
+        if margins_D.min() >= -_NO_LOSS * margins_D.max():
             return "quasi-complete"
         return None
 

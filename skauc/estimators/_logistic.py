@@ -222,6 +222,8 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
                 )
             factors = np.array([self.class_weight.get(k, 1.0) for k in labels], float)
         else:
+            # Not compute_class_weight, which sorts the labels once more, and whose sum
+            # overflows with weights near the largest float.
             relative = None if weight is None else weight / weight.max()
             total = np.bincount(codes, relative, minlength=len(labels))
             with np.errstate(over="ignore", divide="ignore"):

@@ -8,7 +8,9 @@ import numpy as np
 from scipy import linalg
 
 _EPS = np.finfo(float).eps
-_LARGE_MEAN = 100.0  # squared mean over variance beyond which features are shifted
+# Squared mean over variance beyond which features are shifted: the Gram matrix then
+# loses two of its sixteen digits
+_LARGE_MEAN = 100.0
 LARGEST_RIDGE = 1e300  # coefficients below its inverse are 0
 
 
@@ -73,7 +75,7 @@ class NewtonFrame:
                 model.shift = mean
                 value, G, H = model.evaluate(B)
                 _, variance = _location_scale(H[:size, :size])
-            # The spread of a constant feature is rounding.
+            # The spread of a constant feature is rounding, 8 ε of its size.
             constant = variance <= (8 * _EPS * mean) ** 2
             scale = np.sqrt(np.where(constant, np.maximum(mean**2, 1), variance))
             scale = np.append(scale, 1.0)
@@ -90,6 +92,7 @@ class NewtonFrame:
     def newton_step(self, point):
         """Solve ``(H + Λ) D = G − ΛB`` within the row space."""
         shape = point.B.shape
+        # in units of scale s: (H + Λ)/(s sᵀ) d = (G − ΛB)/s,  D = d/s
         g = ((point.G - self.ridge * point.B) / self.scale[:, None]).T.ravel()
         A = self._information(point)
         A[np.diag_indices_from(A)] += np.tile(
@@ -111,6 +114,7 @@ class NewtonFrame:
         """
         M = point.B.shape[1]
         R = np.kron(np.eye(M), self.kept)
+        # R(RᵀHR)⁻¹Rᵀ on the row space, then back to the original parameters
         inner = R.T @ self._information(point) @ R
         inverse = R @ _solve(inner, R.T)
         back = self._unshift() @ self._least_norm() / self.scale
@@ -131,7 +135,7 @@ class NewtonFrame:
     def enter(self, init, T):
         """Parameters B from coefficient rows in the original features."""
         coef = np.atleast_2d(init).astype(float)
-        if len(T) > 2:
+        if len(T) > 2:  # K rows are T B plus a common shift, which is dropped
             coef = np.linalg.solve(np.column_stack([T, np.ones(len(T))]), coef)[:-1]
         return np.linalg.solve(self._unshift(), coef.T * self.unit[:, None])
 
@@ -177,7 +181,7 @@ def _row_space(gram, scale):
     """Orthonormal bases of the range and of the null space of the scaled Gram."""
     gram = gram / scale / scale[:, None]
     values, vectors = linalg.eigh(gram)
-    kept = values > 16 * len(gram) * _EPS * values[-1]
+    kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond the rounding of eigh
     return vectors[:, kept], vectors[:, ~kept]
 
 

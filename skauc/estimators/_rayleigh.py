@@ -19,6 +19,7 @@ from ..statistics._row_space import RowSpace
 _EPS = np.finfo(float).eps
 _BLOCK_BYTES = 2**21  # rows are centred in blocks that stay in cache
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
+_OUTSIDE = 1e-6  # share of μ outside the range of Σ that is more than rounding
 _MANY_ROWS = 1e70  # its square, times that of a large feature, is a number
 
 
@@ -124,6 +125,7 @@ class RayleighProblem:
     def project(self, theta):
         """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
         neg, pos = self.neg.project(theta), self.pos.project(theta)
+        # a scatter of n rows below n times that of the smallest deviation is rounding
         smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
         return tuple(
             Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
@@ -161,6 +163,7 @@ def whitening(sigma, mu):
         L = linalg.cholesky(correlation, lower=True)
     except linalg.LinAlgError:
         L = np.zeros((1, 1))
+    # a pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
         inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
         return inverse.T / root[:, None], None
@@ -169,7 +172,7 @@ def whitening(sigma, mu):
     null, scaled = V[:, ~kept], mu / root
     outside = null @ (null.T @ scaled)
     A = V[:, kept] / np.sqrt(values[kept])
-    if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(scaled):
+    if np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled):
         return A / root[:, None], outside / root
     return A / root[:, None], None
 
@@ -202,7 +205,7 @@ def maximise(m, start, tol, max_iter):
     def loss_and_gradient(u):
         length = np.linalg.norm(u)
         unit = u / length
-        away = unit - m
+        away = unit - m  # loss ½‖away‖² = 1 − r/‖m‖
         return away @ away / 2, (away - unit * (unit @ away)) / length
 
     result = minimize(
@@ -212,6 +215,7 @@ def maximise(m, start, tol, max_iter):
         method="BFGS",
         options={"gtol": tol, "maxiter": max_iter},
     )
+    # BFGS may stop for lack of digits short of its goal: ten times tol is accepted
     angle = np.linalg.norm(loss_and_gradient(result.x)[1])
     return result.x, max(int(result.nit), 1), bool(angle <= max(10 * tol, 1e-12))
 

@@ -87,3 +87,6 @@ def test_score_limits_are_where_the_statistic_is_z():
     # a tail of more than a half: the limit lies beyond the estimate
     (low, _) = score_limits(0.7, variance, 0.6, 0.0)
     assert stats.norm.sf((0.7 - low) / np.sqrt(variance(low))) == pytest.approx(0.6)
+    (_, high) = score_limits(0.7, variance, 0.0, 0.6)
+    assert high < 0.7
+    assert stats.norm.sf((high - 0.7) / np.sqrt(variance(high))) == pytest.approx(0.6)
