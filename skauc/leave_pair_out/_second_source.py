@@ -30,6 +30,13 @@ n × P          .632+   leave-one-out  leave-pair-out
 Samples of 200 rows still gain from the average over 20 refits; from 500 rows on the
 .632+ estimate is too high by about .01 to .03 where P/n is not small, and the closed
 form costs a tenth.
+
+Measured cost in fits of scikit-learn, one thread, 60 × 2000 to 400 × 30: .632+ of
+logistic regression, squared hinge and ridge .4 to 4; of discriminants with automatic
+shrinkage at most 5; of a strong L1 penalty 5 to 11; of the hinge 3 to 20, after
+stochastic gradient descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and
+10⁵ × 20 rows: 0 to 5. The slowest: sparse 2000 × 50000, 2.4 s by leave-pair-out and
+3.7 s for the hinge, whose fits take .01 s.
 """
 
 from __future__ import annotations
