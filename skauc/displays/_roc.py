@@ -19,7 +19,8 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..model_selection._auc_posterior import auc_posterior, binormal_roc
+from ..intervals._score_functions import binormal_roc
+from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._auc_posterior import AUCPosterior, ProjectedPosterior
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC

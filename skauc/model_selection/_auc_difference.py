@@ -1,7 +1,7 @@
 """The Bayesian twin of ``compare_auc``: two linear models under one joint posterior.
 
-Prior and posterior are those of :mod:`skauc.posterior._auc_posterior`. Two rules ``W = [w_a w_b]``
-see two dimensions of it,
+Prior and posterior are those of :mod:`skauc.posterior._auc_posterior`. Two linear
+models ``W = [w_a w_b]`` see two dimensions of it,
 
     WᵀΣW ~ IW₂(WᵀS*W, κ* − P + 2),   Wᵀ(μ₁ − μ₀) | Σ ~ N(D, V),
     V = WᵀΣ₀W/ν₀* + WᵀΣ₁W/ν₁*,       AUC_a = Φ(d_a/√(w_aᵀ(Σ₀ + Σ₁)w_a)),
@@ -37,7 +37,7 @@ from ..posterior._auc_posterior import NormalInverseWishart
 from ..roc._base import as_rate
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numbers import as_numbers
-from ._linear_model import linear_rule
+from ._linear_model import open_two_classes
 
 _TIE = 1e-12  # AUCs nearer than this are equal: rounding of one and the same rule
 
@@ -120,7 +120,7 @@ def auc_difference_posterior(
     """
     conjugate = _check_conjugate(prior)
     check_option("covariance", covariance, ("common", "separate"))
-    a, b = linear_rule(estimator_a, X), linear_rule(estimator_b, X)
+    a, b = open_two_classes(estimator_a, X), open_two_classes(estimator_b, X)
     if (
         a.classes is not None
         and b.classes is not None
@@ -292,7 +292,7 @@ class _JointPosterior:
 
 def _both_scores(a, b, n):
     """Scores of both rules, (n, 2), and W on the features that they see."""
-    Z_a, Z_b = check_features(a.Z, n), check_features(b.Z, n)
+    Z_a, Z_b = check_features(a.front, n), check_features(b.front, n)
     for Z, rule in ((Z_a, a), (Z_b, b)):
         if Z.shape[1] != len(rule.w):
             raise ValueError(

@@ -49,7 +49,7 @@ from scipy.special import (
 )
 
 from ..roc._base import as_rate
-from ..statistics._moments import Moments
+from ..statistics._moments import Moments, class_moments
 from ..statistics._numbers import as_number, as_numbers
 from ._noncentral_t import ProbitLaw
 
@@ -136,6 +136,22 @@ class NormalInverseWishart:
                 f"smallest eigenvalue {lowest:.6g}"
             )
 
+    def learn(self, Z, positive, weight=None, *, covariance="common"):
+        """The rows under this prior, to be projected on directions.
+
+        Parameters
+        ----------
+        Z : ndarray or sparse matrix of shape (n, P)
+        positive : ndarray of bool of shape (n,)
+        weight : ndarray of shape (n,), default=None
+        covariance : {"common", "spherical", "separate"}, default="common"
+
+        Returns
+        -------
+        ConjugateRows
+        """
+        return ConjugateRows(self, Z, positive, weight, covariance)
+
     def project(self, w) -> ProjectedPrior:
         """Prior of the scores ``wᵀx``.
 
@@ -176,6 +192,26 @@ class NormalInverseWishart:
             kappa=kappa,
             n_features=P,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ConjugateRows:
+    """Rows under a conjugate prior, which needs nothing of them but projections."""
+
+    prior: NormalInverseWishart
+    Z: object
+    positive: np.ndarray
+    weight: np.ndarray | None
+    covariance: str
+
+    def project(self, w, score) -> ProjectedPosterior:
+        """Posterior of the scores ``Z @ w``, shape (n,)."""
+        neg, pos = class_moments(score, self.positive, self.weight)
+        features = None
+        if self.covariance == "spherical":
+            rows = self.Z, self.positive, self.weight
+            features = class_moments(*rows, featurewise=True)
+        return projected_posterior(neg, pos, w, self.prior, self.covariance, features)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Scorers as scikit-learn meets them."""
 
+import copy
 import pickle
 import warnings
 
@@ -496,3 +497,39 @@ def test_missing_labels_are_one_sentence(ask, kind):
     names[[3, 5]] = None
     with pytest.raises(ValueError, match="y_true must hold"):
         ask(model, X, names)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "others"),
+    [
+        (make_cbauc_scorer, {"scale": "probit"}, {"scale": "auc"}),
+        (make_cbauc_scorer, {"prior": "paper"}, {"prior": "adaptive"}),
+        (
+            make_cbauc_scorer,
+            {"prior": NormalInverseWishart(scale=np.array([1.0, 2.0]))},
+            {"prior": NormalInverseWishart(scale=np.array([1.0, 3.0]))},
+        ),
+        (make_ebauc_scorer, {"thresholds": "all"}, {}),
+        (make_bee_scorer, {"pos_label": 1}, {}),
+        (
+            make_cv_auc_scorer,
+            {"cv": StratifiedKFold(3)},
+            {"cv": StratifiedKFold(4)},
+        ),
+        (make_cv_auc_scorer, {"cv": [(np.arange(3), np.arange(3))]}, {"cv": 3}),
+    ],
+)
+def test_scorers_made_alike_are_equal(make, options, others):
+    scorer = make(**options)
+    assert scorer == make(**options)
+    assert hash(scorer) == hash(make(**options))
+    assert scorer == copy.deepcopy(scorer) == pickle.loads(pickle.dumps(scorer))
+    assert scorer != make(**others)
+    assert scorer != repr(scorer)
+
+
+def test_ready_made_scorers_equal_their_copies():
+    assert cbauc_scorer == make_cbauc_scorer() == copy.copy(cbauc_scorer)
+    assert cbauc_scorer != ebauc_scorer
+    with config_context(enable_metadata_routing=True):
+        assert cbauc_scorer.set_score_request(sample_weight=True) != cbauc_scorer

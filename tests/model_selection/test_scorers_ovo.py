@@ -26,7 +26,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
-from skauc.model_selection._linear_model import any_linear_rule, pair_rules
+from skauc.model_selection._linear_model import open_estimator, pair_models
 
 X, Y = make_classification(
     150, 5, n_informative=4, n_redundant=0, n_classes=3, class_sep=0.6, random_state=2
@@ -177,7 +177,7 @@ def test_libsvm_decides_pair_by_pair(make, K):
     Z, y = classes(K)
     options = {"nu": 0.3} if make is NuSVC else {}
     model = make(kernel="linear", decision_function_shape="ovo", **options).fit(Z, y)
-    rules = list(pair_rules(any_linear_rule(model, Z)))
+    rules = list(pair_models(open_estimator(model, Z)))
     ours = np.column_stack([Z @ rule.w - rule.threshold for rule in rules])
     # libsvm's columns say the *first* class of the pair where they are positive
     np.testing.assert_allclose(-ours, model.decision_function(Z), atol=1e-8)
@@ -227,7 +227,7 @@ ONE_VS_REST = [
 def test_one_rule_a_class_is_its_decision_function(model, K):
     Z, y = classes(K)
     decision = model.fit(Z, y).decision_function(Z)
-    rules = pair_rules(any_linear_rule(model, Z))
+    rules = pair_models(open_estimator(model, Z))
     for (i, j), rule in zip(combinations(range(K), 2), rules, strict=True):
         np.testing.assert_allclose(
             Z @ rule.w - rule.threshold, decision[:, j] - decision[:, i], atol=1e-8
@@ -238,7 +238,7 @@ def test_one_rule_a_class_is_its_decision_function(model, K):
 def test_one_vs_one_of_linear_models():
     Z, y = classes(4)
     model = OneVsOneClassifier(RidgeClassifier()).fit(Z, y)
-    rules = pair_rules(any_linear_rule(model, Z))
+    rules = pair_models(open_estimator(model, Z))
     for part, rule in zip(model.estimators_, rules, strict=True):
         np.testing.assert_allclose(
             Z @ rule.w - rule.threshold, part.decision_function(Z), atol=1e-10
