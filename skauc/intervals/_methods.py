@@ -20,6 +20,7 @@ from ..posterior._auc_posterior import (
     NormalInverseWishart,
     projected_posterior,
 )
+from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ..statistics._ranks import (
     bamber_variance,
@@ -29,9 +30,7 @@ from ..statistics._ranks import (
     placements,
 )
 from ._confidence_limits import (
-    balanced_variance,
     exact_limits,
-    hanley_mcneil_variance,
     larger_variance,
     score_limits,
     wald_limits,

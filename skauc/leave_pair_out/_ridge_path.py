@@ -1,4 +1,4 @@
-"""Nine ridge rules of a data set with their exact leave-pair-out AUC.
+"""Nine ridge models of a data set with their exact leave-pair-out AUC.
 
 The reference models that tell how far the adaptive prior and leave-pair-out disagree
 on a data set, whatever the user's grid is. In standardised features,
@@ -18,13 +18,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ..statistics._moments import class_moments, project_samples
-from ._estimate import (
-    SMOOTH,
-    check_pairs,
-    pair_margins,
-    pair_statistics,
-    sample_rows,
-)
+from ._influence import pair_margins
+from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
 
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
 _RANK = 1e-10

@@ -7,10 +7,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import check_features, check_positive, check_weight
 from ..intervals._warn_caller import warn_caller
-from ..leave_pair_out._estimate import class_of_one_row
+from ..leave_pair_out._pairs import class_of_one_row
 from ._linear_model import open_two_classes
 from ._scorer import Scorer, shared
-from ._training_objective import missing_objective, second_witness
+from ._training_objective import missing_objective, leave_pair_out_estimate
 
 
 def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
@@ -90,7 +90,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             UndefinedMetricWarning,
         )
         return np.nan
-    second = second_witness(opened.model, Z, positive, weight)
+    second = leave_pair_out_estimate(opened.model, Z, positive, weight)
     if second is not None:
         return second.auc
     reason = missing_objective(opened.model, Z, positive, weight)

@@ -10,7 +10,7 @@ from ..intervals._warn_caller import warn_caller
 from ..posterior._auc_posterior import AUCPosterior
 from ._linear_model import LinearModel
 from ._scored_model import ScoredModel, score_model, score_pairs
-from ._training_objective import REARRANGED, second_witness
+from ._training_objective import REARRANGED, leave_pair_out_estimate
 from ._warnings import UntrustedAUCWarning
 
 
@@ -122,7 +122,7 @@ def _rows_left_out(scored):
     if scored.model is None:
         return None
     rows = scored.second_class
-    second = second_witness(scored.model, scored.front, rows, scored.weight)
+    second = leave_pair_out_estimate(scored.model, scored.front, rows, scored.weight)
     if second is not None:
         REARRANGED.remember(scored.model, rows, scored.score)
     elif REARRANGED.recall(scored.model, rows, scored.score):
