@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
-from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parents[1])
+_PACKAGE = __file__.rsplit("intervals", 1)[0]
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
@@ -22,7 +21,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     category : type
         Class of the warning.
     """
-    frame, level = sys._getframe(1), 2
+    frame, level = inspect.currentframe(), 1
     while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level - 1)
+    warnings.warn(message, category, stacklevel=level)

@@ -8,12 +8,14 @@ One way leads to a number: the estimator is opened once
 
 from __future__ import annotations
 
+from .._validation import check_option
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ._any_estimator import fitted_clone
 from ._linear_model import open_estimator
 from ._model_posterior import model_posterior, pair_posteriors
+from ._training_rows import ROWS
 
 
 def auc_posterior(
@@ -23,6 +25,7 @@ def auc_posterior(
     *,
     prior="adaptive",
     covariance="common",
+    rows="auto",
     sample_weight=None,
     pos_label=None,
 ) -> AUCPosterior | PairwiseAUCPosterior:
@@ -41,11 +44,20 @@ def auc_posterior(
     y : array-like of shape (n,)
         Labels.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-        Prior on the features in front of the linear model; default ``"adaptive"``
-        (:class:`skauc.AdaptivePrior`). ``"paper"`` is **not honest** unless P is small
+        Default ``"adaptive"`` (:class:`skauc.AdaptivePrior`): a prior on the features
+        that entered the estimator, whatever its steps picked or projected. A
+        NormalInverseWishart speaks, as published, about the features in front of the
+        linear model. ``"paper"`` is **not honest** unless P is small
         against n: on pure noise with P ≥ n it says 1.00.
     covariance : {"common", "spherical", "separate"}, default="common"
         One covariance for both classes, one multiple of the identity, or one each.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether these rows trained the estimator. Of held-out rows the score is one
+        feature, as in :func:`skauc.cbauc_score`. ``"auto"`` finds out where the model
+        or a step in front of it tells (the gradient of what it minimised, support
+        vectors, means), and assumes training rows elsewhere, which
+        ``posterior.warnings`` says; a NormalInverseWishart takes all rows for
+        training rows.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which set the width of the posterior, at
         least 1 in each class; multiply relative ones by n / their sum.
@@ -72,16 +84,20 @@ def auc_posterior(
     UndefinedMetricWarning
         If all coefficients are 0 or all scores are equal; the AUC is ½ then.
     UntrustedAUCWarning
-        If the rows are those that trained the model, rearranged (as permutation
-        importance does): see the notes.
+        If the number should not be trusted or compared as it is: fewer than 10 rows in
+        a class, more features than rows and nothing left out, rows only assumed to be
+        training rows, a step that saw y, a solver that stopped early, training rows
+        rearranged (as permutation importance does; see the notes). The sentences
+        stand in ``posterior.warnings``.
 
     Notes
     -----
-    With the adaptive prior the posterior joins two witnesses, a mixture of closed
-    forms and leave-pair-out from the same fit. The latter needs the rows that trained
-    the model; whether X is that is detected (the gradient of the training objective
-    vanishes on them), and on other rows, or for models whose objective is not known,
-    the mixture speaks alone. ``posterior.leave_pair_out`` says which: a number or None.
+    With the adaptive prior the posterior joins a mixture of closed forms with
+    leave-pair-out of the same fit. The latter needs the rows that trained the model,
+    and an objective that is known; ``posterior.leave_pair_out`` is None elsewhere.
+    Steps that see y are taken back to the features that entered, if they are affine;
+    behind one that is not (a target encoder), the posterior is that of 5 refits of
+    the whole estimator in folds. ``AdaptivePrior(refits=K)`` asks for such refits.
     Two such numbers are not comparable: ``permutation_importance`` with
     ``cbauc_scorer`` belongs on held-out rows, where neither hears leave-pair-out; on
     training rows ``make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))``
@@ -104,15 +120,17 @@ def auc_posterior(
     0.986
     """
     prior = check_prior(prior)
+    check_option("rows", rows, ROWS)
     opened = open_estimator(estimator, X)
     question = dict(
         prior=prior,
         covariance=covariance,
+        rows=rows,
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
     if opened.n_classes == 2:
-        return model_posterior(opened, y, **question).auc()
+        return model_posterior(opened, y, **question, whole=(estimator, X, y)).auc()
     pairs = pair_posteriors(opened, y, **question)
     return PairwiseAUCPosterior({name: pair.auc() for name, pair in pairs.items()})
 
@@ -186,6 +204,7 @@ def bayesian_val_score(
         y,
         prior=prior,
         covariance=covariance,
+        rows="training",
         sample_weight=sample_weight,
         pos_label=pos_label,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 from sklearn.exceptions import NotFittedError
 
+from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, NormalInverseWishart
@@ -19,9 +21,11 @@ from ._any_estimator import fitted_clone
 from ._cross_validation_scorer import make_cv_auc_scorer
 from ._linear_model import LinearModel, open_estimator
 from ._model_posterior import posterior_of_scores
+from ._reasons import few_rows, more_features
 from ._scored_model import score_model, score_pairs
+from ._training_rows import ROWS
+from ._warnings import UntrustedAUCWarning
 
-_FEW_ROWS = 10
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which the two witnesses may differ
@@ -161,7 +165,15 @@ class PairwiseDiagnosis:
 
 
 def diagnose(
-    estimator, X, y, *, prior="adaptive", cv=None, sample_weight=None, pos_label=None
+    estimator,
+    X,
+    y,
+    *,
+    prior="adaptive",
+    rows="auto",
+    cv=None,
+    sample_weight=None,
+    pos_label=None,
 ) -> Diagnosis | PairwiseDiagnosis:
     """Say what the evidence said about a model, and whether to trust it.
 
@@ -179,6 +191,8 @@ def diagnose(
         The rows that trained it.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows trained the estimator, see :func:`auc_posterior`.
     cv : int or splitter, default=None
         Cross-validate clones as well; two classes only.
     sample_weight : array-like of shape (n,), default=None
@@ -215,6 +229,7 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     Bayesian AUC            0.98...
     """
+    check_option("rows", rows, ROWS)
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
         raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
@@ -226,12 +241,13 @@ def diagnose(
                 f"{opened.n_classes} classes"
             )
         pairs = score_pairs(opened, y, sample_weight, pos_label)
-        return PairwiseDiagnosis({name: _of(pair, prior) for name, pair in pairs})
+        return PairwiseDiagnosis({name: _of(pair, prior, rows) for name, pair in pairs})
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
         more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
-    return _of(score_model(opened, y, sample_weight, pos_label), prior, **more)
+    scored = score_model(opened, y, sample_weight, pos_label)
+    return _of(scored, prior, rows, (estimator, X, y), **more)
 
 
 def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
@@ -243,13 +259,15 @@ def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
         return open_estimator(model, X)
 
 
-def _of(scored, prior, **more) -> Diagnosis:
+def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
     """Diagnosis of one model, seen with the adaptive and the published prior."""
-    learnt = posterior_of_scores(scored, prior, "common")
+    learnt = posterior_of_scores(scored, prior, "common", rows, whole)
     if learnt.projection is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
     published = posterior_of_scores(scored, NormalInverseWishart(), "common")
-    posterior = learnt.auc()
+    with warnings.catch_warnings():  # they stand in the table
+        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        posterior = learnt.auc()
     neg, pos = class_moments(scored.score, scored.positive, scored.weight)
     cells, view = learnt.projection.learnt.cells, learnt.projection.view
     heard = posterior.leave_pair_out is not None
@@ -331,17 +349,11 @@ def _normality(scored):
 
 def _with_warnings(d: Diagnosis) -> Diagnosis:
     """Add the reasons for mistrust, each in one sentence."""
-    n, said = d.n_neg + d.n_pos, []
-    if min(d.n_neg, d.n_pos) < _FEW_ROWS:
-        said.append(
-            f"a class has only {min(d.n_neg, d.n_pos):g} rows: look at the interval, "
-            "not at the number"
-        )
-    if d.n_features >= n:
-        said.append(
-            f"{d.n_features} features against {n:g} rows: the covariance cannot be "
-            "seen, the estimate leans on the prior and on leave-pair-out"
-        )
+    said = [
+        few_rows(d.n_neg, d.n_pos),
+        more_features(d.n_features, d.n_neg + d.n_pos),
+    ]
+    said = [reason for reason in said if reason is not None]
     if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
         said.append(
             "the scores of a class are not normal: the model's part of the estimate "
@@ -365,4 +377,5 @@ def _with_warnings(d: Diagnosis) -> Diagnosis:
             f"leave-pair-out is {abs(d.discrepancy):.2f} probit {word} than the model "
             "on this data set: the model is strained, the interval is widened"
         )
+    said += [reason for reason in d.posterior.warnings if reason not in said]
     return Diagnosis(**{**vars(d), "warnings": tuple(said)})

@@ -10,7 +10,7 @@ from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._pairs import class_of_one_row
 from ._linear_model import open_two_classes
 from ._scorer import Scorer, shared
-from ._training_objective import missing_objective, leave_pair_out_estimate
+from ._training_objective import leave_pair_out_estimate, missing_objective
 
 
 def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:

@@ -45,6 +45,10 @@ class LinearModel:
     one_vs_one : bool, default=False
         Whether the rows of w belong to the pairs of classes, each in the direction of
         the second class of its pair.
+    X : array-like, sparse matrix or frame
+        Rows that entered the estimator.
+    stages : tuple of (fitted transformer, rows in front, rows behind)
+        The way from X to ``front``, nested Pipelines taken apart.
     """
 
     front: object
@@ -53,6 +57,8 @@ class LinearModel:
     classes: np.ndarray | None
     model: object
     one_vs_one: bool = False
+    X: object = None
+    stages: tuple = ()
 
     @property
     def n_classes(self) -> int:
@@ -144,9 +150,10 @@ def open_estimator(estimator, X) -> LinearModel:
     """
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        before = estimator[:-1]
-        Z = before.transform(X) if len(before) else X
-        return open_estimator(estimator[-1], Z)
+        stages = tuple(_stages(estimator.steps[:-1], X))
+        front = stages[-1][-1] if stages else X
+        opened = open_estimator(estimator[-1], front)
+        return replace(opened, X=X, stages=(*stages, *opened.stages))
     if isinstance(estimator, FrozenEstimator):
         return open_estimator(estimator.estimator, X)
     if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
@@ -160,6 +167,21 @@ def open_estimator(estimator, X) -> LinearModel:
     if hasattr(estimator, "best_estimator_"):
         return open_estimator(estimator.best_estimator_, X)
     return _leaf(estimator, X)
+
+
+def _stages(steps, rows):
+    """Every transformer of a Pipeline with the rows on both sides of it."""
+    for _, step in steps:
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            continue
+        if isinstance(step, Pipeline):
+            for stage in _stages(step.steps, rows):
+                yield stage
+                rows = stage[-1]
+            continue
+        behind = step.transform(rows)
+        yield step, rows, behind
+        rows = behind
 
 
 def _leaf(model, X):

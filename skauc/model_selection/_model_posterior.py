@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
 from ..intervals._warn_caller import warn_caller
+from ..leave_pair_out._estimate import LeavePairOut
 from ..posterior._auc_posterior import AUCPosterior
+from . import _reasons as say
 from ._linear_model import LinearModel
+from ._refits import FOLDS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
-from ._training_objective import REARRANGED, leave_pair_out_estimate
+from ._second_source import left_out
+from ._training_rows import told_rows
 from ._warnings import UntrustedAUCWarning
 
 
@@ -24,24 +30,34 @@ class ModelPosterior:
     prior : AdaptivePrior or NormalInverseWishart
     projection : posterior or None
         Of the scores; None when they rank nothing: then the AUC is ½.
+    rows : {"training", "held-out", "assumed"}
+        What the rows are; "assumed" to be training rows, because nothing tells.
+    whole : tuple (estimator, X, y) or None
+        For true refits; None for a pair of more than two classes.
     """
 
     scored: ScoredModel
     prior: object
     projection: object
-
-    @property
-    def uses_leave_pair_out(self) -> bool:
-        """Whether the leave-pair-out AUC is wanted beside the prior."""
-        return isinstance(self.prior, AdaptivePrior) and self.prior.leave_pair_out
+    rows: str
+    whole: tuple | None = None
 
     def auc(self) -> AUCPosterior:
-        """Posterior of the AUC, with leave-pair-out where it is wanted and known."""
+        """Posterior of the AUC, with rows left out where wanted and known.
+
+        Warns (:class:`skauc.UntrustedAUCWarning`) of what makes the number doubtful.
+        """
         if self.projection is None:
             return AUCPosterior.point_mass_at_half()
-        if not self.uses_leave_pair_out:
-            return self.projection.auc()
-        return self.projection.auc(_rows_left_out(self.scored))
+        if not isinstance(self.prior, AdaptivePrior):
+            return replace(self.projection.auc(), warnings=self._few_rows())
+        if self.rows == "held-out":
+            left_out(self.scored, training=False)  # warns of permuted training rows
+            return replace(self.projection.auc(), warnings=self._few_rows())
+        posterior, reasons = self._of_training_rows()
+        for reason in reasons:
+            warn_caller(_sentence(reason), UntrustedAUCWarning)
+        return posterior
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
@@ -60,9 +76,76 @@ class ModelPosterior:
         score, weight = self.scored.score, self.scored.weight
         return self.projection.ebauc(score if weight is None else score[weight > 0])
 
+    def _of_training_rows(self):
+        """Posterior with its reasons for mistrust, and those to warn of."""
+        scored, name = self.scored, type(self.scored.model).__name__
+        reasons = list(self._few_rows())
+        if self.rows == "assumed" and scored.model is not None:
+            reasons.append(say.rows_assumed(name))
+        if scored.broken_by is not None and self.whole is not None:
+            return self._broken(reasons)
+        second, method, more = self._second()
+        reasons += more
+        quiet = []
+        if second is None and scored.model is not None:
+            alone = say.prior_alone(scored.Z.shape[1], self._n)
+            switched_off = not self.prior.leave_pair_out
+            (quiet if switched_off else reasons).extend([alone] if alone else [])
+        posterior = self.projection.auc(second)
+        said = (*reasons, *quiet)
+        return replace(posterior, second_source=method, warnings=said), reasons
+
+    def _second(self):
+        """What rows left out say, how it was found, and what is to be said of it."""
+        folds = getattr(self.prior, "refits", None)
+        if folds and self.whole is not None:
+            found = refits_source(*self._refit_question(), folds)
+            if found is not None:
+                both = found.auc, found.variance
+                return LeavePairOut(*both, *both), found.method, []
+        if not self.prior.leave_pair_out:
+            return None, None, []
+        if self.scored.supervised:  # the model alone would not see the selection
+            return None, None, [say.supervised_step()]
+        found, reason = left_out(self.scored, training=True)
+        method = None if found is None else "leave-pair-out"
+        return found, method, [] if reason is None else [reason]
+
+    def _broken(self, reasons):
+        """Posterior behind a step that saw y and is not affine: from true refits."""
+        folds = getattr(self.prior, "refits", None) or FOLDS
+        found = refits_source(*self._refit_question(), folds)
+        reasons.append(say.no_closed_form(self.scored.broken_by, folds))
+        if found is None:
+            return replace(self.projection.auc(), warnings=tuple(reasons)), reasons
+        posterior = posterior_of_source(found, self._n)
+        said = tuple(reasons)
+        return replace(posterior, second_source="refits", warnings=said), reasons
+
+    def _refit_question(self):
+        return *self.whole, self.scored.positive, self.scored.weight
+
+    @property
+    def _n(self):
+        weight = self.scored.weight
+        return float(len(self.scored.positive) if weight is None else weight.sum())
+
+    def _few_rows(self):
+        n_pos = self._n * self.scored.share_pos
+        reason = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
+        return () if reason is None else (reason,)
+
 
 def model_posterior(
-    opened: LinearModel, y, *, prior, covariance, sample_weight, pos_label
+    opened: LinearModel,
+    y,
+    *,
+    prior,
+    covariance,
+    sample_weight,
+    pos_label,
+    rows="auto",
+    whole=None,
 ) -> ModelPosterior:
     """Posterior of a linear model of two classes on some rows.
 
@@ -74,65 +157,61 @@ def model_posterior(
     covariance : {"common", "spherical", "separate"}
     sample_weight : array-like of shape (n,) or None
     pos_label : label or None
+    rows : {"auto", "training", "held-out"}, default="auto"
+    whole : tuple (estimator, X, y) or None, default=None
+        For true refits.
 
     Returns
     -------
     ModelPosterior
     """
-    scored = score_model(opened, y, sample_weight, pos_label)
-    return posterior_of_scores(scored, prior, covariance)
+    enter = isinstance(prior, AdaptivePrior)
+    scored = score_model(opened, y, sample_weight, pos_label, enter=enter)
+    return posterior_of_scores(scored, prior, covariance, rows, whole)
 
 
 def pair_posteriors(
-    opened: LinearModel, y, *, prior, covariance, sample_weight, pos_label
+    opened: LinearModel, y, *, prior, covariance, sample_weight, pos_label, rows="auto"
 ) -> dict[tuple, ModelPosterior]:
     """Posteriors of all pairs of classes, each on its own rows.
 
     Parameters
     ----------
-    opened, y, prior, covariance, sample_weight, pos_label
+    opened, y, prior, covariance, sample_weight, pos_label, rows
         As for :func:`model_posterior`.
 
     Returns
     -------
     dict of (label, label) to ModelPosterior
     """
+    enter = isinstance(prior, AdaptivePrior)
+    pairs = score_pairs(opened, y, sample_weight, pos_label, enter=enter)
     return {
-        name: posterior_of_scores(scored, prior, covariance)
-        for name, scored in score_pairs(opened, y, sample_weight, pos_label)
+        name: posterior_of_scores(scored, prior, covariance, rows)
+        for name, scored in pairs
     }
 
 
-def posterior_of_scores(scored: ScoredModel, prior, covariance) -> ModelPosterior:
-    """Posterior of scores that are there already."""
-    projection = project(
-        prior,
-        scored.Z,
-        scored.w,
-        scored.score,
-        scored.positive,
-        scored.weight,
-        covariance,
-    )
-    return ModelPosterior(scored, prior, projection)
+def posterior_of_scores(
+    scored: ScoredModel, prior, covariance, rows="auto", whole=None
+) -> ModelPosterior:
+    """Posterior of scores that are there already.
+
+    The adaptive prior speaks about the features that entered the estimator, a
+    conjugate one, as published, about those in front of the linear model, and about
+    rows that are taken for training rows unless ``rows`` says otherwise. Of held-out
+    rows the score is one feature.
+    """
+    adaptive = isinstance(prior, AdaptivePrior)
+    if rows == "auto":
+        rows = (told_rows(scored) or "assumed") if adaptive else "training"
+    Z, w = (scored.Z, scored.w) if adaptive else (scored.front, scored.w_front)
+    if rows == "held-out" and np.any(w):
+        Z, w = scored.score[:, None], np.ones(1)
+    rows_and_counts = scored.score, scored.positive, scored.weight
+    projection = project(prior, Z, w, *rows_and_counts, covariance)
+    return ModelPosterior(scored, prior, projection, rows, whole)
 
 
-def _rows_left_out(scored):
-    """Leave-pair-out of the model on these rows, or None."""
-    if scored.model is None:
-        return None
-    rows = scored.second_class
-    second = leave_pair_out_estimate(scored.model, scored.front, rows, scored.weight)
-    if second is not None:
-        REARRANGED.remember(scored.model, rows, scored.score)
-    elif REARRANGED.recall(scored.model, rows, scored.score):
-        warn_caller(
-            f"The rows have the labels and the mean score of those that trained "
-            f"the {type(scored.model).__name__}, but are not those rows: permuted "
-            "training rows are neither training nor held-out rows, and their AUC "
-            "must not be compared with the one of the training rows, which heard "
-            "leave-pair-out; take held-out rows, or make_cbauc_scorer(prior="
-            "AdaptivePrior(leave_pair_out=False)) for both",
-            UntrustedAUCWarning,
-        )
-    return second
+def _sentence(reason):
+    return f"{reason[0].upper()}{reason[1:]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, repeat
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -17,9 +17,12 @@ from .._validation import (
     check_weight,
 )
 from ..statistics._moments import project_samples
+from ._any_rows import take_rows
+from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
 
 _LARGEST = 1e150  # scores whose squares are floats
+_SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,15 @@ class ScoredModel:
         Rows in front of the linear model.
     flipped : bool
         Whether the positive class is the model's ``classes_[0]``.
+    w_front : ndarray
+        Direction in front of the linear model, with the same scores.
+    stages : tuple
+        The way from the features that entered to the front.
+    supervised : bool, default=False
+        Whether a step in front of the linear model has seen y.
+    broken_by : str or None, default=None
+        Class name of a step behind which no closed form holds
+        (:mod:`skauc.model_selection._entered_features`).
     """
 
     Z: object
@@ -55,6 +67,10 @@ class ScoredModel:
     model: object
     front: object
     flipped: bool
+    w_front: np.ndarray
+    stages: tuple = ()
+    supervised: bool = False
+    broken_by: str | None = None
 
     @property
     def share_pos(self) -> float:
@@ -69,7 +85,9 @@ class ScoredModel:
         return self.positive ^ self.flipped
 
 
-def score_model(opened: LinearModel, y, sample_weight, pos_label) -> ScoredModel:
+def score_model(
+    opened: LinearModel, y, sample_weight, pos_label, *, enter=True
+) -> ScoredModel:
     """Scores of the rows by a linear model of two classes.
 
     Parameters
@@ -78,6 +96,9 @@ def score_model(opened: LinearModel, y, sample_weight, pos_label) -> ScoredModel
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,) or None
     pos_label : label or None
+    enter : bool, default=True
+        Whether Z are the features that entered the estimator; else those in front of
+        its linear model.
 
     Returns
     -------
@@ -107,13 +128,45 @@ def score_model(opened: LinearModel, y, sample_weight, pos_label) -> ScoredModel
     score = check_score(
         project_samples(front, w), len(positive), name="X @ coef_", largest=_LARGEST
     )
-    return ScoredModel(
-        front, w, score, positive, weight, threshold, opened.model, front, flipped
+    scored = ScoredModel(
+        Z=front,
+        w=w,
+        score=score,
+        positive=positive,
+        weight=weight,
+        threshold=threshold,
+        model=opened.model,
+        front=front,
+        flipped=flipped,
+        w_front=w,
+        stages=opened.stages,
     )
+    if not enter or not opened.stages or not w.any():
+        return scored
+    return _entered(scored, entered_features(opened.stages, opened.X, w, y))
+
+
+def _entered(scored, entered):
+    """The same scores as a direction in the features that entered."""
+    supervised, broken_by = entered.supervised, entered.broken_by
+    scored = replace(scored, supervised=supervised, broken_by=broken_by)
+    if broken_by is not None:
+        return scored
+    try:
+        Z = check_features(entered.Z, len(scored.score))
+    except ValueError:  # columns of text that no coefficient reaches
+        return scored
+    with np.errstate(all="ignore"):
+        score = project_samples(Z, entered.w)
+        rest = score - scored.score
+        same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
+    if not same:  # a step that is affine nearly everywhere, but not on these rows
+        return replace(scored, broken_by="a step" if supervised else None)
+    return replace(scored, Z=Z, w=entered.w, score=score)
 
 
 def score_pairs(
-    opened: LinearModel, y, sample_weight, pos_label
+    opened: LinearModel, y, sample_weight, pos_label, *, enter=True
 ) -> Iterator[tuple[tuple, ScoredModel]]:
     """Name and scores of each pair of classes, on the rows of that pair.
 
@@ -122,7 +175,7 @@ def score_pairs(
 
     Parameters
     ----------
-    opened, y, sample_weight, pos_label
+    opened, y, sample_weight, pos_label, enter
         As for :func:`score_model`; ``pos_label`` must be None.
 
     Yields
@@ -146,13 +199,22 @@ def score_pairs(
     weight = sample_weight
     if weight is not None:
         weight = check_score(weight, len(labels), name="sample_weight")
+    entered, ways = None, repeat(None)
+    if enter and opened.stages:
+        entered = entered_features(opened.stages, opened.X, opened.w, labels)
+        ways = pair_models(replace(opened, w=entered.w))
     pairs = combinations(range(opened.n_classes), 2)
-    for (i, j), pair in zip(pairs, pair_models(opened), strict=True):
+    for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):
         rows = np.flatnonzero((codes == i) | (codes == j))
         part = None if weight is None else weight[rows]
-        pair = replace(pair, front=front[rows], model=None)
+        pair = replace(pair, front=front[rows], model=None, stages=())
         name = tuple(pair.classes.tolist())
-        yield name, score_model(pair, labels[rows], part, None)
+        scored = score_model(pair, labels[rows], part, None)
+        if way is not None and scored.w.any():
+            unit = np.abs(pair.w).max()
+            Z = take_rows(entered.Z, rows)
+            scored = _entered(scored, replace(entered, Z=Z, w=way.w / unit))
+        yield name, scored
 
 
 def _midpoint(labels):

@@ -17,6 +17,7 @@ from ..posterior._auc_posterior import COVARIANCES
 from ._linear_model import open_estimator, open_two_classes
 from ._model_posterior import model_posterior, pair_posteriors
 from ._scorer import Scorer, shared
+from ._training_rows import ROWS
 
 MULTI_CLASS = ("ovo", "raise")
 _OPEN = {"ovo": open_estimator, "raise": open_two_classes}
@@ -26,6 +27,7 @@ def make_cbauc_scorer(
     *,
     prior="adaptive",
     covariance="common",
+    rows="auto",
     scale="auc",
     multi_class="ovo",
     pos_label=None,
@@ -43,6 +45,10 @@ def make_cbauc_scorer(
         not choose models with it unless P is small against n.
     covariance : {"common", "spherical", "separate"}, default="common"
         Covariance model of the classes.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows that it is called with trained the estimator, see
+        :func:`auc_posterior`: with ``ResubstitutionSplit`` they did, in
+        ``cross_val_score`` they did not.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
         order where the AUC itself rounds to 1.
@@ -84,15 +90,17 @@ def make_cbauc_scorer(
     --------
     >>> from skauc import make_cbauc_scorer
     >>> make_cbauc_scorer(scale="probit")
-    make_cbauc_scorer(prior='adaptive', covariance='common', scale='probit', ...)
+    make_cbauc_scorer(prior='adaptive', covariance='common', rows='auto', ...)
     """
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
+    check_option("rows", rows, ROWS)
     check_option("scale", scale, ("auc", "probit"))
     check_option("multi_class", multi_class, MULTI_CLASS)
     params = dict(
         prior=prior,
         covariance=covariance,
+        rows=rows,
         scale=scale,
         multi_class=multi_class,
         pos_label=pos_label,
@@ -104,6 +112,7 @@ def make_ebauc_scorer(
     *,
     prior="adaptive",
     covariance="separate",
+    rows="auto",
     thresholds="scores",
     multi_class="ovo",
     pos_label=None,
@@ -115,7 +124,7 @@ def make_ebauc_scorer(
 
     Parameters
     ----------
-    prior, multi_class, pos_label
+    prior, rows, multi_class, pos_label
         As for :func:`make_cbauc_scorer`.
     covariance : {"separate", "common", "spherical"}, default="separate"
         Covariance model of the classes; the authors' code takes separate ones.
@@ -141,15 +150,17 @@ def make_ebauc_scorer(
     --------
     >>> from skauc import make_ebauc_scorer
     >>> make_ebauc_scorer(thresholds="all")
-    make_ebauc_scorer(prior='adaptive', covariance='separate', thresholds='all', ...)
+    make_ebauc_scorer(prior='adaptive', covariance='separate', rows='auto', ...)
     """
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
+    check_option("rows", rows, ROWS)
     check_option("thresholds", thresholds, ("scores", "all"))
     check_option("multi_class", multi_class, MULTI_CLASS)
     params = dict(
         prior=prior,
         covariance=covariance,
+        rows=rows,
         thresholds=thresholds,
         multi_class=multi_class,
         pos_label=pos_label,
@@ -157,7 +168,9 @@ def make_ebauc_scorer(
     return Scorer("make_ebauc_scorer", _ebauc, params)
 
 
-def make_bee_scorer(*, prior="adaptive", covariance="common", pos_label=None) -> Scorer:
+def make_bee_scorer(
+    *, prior="adaptive", covariance="common", rows="auto", pos_label=None
+) -> Scorer:
     """Scorer that returns 1 − the Bayesian error estimate (BEE).
 
     Answers: which candidate makes the fewest errors at its own threshold? The class
@@ -165,7 +178,7 @@ def make_bee_scorer(*, prior="adaptive", covariance="common", pos_label=None) ->
 
     Parameters
     ----------
-    prior, covariance, pos_label
+    prior, covariance, rows, pos_label
         As for :func:`make_cbauc_scorer`.
 
     Returns
@@ -191,11 +204,12 @@ def make_bee_scorer(*, prior="adaptive", covariance="common", pos_label=None) ->
     --------
     >>> from skauc import make_bee_scorer
     >>> make_bee_scorer()
-    make_bee_scorer(prior='adaptive', covariance='common', pos_label=None)
+    make_bee_scorer(prior='adaptive', covariance='common', rows='auto', pos_label=None)
     """
     check_prior(prior)
     check_option("covariance", covariance, COVARIANCES)
-    params = dict(prior=prior, covariance=covariance, pos_label=pos_label)
+    check_option("rows", rows, ROWS)
+    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
     return Scorer("make_bee_scorer", _accuracy, params)
 
 
@@ -205,7 +219,9 @@ def _cbauc(estimator, X, y, *, scale, multi_class, **question):
         pairs = pair_posteriors(opened, y, **_checked(question)).values()
         value = _selection_score_of_pairs(pairs, scale)
     else:
-        value = model_posterior(opened, y, **_checked(question)).auc().choice(scale)
+        whole = estimator, X, y
+        posterior = model_posterior(opened, y, **_checked(question), whole=whole)
+        value = posterior.auc().choice(scale)
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "

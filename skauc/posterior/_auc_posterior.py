@@ -396,6 +396,10 @@ class AUCPosterior:
         What candidates should be ranked by, if that is not the mean (see ``choice``).
     leave_pair_out : float, default=None
         The leave-pair-out AUC that entered; None if there was no second witness.
+    second_source : str, default=None
+        How the AUC of rows left out was found that entered; None if there was none.
+    warnings : tuple of str, default=()
+        Why the number should not be trusted as it is, each in one sentence.
 
     Notes
     -----
@@ -428,6 +432,8 @@ class AUCPosterior:
     df: np.ndarray
     choice_probit: float | None = None
     leave_pair_out: float | None = None
+    second_source: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_cells(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
@@ -464,6 +470,8 @@ class AUCPosterior:
             self.df,
             None if choice is None else -choice,
             None if witness is None else 1 - witness,
+            self.second_source,
+            self.warnings,
         )
 
     def mean(self) -> float:

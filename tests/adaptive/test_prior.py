@@ -237,7 +237,7 @@ def test_a_rule_far_from_all_ridge_rules_is_heard():
 def test_a_better_witness_never_lowers_the_estimate():
     X, y = design(50, 60)
     learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
-    direction = learnt.direction(w, X @ w)
+    direction = learnt.project(w, X @ w)
     means, choices = [], []
     for auc in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
         posterior = direction.auc(LeavePairOut(auc, 0.005, auc, 0.005))

@@ -1,0 +1,75 @@
+"""The AUC of rows left out that a fitted model has beside its prior."""
+
+from __future__ import annotations
+
+from ..intervals._warn_caller import warn_caller
+from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
+from ..leave_pair_out._objective import PenalisedFit
+from ..leave_pair_out._pairs import class_of_one_row
+from ._reasons import lost_second_source, stopped_early
+from ._refit_objective import training_objective
+from ._scored_model import ScoredModel
+from ._training_objective import REARRANGED, leave_pair_out_estimate
+from ._training_rows import fit_at_optimum
+from ._warnings import UntrustedAUCWarning
+
+
+def left_out(
+    scored: ScoredModel, training: bool
+) -> tuple[LeavePairOut | None, str | None]:
+    """Leave-pair-out of a model on the rows that trained it, and what is to be said.
+
+    A solver that stopped early is taken to its optimum, so that all candidates of a
+    search are ranked on the same functional.
+
+    Parameters
+    ----------
+    scored : ScoredModel
+    training : bool
+        Whether the rows trained the model, as far as that is known.
+
+    Returns
+    -------
+    estimate : LeavePairOut or None
+    reason : str or None
+    """
+    model, Z, rows = scored.model, scored.front, scored.second_class
+    if model is None or class_of_one_row(scored.positive, scored.weight) is not None:
+        return None, None
+    found = leave_pair_out_estimate(model, Z, rows, scored.weight)
+    if found is not None:
+        REARRANGED.remember(model, rows, scored.score)
+        return found, None
+    if REARRANGED.recall(model, rows, scored.score):
+        warn_rearranged(model)
+        return None, None
+    return _of_stopped(scored) if training else (None, None)
+
+
+def _of_stopped(scored):
+    """Leave-pair-out at the optimum that the solver did not reach."""
+    Z, rows = scored.front.astype(float, copy=False), scored.second_class
+    name = type(scored.model).__name__
+    known = training_objective(scored.model, Z, rows, scored.weight)
+    if type(known) is not PenalisedFit or known.loss not in _SMOOTH:
+        return None, None
+    fit = fit_at_optimum(scored)
+    if fit is None or not fit.w.any():
+        return None, lost_second_source(name)
+    return leave_pair_out(Z, rows, fit, scored.weight), stopped_early(name)
+
+
+_SMOOTH = ("logistic", "squared", "squared_hinge")
+
+
+def warn_rearranged(model) -> None:
+    """Permuted training rows are neither training nor held-out rows."""
+    warn_caller(
+        f"The rows have the labels and the mean score of those that trained "
+        f"the {type(model).__name__}, but are not those rows: permuted "
+        "training rows are neither training nor held-out rows, and their AUC "
+        "must not be compared with the one of the training rows, which heard "
+        "leave-pair-out; take held-out rows, or make_cbauc_scorer(prior="
+        "AdaptivePrior(leave_pair_out=False)) for both",
+        UntrustedAUCWarning,
+    )
