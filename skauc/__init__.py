@@ -28,6 +28,7 @@ from .model_selection._auc_difference import (
     auc_difference_posterior,
 )
 from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
+from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
 from .model_selection._cross_val_auc import cross_val_auc
 from .model_selection._cross_validation_scorer import (
     cv_auc_scorer,
@@ -65,6 +66,7 @@ __all__ = [
     "AveragedAUC",
     "BinormalROC",
     "BinormalROCDisplay",
+    "BootstrapAUC",
     "Diagnosis",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
@@ -85,6 +87,7 @@ __all__ = [
     "bee_scorer",
     "binormal_auc_score",
     "binormal_roc",
+    "bootstrap_auc",
     "cbauc_score",
     "cbauc_scorer",
     "class_moments",

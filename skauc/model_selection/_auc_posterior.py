@@ -99,9 +99,9 @@ def auc_posterior(
     behind one that is not (a target encoder), the posterior is that of 5 refits of
     the whole estimator in folds. ``AdaptivePrior(refits=K)`` asks for such refits.
     Two such numbers are not comparable: ``permutation_importance`` with
-    ``cbauc_scorer`` belongs on held-out rows, where neither hears leave-pair-out; on
-    training rows ``make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))``
-    asks the same of the rows as they are and of the permuted ones.
+    ``cbauc_scorer`` belongs on held-out rows; on training rows ``make_cbauc_scorer(
+    rows="training", prior=AdaptivePrior(leave_pair_out=False))`` asks the same of the
+    rows as they are and of the permuted ones.
 
     References
     ----------

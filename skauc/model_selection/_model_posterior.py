@@ -15,7 +15,7 @@ from . import _reasons as say
 from ._linear_model import LinearModel
 from ._refits import FOLDS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
-from ._second_source import left_out
+from ._second_source import compare_with_training_rows, left_out
 from ._training_rows import told_rows
 from ._warnings import UntrustedAUCWarning
 
@@ -51,8 +51,8 @@ class ModelPosterior:
             return AUCPosterior.point_mass_at_half()
         if not isinstance(self.prior, AdaptivePrior):
             return replace(self.projection.auc(), warnings=self._few_rows())
+        compare_with_training_rows(self.scored, self.rows)
         if self.rows == "held-out":
-            left_out(self.scored, training=False)  # warns of permuted training rows
             return replace(self.projection.auc(), warnings=self._few_rows())
         posterior, reasons = self._of_training_rows()
         for reason in reasons:
@@ -107,7 +107,7 @@ class ModelPosterior:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
             return None, None, [say.supervised_step()]
-        found, reason = left_out(self.scored, training=True)
+        found, reason = left_out(self.scored)
         method = None if found is None else "leave-pair-out"
         return found, method, [] if reason is None else [reason]
 

@@ -7,12 +7,11 @@ FEW_ROWS = 10  # in a class: its mean and variance are hardly known
 
 def few_rows(n_neg, n_pos) -> str | None:
     """A class has few rows."""
-    if min(n_neg, n_pos) >= FEW_ROWS:
+    n = min(n_neg, n_pos)
+    if n >= FEW_ROWS:
         return None
-    return (
-        f"a class has only {min(n_neg, n_pos):g} rows: look at the interval, not at "
-        "the number"
-    )
+    rows = "row" if n == 1 else "rows"
+    return f"a class has only {n:g} {rows}: look at the interval, not at the number"
 
 
 def more_features(n_features, n) -> str | None:

@@ -36,7 +36,7 @@ class ScoredModel:
     w : ndarray of shape (P,)
         Direction in them, towards the positive class; its length means nothing.
     score : ndarray of shape (n,)
-        ``Z @ w``, but for a constant.
+        Of the linear model, less its intercept: ``Z @ w`` but for a constant.
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,) or None
     threshold : float
@@ -162,7 +162,7 @@ def _entered(scored, entered):
         same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
     if not same:  # a step that is affine nearly everywhere, but not on these rows
         return replace(scored, broken_by="a step" if supervised else None)
-    return replace(scored, Z=Z, w=entered.w, score=score)
+    return replace(scored, Z=Z, w=entered.w)
 
 
 def score_pairs(

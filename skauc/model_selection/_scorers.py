@@ -77,10 +77,10 @@ def make_cbauc_scorer(
     ``best_score_`` is read as an AUC, and *warns* when its value rounds to 1.0.
 
     In ``permutation_importance`` on the training rows the permuted rows are no longer
-    the ones that trained the model: they cannot hear leave-pair-out and must not be
-    compared with those that did. That warns (:class:`skauc.UntrustedAUCWarning`, in
+    the ones that trained the model: they are held-out rows at best and must not be
+    compared with training rows. That warns (:class:`skauc.UntrustedAUCWarning`, in
     the process that scored the training rows); take held-out rows, or
-    ``prior=AdaptivePrior(leave_pair_out=False)`` for both.
+    ``rows="training", prior=AdaptivePrior(leave_pair_out=False)`` for both.
 
     References
     ----------

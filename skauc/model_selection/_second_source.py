@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
 from ..leave_pair_out._objective import PenalisedFit
 from ..leave_pair_out._pairs import class_of_one_row
+from ..statistics._moments import project_samples
 from ._reasons import lost_second_source, stopped_early
 from ._refit_objective import training_objective
 from ._scored_model import ScoredModel
@@ -14,9 +17,7 @@ from ._training_rows import fit_at_optimum
 from ._warnings import UntrustedAUCWarning
 
 
-def left_out(
-    scored: ScoredModel, training: bool
-) -> tuple[LeavePairOut | None, str | None]:
+def left_out(scored: ScoredModel) -> tuple[LeavePairOut | None, str | None]:
     """Leave-pair-out of a model on the rows that trained it, and what is to be said.
 
     A solver that stopped early is taken to its optimum, so that all candidates of a
@@ -25,8 +26,7 @@ def left_out(
     Parameters
     ----------
     scored : ScoredModel
-    training : bool
-        Whether the rows trained the model, as far as that is known.
+        On training rows, as far as that is known.
 
     Returns
     -------
@@ -37,13 +37,24 @@ def left_out(
     if model is None or class_of_one_row(scored.positive, scored.weight) is not None:
         return None, None
     found = leave_pair_out_estimate(model, Z, rows, scored.weight)
-    if found is not None:
-        REARRANGED.remember(model, rows, scored.score)
-        return found, None
-    if REARRANGED.recall(model, rows, scored.score):
+    return _of_stopped(scored) if found is None else (found, None)
+
+
+def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
+    """Warn of permuted training rows; keep what tells them of rows that trained.
+
+    Parameters
+    ----------
+    scored : ScoredModel
+    rows : {"training", "held-out", "assumed"}
+    """
+    model, second_class = scored.model, scored.second_class
+    if model is None:
+        return
+    if rows == "training":
+        REARRANGED.remember(model, second_class, scored.score)
+    elif REARRANGED.recall(model, second_class, scored.score):
         warn_rearranged(model)
-        return None, None
-    return _of_stopped(scored) if training else (None, None)
 
 
 def _of_stopped(scored):
@@ -56,9 +67,14 @@ def _of_stopped(scored):
     fit = fit_at_optimum(scored)
     if fit is None or not fit.w.any():
         return None, lost_second_source(name)
+    score = project_samples(Z, fit.w)
+    if np.corrcoef(score, project_samples(Z, known.w))[0, 1] < _NEAR:
+        return None, lost_second_source(name)
     return leave_pair_out(Z, rows, fit, scored.weight), stopped_early(name)
 
 
+# Correlation with the optimum's scores: beyond, its AUC is the AUC of another model.
+_NEAR = 0.9
 _SMOOTH = ("logistic", "squared", "squared_hinge")
 
 
@@ -68,8 +84,8 @@ def warn_rearranged(model) -> None:
         f"The rows have the labels and the mean score of those that trained "
         f"the {type(model).__name__}, but are not those rows: permuted "
         "training rows are neither training nor held-out rows, and their AUC "
-        "must not be compared with the one of the training rows, which heard "
-        "leave-pair-out; take held-out rows, or make_cbauc_scorer(prior="
-        "AdaptivePrior(leave_pair_out=False)) for both",
+        "must not be compared with the one of the training rows; take held-out rows, "
+        'or make_cbauc_scorer(rows="training", prior=AdaptivePrior('
+        "leave_pair_out=False)) for both",
         UntrustedAUCWarning,
     )

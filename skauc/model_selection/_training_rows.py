@@ -6,9 +6,10 @@ rows its score is one feature. They are told apart by what the model carries:
 1. its support vectors, or the class means it keeps, are those of the rows, or not;
 2. the gradient of what it minimised is 0 on training rows and of random-walk size on
    others;
-3. a solver that stopped early: going on to the optimum of these rows hardly changes
-   the scores on training rows, and changes them altogether on others;
-4. the column means, or ranges, that a step in front of it keeps.
+3. the column means, or ranges, that a step in front of it keeps;
+4. with more features than rows, w is a combination of the rows that trained it;
+5. a solver that stopped early: going on to the optimum of these rows hardly changes
+   the scores on training rows, and changes them altogether on others.
 
 Where nothing tells, training rows are assumed, and said so.
 """
@@ -25,13 +26,15 @@ from ..statistics._moments import class_moments, project_samples
 from ._any_rows import numeric
 from ._refit_objective import training_objective
 from ._scored_model import ScoredModel
-from ._training_objective import largest_gradient
+from ._training_objective import largest_gradient, leave_pair_out_estimate
 
 ROWS = ("auto", "training", "held-out")
 # Correlation of the scores with those of the optimum. A solver that says it has
 # converged leaves 1 % of their spread, one that was stopped some percent; on other rows
 # of the same source the share is √(2P/n) or more.
 _CONVERGED, _STOPPED = 0.9995, 0.99
+_SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
+_IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 _SAME = 1e-6  # relative: rounding of float32
 _SAME_MEAN = 0.01  # standard errors; another sample's mean is off by √2 of them
 
@@ -53,8 +56,10 @@ def told_rows(scored: ScoredModel) -> str | None:
     return (
         _by_support_vectors(scored)
         or _by_class_means(scored)
+        or _by_steps_taken(scored)
         or _by_objective(scored)
         or _by_steps(scored)
+        or _by_span(scored)
     )
 
 
@@ -97,28 +102,68 @@ def _by_objective(scored):
     Z, rows = scored.front.astype(float, copy=False), scored.second_class
     fit = training_objective(scored.model, Z, rows, scored.weight)
     if fit is None or not fit.w.any():
-        return None
-    smooth = type(fit) is PenalisedFit and fit.loss != "hinge"
-    if smooth:
+        return _by_leave_pair_out(scored) if fit is None else None
+    stopped = _was_stopped(scored.model)
+    if type(fit) is PenalisedFit and fit.loss != "hinge":
         near = on_its_ray(Z, rows, fit)
         if stationarity(Z, rows, near) <= largest_gradient(Z.shape):
             return "training"
-    stopped = _was_stopped(scored.model)
-    if (smooth and stopped is False) or _by_steps(scored) == "held-out":
-        return "held-out"
+        if not stopped:
+            return "held-out"
+    told = _by_steps(scored) or _by_span(scored)
+    if told is not None:
+        return told
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None
     same = np.corrcoef(project_samples(Z, fit.w), project_samples(Z, optimum.w))[0, 1]
-    return _said(same > (_CONVERGED if stopped is False else _STOPPED))
+    if stopped:  # far from its optimum a model may be on training rows too
+        return "training" if same > _STOPPED else None
+    return _said(same > _CONVERGED)
+
+
+def _by_leave_pair_out(scored):
+    """Discriminants are solved again on these rows: the same direction, or not."""
+    question = scored.model, scored.front, scored.second_class, scored.weight
+    return None if leave_pair_out_estimate(*question) is None else "training"
+
+
+def _by_span(scored):
+    """With more features than rows: w is a combination of the rows that trained it.
+
+    So it is after any number of steps of any solver that starts at 0, as long as
+    nothing works feature by feature (an L1 penalty): no combination tells nothing.
+    """
+    Z = scored.front.astype(float, copy=False)
+    n, P = Z.shape
+    if n + 1 >= P or n > _SPAN_ROWS:
+        return None
+    K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
+    w = scored.w_front
+    alpha = np.linalg.lstsq(K, project_samples(Z, w), rcond=None)[0]
+    rest = w - np.ravel(Z.T @ alpha)
+    return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
 
 
 def _was_stopped(model):
-    """Whether the solver used up its iterations; None if it does not say."""
+    """Whether a solver may have stopped before its optimum."""
+    if hasattr(model, "t_"):  # stochastic: it stops anywhere
+        return True
     n_iter, most = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
-    if n_iter is None or most is None or hasattr(model, "t_"):
-        return None  # a stochastic solver stops anywhere
+    if n_iter is None or most is None:  # a closed form
+        return False
     return bool(np.max(n_iter) >= most)
+
+
+def _by_steps_taken(scored):
+    """A stochastic solver counts its steps: a whole number of passes over its rows."""
+    model = scored.model
+    if not hasattr(model, "t_") or not hasattr(model, "n_iter_"):
+        return None
+    if getattr(model, "early_stopping", False) or getattr(model, "warm_start", False):
+        return None
+    taken = model.t_ - 1
+    return None if taken == model.n_iter_ * len(scored.positive) else "held-out"
 
 
 def _by_steps(scored):

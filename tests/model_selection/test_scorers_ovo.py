@@ -71,8 +71,9 @@ def test_mean_over_pairs_of_binary_models(model, covariance):
 
 def test_ebauc_is_averaged_too():
     model = LogisticRegression().fit(X, Y)
+    training = make_ebauc_scorer(rows="training")
     expected = [
-        ebauc_scorer(binary_model(model, i, j), X[rows], Y[rows])
+        training(binary_model(model, i, j), X[rows], Y[rows])
         for i, j in combinations(range(3), 2)
         for rows in [np.isin(Y, (i, j))]
     ]
@@ -83,8 +84,8 @@ def test_two_classes_are_as_before():
     y = Y > 0
     model = LogisticRegression().fit(X, y)
     for ovo, strict in (
-        (make_cbauc_scorer(), make_cbauc_scorer(multi_class="raise")),
-        (make_ebauc_scorer(), make_ebauc_scorer(multi_class="raise")),
+        (make(rows="training"), make(rows="training", multi_class="raise"))
+        for make in (make_cbauc_scorer, make_ebauc_scorer)
     ):
         assert ovo(model, X, y) == strict(model, X, y)
         assert ovo(model, X, ~y) == pytest.approx(1 - strict(model, X, y), abs=0.02)
