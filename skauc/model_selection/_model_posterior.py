@@ -8,7 +8,6 @@ import numpy as np
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
-from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._estimate import LeavePairOut
 from ..posterior._auc_posterior import AUCPosterior
 from . import _reasons as say
@@ -17,7 +16,7 @@ from ._refits import FOLDS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import compare_with_training_rows, left_out
 from ._training_rows import told_rows
-from ._warnings import UntrustedAUCWarning
+from ._warnings import SAID, warn_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +41,11 @@ class ModelPosterior:
     rows: str
     whole: tuple | None = None
 
-    def auc(self) -> AUCPosterior:
+    def auc(self, *, once=False) -> AUCPosterior:
         """Posterior of the AUC, with rows left out where wanted and known.
 
-        Warns (:class:`skauc.UntrustedAUCWarning`) of what makes the number doubtful.
+        Warns (:class:`skauc.UntrustedAUCWarning`) of what makes the number doubtful;
+        ``once`` a data set, for the candidates of a search.
         """
         if self.projection is None:
             return AUCPosterior.point_mass_at_half()
@@ -56,7 +56,10 @@ class ModelPosterior:
             return replace(self.projection.auc(), warnings=self._few_rows())
         posterior, reasons = self._of_training_rows()
         for reason in reasons:
-            warn_caller(_sentence(reason), UntrustedAUCWarning)
+            if once:
+                SAID.warn_once(reason, self.scored.positive)
+            else:
+                warn_of(reason)
         return posterior
 
     def error(self) -> float:
@@ -211,7 +214,3 @@ def posterior_of_scores(
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)
     return ModelPosterior(scored, prior, projection, rows, whole)
-
-
-def _sentence(reason):
-    return f"{reason[0].upper()}{reason[1:]}"

@@ -221,7 +221,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, **question):
     else:
         whole = estimator, X, y
         posterior = model_posterior(opened, y, **_checked(question), whole=whole)
-        value = posterior.auc().choice(scale)
+        value = posterior.auc(once=True).choice(scale)
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -233,7 +233,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, **question):
 
 def _selection_score_of_pairs(pairs, scale):
     """Mean of the pairs' selection scores, on the probit scale without saturating."""
-    probit = [pair.auc().choice("probit") for pair in pairs]
+    probit = [pair.auc(once=True).choice("probit") for pair in pairs]
     if scale == "auc":
         return float(ndtr(probit).mean())
     sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
