@@ -90,7 +90,7 @@ class ModelPosterior:
         second, method, more = self._second()
         reasons += more
         quiet = []
-        if second is None and scored.model is not None:
+        if second is None and scored.model is not None and not more:
             alone = say.prior_alone(scored.Z.shape[1], self._n)
             switched_off = not self.prior.leave_pair_out
             (quiet if switched_off else reasons).extend([alone] if alone else [])

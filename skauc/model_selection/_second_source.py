@@ -13,7 +13,7 @@ from ._reasons import lost_second_source, stopped_early
 from ._refit_objective import training_objective
 from ._scored_model import ScoredModel
 from ._training_objective import REARRANGED, leave_pair_out_estimate
-from ._training_rows import fit_at_optimum
+from ._training_rows import fit_at_optimum, was_stopped
 from ._warnings import UntrustedAUCWarning
 
 
@@ -61,6 +61,8 @@ def _of_stopped(scored):
     """Leave-pair-out at the optimum that the solver did not reach."""
     Z, rows = scored.front.astype(float, copy=False), scored.second_class
     name = type(scored.model).__name__
+    if not was_stopped(scored.model):  # then these rows are other rows
+        return None, None
     known = training_objective(scored.model, Z, rows, scored.weight)
     if type(known) is not PenalisedFit or known.loss not in _SMOOTH:
         return None, None

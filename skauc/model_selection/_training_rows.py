@@ -108,7 +108,7 @@ def _by_objective(scored):
     fit = training_objective(scored.model, Z, rows, scored.weight)
     if fit is None or not fit.w.any():
         return _by_leave_pair_out(scored) if fit is None else None
-    stopped, near = _was_stopped(scored.model), None
+    stopped, near = was_stopped(scored.model), None
     if type(fit) is PenalisedFit and fit.loss != "hinge":
         near = on_its_ray(Z, rows, fit)
         if stationarity(Z, rows, near) <= largest_gradient(Z.shape):
@@ -164,7 +164,7 @@ def _by_span(scored):
     return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
 
 
-def _was_stopped(model):
+def was_stopped(model):
     """Whether a solver may have stopped before its optimum."""
     if hasattr(model, "t_"):  # stochastic: it stops anywhere
         return True
