@@ -33,32 +33,35 @@ from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
 from .intervals._auc_estimate import AUCEstimate, auc_estimate
-from .intervals._averaged_auc import AveragedAUC, cross_val_auc, hand_till_auc
+from .intervals._averaged_auc import AveragedAUC, hand_till_auc
 from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
 from .intervals._cortes_mohri import cortes_mohri_interval
 from .intervals._cortes_mohri_moments import cortes_mohri_moments
-from .model_selection._auc_difference import auc_difference_posterior
-from .model_selection._auc_posterior import (
-    auc_posterior,
+from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
     cbauc_score,
     ebauc_score,
 )
+from .model_selection._auc_difference import auc_difference_posterior
+from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
+from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
+from .model_selection._cross_val_auc import cross_val_auc
+from .model_selection._cross_validation_scorer import (
+    cv_auc_scorer,
+    make_cv_auc_scorer,
+)
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
-from .model_selection._resubstitution import ResubstitutionSplit, bayesian_val_score
+from .model_selection._leave_pair_out_scorer import lpo_auc_scorer, make_lpo_auc_scorer
+from .model_selection._resubstitution import ResubstitutionSplit
 from .model_selection._scorers import (
     bee_scorer,
     cbauc_scorer,
-    cv_auc_scorer,
     ebauc_scorer,
-    lpo_auc_scorer,
     make_bee_scorer,
     make_cbauc_scorer,
-    make_cv_auc_scorer,
     make_ebauc_scorer,
-    make_lpo_auc_scorer,
 )
 from .model_selection._warnings import UntrustedAUCWarning
 from .posterior._auc_posterior import AUCPosterior
@@ -83,6 +86,7 @@ __all__ = [
     "AveragedAUC",
     "BinormalROC",
     "BinormalROCDisplay",
+    "BootstrapAUC",
     "Diagnosis",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
@@ -103,6 +107,7 @@ __all__ = [
     "bee_scorer",
     "binormal_auc_score",
     "binormal_roc",
+    "bootstrap_auc",
     "cbauc_score",
     "cbauc_scorer",
     "class_moments",

@@ -228,7 +228,7 @@ class Learnt:
             return compute()
         return CACHE.remember(("discrepancy", *self.key), compute)
 
-    def direction(self, w, score) -> LearntDirection:
+    def project(self, w, score) -> LearntDirection:
         """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""
         centre = float(np.average(score, weights=self.weight))
         return LearntDirection(self, self.cells.eigen.project(w, score), centre)

@@ -15,7 +15,7 @@ from .._validation import (
     check_weight,
 )
 from ..intervals._auc_estimate import AUCEstimate
-from ..model_selection._auc_posterior import binormal_roc
+from ..intervals._score_functions import binormal_roc
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments

@@ -19,7 +19,7 @@ from .._validation import (
 from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..statistics._moments import project_samples
-from ._linear_model import linear_rule
+from ._linear_model import open_two_classes
 
 
 def auc_difference_posterior(
@@ -100,7 +100,7 @@ def auc_difference_posterior(
     """
     conjugate = _check_conjugate(prior)
     check_option("covariance", covariance, ("common", "separate"))
-    a, b = linear_rule(estimator_a, X), linear_rule(estimator_b, X)
+    a, b = open_two_classes(estimator_a, X), open_two_classes(estimator_b, X)
     if (
         a.classes is not None
         and b.classes is not None
@@ -133,7 +133,7 @@ def _check_conjugate(prior):
 
 def _both_scores(a, b, n):
     """Scores of both rules, (n, 2), and W on the features that they see."""
-    Z_a, Z_b = check_features(a.Z, n), check_features(b.Z, n)
+    Z_a, Z_b = check_features(a.front, n), check_features(b.front, n)
     for Z, rule in ((Z_a, a), (Z_b, b)):
         if Z.shape[1] != len(rule.w):
             raise ValueError(

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
+from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
+from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
-from ._auc_posterior import check_prior, direction_of_rule, directions_of_pairs
-from ._resubstitution import fitted_rule
-from ._scorers import make_cv_auc_scorer
+from ._any_estimator import fitted_clone
+from ._cross_validation_scorer import make_cv_auc_scorer
+from ._linear_model import LinearModel, open_estimator
+from ._model_posterior import posterior_of_scores
+from ._reasons import few_rows, more_features
+from ._scored_model import score_model, score_pairs
+from ._training_rows import ROWS
+from ._warnings import UntrustedAUCWarning
 
-_FEW_ROWS = 10
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which the two witnesses may differ
@@ -158,7 +166,15 @@ class PairwiseDiagnosis:
 
 
 def diagnose(
-    estimator, X, y, *, prior="adaptive", cv=None, sample_weight=None, pos_label=None
+    estimator,
+    X,
+    y,
+    *,
+    prior="adaptive",
+    rows="auto",
+    cv=None,
+    sample_weight=None,
+    pos_label=None,
 ) -> Diagnosis | PairwiseDiagnosis:
     """Say what the evidence said about a model, and whether to trust it.
 
@@ -176,6 +192,8 @@ def diagnose(
         The rows that trained it.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows trained the estimator, see :func:`auc_posterior`.
     cv : int or splitter, default=None
         Cross-validate clones as well; two classes only.
     sample_weight : array-like of shape (n,), default=None
@@ -212,39 +230,50 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     Bayesian AUC            0.98...
     """
+    check_option("rows", rows, ROWS)
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
         raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
-    rule = fitted_rule(estimator, X, y, sample_weight, pos_label)
-    options = "common", sample_weight, pos_label
-    paper = NormalInverseWishart()
-    if rule.n_classes > 2:
+    opened = _opened(estimator, X, y, sample_weight, pos_label)
+    if opened.n_classes > 2:
         if cv is not None:
             raise ValueError(
                 f"cv must be None for more than two classes, got {cv!r} with "
-                f"{rule.n_classes} classes"
+                f"{opened.n_classes} classes"
             )
-        learnt = directions_of_pairs(rule, y, prior, *options)
-        published = directions_of_pairs(rule, y, paper, *options)
-        return PairwiseDiagnosis({k: _of(learnt[k], published[k]) for k in learnt})
+        pairs = score_pairs(opened, y, sample_weight, pos_label)
+        return PairwiseDiagnosis({name: _of(pair, prior, rows) for name, pair in pairs})
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
         more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
-    learnt = direction_of_rule(rule, y, prior, *options)
-    return _of(learnt, direction_of_rule(rule, y, paper, *options), **more)
+    scored = score_model(opened, y, sample_weight, pos_label)
+    return _of(scored, prior, rows, (estimator, X, y), **more)
 
 
-def _of(direction, published, **more) -> Diagnosis:
-    """Diagnosis of one direction, seen with the adaptive and the published prior."""
-    if direction.belief is None:
+def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
+    """The linear model in an estimator; in a clone fitted to the rows, if it is not."""
+    try:
+        return open_estimator(estimator, X)
+    except NotFittedError:
+        model = fitted_clone(estimator, X, y, sample_weight, pos_label)
+        return open_estimator(model, X)
+
+
+def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
+    """Diagnosis of one model, seen with the adaptive and the published prior."""
+    learnt = posterior_of_scores(scored, prior, "common", rows, whole)
+    if learnt.projection is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
-    posterior = direction.posterior()
-    neg, pos = class_moments(direction.score, direction.positive, direction.weight)
-    cells, view = direction.belief.learnt.cells, direction.belief.view
+    published = posterior_of_scores(scored, NormalInverseWishart(), "common")
+    with warnings.catch_warnings():  # they stand in the table
+        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        posterior = learnt.auc()
+    neg, pos = class_moments(scored.score, scored.positive, scored.weight)
+    cells, view = learnt.projection.learnt.cells, learnt.projection.view
     heard = posterior.leave_pair_out is not None
-    estimates = _estimates(direction, neg, pos, posterior)
-    estimates["paper's prior"] = published.posterior().mean()
+    estimates = _estimates(learnt, neg, pos, posterior)
+    estimates["paper's prior"] = published.auc().mean()
     estimates.update(more)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
@@ -261,23 +290,24 @@ def _of(direction, published, **more) -> Diagnosis:
         effective_dimension=_effective_dimension(cells),
         separate_covariances=float(cells.weight @ cells.separate),
         variance_ratio=ratio,
-        normality=_normality(direction),
-        discrepancy=direction.belief.learnt.reference().level if heard else None,
+        normality=_normality(scored),
+        discrepancy=learnt.projection.learnt.reference().level if heard else None,
         estimates=estimates,
         warnings=(),
     )
     return _with_warnings(out)
 
 
-def _estimates(direction, neg, pos, posterior):
-    score, positive, weight = direction.score, direction.positive, direction.weight
+def _estimates(learnt, neg, pos, posterior):
+    scored = learnt.scored
+    score, positive, weight = scored.score, scored.positive, scored.weight
     w = np.ones(len(score)) if weight is None else weight
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
         "resubstitution": empirical_auc(
             score[~positive], score[positive], w[~positive], w[positive]
         ),
-        "adaptive, model alone": direction.belief.auc().mean(),
+        "adaptive, model alone": learnt.projection.auc().mean(),
     }
     if posterior.leave_pair_out is not None:
         out["leave-pair-out"] = posterior.leave_pair_out
@@ -306,12 +336,12 @@ def _effective_dimension(cells):
     )
 
 
-def _normality(direction):
+def _normality(scored):
     p_values = []
-    for mask in (~direction.positive, direction.positive):
-        if direction.weight is not None:
-            mask = mask & (direction.weight > 0)
-        part = direction.score[mask][:5000]
+    for mask in (~scored.positive, scored.positive):
+        if scored.weight is not None:
+            mask = mask & (scored.weight > 0)
+        part = scored.score[mask][:5000]
         part = (part - part.mean()) / (part.std() or 1.0)
         enough = len(part) >= 3 and np.ptp(part) > 0
         p_values.append(float(stats.shapiro(part).pvalue) if enough else np.nan)
@@ -320,17 +350,11 @@ def _normality(direction):
 
 def _with_warnings(d: Diagnosis) -> Diagnosis:
     """Add the reasons for mistrust, each in one sentence."""
-    n, said = d.n_neg + d.n_pos, []
-    if min(d.n_neg, d.n_pos) < _FEW_ROWS:
-        said.append(
-            f"a class has only {min(d.n_neg, d.n_pos):g} rows: look at the interval, "
-            "not at the number"
-        )
-    if d.n_features >= n:
-        said.append(
-            f"{d.n_features} features against {n:g} rows: the covariance cannot be "
-            "seen, the estimate leans on the prior and on leave-pair-out"
-        )
+    said = [
+        few_rows(d.n_neg, d.n_pos),
+        more_features(d.n_features, d.n_neg + d.n_pos),
+    ]
+    said = [reason for reason in said if reason is not None]
     if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
         said.append(
             "the scores of a class are not normal: the model's part of the estimate "
@@ -354,4 +378,5 @@ def _with_warnings(d: Diagnosis) -> Diagnosis:
             f"leave-pair-out is {abs(d.discrepancy):.2f} probit {word} than the model "
             "on this data set: the model is strained, the interval is widened"
         )
+    said += [reason for reason in d.posterior.warnings if reason not in said]
     return Diagnosis(**{**vars(d), "warnings": tuple(said)})

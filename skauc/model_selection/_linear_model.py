@@ -1,13 +1,12 @@
-"""The door for estimators: a fitted estimator becomes ``(Z, w, b)``.
+"""A fitted estimator is opened, once, down to its linear model.
 
-``Z`` are the rows as the linear model sees them (the Pipeline's earlier steps
-applied), ``w, b`` its coefficients: ``decision = Z @ w + b``. Searches, pipelines,
-frozen and threshold classifiers are opened until a linear model is found.
+``front`` are the rows as the linear model sees them (the Pipeline's earlier steps
+applied), ``w`` its coefficients: ``decision = front @ w − threshold``. Searches,
+pipelines, frozen and threshold classifiers are opened until a linear model is found.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -15,29 +14,30 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
-from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._any_estimator import decision_values
+from ._any_rows import n_rows, take_rows
 
 
 @dataclass(frozen=True)
-class LinearRule:
+class LinearModel:
     """A fitted linear classifier and the rows it sees.
 
     Parameters
     ----------
-    Z : array-like or sparse matrix of shape (n, P)
+    front : array-like or sparse matrix of shape (n, P)
         Rows in front of the linear model, not yet checked.
     w : ndarray of shape (P,), or (K, P), or (K(K − 1)/2, P)
         Coefficients, in the direction of ``classes[1]``; of K > 2 classes one row a
         class, or one row a pair.
     threshold : float or ndarray
-        ``Z @ w > threshold`` is what the classifier calls ``classes[1]``.
+        ``front @ w > threshold`` is what the classifier calls ``classes[1]``.
     classes : ndarray of shape (K,) or None
         Labels; None for a regressor on two labels.
     model : estimator
@@ -45,14 +45,20 @@ class LinearRule:
     one_vs_one : bool, default=False
         Whether the rows of w belong to the pairs of classes, each in the direction of
         the second class of its pair.
+    X : array-like, sparse matrix or frame
+        Rows that entered the estimator.
+    stages : tuple of (fitted transformer, rows in front, rows behind)
+        The way from X to ``front``, nested Pipelines taken apart.
     """
 
-    Z: object
+    front: object
     w: np.ndarray
     threshold: float | np.ndarray
     classes: np.ndarray | None
     model: object
     one_vs_one: bool = False
+    X: object = None
+    stages: tuple = ()
 
     @property
     def n_classes(self) -> int:
@@ -60,7 +66,7 @@ class LinearRule:
         return 2 if self.classes is None else len(self.classes)
 
 
-def linear_rule(estimator, X) -> LinearRule:
+def open_two_classes(estimator, X) -> LinearModel:
     """Open a fitted estimator down to its linear model of two classes.
 
     Parameters
@@ -72,7 +78,7 @@ def linear_rule(estimator, X) -> LinearRule:
 
     Returns
     -------
-    LinearRule
+    LinearModel
 
     Raises
     ------
@@ -83,81 +89,99 @@ def linear_rule(estimator, X) -> LinearRule:
     ValueError
         If it separates more than two classes.
     """
-    rule = any_linear_rule(estimator, X)
-    if rule.n_classes > 2:
+    opened = open_estimator(estimator, X)
+    if opened.n_classes > 2:
         raise ValueError(
-            f"{type(rule.model).__name__} must separate two classes, got coef_ of "
-            f"shape {rule.w.shape} for {rule.n_classes} classes; a scorer with "
+            f"{type(opened.model).__name__} must separate two classes, got coef_ of "
+            f"shape {opened.w.shape} for {opened.n_classes} classes; a scorer with "
             'multi_class="ovo" takes each pair of classes on its own'
         )
-    return rule
+    return opened
 
 
-def pair_rules(rule: LinearRule) -> Iterator[LinearRule]:
-    """Rules of each pair of classes i < j, in the direction of j.
+def pair_models(opened: LinearModel) -> Iterator[LinearModel]:
+    """Linear models of each pair of classes i < j, in the direction of j.
 
-    One row a pair is that pair's own rule; of one row a class, the decision between
+    One row a pair is that pair's own; of one row a class, the decision between
     two of them is ``s = (w_j − w_i)ᵀz``.
 
     Parameters
     ----------
-    rule : LinearRule
-        Of more than two classes, from :func:`any_linear_rule`.
+    opened : LinearModel
+        Of more than two classes, from :func:`open_estimator`.
 
     Yields
     ------
-    LinearRule
-        Their ``Z`` are still all rows.
+    LinearModel
+        Their ``front`` are still all rows.
     """
-    for k, (i, j) in enumerate(combinations(range(rule.n_classes), 2)):
-        if rule.one_vs_one:
-            w, threshold = rule.w[k], rule.threshold[k]
+    for k, (i, j) in enumerate(combinations(range(opened.n_classes), 2)):
+        if opened.one_vs_one:
+            w, threshold = opened.w[k], opened.threshold[k]
         else:
-            w = rule.w[j] - rule.w[i]
-            threshold = rule.threshold[j] - rule.threshold[i]
-        classes = rule.classes[[i, j]]
-        yield replace(rule, w=w, threshold=threshold, classes=classes, one_vs_one=False)
+            w = opened.w[j] - opened.w[i]
+            threshold = opened.threshold[j] - opened.threshold[i]
+        classes = opened.classes[[i, j]]
+        yield replace(
+            opened, w=w, threshold=threshold, classes=classes, one_vs_one=False
+        )
 
 
-def any_linear_rule(estimator, X) -> LinearRule:
+def open_estimator(estimator, X) -> LinearModel:
     """Open a fitted estimator down to its linear model of two classes or more.
 
     Parameters
     ----------
     estimator, X
-        As for :func:`linear_rule`.
+        As for :func:`open_two_classes`.
 
     Returns
     -------
-    LinearRule
+    LinearModel
         For K > 2 classes w and threshold have one row a class or one a pair.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError, TypeError
-        As for :func:`linear_rule`.
+        As for :func:`open_two_classes`.
     ValueError
         If the columns of X are not those that a model was fitted on (scikit-learn's
         error), or ``coef_`` is not what ``decision_function`` computes with.
     """
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
-        before = estimator[:-1]
-        Z = before.transform(X) if len(before) else X
-        return any_linear_rule(estimator[-1], Z)
+        stages = tuple(_stages(estimator.steps[:-1], X))
+        front = stages[-1][-1] if stages else X
+        opened = open_estimator(estimator[-1], front)
+        return replace(opened, X=X, stages=(*stages, *opened.stages))
     if isinstance(estimator, FrozenEstimator):
-        return any_linear_rule(estimator.estimator, X)
+        return open_estimator(estimator.estimator, X)
     if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
         inner = getattr(estimator, "estimator_", None)
         if inner is None:  # fitted before it was wrapped, or not at all
             check_is_fitted(estimator.estimator)
             inner = estimator.estimator
-        rule = linear_rule(inner, X)
-        natural = -float(np.ravel(getattr(rule.model, "intercept_", 0.0))[0])
-        return replace(rule, threshold=natural + _moved_cut(estimator, rule))
+        opened = open_two_classes(inner, X)
+        natural = -float(np.ravel(getattr(opened.model, "intercept_", 0.0))[0])
+        return replace(opened, threshold=natural + _moved_cut(estimator, opened))
     if hasattr(estimator, "best_estimator_"):
-        return any_linear_rule(estimator.best_estimator_, X)
+        return open_estimator(estimator.best_estimator_, X)
     return _leaf(estimator, X)
+
+
+def _stages(steps, rows):
+    """Every transformer of a Pipeline with the rows on both sides of it."""
+    for _, step in steps:
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            continue
+        if isinstance(step, Pipeline):
+            for stage in _stages(step.steps, rows):
+                yield stage
+                rows = stage[-1]
+            continue
+        behind = step.transform(rows)
+        yield step, rows, behind
+        rows = behind
 
 
 def _leaf(model, X):
@@ -177,18 +201,18 @@ def _leaf(model, X):
     w, intercept = _coefficients(model)
     n_classes = 2 if classes is None else len(classes)
     if n_classes == 2 and len(w) == 1:
-        return LinearRule(X, w[0], -float(intercept[0]), classes, model)
+        return LinearModel(X, w[0], -float(intercept[0]), classes, model)
     if n_classes > 2 and isinstance(model, SVC | NuSVC):
-        # libsvm's rule of a pair i < j says i where it is positive
-        return LinearRule(X, -w, intercept, classes, model, one_vs_one=True)
+        # libsvm's decision between a pair i < j says i where it is positive
+        return LinearModel(X, -w, intercept, classes, model, one_vs_one=True)
     if n_classes == 2 or len(w) != n_classes:
         raise ValueError(
             f"{name} must separate two classes, got coef_ of shape {w.shape} for "
             f"{n_classes} classes"
         )
-    rule = LinearRule(X, w, -intercept, classes, model)
-    _check_decision(rule)
-    return rule
+    opened = LinearModel(X, w, -intercept, classes, model)
+    _check_decision(opened)
+    return opened
 
 
 _NOT_LINEAR = (
@@ -211,18 +235,20 @@ def _coefficients(model):
     return coef, np.broadcast_to(intercept, len(coef))
 
 
-def _check_decision(rule):
+def _check_decision(opened):
     """One row a class is taken at its word only if the model decides by it."""
-    if not hasattr(rule.model, "decision_function"):
+    if not hasattr(opened.model, "decision_function"):
         return
-    rows = _safe_indexing(rule.Z, np.arange(min(5, _n_rows(rule.Z))))
-    theirs = np.asarray(rule.model.decision_function(rows))
-    ours = np.asarray(rows @ rule.w.T if sparse.issparse(rows) else _dot(rows, rule.w))
-    ours = ours - rule.threshold
+    rows = take_rows(opened.front, np.arange(min(5, n_rows(opened.front))))
+    theirs = np.asarray(opened.model.decision_function(rows))
+    ours = np.asarray(
+        rows @ opened.w.T if sparse.issparse(rows) else _dot(rows, opened.w)
+    )
+    ours = ours - opened.threshold
     size = np.abs(ours).max(initial=1.0)
     if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=1e-4 * size):
         raise ValueError(
-            f"{type(rule.model).__name__} must decide by X @ coef_.T + intercept_ to "
+            f"{type(opened.model).__name__} must decide by X @ coef_.T + intercept_ to "
             "be scored, got another decision_function"
         )
 
@@ -242,12 +268,12 @@ def _of_parts(model, X):
         np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
     )
     if len(parts) == 1:
-        return LinearRule(X, w[0], -float(intercept[0]), model.classes_, parts[0])
+        return LinearModel(X, w[0], -float(intercept[0]), model.classes_, parts[0])
     pairs = isinstance(model, OneVsOneClassifier)
-    return LinearRule(X, w, -intercept, model.classes_, model, one_vs_one=pairs)
+    return LinearModel(X, w, -intercept, model.classes_, model, one_vs_one=pairs)
 
 
-def _moved_cut(wrapper, rule):
+def _moved_cut(wrapper, opened):
     """Threshold of the wrapper in units of the linear model's decision."""
     if isinstance(wrapper, TunedThresholdClassifierCV):
         threshold = wrapper.best_threshold_
@@ -257,71 +283,17 @@ def _moved_cut(wrapper, rule):
         return 0.0
     method = wrapper.response_method
     if method == "auto":
-        has_proba = hasattr(rule.model, "predict_proba")
+        has_proba = hasattr(opened.model, "predict_proba")
         method = "predict_proba" if has_proba else "decision_function"
     if method == "predict_proba":
-        rows = _safe_indexing(rule.Z, np.arange(min(5, _n_rows(rule.Z))))
-        logistic = expit(decision_values(rule.model, rows))
-        if not np.allclose(logistic, rule.model.predict_proba(rows)[:, 1]):
+        rows = take_rows(opened.front, np.arange(min(5, n_rows(opened.front))))
+        logistic = expit(decision_values(opened.model, rows))
+        if not np.allclose(logistic, opened.model.predict_proba(rows)[:, 1]):
             raise TypeError(
                 f"{type(wrapper).__name__} must cut decision_function, got a cut on "
-                f"probabilities of {type(rule.model).__name__} that are not logistic"
+                f"probabilities of {type(opened.model).__name__} that are not logistic"
             )
         threshold = logit(np.clip(threshold, 0.0, 1.0))  # beyond: one answer for all
     pos_label = getattr(wrapper, "pos_label", None)
-    flipped = pos_label is not None and pos_label == rule.classes[0]
+    flipped = pos_label is not None and pos_label == opened.classes[0]
     return float(-threshold if flipped else threshold)
-
-
-def _n_rows(Z):
-    return Z.shape[0] if hasattr(Z, "shape") else len(Z)
-
-
-def decision_values(model, X):
-    """Score of each row in the direction of ``classes_[1]`` (the larger label)."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)[:, 1]
-    if hasattr(model, "predict"):
-        return model.predict(X)
-    raise TypeError(
-        "estimator must have decision_function, predict_proba or predict, got "
-        f"{type(model).__name__}"
-    )
-
-
-def weight_for_fit(model, weight) -> dict:
-    """Keyword under which ``fit`` takes the weights; empty if the model takes none.
-
-    Without metadata routing a Pipeline wants the name of its last step in front, at
-    every level.
-    """
-    if get_config()["enable_metadata_routing"]:
-        return {"sample_weight": weight}
-    name = _weight_name(model)
-    return {} if name is None else {name: weight}
-
-
-def _weight_name(model):
-    if isinstance(model, Pipeline):
-        step, last = model.steps[-1]
-        inner = _weight_name(last)
-        return None if inner is None else f"{step}__{inner}"
-    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
-        inner = _weight_name(model.estimator)
-        if inner not in (None, "sample_weight") or not _takes_weight(model):
-            raise ValueError(
-                f"{type(model).__name__} must be used with metadata routing to pass "
-                "sample_weight on, got sklearn's enable_metadata_routing=False"
-            )
-        return inner
-    if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
-        return _weight_name(model.estimator)
-    return "sample_weight" if _takes_weight(model) else None
-
-
-def _takes_weight(model):
-    parameters = inspect.signature(model.fit).parameters.values()
-    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    return keywords or has_fit_parameter(model, "sample_weight")

@@ -77,12 +77,12 @@ def leave_pair_out_estimate(
     if fit is None:
         return None
     fit = on_its_ray(Z, positive, fit)
-    if stationarity(Z, positive, fit) > _largest_gradient(Z.shape):
+    if stationarity(Z, positive, fit) > largest_gradient(Z.shape):
         return None
     return leave_pair_out(Z, positive, fit, sample_weight)
 
 
-def _largest_gradient(shape):
+def largest_gradient(shape):
     """Gradient, in units of its random walk, up to which rows count as training rows.
 
     Solvers reach 1e-3, a few 1e-1 on badly scaled features. On other rows the square

@@ -1,5 +1,14 @@
 """The one class of warnings about numbers, so that they can be filtered."""
 
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+import numpy as np
+
+from ..intervals._warn_caller import warn_caller
+
 
 class UntrustedAUCWarning(UserWarning):
     """An AUC was computed as asked, but should not be trusted or compared as it is.
@@ -19,3 +28,38 @@ class UntrustedAUCWarning(UserWarning):
 
     def __init__(self, message):
         super().__init__(message)
+
+
+class _Said:
+    """Sentences said of the data sets seen last, so that a search says each once.
+
+    Python's own memory does not do that: scikit-learn carries the filters into every
+    fit of a search, which makes Python forget.
+    """
+
+    _MOST = 256  # digests
+
+    def __init__(self):
+        self._items = OrderedDict()
+        self._lock = Lock()
+
+    def warn_once(self, reason: str, positive: np.ndarray) -> None:
+        """Warn, unless it was said of rows with these labels."""
+        key = hash((reason, positive.tobytes()))
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return
+        warn_of(reason)  # where that is an error it is one for every candidate
+        with self._lock:
+            self._items[key] = None
+            while len(self._items) > self._MOST:
+                self._items.popitem(last=False)
+
+
+SAID = _Said()
+
+
+def warn_of(reason: str) -> None:
+    """Warn of a reason for mistrust."""
+    warn_caller(f"{reason[0].upper()}{reason[1:]}", UntrustedAUCWarning)

@@ -29,7 +29,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc.model_selection._linear_model import linear_rule, weight_for_fit
+from skauc.model_selection._any_estimator import weight_for_fit
+from skauc.model_selection._linear_model import open_two_classes
 
 X, Y = make_classification(
     n_samples=80, n_features=6, n_informative=4, random_state=1, flip_y=0.1
@@ -78,8 +79,8 @@ WRAPPERS = {
 def test_decision_of_every_linear_model_in_every_wrapper(model, wrapper):
     labels = np.array(["no", "yes"])[Y]
     estimator = WRAPPERS[wrapper](model).fit(FRAME, labels)
-    rule = linear_rule(estimator, FRAME)
-    decision = np.asarray(rule.Z) @ rule.w - rule.threshold
+    rule = open_two_classes(estimator, FRAME)
+    decision = np.asarray(rule.front) @ rule.w - rule.threshold
     np.testing.assert_allclose(
         decision, estimator.decision_function(FRAME), rtol=1e-9, atol=1e-9
     )
@@ -94,7 +95,7 @@ def test_frozen_and_tuned():
         LogisticRegression(), threshold=0.3, pos_label=0
     ).fit(X, Y)
     for model in (frozen, tuned, fixed, fixed_neg):
-        rule = linear_rule(model, X)
+        rule = open_two_classes(model, X)
         np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
 
 
@@ -102,16 +103,16 @@ def test_threshold_on_the_decision_function():
     model = FixedThresholdClassifier(
         LinearSVC(), threshold=0.7, response_method="decision_function"
     ).fit(X, Y)
-    rule = linear_rule(model, X)
+    rule = open_two_classes(model, X)
     np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
 
 
 def test_sparse_coefficients_and_regressors():
     model = SGDClassifier(random_state=0).fit(X, Y).sparsify()
     assert sparse.issparse(model.coef_)
-    rule = linear_rule(model, X)
+    rule = open_two_classes(model, X)
     np.testing.assert_allclose(X @ rule.w - rule.threshold, model.decision_function(X))
-    rule = linear_rule(Ridge().fit(X, Y), X)
+    rule = open_two_classes(Ridge().fit(X, Y), X)
     np.testing.assert_allclose(
         X @ rule.w - rule.threshold, Ridge().fit(X, Y).predict(X)
     )
@@ -120,7 +121,7 @@ def test_sparse_coefficients_and_regressors():
 def test_outer_threshold_replaces_the_inner_one():
     inner = FixedThresholdClassifier(LogisticRegression(), threshold=0.2)
     model = FixedThresholdClassifier(inner, threshold=0.4).fit(X, Y)
-    rule = linear_rule(model, X)
+    rule = open_two_classes(model, X)
     np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
 
 
@@ -133,7 +134,7 @@ def test_cut_on_other_probabilities_is_refused():
     with pytest.raises(
         TypeError, match="probabilities of Squared that are not logistic"
     ):
-        linear_rule(model, X)
+        open_two_classes(model, X)
 
 
 @pytest.mark.parametrize(
@@ -142,22 +143,22 @@ def test_cut_on_other_probabilities_is_refused():
 def test_not_linear_names_the_class_and_the_remedy(model):
     name = type(model).__name__
     with pytest.raises(TypeError, match=f"{name} is not linear.*cbauc_score"):
-        linear_rule(model.fit(X, Y), X)
+        open_two_classes(model.fit(X, Y), X)
     with pytest.raises(TypeError, match=name):
-        linear_rule(make_pipeline(StandardScaler(), model).fit(X, Y), X)
+        open_two_classes(make_pipeline(StandardScaler(), model).fit(X, Y), X)
 
 
 @pytest.mark.parametrize("wrapper", [*WRAPPERS, "frozen"])
 def test_not_fitted(wrapper):
     wrap = WRAPPERS.get(wrapper, FrozenEstimator)
     with pytest.raises(NotFittedError, match="not fitted"):
-        linear_rule(wrap(LogisticRegression()), FRAME)
+        open_two_classes(wrap(LogisticRegression()), FRAME)
 
 
 def test_search_without_refit():
     search = GridSearchCV(LogisticRegression(), {}, cv=2, refit=False).fit(X, Y)
     with pytest.raises(TypeError, match="GridSearchCV must be fitted with refit"):
-        linear_rule(search, X)
+        open_two_classes(search, X)
 
 
 def test_more_than_two_classes():
@@ -165,12 +166,12 @@ def test_more_than_two_classes():
     with pytest.raises(
         ValueError, match="LogisticRegression must separate two classes"
     ):
-        linear_rule(model, X)
+        open_two_classes(model, X)
 
 
 def test_not_an_estimator():
     with pytest.raises(TypeError, match="str is not linear"):
-        linear_rule("model", X)
+        open_two_classes("model", X)
 
 
 def test_weight_for_fit_finds_the_keyword():

@@ -1,5 +1,6 @@
 """Scorers as scikit-learn meets them."""
 
+import copy
 import pickle
 import warnings
 
@@ -179,8 +180,9 @@ def test_cv_takes_any_integer_and_iterators():
     assert scorer(MODEL, X, Y) == scorer(MODEL, X, Y)
 
 
+@pytest.mark.filterwarnings("ignore:Nothing in Ridge:skauc.UntrustedAUCWarning")
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (1, 2)])
-def test_regressors_on_two_labels(labels):
+def test_regressors_on_two_labels(labels):  # nothing tells their rows
     y = np.array(labels)[Y]
     model = Ridge().fit(X, y)
     reference = Ridge().fit(X, Y)
@@ -413,7 +415,8 @@ def test_columns_picked_by_name_may_come_in_any_order(scorer):
     frame = FRAMES["pandas"]("abcdef")
     model = make_pipeline(picked, LogisticRegression()).fit(frame, Y)
     expected = scorer(model, frame, Y)
-    assert scorer(model, FRAMES["pandas"]("fedcba"), Y) == expected
+    turned = scorer(model, FRAMES["pandas"]("fedcba"), Y)
+    assert turned == pytest.approx(expected, rel=1e-12)  # sums in another order
     named = model.set_output(transform="pandas").fit(frame, Y)
     assert scorer(named, FRAMES["pandas"]("fedcba"), Y) == pytest.approx(expected)
 
@@ -462,7 +465,10 @@ def test_permutation_importance_on_training_rows_is_named(model):
 
     with pytest.warns(UntrustedAUCWarning, match="permuted training rows are neither"):
         importance(cbauc_scorer, X, Y)
-    same = make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))
+    prior = AdaptivePrior(leave_pair_out=False)
+    with pytest.warns(UntrustedAUCWarning, match="permuted training rows are neither"):
+        importance(make_cbauc_scorer(prior=prior), X, Y)
+    same = make_cbauc_scorer(prior=prior, rows="training")
     ours = importance(same, X, Y)
     ranks = importance("roc_auc", X, Y)
     assert ours.argmax() == ranks.argmax()
@@ -496,3 +502,39 @@ def test_missing_labels_are_one_sentence(ask, kind):
     names[[3, 5]] = None
     with pytest.raises(ValueError, match="y_true must hold"):
         ask(model, X, names)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "others"),
+    [
+        (make_cbauc_scorer, {"scale": "probit"}, {"scale": "auc"}),
+        (make_cbauc_scorer, {"prior": "paper"}, {"prior": "adaptive"}),
+        (
+            make_cbauc_scorer,
+            {"prior": NormalInverseWishart(scale=np.array([1.0, 2.0]))},
+            {"prior": NormalInverseWishart(scale=np.array([1.0, 3.0]))},
+        ),
+        (make_ebauc_scorer, {"thresholds": "all"}, {}),
+        (make_bee_scorer, {"pos_label": 1}, {}),
+        (
+            make_cv_auc_scorer,
+            {"cv": StratifiedKFold(3)},
+            {"cv": StratifiedKFold(4)},
+        ),
+        (make_cv_auc_scorer, {"cv": [(np.arange(3), np.arange(3))]}, {"cv": 3}),
+    ],
+)
+def test_scorers_made_alike_are_equal(make, options, others):
+    scorer = make(**options)
+    assert scorer == make(**options)
+    assert hash(scorer) == hash(make(**options))
+    assert scorer == copy.deepcopy(scorer) == pickle.loads(pickle.dumps(scorer))
+    assert scorer != make(**others)
+    assert scorer != repr(scorer)
+
+
+def test_ready_made_scorers_equal_their_copies():
+    assert cbauc_scorer == make_cbauc_scorer() == copy.copy(cbauc_scorer)
+    assert cbauc_scorer != ebauc_scorer
+    with config_context(enable_metadata_routing=True):
+        assert cbauc_scorer.set_score_request(sample_weight=True) != cbauc_scorer

@@ -26,7 +26,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
-from skauc.model_selection._linear_model import any_linear_rule, pair_rules
+from skauc.model_selection._linear_model import open_estimator, pair_models
 
 X, Y = make_classification(
     150, 5, n_informative=4, n_redundant=0, n_classes=3, class_sep=0.6, random_state=2
@@ -71,8 +71,9 @@ def test_mean_over_pairs_of_binary_models(model, covariance):
 
 def test_ebauc_is_averaged_too():
     model = LogisticRegression().fit(X, Y)
+    training = make_ebauc_scorer(rows="training")
     expected = [
-        ebauc_scorer(binary_model(model, i, j), X[rows], Y[rows])
+        training(binary_model(model, i, j), X[rows], Y[rows])
         for i, j in combinations(range(3), 2)
         for rows in [np.isin(Y, (i, j))]
     ]
@@ -83,8 +84,8 @@ def test_two_classes_are_as_before():
     y = Y > 0
     model = LogisticRegression().fit(X, y)
     for ovo, strict in (
-        (make_cbauc_scorer(), make_cbauc_scorer(multi_class="raise")),
-        (make_ebauc_scorer(), make_ebauc_scorer(multi_class="raise")),
+        (make(rows="training"), make(rows="training", multi_class="raise"))
+        for make in (make_cbauc_scorer, make_ebauc_scorer)
     ):
         assert ovo(model, X, y) == strict(model, X, y)
         assert ovo(model, X, ~y) == pytest.approx(1 - strict(model, X, y), abs=0.02)
@@ -177,7 +178,7 @@ def test_libsvm_decides_pair_by_pair(make, K):
     Z, y = classes(K)
     options = {"nu": 0.3} if make is NuSVC else {}
     model = make(kernel="linear", decision_function_shape="ovo", **options).fit(Z, y)
-    rules = list(pair_rules(any_linear_rule(model, Z)))
+    rules = list(pair_models(open_estimator(model, Z)))
     ours = np.column_stack([Z @ rule.w - rule.threshold for rule in rules])
     # libsvm's columns say the *first* class of the pair where they are positive
     np.testing.assert_allclose(-ours, model.decision_function(Z), atol=1e-8)
@@ -227,7 +228,7 @@ ONE_VS_REST = [
 def test_one_rule_a_class_is_its_decision_function(model, K):
     Z, y = classes(K)
     decision = model.fit(Z, y).decision_function(Z)
-    rules = pair_rules(any_linear_rule(model, Z))
+    rules = pair_models(open_estimator(model, Z))
     for (i, j), rule in zip(combinations(range(K), 2), rules, strict=True):
         np.testing.assert_allclose(
             Z @ rule.w - rule.threshold, decision[:, j] - decision[:, i], atol=1e-8
@@ -238,7 +239,7 @@ def test_one_rule_a_class_is_its_decision_function(model, K):
 def test_one_vs_one_of_linear_models():
     Z, y = classes(4)
     model = OneVsOneClassifier(RidgeClassifier()).fit(Z, y)
-    rules = pair_rules(any_linear_rule(model, Z))
+    rules = pair_models(open_estimator(model, Z))
     for part, rule in zip(model.estimators_, rules, strict=True):
         np.testing.assert_allclose(
             Z @ rule.w - rule.threshold, part.decision_function(Z), atol=1e-10

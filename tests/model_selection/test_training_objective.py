@@ -31,9 +31,9 @@ from skauc import (
     make_lpo_auc_scorer,
 )
 from skauc.model_selection._training_objective import (
+    leave_pair_out_estimate,
     missing_objective,
     penalised_fit,
-    leave_pair_out_estimate,
 )
 
 MODELS = {

@@ -1,0 +1,71 @@
+"""One posterior of one direction ``s = Z @ w``, by the same steps whichever the prior.
+
+The prior learns the rows, ``prior.learn(Z, positive, weight, covariance=…)``, and what
+is learnt is projected on the direction, ``.project(w, score)``; the posterior of the
+scores then answers ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)``, ``.ebauc(t)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from .._validation import check_counts, check_option
+from ..adaptive._prior import AdaptivePrior
+from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
+from ._warn_caller import warn_caller
+
+# Scores that differ by less are equal: a product of P terms rounds some of this.
+_SAME = 64 * np.finfo(float).eps
+
+
+def check_prior(prior):
+    """Prior object behind a word; anything else is an error."""
+    if isinstance(prior, str) and prior in ("adaptive", "paper"):
+        return AdaptivePrior() if prior == "adaptive" else NormalInverseWishart()
+    if not isinstance(prior, AdaptivePrior | NormalInverseWishart):
+        raise ValueError(
+            "prior must be 'adaptive', 'paper', an AdaptivePrior or a "
+            f"NormalInverseWishart, got {prior!r}"
+        )
+    return prior
+
+
+def project(prior, Z, w, score, positive, weight, covariance):
+    """Posterior of the scores ``Z @ w``; None, with a warning, if they rank nothing.
+
+    Parameters
+    ----------
+    prior : AdaptivePrior or NormalInverseWishart
+    Z : ndarray or sparse matrix of shape (n, P)
+    w : ndarray of shape (P,)
+    score : ndarray of shape (n,)
+        ``Z @ w``, computed by the caller, once.
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    covariance : {"common", "spherical", "separate"}
+
+    Returns
+    -------
+    posterior or None
+    """
+    check_option("covariance", covariance, COVARIANCES)
+    check_counts(weight, positive)
+    reason = ranks_nothing(w, score, weight)
+    if reason is not None:
+        warn_caller(
+            f"The AUC is undefined and set to 1/2 because {reason}",
+            UndefinedMetricWarning,
+        )
+        return None
+    return prior.learn(Z, positive, weight, covariance=covariance).project(w, score)
+
+
+def ranks_nothing(w, score, weight) -> str | None:
+    """Why a score ranks no rows, as half a sentence; None if it does."""
+    if not np.any(w):
+        return "the coefficients are all 0"
+    counted = score if weight is None else score[weight > 0]
+    if np.ptp(counted) <= _SAME * np.abs(counted).max():
+        return "all scores are equal"
+    return None

@@ -1,0 +1,195 @@
+"""What a fitted transformer is: affine or not, with eyes on y or not."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+import joblib
+import numpy as np
+from sklearn import decomposition, preprocessing, random_projection
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.utils import get_tags
+
+from ._any_rows import dense, n_rows, take_rows
+
+# Modules of scikit-learn whose transformers ignore y, but for the exceptions.
+_UNSUPERVISED = (
+    "sklearn.preprocessing",
+    "sklearn.decomposition",
+    "sklearn.impute",
+    "sklearn.random_projection",
+    "sklearn.kernel_approximation",
+    "sklearn.feature_extraction",
+    "sklearn.cluster",
+    "sklearn.manifold",
+)
+_IDENTITY_ROWS = 256  # rows of the identity sent through an unknown step at once
+_PROBES = 4  # random affine combinations that an affine step must respect
+_SAME = 1e-6  # relative difference that rounding may leave
+
+
+def transpose_of(step, rows, behind):
+    """``W -> A W`` of an affine step ``z = Aᵀ(x − c)``; None if it is not affine.
+
+    Parameters
+    ----------
+    step : fitted transformer
+    rows, behind : array-like, sparse matrix or frame
+        In front of it and behind it.
+
+    Returns
+    -------
+    callable or None
+        From directions of shape (P_behind, K) to those of shape (P_front, K).
+    """
+    if hasattr(step, "get_support"):
+        support = step.get_support()
+        return lambda W: _spread(W, support)
+    if isinstance(step, preprocessing.StandardScaler | preprocessing.RobustScaler):
+        return _divided_by(step.scale_)
+    if isinstance(step, preprocessing.MaxAbsScaler):
+        return _divided_by(step.scale_)
+    if isinstance(step, preprocessing.MinMaxScaler):
+        return lambda W: step.scale_[:, None] * W
+    if isinstance(step, decomposition.PCA | decomposition.IncrementalPCA):
+        root = np.sqrt(step.explained_variance_) if step.whiten else 1.0
+        components = step.components_ / np.reshape(root, (-1, 1))
+        return lambda W: components.T @ W
+    if isinstance(
+        step,
+        decomposition.TruncatedSVD
+        | decomposition.FastICA
+        | NeighborhoodComponentsAnalysis
+        | random_projection.GaussianRandomProjection
+        | random_projection.SparseRandomProjection,
+    ):
+        return lambda W: step.components_.T @ W
+    if isinstance(step, LinearDiscriminantAnalysis):
+        return lambda W: step.scalings_[:, : len(W)] @ W
+    return _unknown_transpose(step, rows, behind)
+
+
+def _spread(W, support):
+    out = np.zeros((len(support), W.shape[1]))
+    out[support] = W
+    return out
+
+
+def _divided_by(scale):
+    return lambda W: W if scale is None else W / scale[:, None]
+
+
+def _unknown_transpose(step, rows, behind):
+    """An unknown step is affine if lines stay lines; then unit rows tell A."""
+    try:
+        some = dense(_first(rows, 2 * _PROBES)).astype(float)
+        image = dense(_first(behind, len(some))).astype(float)
+        a, b = some[::2], some[1::2]
+        beyond = dense(step.transform(2 * a[: len(b)] - b))
+        expected = 2 * image[::2][: len(b)] - image[1::2]
+    except Exception:  # it refuses such rows: it is no affine map of numbers
+        return None
+    if beyond.shape != expected.shape or not np.allclose(
+        beyond, expected, rtol=_SAME, atol=_SAME * np.abs(expected).max()
+    ):
+        return None
+    origin = dense(step.transform(np.zeros((1, some.shape[1]))))
+
+    def transpose(W):
+        out = np.empty((some.shape[1], W.shape[1]))
+        for start in range(0, len(out), _IDENTITY_ROWS):
+            part = np.arange(start, min(start + _IDENTITY_ROWS, len(out)))
+            block = np.zeros((len(part), len(out)))
+            block[np.arange(len(part)), part] = 1.0
+            out[part] = (dense(step.transform(block)) - origin) @ W
+        return out
+
+    return transpose
+
+
+def sees_y(step, rows, y):
+    """Whether the fit of a step looks at y: from its class, or by trying.
+
+    Parameters
+    ----------
+    step : fitted transformer
+    rows : array-like, sparse matrix or frame
+        In front of it.
+    y : array-like of shape (n,) or None
+
+    Returns
+    -------
+    bool
+        True too where it cannot be found out: a posterior that leaves the second
+        source out is wide, one that believes it is wrong.
+    """
+    module = type(step).__module__
+    if isinstance(step, VarianceThreshold | FrozenEstimator):
+        return False
+    if module.startswith("sklearn.feature_selection"):
+        return True
+    if get_tags(step).target_tags.required:
+        return True
+    if module.startswith(_UNSUPERVISED) and not isinstance(
+        step, preprocessing.TargetEncoder
+    ):
+        return False
+    return _ANSWERS.remember(_question(step, rows, y), step, rows, y)
+
+
+class _Answers:
+    """Which steps look at y, of the last questions: once a search, not a candidate."""
+
+    _MOST = 256  # booleans and digests
+
+    def __init__(self):
+        self._items = OrderedDict()
+        self._lock = Lock()
+
+    def remember(self, key, step, rows, y):
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return self._items[key]
+        answer = _depends_on_labels(step, rows, y)
+        with self._lock:
+            self._items[key] = answer
+            while len(self._items) > self._MOST:
+                self._items.popitem(last=False)
+        return answer
+
+
+_ANSWERS = _Answers()
+
+
+def _question(step, rows, y):
+    """Digest of class, parameters and data."""
+    kind = type(step)
+    try:
+        return joblib.hash(
+            (kind.__module__, kind.__qualname__, step.get_params(), rows, y)
+        )
+    except Exception:  # what cannot be pickled is asked every time
+        return object()
+
+
+def _depends_on_labels(step, rows, y):
+    """Whether refits on y and on permuted y make something else of the rows."""
+    if y is None:
+        return True
+    permuted = np.random.default_rng(0).permutation(np.asarray(y))
+    try:
+        first = dense(clone(step).fit(rows, y).transform(rows))
+        again = dense(clone(step).fit(rows, permuted).transform(rows))
+    except Exception:
+        return True
+    return first.shape != again.shape or not np.allclose(first, again)
+
+
+def _first(X, k):
+    return take_rows(X, np.arange(min(k, n_rows(X))))

@@ -1,0 +1,88 @@
+"""What is asked of any estimator, linear or not: a fit with weights, scores of rows."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.validation import has_fit_parameter
+
+from .._validation import check_positive, is_continuous
+
+
+def decision_values(model, X):
+    """Score of each row in the direction of ``classes_[1]`` (the larger label)."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1]
+    if hasattr(model, "predict"):
+        return model.predict(X)
+    raise TypeError(
+        "estimator must have decision_function, predict_proba or predict, got "
+        f"{type(model).__name__}"
+    )
+
+
+def weight_for_fit(model, weight) -> dict:
+    """Keyword under which ``fit`` takes the weights; empty if the model takes none.
+
+    Without metadata routing a Pipeline wants the name of its last step in front, at
+    every level.
+    """
+    if get_config()["enable_metadata_routing"]:
+        return {"sample_weight": weight}
+    name = _weight_name(model)
+    return {} if name is None else {name: weight}
+
+
+def _weight_name(model):
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        inner = _weight_name(last)
+        return None if inner is None else f"{step}__{inner}"
+    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        inner = _weight_name(model.estimator)
+        if inner not in (None, "sample_weight") or not _takes_weight(model):
+            raise ValueError(
+                f"{type(model).__name__} must be used with metadata routing to pass "
+                "sample_weight on, got sklearn's enable_metadata_routing=False"
+            )
+        return inner
+    if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
+        return _weight_name(model.estimator)
+    return "sample_weight" if _takes_weight(model) else None
+
+
+def _takes_weight(model):
+    parameters = inspect.signature(model.fit).parameters.values()
+    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    return keywords or has_fit_parameter(model, "sample_weight")
+
+
+def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
+    """A clone fitted to the rows, with the weights where it takes them.
+
+    Labels are checked first: a fit may take long.
+    """
+    indexable(X, y)
+    labels = column_or_1d(y)
+    if pos_label is not None or not _is_multiclass(labels):
+        check_positive(labels, pos_label=pos_label)
+    model = clone(estimator)
+    weights = {} if sample_weight is None else weight_for_fit(model, sample_weight)
+    return model.fit(X, y, **weights)
+
+
+def _is_multiclass(labels):
+    if is_continuous(labels):
+        return False
+    try:
+        return len(np.unique(labels)) > 2
+    except TypeError:  # of several kinds
+        return False

@@ -1,0 +1,216 @@
+"""From scores to a number: the posterior of one data set, asked about one model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..adaptive._prior import AdaptivePrior
+from ..intervals._projection import project
+from ..leave_pair_out._estimate import LeavePairOut
+from ..posterior._auc_posterior import AUCPosterior
+from . import _reasons as say
+from ._linear_model import LinearModel
+from ._refits import FOLDS, posterior_of_source, refits_source
+from ._scored_model import ScoredModel, score_model, score_pairs
+from ._second_source import compare_with_training_rows, left_out
+from ._training_rows import told_rows
+from ._warnings import SAID, warn_of
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPosterior:
+    """Posterior of the scores of one model.
+
+    Parameters
+    ----------
+    scored : ScoredModel
+    prior : AdaptivePrior or NormalInverseWishart
+    projection : posterior or None
+        Of the scores; None when they rank nothing: then the AUC is ½.
+    rows : {"training", "held-out", "assumed"}
+        What the rows are; "assumed" to be training rows, because nothing tells.
+    whole : tuple (estimator, X, y) or None
+        For true refits; None for a pair of more than two classes.
+    """
+
+    scored: ScoredModel
+    prior: object
+    projection: object
+    rows: str
+    whole: tuple | None = None
+
+    def auc(self, *, once=False) -> AUCPosterior:
+        """Posterior of the AUC, with rows left out where wanted and known.
+
+        Warns (:class:`skauc.UntrustedAUCWarning`) of what makes the number doubtful;
+        ``once`` a data set, for the candidates of a search.
+        """
+        if self.projection is None:
+            return AUCPosterior.point_mass_at_half()
+        if not isinstance(self.prior, AdaptivePrior):
+            return replace(self.projection.auc(), warnings=self._few_rows())
+        compare_with_training_rows(self.scored, self.rows)
+        if self.rows == "held-out":
+            return replace(self.projection.auc(), warnings=self._few_rows())
+        posterior, reasons = self._of_training_rows()
+        for reason in reasons:
+            if once:
+                SAID.warn_once(reason, self.scored.positive)
+            else:
+                warn_of(reason)
+        return posterior
+
+    def error(self) -> float:
+        """Bayesian error estimate at the model's own threshold."""
+        threshold, share_pos = self.scored.threshold, self.scored.share_pos
+        if self.projection is None:  # every row gets the same answer
+            constant = self.scored.score[0] > threshold
+            return float(1 - share_pos if constant else share_pos)
+        return self.projection.error(threshold, share_pos)
+
+    def ebauc(self, thresholds) -> float:
+        """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""
+        if self.projection is None:
+            return 0.5
+        if thresholds == "all":
+            return self.projection.ebauc()
+        score, weight = self.scored.score, self.scored.weight
+        return self.projection.ebauc(score if weight is None else score[weight > 0])
+
+    def _of_training_rows(self):
+        """Posterior with its reasons for mistrust, and those to warn of."""
+        scored, name = self.scored, type(self.scored.model).__name__
+        reasons = list(self._few_rows())
+        if self.rows == "assumed" and scored.model is not None:
+            reasons.append(say.rows_assumed(name))
+        if scored.broken_by is not None and self.whole is not None:
+            return self._broken(reasons)
+        second, method, more = self._second()
+        reasons += more
+        quiet = []
+        if second is None and scored.model is not None and not more:
+            alone = say.prior_alone(scored.Z.shape[1], self._n)
+            switched_off = not self.prior.leave_pair_out
+            (quiet if switched_off else reasons).extend([alone] if alone else [])
+        posterior = self.projection.auc(second)
+        said = (*reasons, *quiet)
+        return replace(posterior, second_source=method, warnings=said), reasons
+
+    def _second(self):
+        """What rows left out say, how it was found, and what is to be said of it."""
+        folds = getattr(self.prior, "refits", None)
+        if folds and self.whole is not None:
+            found = refits_source(*self._refit_question(), folds)
+            if found is not None:
+                both = found.auc, found.variance
+                return LeavePairOut(*both, *both), found.method, []
+        if not self.prior.leave_pair_out:
+            return None, None, []
+        if self.scored.supervised:  # the model alone would not see the selection
+            return None, None, [say.supervised_step()]
+        found, reason = left_out(self.scored)
+        method = None if found is None else "leave-pair-out"
+        return found, method, [] if reason is None else [reason]
+
+    def _broken(self, reasons):
+        """Posterior behind a step that saw y and is not affine: from true refits."""
+        folds = getattr(self.prior, "refits", None) or FOLDS
+        found = refits_source(*self._refit_question(), folds)
+        reasons.append(say.no_closed_form(self.scored.broken_by, folds))
+        if found is None:
+            return replace(self.projection.auc(), warnings=tuple(reasons)), reasons
+        posterior = posterior_of_source(found, self._n)
+        said = tuple(reasons)
+        return replace(posterior, second_source="refits", warnings=said), reasons
+
+    def _refit_question(self):
+        return *self.whole, self.scored.positive, self.scored.weight
+
+    @property
+    def _n(self):
+        weight = self.scored.weight
+        return float(len(self.scored.positive) if weight is None else weight.sum())
+
+    def _few_rows(self):
+        n_pos = self._n * self.scored.share_pos
+        reason = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
+        return () if reason is None else (reason,)
+
+
+def model_posterior(
+    opened: LinearModel,
+    y,
+    *,
+    prior,
+    covariance,
+    sample_weight,
+    pos_label,
+    rows="auto",
+    whole=None,
+) -> ModelPosterior:
+    """Posterior of a linear model of two classes on some rows.
+
+    Parameters
+    ----------
+    opened : LinearModel
+    y : array-like of shape (n,)
+    prior : AdaptivePrior or NormalInverseWishart
+    covariance : {"common", "spherical", "separate"}
+    sample_weight : array-like of shape (n,) or None
+    pos_label : label or None
+    rows : {"auto", "training", "held-out"}, default="auto"
+    whole : tuple (estimator, X, y) or None, default=None
+        For true refits.
+
+    Returns
+    -------
+    ModelPosterior
+    """
+    enter = isinstance(prior, AdaptivePrior)
+    scored = score_model(opened, y, sample_weight, pos_label, enter=enter)
+    return posterior_of_scores(scored, prior, covariance, rows, whole)
+
+
+def pair_posteriors(
+    opened: LinearModel, y, *, prior, covariance, sample_weight, pos_label, rows="auto"
+) -> dict[tuple, ModelPosterior]:
+    """Posteriors of all pairs of classes, each on its own rows.
+
+    Parameters
+    ----------
+    opened, y, prior, covariance, sample_weight, pos_label, rows
+        As for :func:`model_posterior`.
+
+    Returns
+    -------
+    dict of (label, label) to ModelPosterior
+    """
+    enter = isinstance(prior, AdaptivePrior)
+    pairs = score_pairs(opened, y, sample_weight, pos_label, enter=enter)
+    return {
+        name: posterior_of_scores(scored, prior, covariance, rows)
+        for name, scored in pairs
+    }
+
+
+def posterior_of_scores(
+    scored: ScoredModel, prior, covariance, rows="auto", whole=None
+) -> ModelPosterior:
+    """Posterior of scores that are there already.
+
+    The adaptive prior speaks about the features that entered the estimator, a
+    conjugate one, as published, about those in front of the linear model, and about
+    rows that are taken for training rows unless ``rows`` says otherwise. Of held-out
+    rows the score is one feature.
+    """
+    adaptive = isinstance(prior, AdaptivePrior)
+    if rows == "auto":
+        rows = (told_rows(scored) or "assumed") if adaptive else "training"
+    Z, w = (scored.Z, scored.w) if adaptive else (scored.front, scored.w_front)
+    if rows == "held-out" and np.any(w):
+        Z, w = scored.score[:, None], np.ones(1)
+    rows_and_counts = scored.score, scored.positive, scored.weight
+    projection = project(prior, Z, w, *rows_and_counts, covariance)
+    return ModelPosterior(scored, prior, projection, rows, whole)

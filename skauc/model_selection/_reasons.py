@@ -1,0 +1,74 @@
+"""Why a number should not be trusted as it is: every sentence, once."""
+
+from __future__ import annotations
+
+FEW_ROWS = 10  # in a class: its mean and variance are hardly known
+
+
+def few_rows(n_neg, n_pos) -> str | None:
+    """A class has few rows."""
+    n = min(n_neg, n_pos)
+    if n >= FEW_ROWS:
+        return None
+    rows = "row" if n == 1 else "rows"
+    return f"a class has only {n:g} {rows}: look at the interval, not at the number"
+
+
+def more_features(n_features, n) -> str | None:
+    """The covariance has more directions than there are rows."""
+    if n_features < n:
+        return None
+    return (
+        f"{n_features} features against {n:g} rows: the covariance cannot be seen, the "
+        "estimate leans on the prior and on leave-pair-out"
+    )
+
+
+def prior_alone(n_features, n) -> str | None:
+    """More features than rows, and no rows left out to correct the prior."""
+    if n_features < n:
+        return None
+    return (
+        f"{n_features} features against {n:g} rows and no AUC of rows left out beside "
+        "the prior: take AdaptivePrior(refits=5)"
+    )
+
+
+def rows_assumed(name) -> str:
+    """Nothing told training rows from held-out ones."""
+    return (
+        f"nothing in {name} tells whether these rows trained it, which is assumed: say "
+        'rows="training" or rows="held-out"'
+    )
+
+
+def supervised_step() -> str:
+    """A step in front saw y: the refits of the linear model alone would miss that."""
+    return (
+        "a step in front of the linear model saw y, so that only the prior speaks: "
+        "AdaptivePrior(refits=5) refits the whole estimator"
+    )
+
+
+def no_closed_form(name, folds) -> str:
+    """A step that saw y is not affine."""
+    return (
+        f"{name} saw y and is not affine, so that no closed form holds: the posterior "
+        f"comes from {folds} refits of the whole estimator"
+    )
+
+
+def stopped_early(name) -> str:
+    """The solver stopped before its optimum."""
+    return (
+        f"{name} stopped before its optimum, of which the AUC of the rows left out "
+        "speaks: raise max_iter"
+    )
+
+
+def lost_second_source(name) -> str:
+    """A model whose objective is known, but whose optimum was not reached."""
+    return (
+        f"{name} has no AUC of rows left out, which other candidates may have, because "
+        "its optimum was not reached: raise max_iter"
+    )

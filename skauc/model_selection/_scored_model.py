@@ -1,0 +1,226 @@
+"""A fitted linear model and its scores of some rows, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, repeat
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+from .._validation import (
+    check_codes,
+    check_features,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ..statistics._moments import project_samples
+from ._any_rows import take_rows
+from ._entered_features import entered_features
+from ._linear_model import LinearModel, pair_models
+
+_LARGEST = 1e150  # scores whose squares are floats
+_SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredModel:
+    """Scores of the rows, and what made them.
+
+    Parameters
+    ----------
+    Z : ndarray or sparse matrix of shape (n, P)
+        The features that a posterior is asked about.
+    w : ndarray of shape (P,)
+        Direction in them, towards the positive class; its length means nothing.
+    score : ndarray of shape (n,)
+        Of the linear model, less its intercept: ``Z @ w`` but for a constant.
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    threshold : float
+        ``score > threshold`` is what the classifier calls positive.
+    model : estimator or None
+        The linear model; None for a pair of more than two classes.
+    front : ndarray or sparse matrix
+        Rows in front of the linear model.
+    flipped : bool
+        Whether the positive class is the model's ``classes_[0]``.
+    w_front : ndarray
+        Direction in front of the linear model, with the same scores.
+    stages : tuple
+        The way from the features that entered to the front.
+    supervised : bool, default=False
+        Whether a step in front of the linear model has seen y.
+    broken_by : str or None, default=None
+        Class name of a step behind which no closed form holds
+        (:mod:`skauc.model_selection._entered_features`).
+    """
+
+    Z: object
+    w: np.ndarray
+    score: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+    threshold: float
+    model: object
+    front: object
+    flipped: bool
+    w_front: np.ndarray
+    stages: tuple = ()
+    supervised: bool = False
+    broken_by: str | None = None
+
+    @property
+    def share_pos(self) -> float:
+        """Weighted share of the positive class."""
+        if self.weight is None:
+            return float(self.positive.mean())
+        return float(self.weight[self.positive].sum() / self.weight.sum())
+
+    @property
+    def second_class(self) -> np.ndarray:
+        """True for the rows of the model's own ``classes_[1]``."""
+        return self.positive ^ self.flipped
+
+
+def score_model(
+    opened: LinearModel, y, sample_weight, pos_label, *, enter=True
+) -> ScoredModel:
+    """Scores of the rows by a linear model of two classes.
+
+    Parameters
+    ----------
+    opened : LinearModel
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    pos_label : label or None
+    enter : bool, default=True
+        Whether Z are the features that entered the estimator; else those in front of
+        its linear model.
+
+    Returns
+    -------
+    ScoredModel
+
+    Raises
+    ------
+    ValueError
+        If the input is bad (NaN, one class, lengths, other columns than the model's).
+    """
+    positive = check_positive(y, pos_label=pos_label, classes=opened.classes)
+    weight = check_weight(sample_weight, positive)
+    front = check_features(opened.front, len(positive))
+    if front.shape[1] != len(opened.w):
+        raise ValueError(
+            f"X must have the {len(opened.w)} features the model was trained on, got "
+            f"{front.shape[1]}"
+        )
+    classes, threshold = opened.classes, opened.threshold
+    if classes is None:  # a regressor on two labels cuts midway between them
+        classes = np.unique(y)
+        threshold = threshold + _midpoint(classes)
+    flipped = bool(pos_label is not None and pos_label == classes[0])
+    # In units of the largest coefficient: only the direction and the cut matter.
+    unit = (np.abs(opened.w).max() or 1.0) * (-1.0 if flipped else 1.0)
+    w, threshold = opened.w / unit, threshold / unit
+    score = check_score(
+        project_samples(front, w), len(positive), name="X @ coef_", largest=_LARGEST
+    )
+    scored = ScoredModel(
+        Z=front,
+        w=w,
+        score=score,
+        positive=positive,
+        weight=weight,
+        threshold=threshold,
+        model=opened.model,
+        front=front,
+        flipped=flipped,
+        w_front=w,
+        stages=opened.stages,
+    )
+    if not enter or not opened.stages or not w.any():
+        return scored
+    return _entered(scored, entered_features(opened.stages, opened.X, w, y))
+
+
+def _entered(scored, entered):
+    """The same scores as a direction in the features that entered."""
+    supervised, broken_by = entered.supervised, entered.broken_by
+    scored = replace(scored, supervised=supervised, broken_by=broken_by)
+    if broken_by is not None:
+        return scored
+    try:
+        Z = check_features(entered.Z, len(scored.score))
+    except ValueError:  # columns of text that no coefficient reaches
+        return scored
+    with np.errstate(all="ignore"):
+        score = project_samples(Z, entered.w)
+        rest = score - scored.score
+        same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
+    if not same:  # a step that is affine nearly everywhere, but not on these rows
+        return replace(scored, broken_by="a step" if supervised else None)
+    return replace(scored, Z=Z, w=entered.w)
+
+
+def score_pairs(
+    opened: LinearModel, y, sample_weight, pos_label, *, enter=True
+) -> Iterator[tuple[tuple, ScoredModel]]:
+    """Name and scores of each pair of classes, on the rows of that pair.
+
+    No pair names its model: that was fitted to the rows of all classes, so nothing
+    that is said of its own training rows holds for the pair.
+
+    Parameters
+    ----------
+    opened, y, sample_weight, pos_label, enter
+        As for :func:`score_model`; ``pos_label`` must be None.
+
+    Yields
+    ------
+    name : tuple of (label, label)
+    scored : ScoredModel
+
+    Raises
+    ------
+    ValueError
+        If the input is bad.
+    """
+    if pos_label is not None:
+        raise ValueError(
+            "pos_label must be None for more than two classes, got "
+            f"{pos_label!r} with {opened.n_classes} classes"
+        )
+    labels = column_or_1d(y)
+    codes = check_codes(labels, opened.classes)
+    front = check_features(opened.front, len(labels))
+    weight = sample_weight
+    if weight is not None:
+        weight = check_score(weight, len(labels), name="sample_weight")
+    entered, ways = None, repeat(None)
+    if enter and opened.stages:
+        entered = entered_features(opened.stages, opened.X, opened.w, labels)
+        ways = pair_models(replace(opened, w=entered.w))
+    pairs = combinations(range(opened.n_classes), 2)
+    for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):
+        rows = np.flatnonzero((codes == i) | (codes == j))
+        part = None if weight is None else weight[rows]
+        pair = replace(pair, front=front[rows], model=None, stages=())
+        name = tuple(pair.classes.tolist())
+        scored = score_model(pair, labels[rows], part, None)
+        if way is not None and scored.w.any():
+            unit = np.abs(pair.w).max()
+            Z = take_rows(entered.Z, rows)
+            scored = _entered(scored, replace(entered, Z=Z, w=way.w / unit))
+        yield name, scored
+
+
+def _midpoint(labels):
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "y_true must hold numbers for a regressor to be scored, got labels "
+            f"{labels.tolist()}"
+        )
+    return float(labels.astype(float).mean())

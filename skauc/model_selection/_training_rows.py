@@ -1,0 +1,214 @@
+"""Which rows are at hand: those that trained the model, or held-out ones.
+
+Of the rows that trained it a model is judged with a prior on all features; of held-out
+rows its score is one feature. They are told apart by what the model carries:
+
+1. its support vectors, or the class means it keeps, are those of the rows, or not;
+2. the gradient of what it minimised is 0 on training rows and of random-walk size on
+   others;
+3. the column means, or ranges, that a step in front of it keeps;
+4. with more features than rows, w is a combination of the rows that trained it;
+5. a solver that stopped early: going on to the optimum of these rows hardly changes
+   the scores on training rows, and changes them altogether on others.
+
+Where nothing tells, training rows are assumed, and said so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.frozen import FrozenEstimator
+
+from ..leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from ..leave_pair_out._second_source import at_optimum
+from ..statistics._moments import class_moments, project_samples
+from ._any_rows import numeric
+from ._refit_objective import training_objective
+from ._scored_model import ScoredModel
+from ._training_objective import largest_gradient, leave_pair_out_estimate
+
+ROWS = ("auto", "training", "held-out")
+# Correlation of the scores with those of the optimum. A solver that says it has
+# converged leaves 1 % of their spread, one that was stopped some percent; on other rows
+# of the same source the share is √(2P/n) or more.
+_CONVERGED, _STOPPED = 0.9995, 0.99
+_SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
+_IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
+# Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
+# 60 × 300, scales over four decades): the best length along w is at least .46 of w's,
+# on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
+# on held-out rows -.5 to .95.
+_SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
+_SAME = 1e-6  # relative: rounding of float32
+_SAME_MEAN = 0.01  # standard errors; another sample's mean is off by √2 of them
+
+
+def told_rows(scored: ScoredModel) -> str | None:
+    """Tell training rows from held-out rows.
+
+    Parameters
+    ----------
+    scored : ScoredModel
+
+    Returns
+    -------
+    {"training", "held-out"} or None
+        None where nothing tells them apart.
+    """
+    if scored.model is None:
+        return _by_steps(scored)
+    return (
+        _by_support_vectors(scored)
+        or _by_class_means(scored)
+        or _by_steps_taken(scored)
+        or _by_objective(scored)
+        or _by_steps(scored)
+        or _by_span(scored)
+    )
+
+
+def fit_at_optimum(scored: ScoredModel) -> PenalisedFit | None:
+    """What the model minimised, at its optimum on these rows; None if not known."""
+    Z, positive = scored.front, scored.second_class
+    Z = Z.astype(float, copy=False)
+    fit = training_objective(scored.model, Z, positive, scored.weight)
+    return None if fit is None else at_optimum(fit, Z, positive)
+
+
+def _said(training) -> str:
+    return "training" if training else "held-out"
+
+
+def _by_support_vectors(scored):
+    model, Z = scored.model, scored.front
+    if not hasattr(model, "support_vectors_"):
+        return None
+    rows, vectors = model.support_, model.support_vectors_
+    if len(rows) == 0 or rows.max() >= Z.shape[0]:
+        return "held-out"
+    gap = abs(Z[rows] - vectors).max()
+    return _said(gap <= _SAME * abs(vectors).max())
+
+
+def _by_class_means(scored):
+    means = np.asarray(getattr(scored.model, "means_", None), dtype=float)
+    if means.shape != (2, scored.front.shape[1]):
+        return None
+    rows = scored.second_class
+    neg, pos = class_moments(scored.front, rows, scored.weight, featurewise=True)
+    gap = np.abs(means - [neg.mean, pos.mean]).max()
+    if gap <= _SAME * np.abs(means).max():
+        return "training"
+    return "held-out" if scored.weight is None else None
+
+
+def _by_objective(scored):
+    Z, rows = scored.front.astype(float, copy=False), scored.second_class
+    fit = training_objective(scored.model, Z, rows, scored.weight)
+    if fit is None or not fit.w.any():
+        return _by_leave_pair_out(scored) if fit is None else None
+    stopped, near = was_stopped(scored.model), None
+    if type(fit) is PenalisedFit and fit.loss != "hinge":
+        near = on_its_ray(Z, rows, fit)
+        if stationarity(Z, rows, near) <= largest_gradient(Z.shape):
+            return "training"
+        if not stopped:
+            return "held-out"
+    told = _by_steps(scored) or _by_span(scored)
+    if told is not None:
+        return told
+    optimum = at_optimum(fit, Z, rows)
+    if optimum is None or not optimum.w.any():
+        return None
+    same = np.corrcoef(project_samples(Z, fit.w), project_samples(Z, optimum.w))[0, 1]
+    if not stopped:
+        return _said(same > _CONVERGED)
+    if same > _STOPPED:
+        return "training"
+    # far from its optimum a model may be on training rows too
+    return "held-out" if _cannot_be_training(scored.model, fit, near, same) else None
+
+
+def _cannot_be_training(model, fit, near, same):
+    """Whether no solver that stopped on these rows would leave such a model."""
+    if hasattr(model, "t_") or near is None:
+        return False
+    # A descent from 0 ends short of the best length along w, not far beyond it.
+    if np.linalg.norm(near.w) < _SHORTER * np.linalg.norm(fit.w):
+        return True
+    slow = getattr(model, "solver", None) in ("sag", "saga")
+    return not slow and model.max_iter >= _MANY_STEPS and same < _FAR
+
+
+def _by_leave_pair_out(scored):
+    """Discriminants are solved again on these rows: the same direction, or not."""
+    question = scored.model, scored.front, scored.second_class, scored.weight
+    return None if leave_pair_out_estimate(*question) is None else "training"
+
+
+def _by_span(scored):
+    """With more features than rows: w is a combination of the rows that trained it.
+
+    So it is after any number of steps of any solver that starts at 0, as long as
+    nothing works feature by feature (an L1 penalty): no combination tells nothing.
+    """
+    Z = scored.front.astype(float, copy=False)
+    n, P = Z.shape
+    if n + 1 >= P or n > _SPAN_ROWS:
+        return None
+    K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
+    w = scored.w_front
+    alpha = np.linalg.lstsq(K, project_samples(Z, w), rcond=None)[0]
+    rest = w - np.ravel(Z.T @ alpha)
+    return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
+
+
+def was_stopped(model):
+    """Whether a solver may have stopped before its optimum."""
+    if hasattr(model, "t_"):  # stochastic: it stops anywhere
+        return True
+    n_iter, most = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
+    if n_iter is None or most is None:  # a closed form
+        return False
+    return bool(np.max(n_iter) >= most)
+
+
+def _by_steps_taken(scored):
+    """A stochastic solver counts its steps: a whole number of passes over its rows."""
+    model = scored.model
+    if not hasattr(model, "t_") or not hasattr(model, "n_iter_"):
+        return None
+    if getattr(model, "early_stopping", False) or getattr(model, "warm_start", False):
+        return None
+    taken = model.t_ - 1
+    return None if taken == model.n_iter_ * len(scored.positive) else "held-out"
+
+
+def _by_steps(scored):
+    """The first step in front that keeps means or ranges of its training rows."""
+    if scored.weight is not None:
+        return None
+    for step, rows, _ in scored.stages:
+        if isinstance(step, FrozenEstimator):  # fitted to rows of its own
+            return None
+        mean = getattr(step, "mean_", None)
+        lowest = getattr(step, "data_min_", None)
+        if mean is None and lowest is None:
+            continue
+        X = numeric(rows)
+        if sparse.issparse(X) or X.dtype.kind not in "fiub" or not np.all(X == X):
+            continue
+        if mean is not None:
+            return _said(_same_means(X, np.asarray(mean)))
+        return _said(np.allclose(X.min(axis=0), lowest, rtol=_SAME, atol=0))
+    return None
+
+
+def _same_means(X, mean):
+    spread = X.std(axis=0)
+    some = spread > 0
+    if not some.any():
+        return True
+    gap = (X.mean(axis=0) - mean)[some] / spread[some] * np.sqrt(len(X))
+    return np.sqrt(np.mean(gap**2)) < _SAME_MEAN

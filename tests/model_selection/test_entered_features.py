@@ -1,0 +1,226 @@
+"""Linear models as directions in the features that entered their Pipeline."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.cluster import FeatureAgglomeration
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA, FactorAnalysis, FastICA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    VarianceThreshold,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+from sklearn.random_projection import GaussianRandomProjection
+
+from skauc.model_selection import _affine_steps
+from skauc.model_selection._entered_features import entered_features
+from skauc.model_selection._linear_model import open_estimator
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 12)) * RNG.uniform(0.1, 5, 12) + 3
+Y = (X[:, 0] + RNG.standard_normal(60) > np.median(X[:, 0])).astype(int)
+NAMES = [f"c{k}" for k in range(12)]
+FRAME = pd.DataFrame(X, columns=NAMES).assign(kind=RNG.choice(list("abc"), 60))
+# How far a solver came does not matter here.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class Wrapped(TransformerMixin, BaseEstimator):
+    """A step of a class that nobody knows."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def fit(self, X, y):
+        self.inner_ = clone(self.inner).fit(X, y)
+        return self
+
+    def transform(self, X):
+        return self.inner_.transform(X)
+
+
+def entered(steps, rows=X, y=Y):
+    model = make_pipeline(*steps, LogisticRegression()).fit(rows, y)
+    opened = open_estimator(model, rows)
+    return model, entered_features(opened.stages, opened.X, opened.w, y)
+
+
+def check(steps, rows=X):
+    """The scores are those of the Pipeline but for a constant."""
+    model, found = entered(steps, rows)
+    rest = found.Z @ found.w - model.decision_function(rows)
+    assert np.ptp(rest) < 1e-9 * np.ptp(model.decision_function(rows))
+    return found
+
+
+AFFINE = {
+    "scaler": ([StandardScaler()], False),
+    "uncentred": ([StandardScaler(with_std=False)], False),
+    "ranges": ([MinMaxScaler(), RobustScaler(), MaxAbsScaler()], False),
+    "PCA": ([PCA(5, whiten=True), "passthrough"], False),
+    "SVD": ([TruncatedSVD(5)], False),
+    "ICA": ([FastICA(4, random_state=0)], False),
+    "factors": ([FactorAnalysis(3)], False),
+    "random": ([GaussianRandomProjection(3, random_state=0)], False),
+    "clusters": ([FeatureAgglomeration(5)], False),
+    "variance": ([VarianceThreshold()], False),
+    "identity": ([FunctionTransformer()], False),
+    "unknown scaler": ([Wrapped(StandardScaler())], False),
+    "k best": ([StandardScaler(), SelectKBest(k=5)], True),
+    "RFE": ([RFE(LogisticRegression(), n_features_to_select=4)], True),
+    "from L1": ([StandardScaler(), SelectFromModel(Lasso(alpha=0.05))], True),
+    "LDA": ([LinearDiscriminantAnalysis()], True),
+    "NCA": ([NeighborhoodComponentsAnalysis(3, random_state=0)], True),
+    "unknown PLS": ([Wrapped(PLSRegression(3))], True),
+    "nested": ([make_pipeline(make_pipeline(StandardScaler()), PCA(4))], False),
+    "union": (
+        [make_union(PCA(3), SelectKBest(k=4), make_pipeline(StandardScaler(), PCA(2)))],
+        True,
+    ),
+    "columns": (
+        [
+            ColumnTransformer(
+                [("a", StandardScaler(), [0, 2]), ("b", PCA(2), slice(4, 8))],
+                remainder="passthrough",
+                transformer_weights={"a": 3},
+            ),
+            SelectKBest(k=3),
+        ],
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AFFINE)
+def test_affine_steps_compose(name):
+    steps, supervised = AFFINE[name]
+    found = check(steps)
+    np.testing.assert_array_equal(found.Z, X)
+    assert found.supervised == supervised
+    assert found.broken_by is None
+
+
+def test_dropped_columns_did_not_enter():
+    steps = ColumnTransformer([("a", "passthrough", [1, 3]), ("b", "drop", [0, 2])])
+    np.testing.assert_array_equal(check([steps]).Z, X[:, [1, 3]])
+
+
+@pytest.mark.parametrize(
+    ("steps", "n_features"),
+    [
+        ([Normalizer()], 12),
+        ([FunctionTransformer(np.abs)], 12),
+        ([QuantileTransformer(n_quantiles=20)], 12),
+        ([SimpleImputer(), SplineTransformer(3)], 60),
+        ([PolynomialFeatures(2, include_bias=False), SelectKBest(k=10)], 90),
+        ([Normalizer(), StandardScaler(), SelectKBest(k=3)], 12),
+    ],
+)
+def test_features_start_behind_a_step_that_is_not_affine(steps, n_features):
+    found = check(steps)
+    assert found.Z.shape[1] == n_features
+    assert found.broken_by is None
+
+
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        ([SelectKBest(k=4), PolynomialFeatures(2)], "PolynomialFeatures"),
+        ([LinearDiscriminantAnalysis(), SplineTransformer(3)], "SplineTransformer"),
+        (
+            [make_column_transformer((TargetEncoder(), ["kind"]), (PCA(2), NAMES))],
+            "TargetEncoder",
+        ),
+    ],
+)
+def test_a_step_that_saw_y_and_is_not_affine_breaks_it(steps, name):
+    rows = FRAME if name == "TargetEncoder" else X
+    _, found = entered(steps, rows)
+    assert found.supervised
+    assert found.broken_by == name
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_of_several_kinds(kind):
+    rows = (
+        FRAME
+        if kind == "pandas"
+        else pl.DataFrame({c: FRAME[c].to_list() for c in FRAME})
+    )
+    columns = make_column_transformer(
+        (make_pipeline(StandardScaler(), SelectKBest(k=4)), NAMES[:8]),
+        (OneHotEncoder(), ["kind"]),
+        ("passthrough", NAMES[9:11]),
+    )
+    found = check([columns, SelectKBest(k=5)], rows)
+    assert found.Z.shape[1] == 8 + 3 + 2
+    assert found.supervised
+    columns.set_params(onehotencoder__sparse_output=False)
+    if kind == "pandas":
+        assert check([columns.set_output(transform="pandas")], rows).Z.shape[1] == 13
+
+
+def test_named_and_boolean_columns():
+    numbers = FRAME.drop(columns="kind")
+    for columns in (slice("c2", "c5"), np.arange(12) < 3, lambda rows: ["c1", "c7"]):
+        found = check([ColumnTransformer([("a", PCA(2), columns)])], numbers)
+        assert found.Z.shape[1] in (4, 3, 2)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_rows_stay_sparse(make):
+    rows = make(np.where(np.abs(X) > 3, X, 0.0))
+    found = check([MaxAbsScaler(), SelectKBest(k=4), TruncatedSVD(2)], rows)
+    assert sparse.issparse(found.Z)
+    assert found.Z.shape == (60, 12)
+
+
+def test_directions_of_several_classes_at_once():
+    y = np.arange(60) % 3
+    model = make_pipeline(StandardScaler(), PCA(4), LogisticRegression()).fit(X, y)
+    opened = open_estimator(model, X)
+    found = entered_features(opened.stages, opened.X, opened.w, y)
+    rest = X @ found.w.T - model.decision_function(X)
+    assert np.ptp(rest, axis=0).max() < 1e-10
+
+
+def test_an_unknown_step_is_asked_once_a_search(monkeypatch):
+    asked = []
+    answer = _affine_steps._depends_on_labels
+    monkeypatch.setattr(
+        _affine_steps, "_depends_on_labels", lambda *a: asked.append(1) or answer(*a)
+    )
+    monkeypatch.setattr(_affine_steps, "_ANSWERS", _affine_steps._Answers())
+    for C in (0.1, 1.0, 10.0):
+        model = make_pipeline(Wrapped(PCA(3)), LogisticRegression(C=C)).fit(X, Y)
+        opened = open_estimator(model, X)
+        assert not entered_features(opened.stages, X, opened.w, Y).supervised
+    assert len(asked) == 1
+    model = make_pipeline(Wrapped(PCA(2)), LogisticRegression()).fit(X, Y)
+    opened = open_estimator(model, X)
+    entered_features(opened.stages, X, opened.w, Y)
+    assert len(asked) == 2

@@ -1,0 +1,165 @@
+"""True refits of whole estimators: folds, the bootstrap, and what asks for them."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, TargetEncoder
+
+from skauc import (
+    BootstrapAUC,
+    UntrustedAUCWarning,
+    auc_posterior,
+    bayesian_val_score,
+    bootstrap_auc,
+)
+from skauc.leave_pair_out._second_source import SecondSource
+from skauc.model_selection._refits import posterior_of_source, refits_source
+
+RNG = np.random.default_rng(7)
+Y = np.arange(60) % 2
+X = RNG.standard_normal((60, 8)) + 0.5 * Y[:, None]
+MODEL = make_pipeline(StandardScaler(), SelectKBest(k=3), LogisticRegression())
+
+
+def test_folds_are_those_of_cross_validation():
+    positive = Y == 1
+    source = refits_source(MODEL, X, Y, positive, None, 4)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0).split(X, Y)
+    expected = [
+        roc_auc_score(
+            Y[test], clone(MODEL).fit(X[train], Y[train]).decision_function(X[test])
+        )
+        for train, test in folds
+    ]
+    assert source.method == "refits"
+    pairs = [
+        np.sum(Y[test] == 1) * np.sum(Y[test] == 0)
+        for _, test in StratifiedKFold(4, shuffle=True, random_state=0).split(X, Y)
+    ]
+    assert source.auc == pytest.approx(np.average(expected, weights=pairs), rel=1e-12)
+    turned = refits_source(MODEL, X, Y, ~positive, None, 4)
+    assert turned.auc == pytest.approx(source.auc, rel=1e-12)  # both are turned
+
+
+def test_posterior_of_a_source_by_its_definition():
+    source = SecondSource(0.8, 0.003, "refits")
+    posterior = posterior_of_source(source, 99.5)
+    auc = (0.8 * 99.5 + 0.5) / 100.5
+    assert posterior.mean() == pytest.approx(auc, rel=1e-6)
+    density = np.exp(-(ndtri(auc) ** 2) / 2) / np.sqrt(2 * np.pi)
+    _, variance = posterior.probit_moments()
+    assert variance == pytest.approx(0.003 / density**2, rel=1e-6)
+
+
+NOISE = np.random.default_rng(0).standard_normal((60, 300))
+
+
+@pytest.mark.parametrize(
+    "step", [SelectKBest(k=10), LinearDiscriminantAnalysis()], ids=["k best", "LDA"]
+)
+def test_selection_does_not_find_signal_in_noise(step):
+    model = make_pipeline(StandardScaler(), step, LogisticRegression())
+    with pytest.warns(UntrustedAUCWarning, match="saw y, so that only the prior"):
+        posterior = bayesian_val_score(model, NOISE, Y)
+    assert abs(posterior.mean() - 0.5) < 0.1
+    low, high = posterior.interval(0.95)
+    assert low < 0.5 < high
+    published = bayesian_val_score(model, NOISE, Y, prior="paper")
+    assert published.mean() > 0.7  # on the selected features, as published
+
+
+def test_behind_a_target_encoder_refits_speak():
+    kinds = RNG.integers(0, 25, (60, 1)).astype(str).astype(object)
+    model = make_pipeline(
+        make_column_transformer((TargetEncoder(), [0])),
+        LogisticRegression(),
+    ).fit(kinds, Y)
+    with pytest.warns(UntrustedAUCWarning, match="TargetEncoder saw y and is not aff"):
+        posterior = auc_posterior(model, kinds, Y)
+    assert posterior.second_source == "refits"
+    assert abs(posterior.mean() - 0.5) < 0.2
+    assert any("5 refits of the whole" in reason for reason in posterior.warnings)
+
+
+# ------------------------------------------------------------------------- bootstrap
+
+
+def slow_632_plus(model, X, y, n_boot):
+    """The definition, with every refit written out."""
+    found = bootstrap_auc(model, X, y, n_boot=n_boot, method="oob")
+    apparent = roc_auc_score(y, clone(model).fit(X, y).decision_function(X))
+    outside = max(found.auc, 0.5)
+    R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0
+    w = 0.632 / (1 - 0.368 * R)
+    return apparent, (1 - w) * apparent + w * outside
+
+
+def test_plus_632_by_its_definition():
+    apparent, expected = slow_632_plus(MODEL, X, Y, 10)
+    found = bootstrap_auc(MODEL, X, Y, n_boot=10)
+    assert found.apparent == pytest.approx(apparent, rel=1e-12)
+    assert found.auc == pytest.approx(expected, rel=1e-12)
+    outside = bootstrap_auc(MODEL, X, Y, n_boot=10, method="oob").auc
+    plain = bootstrap_auc(MODEL, X, Y, n_boot=10, method=".632").auc
+    assert plain == pytest.approx(0.368 * apparent + 0.632 * outside, rel=1e-12)
+    assert bootstrap_auc(MODEL, X, Y, n_boot=10, method="optimism").auc < apparent
+
+
+def test_noise_has_no_auc_even_behind_selection():
+    model = make_pipeline(SelectKBest(k=10), LogisticRegression())
+    assert abs(bootstrap_auc(model, NOISE, Y, n_boot=20).auc - 0.5) < 0.12
+
+
+def test_any_classifier_and_labels_of_any_kind():
+    forest = RandomForestClassifier(10, random_state=0)
+    one = bootstrap_auc(forest, X, np.array(["a", "b"])[Y], n_boot=5)
+    two = bootstrap_auc(forest, X, Y, n_boot=5)
+    assert one.auc == two.auc
+    model = make_pipeline(PCA(2), LogisticRegression())
+    up, down = (bootstrap_auc(model, X, Y, n_boot=5, pos_label=k) for k in (1, 0))
+    assert up.apparent == pytest.approx(down.apparent, rel=1e-12)
+    assert up.auc > 0.5
+    assert down.auc > 0.5
+
+
+def test_weights_are_rows_and_rows_of_weight_zero_are_none():
+    weight = np.ones(60)
+    weight[:6] = 0
+    model = LogisticRegression()
+    a = bootstrap_auc(model, X, Y, n_boot=5, sample_weight=weight)
+    b = bootstrap_auc(model, X[6:], Y[6:], n_boot=5)
+    assert a.auc == pytest.approx(b.auc, rel=1e-9)
+
+
+def test_interval_and_repr():
+    found = BootstrapAUC(0.8, ".632+", 0.9, np.array([0.6, 0.7, 0.8, np.nan]))
+    assert found.interval(0.5) == pytest.approx((0.75, 0.85))
+    assert repr(found) == (
+        "BootstrapAUC(auc=0.8, interval95=(0.705, 0.895), method='.632+', "
+        "apparent=0.9, n_boot=4)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "632"}, "method must be one of '.632\\+', .*, got '632'"),
+        ({"n_boot": 0}, "n_boot must be a whole number >= 1, got 0"),
+        ({"n_boot": 2.5}, "n_boot must be a whole number >= 1, got 2.5"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        bootstrap_auc(MODEL, X, Y, **options)
+    with pytest.raises(ValueError, match="2 rows of each class or more .*, got 1"):
+        bootstrap_auc(MODEL, X[:11], np.arange(11) == 0)

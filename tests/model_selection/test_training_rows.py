@@ -1,0 +1,185 @@
+"""Training rows and held-out rows are told apart wherever anything tells."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    Lasso,
+    LogisticRegression,
+    Perceptron,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from skauc import (
+    AdaptivePrior,
+    ResubstitutionSplit,
+    UntrustedAUCWarning,
+    auc_posterior,
+    cbauc_score,
+    cbauc_scorer,
+    diagnose,
+    make_bee_scorer,
+    make_cbauc_scorer,
+    make_ebauc_scorer,
+)
+from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._scored_model import score_model
+from skauc.model_selection._training_rows import told_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def halves(n, P, seed=0, gap=0.8):
+    rng = np.random.default_rng(seed)
+    y = np.arange(2 * n) // 2 % 2
+    X = rng.standard_normal((2 * n, P)) + gap * y[:, None] / np.sqrt(P) * 2
+    return (X[::2], y[::2]), (X[1::2], y[1::2])
+
+
+def told(model, X, y, weight=None):
+    return told_rows(score_model(open_estimator(model, X), y, weight, None))
+
+
+TOLD = [
+    LogisticRegression(),
+    LogisticRegression(solver="saga", max_iter=2000),
+    LogisticRegression(solver="liblinear", l1_ratio=0.0),
+    LinearSVC(),
+    SVC(kernel="linear"),
+    RidgeClassifier(),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    make_pipeline(StandardScaler(), Perceptron()),
+    make_pipeline(MinMaxScaler(), SGDClassifier(random_state=0)),
+]
+
+
+@pytest.mark.parametrize("model", TOLD, ids=lambda model: repr(model)[:40])
+@pytest.mark.parametrize("shape", [(60, 10), (60, 200), (500, 5)])
+def test_both_kinds_are_told(model, shape):
+    for seed in range(3):
+        here, there = halves(*shape, seed=seed)
+        model.fit(*here)
+        assert told(model, *here) == "training"
+        assert told(model, *there) == "held-out"
+
+
+@pytest.mark.parametrize("model", [Perceptron(), SGDClassifier(random_state=0)])
+def test_a_combination_of_the_rows_was_trained_by_them(model):
+    here, there = halves(40, 200)
+    model.fit(*here)
+    assert told(model, *here) == "training"
+    assert told(model, *there) != "training"
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "saga"])
+def test_a_solver_that_stopped_early_is_never_on_held_out_rows(solver):
+    for seed in range(5):
+        here, there = halves(60, 20, seed=seed)
+        unit = 10.0 ** np.linspace(-2, 2, 20)
+        model = LogisticRegression(solver=solver, max_iter=60)
+        model.fit(here[0] * unit, here[1])
+        assert told(model, here[0] * unit, here[1]) != "held-out"
+        assert told(model, there[0] * unit, there[1]) != "training"
+
+
+def test_a_stochastic_solver_counts_its_rows():
+    (X, y), _ = halves(60, 10)
+    model = SGDClassifier(random_state=0).fit(X, y)
+    assert told(model, X[:50], y[:50]) == "held-out"
+    assert told(model, X, y) != "held-out"
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])
+def test_held_out_rows_are_one_feature(model):
+    here, (X, y) = halves(60, 30)
+    model.fit(*here)
+    posterior = auc_posterior(model, X, y)
+    expected = cbauc_score(y, model.decision_function(X))
+    alone = AdaptivePrior(leave_pair_out=False)
+    assert posterior.mean() == pytest.approx(expected, rel=1e-9)
+    assert posterior.second_source is None
+    forced = auc_posterior(model, X, y, rows="training", prior=alone)
+    assert forced.mean() < expected - 0.02
+    forced = auc_posterior(model, *here, rows="held-out")
+    score = model.decision_function(here[0])
+    assert forced.mean() == pytest.approx(cbauc_score(here[1], score), rel=1e-9)
+
+
+def test_held_out_rows_have_no_bias():
+    """Of 40 models the mean error is within three standard errors of .02."""
+    errors = []
+    for seed in range(40):
+        here, there = halves(60, 30, seed=seed)
+        model = LogisticRegression(C=0.1).fit(*here)
+        w = model.coef_.ravel()
+        truth = ndtr(0.8 * 2 * w.sum() / np.sqrt(30) / np.linalg.norm(w) / np.sqrt(2))
+        errors.append(auc_posterior(model, *there).mean() - truth)
+    assert abs(np.mean(errors)) < 0.02 + 3 * np.std(errors) / np.sqrt(40)
+
+
+def test_cross_val_score_means_what_it_says():
+    (X, y), (X2, y2) = halves(100, 40, seed=3)
+    X, y = np.vstack([X, X2]), np.append(y, y2)
+    ours = cross_val_score(LogisticRegression(), X, y, scoring=cbauc_scorer, cv=5)
+    theirs = cross_val_score(LogisticRegression(), X, y, scoring="roc_auc", cv=5)
+    assert ours.mean() == pytest.approx(theirs.mean(), abs=0.04)
+
+
+def test_where_nothing_tells_training_rows_are_assumed_and_said():
+    (X, y), _ = halves(60, 10)
+    model = Lasso(alpha=0.01).fit(X, y)
+    with pytest.warns(UntrustedAUCWarning, match="Nothing in Lasso tells"):
+        posterior = auc_posterior(model, X, y)
+    assert any("which is assumed" in reason for reason in posterior.warnings)
+    known = auc_posterior(model, X, y, rows="training")
+    assert known.warnings == ()
+    assert known.mean() == posterior.mean()
+
+
+@pytest.mark.parametrize(
+    "make", [make_cbauc_scorer, make_ebauc_scorer, make_bee_scorer]
+)
+def test_scorers_take_rows(make):
+    here, _ = halves(60, 30)
+    model = LogisticRegression().fit(*here)
+    values = {rows: make(rows=rows)(model, *here) for rows in ("training", "held-out")}
+    assert make()(model, *here) == values["training"] < values["held-out"]
+    assert "rows='held-out'" in repr(make(rows="held-out"))
+    with pytest.raises(ValueError, match="rows must be one of 'auto', .*, got 'test'"):
+        make(rows="test")
+
+
+def test_a_search_says_a_sentence_once():
+    (X, y), _ = halves(8, 4)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": np.geomspace(0.01, 1, 20)},
+        scoring=cbauc_scorer,
+        cv=ResubstitutionSplit(),
+        refit=False,
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        search.fit(X, y)
+    said = [w for w in said if w.category is UntrustedAUCWarning]
+    assert len(said) == 1
+    assert str(said[0].message) == (
+        "A class has only 4 rows: look at the interval, not at the number"
+    )
+
+
+def test_diagnosis_shows_the_sentences_of_the_posterior():
+    (X, y), _ = halves(8, 4)
+    model = LogisticRegression().fit(X, y)
+    with pytest.warns(UntrustedAUCWarning, match="a class has only 4 rows|A class"):
+        posterior = auc_posterior(model, X, y)
+    assert set(posterior.warnings) <= set(diagnose(model, X, y).warnings)
