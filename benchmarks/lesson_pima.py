@@ -1,4 +1,4 @@
-"""The lesson's diabetes data: two principal components, seven kinds of rules.
+"""The lesson's diabetes data: two principal components, seven kinds of classifiers.
 
 Part of ``paper_classification_lesson.py``, which has the source and the usage.
 """

@@ -1,233 +1,191 @@
-"""Every estimator of the AUC on every problem: the raw material of the tables.
+"""Every method on every problem: error, bias, loss by choice, coverage.
 
-Usage: ``python benchmarks/panel.py --data-dir DIR`` and then ``accuracy.py`` and
-``selection.py``, which read what it leaves in ``benchmarks/.cache/panel.pkl``.
+Usage::
 
-A run fits each candidate of a problem once on all training rows, asks every estimator
-for its AUC, and notes the truth. What needs refits (cross-validation, the bootstrap)
-does not depend on skauc and is kept in ``benchmarks/.cache``, so that an interrupted
-run resumes; ours is computed anew every time.
+    python benchmarks/panel.py --data-dir DIR --seeds 0:24
+    python benchmarks/panel.py --groups "few signals" --families l2 kbest --by family
+
+Seeds below 1000 are for development; nothing is chosen on those from 1000 on, they are
+for the report. Truth, cross-validation and bootstrap of a run are computed once and
+kept in ``.cache/panel``; what this package answers is asked anew when the package
+changes. Writes ``panel.csv`` (by ``--by``) and ``panel_pooled.csv``, a row a method.
+
+Everything is relative to 5-fold CV of the same Pipeline in the same run (held-out rows:
+to the empirical AUC). Standard errors are those of a bootstrap over clusters: a real
+set with all its runs, one simulated problem.
+
+Coverage. The truth of a real set is an estimate with DeLong variance v. An interval
+(low, high) around the estimate e holds it if the truth lies within
+``e − √((e − low)² + 1.96² v), e + √((high − e)² + 1.96² v)``: right for a normal
+posterior, whose error against the hold-out AUC has variance s² + v.
 """
 
 from __future__ import annotations
 
-import argparse
-import pickle
 import warnings
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
-from joblib import Parallel, delayed
-from problems import candidates, real, real_names, simulated
-from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.preprocessing import StandardScaler
-from tqdm import tqdm
+from panel_families import FAMILIES
+from panel_methods import METHODS, Z95, cv5, timed
+from panel_runs import Key, build, cells, load_run
+from paper_runs import CACHE, parser, read, resume
+from problems import GROUPS
+from results_table import write_table
 
-from skauc import (
-    AdaptivePrior,
-    auc_posterior,
-    binormal_auc_score,
-    lpo_auc_scorer,
-    make_cbauc_scorer,
-    make_ebauc_scorer,
-)
-
-CACHE = Path(__file__).parent / ".cache"
-REPEATS, BOOTSTRAPS = 10, 20
-ADAPTIVE = "adaptive (default)"
-
-
-def _estimate(prior):
-    return lambda model, X, y: auc_posterior(model, X, y, prior=prior).mean()
-
-
-CHOICE = "choice"
-OURS = {
-    ADAPTIVE: _estimate(AdaptivePrior()),
-    CHOICE: make_cbauc_scorer(),
-    "adaptive, no leave-pair-out": _estimate(AdaptivePrior(leave_pair_out=False)),
-    "adaptive, uniform": _estimate(AdaptivePrior(attainable_power=1)),
-    "adaptive, Beta(5, 1)": _estimate(AdaptivePrior(attainable_power=5)),
-    "leave-pair-out": lpo_auc_scorer,
-    "CBAUC, paper's prior": make_cbauc_scorer(prior="paper"),
-    "EBAUC, paper's prior": make_ebauc_scorer(prior="paper"),
-    "plug-in binormal": lambda model, X, y: binormal_auc_score(
-        y, model.decision_function(X), equal_variance=True
-    ),
-    "resubstitution": lambda model, X, y: roc_auc_score(y, model.decision_function(X)),
+BOOTSTRAPS = 1000
+POOLED_GROUPS = {
+    "simulated": GROUPS[:2],
+    "few signals": GROUPS[2:3],
+    "real P < n": GROUPS[3:5],
+    "real P >= n": GROUPS[5:7],
+    "random labels": GROUPS[7:8],
+    "held-out rows": GROUPS[8:9],
 }
-PEERS = ("5-fold CV", "10 x 5-fold CV", ".632+ bootstrap")
+POOLED_FAMILIES = {
+    "l2": ("l2",),
+    "l1, hinge": ("l1", "hinge"),
+    "kbest": ("kbest",),
+    "pca": ("pca",),
+    "lda_auto": ("lda_auto",),
+}
+FAST = {"groups": ("sim Gaussian", "random labels"), "families": ("l2",)}
 
 
-def run(problem) -> dict:
-    """All figures of one problem: arrays over its candidates."""
+def records(group, family, seed, cache, data_dir):
+    """One record for each method that answers; None where there is no such run."""
+    key = Key(group, family, seed, Path(cache), Path(data_dir) if data_dir else None)
+    if not key.path.exists() and not build(key):
+        return None
+    run, out = load_run(key), []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # saturation and convergence are the subject
-        start = perf_counter()
-        models = [model.fit(problem.X, problem.y) for model in candidates(problem)]
-        fit_seconds = perf_counter() - start
-        out = {
-            "name": problem.name,
-            "group": problem.group,
-            "family": problem.family,
-            "design": problem.design,
-            "truth": np.array([problem.truth(model) for model in models]),
-            "auc": {},
-            "seconds": {},
-        }
-        for name, scorer in OURS.items():
-            start = perf_counter()
-            out["auc"][name] = _scores(scorer, models, problem)
-            out["seconds"][name] = fit_seconds + perf_counter() - start
-        out["interval"] = [
-            auc_posterior(model, problem.X, problem.y).interval(0.95)
-            for model in models
-        ]
-        auc, seconds = _peers(problem, out["auc"]["resubstitution"])
-    out["auc"].update(auc)
-    out["seconds"].update(seconds)
+        warnings.simplefilter("ignore")  # convergence and distrust are the subject
+        for name, method in METHODS.items():
+            answer, seconds = timed(method, run)
+            if answer is not None:
+                out.append(record(run, name, answer) | {"seconds": seconds})
     return out
 
 
-def collect(args) -> list[dict]:
-    """Run the panel that the command line asks for, with a progress bar."""
-    jobs = [(simulated, (seed,)) for seed in range(args.first, args.first + args.sim)]
-    names = real_names(args.data_dir)
-    jobs += [
-        (real, (name, n_rows, seed, args.data_dir))
-        for seed in range(args.first, args.first + args.seeds)
-        for name in names
-        for n_rows in (20, 30, 60, 150)
-    ]
-    results = Parallel(n_jobs=args.n_jobs, return_as="generator")(
-        delayed(_job)(make, arguments) for make, arguments in jobs
-    )
-    return [r for r in tqdm(results, total=len(jobs), desc="panel") if r is not None]
-
-
-def parse_args(description: str):
-    """Command line shared by the scripts that read the panel."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--sim", type=int, default=400, help="simulated problems")
-    parser.add_argument("--seeds", type=int, default=3, help="subsets of a real set")
-    parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--data-dir", type=Path, default=None)
-    parser.add_argument("--n-jobs", type=int, default=2)
-    parser.add_argument("--fresh", action="store_true", help="run the panel again")
-    return parser.parse_args()
-
-
-def load(args) -> list[dict]:
-    """Results of the last run, or of a new one."""
-    path = CACHE / "panel.pkl"
-    if args.fresh or not path.exists():
-        results = collect(args)
-        CACHE.mkdir(exist_ok=True)
-        path.write_bytes(pickle.dumps(results))
-    return pickle.loads(path.read_bytes())
-
-
-def ratio_to(values, peer):
-    """Ratio of two means over the same runs, and its standard error (delta method)."""
-    values, peer = np.asarray(values), np.asarray(peer)
-    ratio = values.mean() / peer.mean()
-    residual = (values - ratio * peer) / peer.mean()
-    return ratio, residual.std(ddof=1) / np.sqrt(len(values))
-
-
-def _job(make, arguments):
-    problem = make(*arguments)
-    return None if problem is None else run(problem)
-
-
-def _scores(scorer, models, problem):
-    values = []
-    for model in models:
-        try:
-            values.append(scorer(model, problem.X, problem.y))
-        except (TypeError, ValueError):  # the estimator does not cover this model
-            values.append(np.nan)
-    return np.array(values)
-
-
-def _peers(problem, resubstitution):
-    """Cross-validation and bootstrap of every candidate, cached by problem."""
-    path = CACHE / f"{problem.name}.npz"
-    if not path.exists():
-        folds, cv_seconds = _repeated_cv(problem)
-        boot, boot_seconds = _bootstrap(problem)
-        CACHE.mkdir(exist_ok=True)
-        np.savez(path, folds=folds, boot=boot, seconds=[cv_seconds, boot_seconds])
-    with np.load(path) as file:
-        folds, boot, (cv_seconds, boot_seconds) = (
-            file["folds"],
-            file["boot"],
-            file["seconds"],
-        )
-    auc = {
-        "5-fold CV": folds[:5].mean(axis=0),
-        "10 x 5-fold CV": folds.mean(axis=0),
-        ".632+ bootstrap": _plus_632(resubstitution, boot),
+def record(run, name, answer):
+    """What a method's answer to a run is worth."""
+    truth, known = run.truth, np.isfinite(answer.auc)
+    peer = cv5(run).auc
+    score = answer.auc if answer.score is None else answer.score
+    chosen = np.argmax(np.where(np.isfinite(score), score, -np.inf))
+    cover = np.nan
+    if answer.low is not None and known.any():
+        cover = covered(truth, run.truth_variance, answer)[known].mean()
+    error = np.abs(answer.auc - truth)[known]
+    return {
+        "group": run.group,
+        "family": run.key.family,
+        "regime": "P >= n" if run.meta["P"] >= run.meta["n"] else "P < n",
+        "cluster": run.meta["design"].get("set", f"{run.group} {run.key.seed}"),
+        "method": name,
+        "error": float(error.mean()) if len(error) else np.nan,
+        "bias": float((answer.auc - truth)[known].mean()) if len(error) else np.nan,
+        "cv error": float(np.abs(peer - truth).mean()),
+        "loss": float(truth.max() - truth[chosen]),
+        "cv loss": float(truth.max() - truth[np.argmax(peer)]),
+        "cover": float(cover),
+        "unknown": float(1 - known.mean()),
     }
-    seconds = (cv_seconds / REPEATS, cv_seconds, boot_seconds)
-    return auc, dict(zip(PEERS, seconds, strict=True))
 
 
-def _repeated_cv(problem):
-    X, y = problem.X, problem.y
-    start = perf_counter()
-    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=REPEATS, random_state=0)
-    folds = [
-        _aucs(problem, X[train], y[train], X[test], y[test])
-        for train, test in cv.split(X, y)
-    ]
-    return np.array(folds), perf_counter() - start
+def covered(truth, variance, answer):
+    """Whether each interval holds the truth, which is known up to a variance."""
+    low = answer.auc - np.hypot(answer.auc - answer.low, Z95 * np.sqrt(variance))
+    high = answer.auc + np.hypot(answer.high - answer.auc, Z95 * np.sqrt(variance))
+    return (low <= truth) & (truth <= high)
 
 
-def _bootstrap(problem):
-    """Mean out-of-bag AUC over stratified bootstrap samples."""
-    X, y = problem.X, problem.y
+def table(found, by):
+    """One row for each group (values of the columns ``by``) and method."""
+    rows = []
+    for part in dict.fromkeys(tuple(r[b] for b in by) for r in found):
+        here = [r for r in found if tuple(r[b] for b in by) == part]
+        head = dict(zip(by, part, strict=True))
+        rows += [head | row for row in by_method(here)]
+    return rows
+
+
+def pooled(found):
+    """The same by the groups and families of the summary."""
+    rows = []
+    for group, groups in POOLED_GROUPS.items():
+        for name, families in POOLED_FAMILIES.items():
+            here = [
+                r for r in found if r["group"] in groups and r["family"] in families
+            ]
+            rows += [{"group": group, "models": name} | row for row in by_method(here)]
+    return rows
+
+
+def by_method(found):
+    """Ratios to 5-fold CV with standard errors, a row a method."""
+    names = dict.fromkeys(r["method"] for r in found)
+    return [summary(name, [r for r in found if r["method"] == name]) for name in names]
+
+
+def summary(name, found):
+    """One method over some runs; those of which it knows nothing are left out."""
+    good = [r for r in found if np.isfinite(r["error"])]
+    cluster, one = [r["cluster"] for r in good], np.ones(len(good))
+
+    def column(what):
+        return np.array([r[what] for r in good], dtype=float)
+
+    row = {"method": name, "runs": len(good), "clusters": len(set(cluster))}
+    row["MAE"] = column("error").mean() if good else np.nan
+    for what, values, peer in (
+        ("MAE/CV", column("error"), column("cv error")),
+        ("loss/CV", column("loss"), column("cv loss")),
+        ("bias", column("bias"), one),
+        ("covers", column("cover"), one),
+    ):
+        row[what], row[f"{what} SE"] = ratio(values, peer, cluster)
+    row["unknown"] = np.mean([r["unknown"] for r in found])
+    row["ms"] = 1e3 * np.median([r["seconds"] for r in found])
+    return row
+
+
+def ratio(values, peer, cluster):
+    """Ratio of two sums, and its standard error by a bootstrap over clusters."""
+    values, peer = np.asarray(values, float), np.asarray(peer, float)
+    if not len(values) or not peer.sum() > 1e-9 or not np.isfinite(values).all():
+        return np.nan, np.nan
+    _, which = np.unique(cluster, return_inverse=True)
+    top, bottom = np.bincount(which, values), np.bincount(which, peer)
+    value = top.sum() / bottom.sum()
+    if len(top) < 3:
+        return value, np.nan
     rng = np.random.default_rng(0)
-    start, out = perf_counter(), []
-    while len(out) < BOOTSTRAPS:
-        parts = [np.flatnonzero(y == label) for label in (False, True)]
-        rows = np.concatenate([rng.choice(part, len(part)) for part in parts])
-        rest = np.setdiff1d(np.arange(len(y)), rows)
-        if 0 < y[rest].sum() < len(rest):
-            out.append(_aucs(problem, X[rows], y[rows], X[rest], y[rest]))
-    return np.mean(out, axis=0), perf_counter() - start
+    count = rng.multinomial(len(top), np.full(len(top), 1 / len(top)), BOOTSTRAPS)
+    below = count @ bottom
+    again = (count @ top)[below > 1e-9] / below[below > 1e-9]
+    low, high = np.quantile(again, (0.16, 0.84))  # losses are often nought: robust
+    return value, (high - low) / 2
 
 
-def _aucs(problem, X, y, X_test, y_test):
-    """AUC of every candidate on other rows.
-
-    With more features than rows the standardised rows are rotated into their own span
-    first: penalised fits are the same there, and faster.
-    """
-    models = candidates(problem)
-    if X.shape[1] > X.shape[0] and problem.family != "lda":
-        scaler = StandardScaler().fit(X)
-        X, X_test = scaler.transform(X), scaler.transform(X_test)
-        span = np.linalg.qr(X.T)[0]
-        X, X_test = X @ span, X_test @ span
-        models = [model[-1] for model in models]
-    models = [clone(model).fit(X, y) for model in models]
-    return [roc_auc_score(y_test, model.decision_function(X_test)) for model in models]
-
-
-def _plus_632(resubstitution, out_of_bag):
-    """Efron & Tibshirani (1997) for the error 1 − AUC, no-information rate ½."""
-    error, error_1 = 1 - resubstitution, np.minimum(1 - out_of_bag, 0.5)
-    gap = np.maximum(0.5 - error, 1e-12)
-    overfit = np.clip((error_1 - error) / gap, 0, 1)
-    weight = 0.632 / (1 - 0.368 * overfit)
-    return 1 - ((1 - weight) * error + weight * error_1)
+def main(argv=None):
+    """Run what is missing and write the tables."""
+    command = parser(__doc__)
+    command.add_argument("--groups", nargs="+", default=GROUPS, choices=GROUPS)
+    command.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
+    command.add_argument("--seeds", default="0:24", help="first:last + 1")
+    columns = ("group", "family", "regime", "cluster")
+    command.add_argument("--by", nargs="+", default=columns[:2], choices=columns)
+    a = read(command, argv)
+    seeds = range(*map(int, ("0:1" if a.fast else a.seeds).split(":")))
+    chosen = FAST if a.fast else {"groups": a.groups, "families": a.families}
+    cache = a.out if a.fast else CACHE
+    where = (str(cache / "panel"), str(a.data_dir) if a.data_dir else None)
+    jobs = [(*cell, seed, *where) for cell in cells(**chosen) for seed in seeds]
+    found = [r for part in resume("panel", records, jobs, a) for r in part or ()]
+    write_table("panel", table(found, a.by), a.out)
+    write_table("panel_pooled", pooled(found), a.out)
 
 
 if __name__ == "__main__":
-    arguments = parse_args(__doc__)
-    arguments.fresh = True
-    load(arguments)
+    main()

@@ -150,7 +150,7 @@ def figure_table(figure, cells) -> list[dict]:
 def table_1(cells) -> list[dict]:
     """Readings of the printed true AUC: the stated design, and simple misreadings.
 
-    With ``Σ₀ = Σ₁ = I`` and ``μ₁ − μ₀ = 1`` no rule exceeds ``Φ(√(P/2))``. "One Σ"
+    With ``Σ₀ = Σ₁ = I`` and ``μ₁ − μ₀ = 1`` no model exceeds ``Φ(√(P/2))``. "One Σ"
     leaves one of the two covariances out of equation 2: Φ(z) becomes Φ(√2 z).
     """
 
@@ -172,8 +172,10 @@ def table_1(cells) -> list[dict]:
     readings["one Σ, Bayes AUC"] = lambda P: ndtr(np.sqrt(P))
     for label, of in (("eq. 2", truth), ("eq. 2 with one Σ", one_sigma)):
         for n in shown:
-            readings[f"{label}, trained rule, n = {n}"] = at(n, of)
-        readings[f"{label}, trained rule, mean over n"] = lambda P, of=of: over_n(P, of)
+            readings[f"{label}, trained model, n = {n}"] = at(n, of)
+        readings[f"{label}, trained model, mean over n"] = lambda P, of=of: over_n(
+            P, of
+        )
     for name in CURVES[FIG1]:
 
         def of(values, name=name):

@@ -163,7 +163,7 @@ def most_at_small_n(cells) -> dict:
 
 
 def control(cells) -> dict:
-    """Pure noise: the true AUC of every rule is ½."""
+    """Pure noise: the true AUC of every model is ½."""
     (key, values), *_ = cells.items()
     means = {name: float(estimate(values, name).mean()) for name in SHOWN[:-1]}
     return _plain(

@@ -2,10 +2,10 @@
 
 A *cell* is a design with its sizes; ``run(figure, cell, first, stop, path)`` draws its
 repetitions ``first … stop − 1``, each from its own seed, and returns for each the true
-AUC of the trained rule and every estimate (``COLUMNS``).
+AUC of the trained model and every estimate (``COLUMNS``).
 
 Notation: rows x of class 0 and 1 are ``N(μ₀, Σ₀)``, ``N(μ₁, Σ₁)``; w are the
-coefficients of the trained rule. The authors' own code is public for the ovarian
+coefficients of the trained model. The authors' own code is public for the ovarian
 experiment only (https://github.com/sakira/BAUC); where we follow it, it is said.
 """
 

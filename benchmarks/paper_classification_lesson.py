@@ -17,7 +17,7 @@ Learning*, lesson 9 "Classification", https://online.stat.psu.edu/stat508/lesson
 - **Multinomial IRLS on iris**: the classes are quasi-completely separated, and the
   likelihood has a supremum only, that of versicolor against virginica alone.
 
-The printed priors, means, pooled covariance, both linear rules and 28.13 % were read on
+The printed priors, means, pooled covariance, both classifiers and 28.13 % were read on
 the lesson's pages; sensitivities, specificities, QDA's covariances and its 29.04 % come
 from notes on it (they are consistent: 145 + 72 wrong of 768 are 28.26 %).
 
@@ -69,7 +69,7 @@ def linear_boundary(means, sigma):
 
 
 def normal_classes(arguments):
-    """The boundary of the known classes, and a Monte Carlo of rule and estimators."""
+    """The boundary of the known classes, and a Monte Carlo of it and the estimators."""
     c, *a = linear_boundary(MEANS, SIGMA)
     part = "normal classes"
     rows = [

@@ -11,7 +11,7 @@ https://www.erikdrysdale.com/auc_optim: maximise Φ(θᵀμ/√(θᵀΣθ)), μ 
   ``partial_fit``, beside logistic regression and LDA in memory (one process; for a
   quiet machine; 1 GB);
 - ``panel``: hold-out AUC on real sets against logistic regression, LDA and a pairwise
-  loss (:mod:`linear_rules`); without ``--data-dir`` only scikit-learn's own sets.
+  loss (:mod:`linear_models`); without ``--data-dir`` only scikit-learn's own sets.
 
 Usage: ``python benchmarks/paper_gaussian_auc.py --part panel --data-dir DIR`` writes
 ``paper_gaussian_auc_{iris,time,panel,summary,claims}.csv`` and two png, ``_time`` and
@@ -24,7 +24,7 @@ import argparse
 from functools import partial
 from time import perf_counter, process_time
 
-import linear_rules  # also sets matplotlib's backend
+import linear_models  # also sets matplotlib's backend
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, parse, resume
@@ -67,7 +67,7 @@ def unpenalised(X, y):
 
 
 def gaussian(X, y):
-    """The Gaussian-AUC rule in closed form."""
+    """The Gaussian-AUC direction in closed form."""
     return GaussianAUCClassifier(solver="closed_form").fit(X, y)
 
 
@@ -333,7 +333,7 @@ def time_claims(rows):
         ),
         claim(
             "time",
-            "largest AUC of all linear rules on normal classes, covariances unequal",
+            "largest AUC of all linear models on normal classes, covariances unequal",
             f"true AUC lost at n = {largest:,}: {lost[0]:.1e}, "
             f"logistic {lost[1]:.1e}, LDA {lost[2]:.1e}",
             [lost[0] < other for other in lost[1:]],
@@ -381,9 +381,9 @@ def main(argv=None):
         claims += time_claims(tables["time"])
         draw_time(tables["time"], out / "paper_gaussian_auc_time.png")
     if "panel" in wanted:
-        tables["panel"], tables["summary"] = linear_rules.run(arguments)
-        claims += linear_rules.claims(tables["summary"])
-        linear_rules.draw(tables["panel"], out / "paper_gaussian_auc_panel.png")
+        tables["panel"], tables["summary"] = linear_models.run(arguments)
+        claims += linear_models.claims(tables["summary"])
+        linear_models.draw(tables["panel"], out / "paper_gaussian_auc_panel.png")
     for name, rows in tables.items():
         write_table(f"paper_gaussian_auc_{name}", rows, out)
     write_claims(claims, arguments)

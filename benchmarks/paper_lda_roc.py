@@ -172,13 +172,13 @@ def one_estimate(X, y, size, seed):
     X, X_test, y, y_test = train_test_split(X, y, train_size=size, random_state=seed)
     model = fit(X, y)
     test = auc_estimate(y_test, model.decision_function(X_test))
-    belief = auc_posterior(model, X, y)
+    posterior = auc_posterior(model, X, y)
     return {
         PLUG_IN: model[-1].auc_,
         "resubstitution": float(roc_auc_score(y, model.decision_function(X))),
-        ADAPTIVE: belief.mean(),
+        ADAPTIVE: posterior.mean(),
         PAPER: auc_posterior(model, X, y, prior="paper").mean(),
-        LEAVE_PAIR_OUT: belief.leave_pair_out,
+        LEAVE_PAIR_OUT: posterior.leave_pair_out,
         CV: float(cross_val_score(model, X, y, cv=5, scoring="roc_auc").mean()),
         TEST: test.auc,
         "test SE": float(test.standard_error("delong")),

@@ -1,4 +1,4 @@
-"""What the ``paper_*.py`` scripts share: their command line, and runs that resume.
+"""What the scripts share: their command line, and runs that resume.
 
     arguments = parse(__doc__, argv)
     results = resume("paper_x", run, jobs, arguments)   # one result a job, in order
@@ -36,18 +36,32 @@ def parse(description: str, argv=None, parts=()) -> argparse.Namespace:
 
     A script whose ``parts`` can run alone also gets ``part``: one of them, or "all".
     """
-    parser = argparse.ArgumentParser(
+    command = parser(description)
+    if parts:
+        choices = (*parts, "all")
+        command.add_argument(
+            "--part", choices=choices, default="all", help="what to run"
+        )
+    return read(command, argv)
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """What all scripts can be told; a script may add to it and then :func:`read`."""
+    command = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add = parser.add_argument
+    add = command.add_argument
     add("--fast", action="store_true", help="a small run, as in the tests")
     add("--data-dir", type=Path, default=os.environ.get("SKAUC_DATA_DIR") or None)
     add("--out", type=Path, help="where csv and png go (default: benchmarks/results)")
     add("--n-jobs", type=int, default=None, help="worker processes (default: 1)")
     add("--fresh", action="store_true", help="forget an interrupted run")
-    if parts:
-        add("--part", choices=(*parts, "all"), default="all", help="what to run")
-    arguments = parser.parse_args(argv)
+    return command
+
+
+def read(command: argparse.ArgumentParser, argv=None) -> argparse.Namespace:
+    """Arguments of the command line, with a directory for the results that exists."""
+    arguments = command.parse_args(argv)
     if arguments.out is None:
         arguments.out = CACHE / "fast" if arguments.fast else RESULTS
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,12 @@
 """
-What does a Bayesian AUC believe?
-=================================
+What does a Bayesian AUC say of pure noise?
+===========================================
 
-A Bayesian AUC is a belief: prior times data. The published prior believes, before it
-has seen a row, that the best rule of many features is perfect; on pure noise it then
-reports an AUC of 1. The adaptive prior (the default) is put on the attainable AUC
-itself. Left: what the two priors believe. Middle: the beliefs after twenty data sets
-of pure noise, 60 features and 40 rows each. Right: on features that carry a signal.
+A Bayesian AUC is a posterior: prior times data. The published prior is sure, before it
+has seen a row, that the best linear model of many features is perfect; on pure noise it
+then reports an AUC of 1. The adaptive prior (the default) is put on the attainable AUC
+itself. Left: the two priors. Middle: their posteriors of twenty data sets of pure
+noise, 60 features and 40 rows each. Right: on features that carry a signal.
 """
 
 # %%
@@ -69,11 +69,11 @@ for name, shift in problems.items():
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 u = np.linspace(0.5, 1, 400)[:-1]
 for features, style in ((2, "-"), (10, "--"), (60, ":")):
-    belief = chi2.cdf(2 * ndtri(u) ** 2 / 4, features)
+    prior = chi2.cdf(2 * ndtri(u) ** 2 / 4, features)
     label = f"paper, {features} features"
-    axes[0].plot(u, belief, style, color=PRIORS["paper"], label=label)
+    axes[0].plot(u, prior, style, color=PRIORS["paper"], label=label)
 axes[0].plot(u, (2 * u - 1) ** 2, color=PRIORS["adaptive"], label="adaptive, any P")
-axes[0].set(title="prior belief", xlabel="u", ylabel="P(attainable AUC ≤ u)")
+axes[0].set(title="prior", xlabel="u", ylabel="P(attainable AUC ≤ u)")
 axes[0].legend(fontsize=8)
 
 for ax, (name, run) in zip(axes[1:], results.items(), strict=True):
@@ -83,7 +83,7 @@ for ax, (name, run) in zip(axes[1:], results.items(), strict=True):
     ax.plot(ours, row, "o", color=blue, ms=4, label="adaptive, 95 % interval")
     ax.plot(paper, row, "D", color=PRIORS["paper"], ms=4, label="paper")
     ax.plot(truth, row, "k|", ms=7, label="true AUC")
-    ax.set(title=f"belief after the data: {name}", xlabel="AUC", xlim=(0.2, 1.02))
+    ax.set(title=f"posterior: {name}", xlabel="AUC", xlim=(0.2, 1.02))
     ax.set(yticks=[], ylabel="data sets")
 axes[2].legend(fontsize=8, loc="upper left")
 fig.savefig("plot_2_what_the_posterior_believes.png", dpi=90)

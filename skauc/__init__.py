@@ -1,32 +1,50 @@
 """skauc: model selection, estimators and honest intervals for the AUC.
 
-Choose a linear model without folds::
+Choose a linear model without folds, then report its AUC with an interval::
 
-    from skauc import ResubstitutionSplit, cbauc_scorer
-    GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
+    from skauc import ResubstitutionSplit, auc_posterior, cbauc_scorer
+    search = GridSearchCV(pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit())
+    auc_posterior(search.fit(X, y), X, y).interval(0.95)
+
+Two samples go in, sufficient statistics stand for them, a posterior or a rank statistic
+speaks about the AUC; estimators, scorers, intervals and pictures are ways to ask. All
+public names are those of this module; the folders are private. A folder imports from the
+lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
+
+    displays                           pictures
+    model_selection                    f(estimator, X, y): scorers, one fit, diagnosis
+    intervals | estimators             f(y_true, y_score) | classifiers with curves
+    adaptive                           the prior that is learnt, and leave-pair-out
+    posterior | leave_pair_out | roc   closed forms | AUC without refits | curves
+    statistics                         what is kept of data: moments, ranks
+
+``_validation`` turns labels into a mask of the positives and says what is wrong with an
+argument; ``intervals`` and all above it know labels, frames and scikit-learn, the
+others see clean float arrays. ``clear_cache`` forgets what the learnt prior keeps of the
+data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about numbers.
 """
 
 from .adaptive._cache import clear_cache
 from .adaptive._prior import AdaptivePrior
-from .displays._roc import AUCPosteriorDisplay, BinormalROCDisplay
+from .displays._auc_posterior import AUCPosteriorDisplay
+from .displays._roc import BinormalROCDisplay
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
 from .intervals._auc_estimate import AUCEstimate, auc_estimate
 from .intervals._averaged_auc import AveragedAUC, hand_till_auc
-from .intervals._compare import AUCComparison, AUCComparisons, compare_auc
-from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
+from .intervals._compare import compare_auc
+from .intervals._comparison import AUCComparison, AUCComparisons
+from .intervals._cortes_mohri import cortes_mohri_interval
+from .intervals._cortes_mohri_moments import cortes_mohri_moments
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
     cbauc_score,
     ebauc_score,
 )
-from .model_selection._auc_difference import (
-    AUCDifferencePosterior,
-    auc_difference_posterior,
-)
+from .model_selection._auc_difference import auc_difference_posterior
 from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
 from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
 from .model_selection._cross_val_auc import cross_val_auc
@@ -46,7 +64,9 @@ from .model_selection._scorers import (
     make_ebauc_scorer,
 )
 from .model_selection._warnings import UntrustedAUCWarning
-from .posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from .posterior._auc_posterior import AUCPosterior
+from .posterior._conjugate import NormalInverseWishart
+from .posterior._joint import AUCDifferencePosterior
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC

@@ -1,7 +1,6 @@
-"""The only door for data: labels become a boolean mask, bad input one clear sentence.
+"""The input check: labels become a boolean mask, bad input one clear sentence.
 
-Every face (scorers, score functions, estimators) checks here, once; the floors below
-take clean float arrays and the mask ``positive``.
+Every public function checks here, once; what is below takes clean arrays and the mask.
 """
 
 from __future__ import annotations
@@ -260,10 +259,9 @@ def check_non_negative(sample_weight, n: int) -> np.ndarray:
 
 def check_level(name: str, value) -> float:
     """Check a number strictly between 0 and 1."""
-    if not isinstance(value, Real) or not 0 < value < 1:
-        got = value if isinstance(value, str) else short(value)
-        raise ValueError(f"{name} must lie in (0, 1), got {got}")
-    return float(value)
+    if isinstance(value, str):  # said as it stands
+        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    return check_number(name, value, "lie in (0, 1)", lambda level: 0 < level < 1)
 
 
 def check_option(name: str, value, options):
@@ -283,7 +281,10 @@ def check_column(name: str, values) -> np.ndarray:
             f"{name} must be one-dimensional, got lists of several lengths"
         ) from None
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} must not hold complex numbers, got {array.flat[0]}")
+        raise ValueError(
+            f"Complex data not supported: {name} must not hold complex numbers, got "
+            f"{array.flat[0]}"
+        )
     if (array.ndim == 2 and array.shape[1] == 1) or array.ndim == 1:
         return column_or_1d(values)
     got = f"shape {array.shape}" if array.ndim else short(values)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, settings
 
 # The same examples in every run, a failure as it was found: shrinking takes minutes.
-# --hypothesis-profile=long looks for new ones.
+# --hypothesis-profile=long looks for new ones, few is for a second set of versions.
 settings.register_profile(
     "same",
     derandomize=True,
@@ -14,6 +14,7 @@ settings.register_profile(
     max_examples=100,
     phases=[Phase.explicit, Phase.generate],
 )
+settings.register_profile("few", settings.get_profile("same"), max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=5000)
 settings.load_profile("same")
 

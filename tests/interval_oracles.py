@@ -175,7 +175,7 @@ def mp_published(m, n, k):
 def moments_in_whole_numbers(m, n, k):
     """Cortes & Mohri's mean and variance, rounded once, for N up to some 10⁷.
 
-    The generating functions of ``skauc.intervals._cortes_mohri``, but G₁ summed in whole
+    The generating functions of section 6 of ``skauc.intervals``, but G₁ summed in whole
     numbers of 2^−bits, and the recurrence run upwards with as many bits as it can lose.
     """
     shift_x, shift_y = max(k - m, 0), max(k - n, 0)

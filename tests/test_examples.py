@@ -30,7 +30,7 @@ def one_fit_each_and_the_interval_holds_the_truth(out):
         assert low < truth < high
 
 
-def paper_believes_noise_and_adaptive_does_not(out):
+def paper_takes_noise_for_signal(out):
     ((truth, paper, _, adaptive, *_),) = numbers(out, "pure noise")
     assert truth == pytest.approx(0.5, abs=0.01)
     assert paper > 0.9
@@ -97,7 +97,7 @@ def merged_is_streamed(out):
 
 FACTS = {
     "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
-    "plot_2_what_the_posterior_believes": paper_believes_noise_and_adaptive_does_not,
+    "plot_2_what_the_posterior_believes": paper_takes_noise_for_signal,
     "plot_3_gaussian_auc_or_logistic": ahead_on_normal_classes_behind_on_breast_cancer,
     "plot_4_roc_of_lda": leave_pair_out_is_nearer_than_the_formula,
     "plot_5_intervals_compared": verdicts_on_both_sides_of_the_level,

@@ -43,7 +43,8 @@ from scipy.stats import norm
 
 from ..leave_pair_out._estimate import LeavePairOut
 from ..leave_pair_out._ridge_path import ridge_path
-from ..posterior._auc_posterior import AUCPosterior, area_under_rates
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import area_under_rates
 from ..statistics._moments import project_samples
 from ._cache import CACHE
 from ._mixture import Mixture, mixture
@@ -252,7 +253,7 @@ class LearntDirection:
         if not self.view.alive[0]:
             return alone
         if witness is None:
-            return alone.moved(alone.mean_probit(), np.sqrt(_WIDEN))
+            return alone.with_mean_and_scale(alone.mean_probit(), np.sqrt(_WIDEN))
         return self._joined(alone, witness)
 
     def rates(self, threshold):
@@ -324,7 +325,7 @@ class LearntDirection:
         variance = _WIDEN * (tau_of_rule @ errors + wobble)
         estimate = m + share * level + contrast * (r - level)
         choice = m + discrepancy.contrast * r + discrepancy.offset
-        return alone.moved(
+        return alone.with_mean_and_scale(
             estimate,
             np.sqrt(variance / s_m2),
             choice_probit=float(choice),

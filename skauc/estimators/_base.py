@@ -6,17 +6,12 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_non_negative
-from ._irls import ORDINARY, feature_sizes
+from ._checks import check_labels
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -97,173 +92,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X, y, *, reset=True):
         """Features (dense or CSR, not copied, perhaps not finite) and labels."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            reset=reset,
-        )
+        with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                reset=reset,
+            )
         check_labels(y)
-        check_classification_targets(y)
         return X, y
-
-
-def check_labels(y):
-    """Raise if labels are missing, or of kinds that cannot be sorted."""
-    y = np.asarray(y)
-    if y.dtype != object:
-        return
-    kinds = {
-        str
-        if isinstance(label, str)
-        else Real
-        if isinstance(label, Real)
-        else type(label)
-        for label in y.ravel()
-    }
-    missing = [label for label in y.ravel() if label is None or label != label]
-    if missing or len(kinds) > 1:
-        got = missing[:1] or y.ravel()[:3].tolist()
-        raise ValueError(
-            f"y must hold labels of one kind without missing values, got {got}"
-        )
-
-
-def check_classes(y, *, binary=False):
-    """Sorted labels of y, and the index of each row's label.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    binary : bool, default=False
-        Whether more than two classes are an error.
-
-    Returns
-    -------
-    classes : ndarray of shape (K,)
-    codes : ndarray of int of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes, or more than allowed.
-    """
-    classes = np.unique(y)
-    if binary and len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}."
-        )
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least 2 classes, got only 1 class, {classes.tolist()}"
-        )
-    if len(classes) == 2:  # several times faster than a search
-        return classes, (y == classes[1]).astype(np.intp)
-    return classes, np.searchsorted(classes, y)
-
-
-def check_class_weight(sample_weight, codes, classes):
-    """Frequency weights: finite, non-negative, some in each class; or None.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-    codes : ndarray of int of shape (n,)
-    classes : ndarray of shape (K,)
-
-    Returns
-    -------
-    ndarray of float64 of shape (n,) or None
-
-    Raises
-    ------
-    ValueError
-        If a rule is broken.
-    """
-    if sample_weight is None:
-        return None
-    weight = check_non_negative(sample_weight, len(codes))
-    total = np.bincount(codes, weight, minlength=len(classes))
-    if not np.isfinite(sum(total.tolist())):
-        raise ValueError("sample_weight must have a finite sum, got inf")
-    if not total.all():
-        raise ValueError(
-            "sample_weight must be positive somewhere in each class, got only zeros "
-            f"in class {classes[np.argmin(total)].item()!r}"
-        )
-    return weight
-
-
-def check_finite_features(X):
-    """Raise if X holds NaN or infinity; one pass, no copy."""
-    values = X if isinstance(X, np.ndarray) else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
-    if not finite:
-        raise ValueError("X must be finite, got NaN or infinity (inf)")
-
-
-def check_number(name, value, low, *, high=np.inf, integer=False, open_low=False):
-    """Check a parameter that is a number in [low, high] (or (low, high])."""
-    kind = Integral if integer else Real
-    fits = isinstance(value, kind) and not isinstance(value, bool)
-    if fits and not integer:
-        try:
-            float(value)
-        except OverflowError:
-            fits = False
-    if not fits or not (low < value or (low == value and not open_low)) or value > high:
-        word = "an integer" if integer else "a number"
-        rule = f"{'>' if open_low else '>='} {low}"
-        rule += f" and <= {high}" if high < np.inf else ""
-        raise ValueError(f"{name} must be {word} {rule}, got {value!r}")
-    return value
-
-
-def check_flag(name, value):
-    """Check a parameter that is True or False."""
-    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def check_feature_sizes(X):
-    """Raise if a feature is so large or small that its fourth power is no number.
-
-    What is no numeric table is left to scikit-learn's checks.
-    """
-    X = X if sparse.issparse(X) else np.asarray(X)
-    if X.dtype.kind in "fiu" and X.ndim == 2 and 0 not in X.shape:
-        check_sizes(feature_sizes(X))
-
-
-def check_sizes(sizes):
-    """Raise if a feature's size, other than 0, is beyond ``ORDINARY``."""
-    low, high = ORDINARY
-    extreme = np.isfinite(sizes) & ((sizes > high) | ((sizes > 0) & (sizes < low)))
-    if extreme.any():
-        j = int(np.flatnonzero(extreme)[0])
-        raise ValueError(
-            f"X must hold features that are 0 or between {low:g} and {high:g} in size, "
-            f"got {sizes[j]:.3g} in feature {j}"
-        )
-
-
-def check_priors(priors, n_classes):
-    """Check the priors of a discriminant: None, or a number >= 0 for each class."""
-    if priors is None:
-        return
-    try:
-        values = np.asarray(priors, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.array(np.nan)
-    # NaN fails both comparisons
-    if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
-        raise ValueError(
-            f"priors must hold a number >= 0 for each of the {n_classes} classes, not "
-            f"all 0, got {priors!r}"
-        )

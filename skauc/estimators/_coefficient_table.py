@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from ..statistics._result import Result, aligned
+
 _COLUMNS = ("coefficient", "standard_error", "z", "pvalue", "low", "high")
 
 
-@dataclass(frozen=True, eq=False)
-class CoefficientTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class CoefficientTable(Result):
     """Wald inference, one row a coefficient.
 
     Parameters
@@ -58,20 +60,8 @@ class CoefficientTable:
             confidence_level,
         )
 
-    def to_frame(self):
-        """Return a pandas DataFrame, indexed by the names.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_frame needs pandas: pip install pandas") from missing
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        return pd.DataFrame(columns, index=list(self.names))
+    def _columns(self):
+        return {"": self.names} | {name: getattr(self, name) for name in _COLUMNS}
 
     def __str__(self):
         tail = (1 - self.confidence_level) / 2
@@ -91,11 +81,6 @@ class CoefficientTable:
                 self.names, *(getattr(self, c) for c in _COLUMNS), strict=True
             )
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            row[0].ljust(widths[0])
-            + "".join(f"  {v:>{w}}" for v, w in zip(row[1:], widths[1:], strict=True))
-            for row in rows
-        )
+        return aligned(rows)
 
     __repr__ = __str__

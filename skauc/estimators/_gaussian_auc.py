@@ -12,16 +12,19 @@ from .._validation import check_non_negative, check_option
 from ..leave_pair_out._objective import Discriminant
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
-from ._base import (
-    LinearClassifier,
+from ._base import LinearClassifier
+from ._checks import (
     check_class_weight,
     check_classes,
     check_feature_sizes,
     check_finite_features,
     check_flag,
-    check_number,
+    check_parameter,
 )
 from ._rayleigh import RayleighProblem, maximise, whitening
+from ._shrinkage import shrinkage_weight
+
+_STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
 
 
 def _can_stream(model):
@@ -241,17 +244,17 @@ class GaussianAUCClassifier(LinearClassifier):
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
         elif self.shrinkage is not None:
-            check_number("shrinkage", self.shrinkage, 0, high=1)
+            check_parameter("shrinkage", self.shrinkage, 0, high=1)
         if isinstance(self.threshold, str):
             check_option("threshold", self.threshold, ("youden", "prior"))
-        elif not np.isfinite(check_number("threshold", self.threshold, -np.inf)):
+        elif not np.isfinite(check_parameter("threshold", self.threshold, -np.inf)):
             raise ValueError(f"threshold must be finite, got {self.threshold}")
-        check_number("tol", self.tol, 0, open_low=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_parameter("tol", self.tol, 0, open_low=True)
+        check_parameter("max_iter", self.max_iter, 1, integer=True)
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem):
-        self.shrinkage_ = problem.shrinkage(self.shrinkage)
+        self.shrinkage_ = shrinkage_weight(problem, self.shrinkage)
         theta = problem.unit_deviation(self._direction(problem))
         coef = problem.leave(theta)
         roc = BinormalROC.from_moments(*problem.project(theta))
@@ -271,11 +274,11 @@ class GaussianAUCClassifier(LinearClassifier):
         if not mu.any():
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
-        A, piled = whitening(sigma, mu)
-        if A.shape[1] < len(mu) or piled is not None:
-            self._warn_singular(problem, A, piled)
-        if piled is not None:
-            return piled
+        A, piling = whitening(sigma, mu)
+        if A.shape[1] < len(mu) or piling is not None:
+            self._warn_singular(problem, A, piling)
+        if piling is not None:
+            return piling
         m = A.T @ mu
         if self.solver == "closed_form":
             return A @ m
@@ -290,9 +293,9 @@ class GaussianAUCClassifier(LinearClassifier):
             )
         return A @ u
 
-    def _warn_singular(self, problem, A, piled):
+    def _warn_singular(self, problem, A, piling):
         size = f"rank {A.shape[1]} with {problem.n_features} features"
-        if piled is not None:
+        if piling is not None:
             _warn(
                 f"The classes are perfectly separable because Σ is singular ({size}): "
                 'the AUC of the training rows is 1; set shrinkage (such as "auto")'
@@ -327,11 +330,8 @@ class GaussianAUCClassifier(LinearClassifier):
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle
-        if 0 in (
-            roc.std_neg,
-            roc.std_pos,
-        ):  # it sits on the rows of one class: step off
-            threshold += 1e-6 * (middle - threshold)
+        if 0 in (roc.std_neg, roc.std_pos):  # it sits on the rows of one class
+            threshold += _STEP_OFF * (middle - threshold)
         return threshold
 
     def _discriminant(self, Z, positive, sample_weight):
@@ -349,8 +349,8 @@ class GaussianAUCClassifier(LinearClassifier):
         variance = neg.covariance + pos.covariance
         target = np.full(len(variance), variance.mean())
         if self.standardize:
-            alive = variance > 0
-            target = np.where(alive, variance, 1.0) * alive.mean()
+            varies = variance > 0
+            target = np.where(varies, variance, 1.0) * varies.mean()
         a, left_out = (1 - alpha) / (n - 1), (1 - alpha) / np.maximum(n - 2, 0.5)
         return Discriminant(a, left_out, alpha * target)
 

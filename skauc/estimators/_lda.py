@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from .._validation import check_option
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import Moments, project_samples
-from ._base import check_classes, check_feature_sizes, check_labels, check_priors
+from ._checks import check_discriminant
 from ._discriminant_curves import publish_curves
 
 
@@ -109,12 +109,7 @@ covariance_estimator
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
-        labels = np.asarray(y).ravel()
-        check_labels(labels)
-        if len(labels) > 1:
-            check_classes(labels)
-            check_priors(self.priors, len(np.unique(labels)))
-        check_feature_sizes(X)
+        labels = check_discriminant(X, y, self.priors)
         try:
             super().fit(X, y)
         except IndexError:  # of the parent, whose whitened rows have no column left

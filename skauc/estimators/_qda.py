@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
-from ._base import check_feature_sizes, check_labels, check_priors
+from ._checks import check_discriminant
 from ._discriminant_curves import publish_curves
 
 
@@ -92,10 +92,7 @@ class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
         -------
         QuadraticDiscriminantROC
         """
-        labels = np.asarray(y).ravel()
-        check_labels(labels)
-        check_priors(self.priors, len(np.unique(labels)))
-        check_feature_sizes(X)
+        labels = check_discriminant(X, y, self.priors)
         super().fit(X, y)
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():

@@ -1,14 +1,6 @@
 """Maximise the Gaussian AUC of a direction: a Rayleigh quotient.
 
-With ``μ = x̄₁ − x̄₀``, ``Σ = Σ̂₀ + Σ̂₁`` (unbiased, one per class) the AUC of the score
-θᵀx is Φ(r(θ)) for normal classes, ``r(θ) = θᵀμ/√(θᵀΣθ)``, whose maximiser is
-``θ* ∝ Σ⁻¹μ`` with ``r² = μᵀΣ⁻¹μ``. Shrinkage puts ``(1 − α)Σ + ατI``, ``τ = tr Σ/P``,
-for Σ.
-
-*Working coordinates* are ``(x − x̄)/s``; for P > n the coordinates of the n rows in
-their own span, where I stays I and tr Σ stays tr Σ, so that nothing is ever P×P.
-*Whitened coordinates* u have ``θ = Au``, ``AᵀΣA = I``: there ``r = uᵀm/‖u‖`` with
-``m = Aᵀμ``, perfectly scaled for any solver.
+Section 2 of :mod:`skauc.estimators`.
 """
 
 from __future__ import annotations
@@ -21,16 +13,13 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.optimize import minimize
 
-from ..adaptive._mixture import mixture
-from ..adaptive._spectrum import eigenbasis_of_moments
 from ..statistics._moments import Moments, class_moments
 from ..statistics._row_space import RowSpace
 
 _EPS = np.finfo(float).eps
-_BLOCK_BYTES = 2**21
+_BLOCK_BYTES = 2**21  # rows are centred in blocks that stay in cache
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
-_PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
-_STRIDE = 5
+_OUTSIDE = 1e-6  # share of μ outside the range of Σ that is more than rounding
 _MANY_ROWS = 1e70  # its square, times that of a large feature, is a number
 
 
@@ -48,7 +37,7 @@ class RayleighProblem:
         From coefficients of the features to θ, and back.
     norms : callable or None
         Returns weights and ``‖z − z̄_c‖²/(n_c − 1)`` of the rows, if they are at hand.
-    unseen : int, default=0
+    n_extra_dimensions : int, default=0
         Features that vary beyond as many as there are working coordinates.
     """
 
@@ -58,7 +47,7 @@ class RayleighProblem:
     enter: Callable
     leave: Callable
     norms: Callable | None
-    unseen: int = 0
+    n_extra_dimensions: int = 0
 
     @classmethod
     def of_moments(cls, neg, pos, standardize, rows=None):
@@ -100,8 +89,8 @@ class RayleighProblem:
         standardize : bool
         """
         if weight is not None:
-            seen = weight > 0
-            X, positive, weight = X[seen], positive[seen], weight[seen]
+            kept = weight > 0
+            X, positive, weight = X[kept], positive[kept], weight[kept]
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
         varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
@@ -110,8 +99,8 @@ class RayleighProblem:
         z, rank = space.coordinates, space.coordinates.shape[1]
         neg, pos = class_moments(z, positive, weight)
         norms = partial(_row_norms, z, positive, weight, neg, pos, np.ones(rank))
-        unseen = max(int(np.count_nonzero(varies)) - rank, 0)
-        return cls(neg, pos, origin, space.enter, space.leave, norms, unseen)
+        extra = max(int(np.count_nonzero(varies)) - rank, 0)
+        return cls(neg, pos, origin, space.enter, space.leave, norms, extra)
 
     @property
     def n_features(self) -> int:
@@ -136,6 +125,7 @@ class RayleighProblem:
     def project(self, theta):
         """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
         neg, pos = self.neg.project(theta), self.pos.project(theta)
+        # a scatter of n rows below n times that of the smallest deviation is rounding
         smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
         return tuple(
             Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
@@ -150,70 +140,6 @@ class RayleighProblem:
         deviation = max(np.sqrt(variance), smallest)
         return theta / deviation if deviation > 0 else theta
 
-    def shrinkage(self, rule) -> float:
-        """The number α that None, a number or the name of a rule stands for."""
-        rules = {
-            "auto": self._ledoit_wolf,
-            "oas": self._oracle_approximating,
-            "bayes": self._most_credible,
-        }
-        return rules[rule]() if isinstance(rule, str) else float(rule or 0)
-
-    def _sizes(self):
-        """n, P, ‖Σ‖², τ and ‖Σ − τI‖² (Frobenius)."""
-        n, P, sigma = self.neg.n + self.pos.n, self.n_features, self.sigma
-        square, tau = np.sum(sigma**2), np.trace(sigma) / P
-        return n, P, square, tau, square - P * tau**2
-
-    def _ledoit_wolf(self):
-        n, _, square, _, spread = self._sizes()
-        weight, norms = self.norms()
-        noise = weight @ norms**2 - square / n
-        return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
-
-    def _oracle_approximating(self):
-        n, P, square, tau, spread = self._sizes()
-        if spread <= 0:
-            return 1.0
-        return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
-
-    def _most_credible(self):
-        """α with the largest Bayesian AUC: every fifth of the path, then around it."""
-        if not self.mu.any() or not self.sigma.any():
-            return 1.0  # no direction separates the classes, or each does
-        values, V = linalg.eigh(self.sigma)
-        values, m = np.maximum(values, 0), V.T @ self.mu
-        tau = values.sum() / self.n_features
-        alpha = _PATH[:, None]
-        path = (m / ((1 - alpha) * values + alpha * tau)) @ V.T
-        credit, tried = self._credit(), np.arange(0, len(_PATH), _STRIDE)
-        best = tried[_last_best(credit(path[tried]))]
-        tried = np.arange(max(best - _STRIDE + 1, 0), min(best + _STRIDE, len(_PATH)))
-        return float(_PATH[tried[_last_best(credit(path[tried]))]])
-
-    def _credit(self):
-        """``Φ⁻¹`` of the Bayesian AUC as a function of directions, one a row.
-
-        The adaptive prior of :mod:`skauc.adaptive._mixture`, from the moments alone: neither
-        winsorised rows nor leave-pair-out, which would need the rows.
-        """
-        eigen = eigenbasis_of_moments(
-            self.neg, self.pos, standardize=False, unseen=self.unseen
-        )
-        cells = mixture(eigen)
-
-        def credit(directions):
-            view = eigen.project(directions.T)
-            posteriors = (cells.posterior(view, k) for k in range(len(directions)))
-            return np.array([posterior.mean_probit() for posterior in posteriors])
-
-        return credit
-
-
-def _last_best(credits):
-    """Of values that differ by rounding only, the one with the strongest shrinkage."""
-    return np.flatnonzero(np.max(credits) - credits <= 1e-9 * np.ptp(credits))[-1]
-
 
 def whitening(sigma, mu):
     """Matrix A with ``AᵀΣA = I``; if Σ is singular, on its range only.
@@ -226,7 +152,7 @@ def whitening(sigma, mu):
     Returns
     -------
     A : ndarray of shape (P, rank)
-    piled : ndarray of shape (P,) or None
+    piling : ndarray of shape (P,) or None
         The part of μ outside the range of Σ, where there is no spread at all; None
         if there is no such part.
     """
@@ -237,6 +163,7 @@ def whitening(sigma, mu):
         L = linalg.cholesky(correlation, lower=True)
     except linalg.LinAlgError:
         L = np.zeros((1, 1))
+    # a pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
         inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
         return inverse.T / root[:, None], None
@@ -245,7 +172,7 @@ def whitening(sigma, mu):
     null, scaled = V[:, ~kept], mu / root
     outside = null @ (null.T @ scaled)
     A = V[:, kept] / np.sqrt(values[kept])
-    if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(scaled):
+    if np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled):
         return A / root[:, None], outside / root
     return A / root[:, None], None
 
@@ -278,7 +205,7 @@ def maximise(m, start, tol, max_iter):
     def loss_and_gradient(u):
         length = np.linalg.norm(u)
         unit = u / length
-        away = unit - m
+        away = unit - m  # loss ½‖away‖² = 1 − r/‖m‖
         return away @ away / 2, (away - unit * (unit @ away)) / length
 
     result = minimize(
@@ -288,6 +215,7 @@ def maximise(m, start, tol, max_iter):
         method="BFGS",
         options={"gtol": tol, "maxiter": max_iter},
     )
+    # BFGS may stop for lack of digits short of its goal: ten times tol is accepted
     angle = np.linalg.norm(loss_and_gradient(result.x)[1])
     return result.x, max(int(result.nit), 1), bool(angle <= max(10 * tol, 1e-12))
 

@@ -1,1 +1,90 @@
-"""Estimates, intervals and tests of ``(y_true, y_score)``."""
+"""AUCs of given scores: estimates, intervals, tests; ``f(y_true, y_score)``.
+
+``_sample`` holds the two samples, ``_methods`` the registry of intervals
+(``_bootstrap`` and ``_cortes_mohri`` those that bring their own limits),
+``_confidence_limits`` turns an error into limits; ``_auc_estimate``, ``_compare`` and
+``_averaged_auc`` are what a user calls. Everything below is for n₀ negatives and n₁
+positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over
+all pairs (i positive, j negative).
+
+**1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
+ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k
+scores is ``S₁₀/n₁ + S₀₁/n₀`` with the sample covariances of the placements. For
+clusters the sums of ``V − Â`` over a cluster take the place of the rows (Obuchowski),
+each sum of squares times G/(G − 1), G its number of clusters.
+
+**2. Limits on a scale.** ``g⁻¹(g(A) ± z SE g'(A))`` for g the identity (clipped), logit
+or probit. Where the error is estimated as 0, or A is 0 or 1, the limits are Clopper and
+Pearson's for ``A m`` successes in ``m = min(n₀, n₁)`` trials: no AUC varies more than a
+share of the smaller class, ``Var Â ≤ A(1 − A)/m``.
+
+**3. Score intervals.** All A with ``|Â − A| ≤ z √V(A)``. V is Hanley and McNeil's
+variance
+
+    V(A) = A(1 − A){1 + (n₁ − 1)(1 − A)/(2 − A) + (n₀ − 1) A/(1 + A)}/(n₀ n₁),
+
+with (n₀ + n₁)/2 for both sizes in the braces (Newcombe's method 5), and for the default
+the larger of that and DeLong's variance scaled to ``A(1 − A)``.
+
+**4. BCa.** Of the resampled AUCs, the quantiles ``Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))``,
+z₀ = Φ⁻¹ of the share below Â (ties ½), ``a = Σ u³/n³ / {6 (Σ u²/n²)^{3/2}}`` summed
+over both classes, ``u = V − Â``: the jackknife is closed, because leaving row i out
+changes Â by a multiple of u_i.
+
+**5. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores ``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` with L
+the differences of neighbours, χ² with rank(LSLᵀ) degrees of freedom. Estimated
+variances of 0 are replaced by the largest possible: 1/m for a difference on the same
+rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score, ``(1/m_a + 1/m_b)/4`` for
+different rows.
+
+**6. Only the number of errors is known** (Cortes & Mohri 2004).
+
+m positives, n negatives, N = m + n. All strict rankings with a threshold in one of
+their N + 1 gaps are equally likely; condition on k errors, x false positives and
+y = k − x false negatives. Given x,
+
+    E[A|x]   = 1 − ½(x/n + y/m),
+    Var[A|x] = {(m − y) x (M + 1) + (n − x) y (M' + 1)}/(12 m² n²),
+    P(x)     ∝ C(M, x) C(M', y),    M = m − y + x,    M' = N − M,
+
+so that mean and variance need E[x] and E[x²] (the cubes cancel). The published closed
+form for them holds for k ≤ min(m, n) and loses digits; this one holds for every k.
+
+**Derivation.** Let ``α = |k − m|``, ``β = |k − n|``, ``d = α + β`` and shift the
+counts to ``i = x − (k − m)₊``, ``j = y − (k − n)₊``; their sum is
+``L = min(k, m, n, N − k)``, and ``d = N − 2L``. Both binomials become central,
+``C(2i + α, i) C(2j + β, j)``, with generating functions ``F_α(z) = c(z)^α s(z)``,
+Catalan's c and ``s = (1 − 4z)^−½``. From
+``z c'/c = (s − 1)/2`` and ``z s' = s(s² − 1)/2``, weighting by ``i^q`` multiplies
+``F_α F_β = c^d s²`` by a polynomial Q_q(s)/2^q,
+
+    Q₁ = α(s − 1) + s² − 1,    Q₂ = Q₁² + s(s² − 1) Q₁',
+
+and with ``G_p = [z^L] c^d s^p / [z^L] c^d s²`` the same two identities give for
+the ratios ``R_p = G_{p+1}/G_p``
+
+    R_p = (N + p)/(d + p R_{p+1}),    R_{p+1} = (N + p + 1)/p · I_p/I_{p−1},
+    I_p = ∫₀¹ v^p (1 − v²)^L (1 − v)^d dv,
+
+for integration by parts gives the integrals the same recurrence, and it has one
+positive solution. Downwards it forgets its start, so one Gauss–Legendre rule starts
+it at p = 7, and ``h_p = R_p − 1`` and ``e_p = R_p − R_{p+1}`` have recurrences of their
+own. Then E[i], E[j] and Var[i] = Var[j] follow from h, e and G, and
+
+    1 − E[A] = ½(E[x]/n + E[y]/m),
+    12 m² n² Var[A] = (m − y) x (M + 1) + (n − x) y (M' + 1) at the means
+                      + {3N + 2 + 3(m − n)²} Var[i],
+
+sums of positive terms: nothing cancels, and the relative error is a few roundings
+for every k and N. Nothing here needs k to be whole.
+
+References
+----------
+DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Obuchowski
+(1997), https://doi.org/10.2307/2533958; Hanley & McNeil (1982),
+https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
+https://doi.org/10.1002/sim.2324; Pepe (2003), section 5.2.6, for the logit scale;
+Clopper & Pearson (1934), https://doi.org/10.1093/biomet/26.4.404; Efron (1987),
+https://doi.org/10.1080/01621459.1987.10478410; Cortes & Mohri (2004), NIPS 17, 305–312,
+https://papers.nips.cc/paper/2645.
+"""

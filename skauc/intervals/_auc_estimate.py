@@ -14,8 +14,10 @@ from .._validation import (
     check_score,
     check_weight,
 )
+from ..statistics._result import Result, picture
 from ._confidence_limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
-from ._methods import METHODS, Sample
+from ._methods import METHODS
+from ._sample import Sample
 
 DEFAULT_METHOD = "score"
 
@@ -81,11 +83,12 @@ def auc_estimate(
     weight = check_weight(sample_weight, positive)
     cluster = check_groups(groups, len(positive))
     sample = Sample.from_rows(score, positive, weight, cluster)
-    return AUCEstimate(sample.auc, *sample.sizes, sample)
+    n_neg, n_pos = sample.sizes
+    return AUCEstimate(sample.auc, n_neg, n_pos, sample)
 
 
-@dataclass(frozen=True, eq=False)
-class AUCEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class AUCEstimate(Result):
     """An empirical AUC with its standard errors and confidence intervals.
 
     Made by :func:`auc_estimate`.
@@ -170,12 +173,45 @@ class AUCEstimate:
 
     def __repr__(self):
         text = f"AUCEstimate(auc={self.auc:.4g}, "
-        sample = self._sample
-        enough = sample.cluster_pos is None or sample.smaller >= 2
-        if sample.has_variance and enough:
+        if self._has_interval:
             low, high = self.confidence_interval()
             text += f"interval95=({low:.4g}, {high:.4g}), "
         return text + f"n_neg={self.n_neg:g}, n_pos={self.n_pos:g})"
+
+    @property
+    def _has_interval(self):
+        sample = self._sample
+        enough = sample.cluster_pos is None or sample.smaller >= 2
+        return sample.has_variance and enough
+
+    def _columns(self):
+        error, limits = np.nan, (np.nan, np.nan)
+        if self._has_interval:
+            error, limits = self.standard_error(), self.confidence_interval()
+        names = ("auc", "standard_error", "low", "high", "n_neg", "n_pos")
+        row = (self.auc, error, *limits, self.n_neg, self.n_pos)
+        return {name: [value] for name, value in zip(names, row, strict=True)}
+
+    def plot(self, ax=None, **options):
+        """Draw the ROC curve: a short way to :class:`skauc.BinormalROCDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        **options
+            As for :meth:`skauc.BinormalROCDisplay.from_predictions`.
+
+        Returns
+        -------
+        BinormalROCDisplay
+            With the credible band only for independent rows (no ``groups``).
+
+        Raises
+        ------
+        ValueError
+            If a score is infinite, or a class has one row.
+        """
+        return picture(self, ax, **options)
 
     def standard_error(self, method=None, **options) -> float:
         """Standard error of the AUC; 0 where the method estimates it as 0.

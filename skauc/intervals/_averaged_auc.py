@@ -21,6 +21,7 @@ from .._validation import (
     check_score,
 )
 from ..statistics._ranks import placements
+from ..statistics._result import Result
 from ._confidence_limits import (
     ALTERNATIVES,
     TRANSFORMS,
@@ -30,8 +31,8 @@ from ._confidence_limits import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AveragedAUC:
+@dataclass(frozen=True, eq=False, repr=False)
+class AveragedAUC(Result):
     """An average of AUCs with its standard error.
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
@@ -81,6 +82,15 @@ class AveragedAUC:
             f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
             f"parts of shape {np.shape(self.parts)})"
         )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        return {
+            "auc": [self.auc],
+            "standard_error": [self.standard_error],
+            "low": [low],
+            "high": [high],
+        }
 
     def confidence_interval(
         self, confidence_level=0.95, transform="logit", alternative="two-sided"

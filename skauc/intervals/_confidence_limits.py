@@ -4,10 +4,7 @@ Everything here broadcasts over arrays: one interval, or a simulation of thousan
 A pair of *tails* is what an interval may miss on its lower and upper side: α/2 and
 α/2 for a two-sided one, α and 0 for a one-sided.
 
-References: Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747;
-Newcombe (2006), https://doi.org/10.1002/sim.2324 (method 5, the score interval);
-Pepe (2003), section 5.2.6, for the logit scale; Clopper & Pearson (1934),
-https://doi.org/10.1093/biomet/26.4.404.
+The formulas are sections 2 and 3 of :mod:`skauc.intervals`.
 """
 
 from __future__ import annotations
@@ -20,6 +17,8 @@ from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 from ..statistics._auc_variance import balanced_variance
 
 TRANSFORMS = ("none", "logit", "probit")
+_TINY = 1e-300  # a parameter of the beta distribution must not be 0
+_HALVINGS = 60  # of [0, 1]: beyond the 53 bits of a float
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -30,7 +29,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def interval_tails(confidence_level, alternative):
+def interval_tails(confidence_level, alternative) -> tuple[float, float]:
     """What may be missed below and above; scipy's meaning of ``alternative``.
 
     Parameters
@@ -81,12 +80,14 @@ def exact_limits(share, n, tail_low, tail_high):
     """Clopper–Pearson limits of ``share · n`` successes in n; elementwise.
 
     The bound for an AUC whose variance is estimated as 0: no AUC varies more than a
-    share of the smaller class.
+    share of the smaller class. Not ``scipy.stats.binomtest(...).proportion_ci``, which
+    takes one whole number of successes; these are arrays, of any size, weighted or not.
     """
+    # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
     x = np.asarray(share * n, dtype=float)
     rest = n - x
-    low = betaincinv(np.maximum(x, 1e-300), rest + 1, tail_low)
-    high = 1 - betaincinv(np.maximum(rest, 1e-300), x + 1, tail_high)
+    low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
+    high = 1 - betaincinv(np.maximum(rest, _TINY), x + 1, tail_high)
     return np.where(x > 0, low, 0.0)[()], np.where(rest > 0, high, 1.0)[()]
 
 
@@ -110,7 +111,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     """
     auc, error = np.asarray(auc, dtype=float), np.asarray(error, dtype=float)
     degenerate = (error <= 0) | (auc <= 0) | (auc >= 1)
-    inside = np.where(degenerate, 0.5, auc)
+    inside = np.where(degenerate, 0.5, auc)  # any number that g takes
     forward, slope, back = {
         "none": (_same, np.ones_like, _clip),
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
@@ -152,7 +153,7 @@ def score_limits(auc, variance, tail_low, tail_high):
         z2 = ndtri(tail) ** 2
         end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
         inner, outer = auc, end + 0 * auc
-        for _ in range(60):
+        for _ in range(_HALVINGS):
             middle = (inner + outer) / 2
             within = (auc - middle) ** 2 <= z2 * variance(middle)
             inner, outer = (
@@ -173,4 +174,5 @@ def _clip(auc):
 
 
 def _probit_slope(auc):
+    """``dΦ⁻¹(A)/dA = 1/φ(Φ⁻¹(A))``."""
     return np.sqrt(2 * np.pi) * np.exp(ndtri(auc) ** 2 / 2)

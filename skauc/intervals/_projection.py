@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import check_counts, check_option
 from ..adaptive._prior import AdaptivePrior
-from ..posterior._auc_posterior import COVARIANCES, NormalInverseWishart
+from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
 from ._warn_caller import warn_caller
 
 # Scores that differ by less are equal: a product of P terms rounds some of this.

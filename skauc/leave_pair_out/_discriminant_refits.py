@@ -20,10 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from ..statistics._numerics import eigenvalue_cutoff
+from ._objective import PenalisedFit
 from ._smooth_refits import Refits
 
+_NO_PENALTY = 1e-9  # of the scatter of a feature: half of the digits
 _EPS = np.finfo(float).eps
-_RANK = 1e-10  # of the largest eigenvalue: rounding of a matrix of products
 _DENSE_NUMBERS = 2e7  # drawn rows of a sparse X may not be a larger block: 160 MB
 
 
@@ -72,24 +74,72 @@ def refit_discriminant(rule: DiscriminantRule, X, positive, counts, weight=None)
         None where X is sparse and its drawn rows would be too large a dense block.
         ``full`` are the scores of the rule on all rows.
     """
-    if hasattr(X, "toarray"):
-        if X.shape[0] * X.shape[1] > _DENSE_NUMBERS:
-            return None
-        X = X.toarray()
+    X = _centred(X)
+    if X is None:
+        return None
     weight = np.ones(len(positive)) if weight is None else weight
-    X = X - X.mean(axis=0)  # far from the origin the squares have no digits left
     samples = np.vstack([weight[None], counts * weight])
     scores = np.array([X @ _direction(rule, X, positive, c) for c in samples])
     converged = np.isfinite(scores).all(axis=1)
     return Refits(scores[1:], converged[1:], scores[0], bool(converged[0]))
 
 
+def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
+    """The ridge on labels ±1 whose coefficients are the direction, for n > P.
+
+    With case weights ``a_c`` and features over ``√Λ`` its normal equations are those
+    of ``(Σ_c a_c W_c + Λ)w ∝ d``.
+
+    Parameters
+    ----------
+    rule, X, positive, weight
+        As for :func:`refit_discriminant`.
+
+    Returns
+    -------
+    A : ndarray of shape (n, P)
+        Features of the ridge.
+    fit : PenalisedFit
+        Before its optimum: with coefficients 0.
+
+    or None where :func:`refit_discriminant` returns None.
+    """
+    X = _centred(X)
+    if X is None:
+        return None
+    classes = [_Class.of_rows(X, mask, weight) for mask in (~positive, positive)]
+    a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
+    size = sum(s * p.n * p.variance for s, p in zip(a, classes, strict=True))
+    varies = size > 0
+    size = np.where(varies, size, size.mean() or 1.0)
+    A = X / np.sqrt(np.maximum(penalty, _NO_PENALTY * size))
+    if rule.rank_tol is not None:  # the pseudo-inverse ignores the others
+        A = A * varies
+    c = weight * a[positive.astype(int)]
+    return A, PenalisedFit("squared", 1.0, c, np.zeros(X.shape[1]), 0.0, np.inf)
+
+
+def _centred(X):
+    """Dense rows less their mean: far from the origin squares have no digits left."""
+    if hasattr(X, "toarray"):
+        if X.shape[0] * X.shape[1] > _DENSE_NUMBERS:
+            return None
+        X = X.toarray()
+    return X - X.mean(axis=0)
+
+
 def _direction(rule, X, positive, c):
     classes = [_Class.of_rows(X, mask, c) for mask in (~positive, positive)]
     d = classes[1].mean - classes[0].mean
-    if rule.unbiased:
-        return _gaussian_auc(rule, classes, d)
-    return _lda(rule, classes, d)
+    if rule.rank_tol is not None:
+        return _by_svd(rule.rank_tol, classes, d)
+    a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
+    R = _stacked(classes, a)
+    if not rule.unbiased:
+        return _solve(R, penalty, d)
+    _, scale = _unbiased(rule, classes)
+    solve = _solve if penalty.any() else lambda R, _, d: _maximiser(R, d)
+    return solve(R / scale, penalty / scale**2, d / scale) / scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +168,22 @@ class _Class:
         return self.count.sum()
 
 
-def _lda(rule, classes, d):
-    """``Σ_c π_c [(1 − s_c) Σ_c + s_c T_c]``."""
+def _lda(rule, classes):
+    """a_c and Λ of ``Σ_c π_c [(1 − s_c) Σ_c + s_c T_c]``."""
     n = np.array([part.n for part in classes])
     priors = n / n.sum() if rule.priors is None else rule.priors
-    if rule.rank_tol is not None:
-        return _by_svd(rule.rank_tol, classes, n, d)
     if rule.shrinkage == "auto":
         found = [_ledoit_wolf(part) for part in classes]
         s = np.array([intensity for intensity, _ in found])
         targets = [target for _, target in found]
     else:
         s = np.full(2, float(rule.shrinkage))
-        targets = [np.full(len(d), part.variance.mean()) for part in classes]
+        targets = [np.full(len(part.mean), part.variance.mean()) for part in classes]
     penalty = sum(
         prior * share * target
         for prior, share, target in zip(priors, s, targets, strict=True)
     )
-    return _solve(_stacked(classes, priors * (1 - s) / n), penalty, d)
+    return priors * (1 - s) / n, penalty
 
 
 def _ledoit_wolf(part):
@@ -151,24 +199,24 @@ def _ledoit_wolf(part):
     return (noise / spread if noise > 0 else 0.0), mu * scale**2
 
 
-def _gaussian_auc(rule, classes, d):
-    """``(1 − α)Σ + ατD`` with Σ the sum of the classes' unbiased covariances."""
-    n = np.array([part.n for part in classes])
-    a = 1 / (n - 1)
-    variance = sum(
-        part.variance * part.n * share for part, share in zip(classes, a, strict=True)
-    )
-    scale = np.ones(len(d))
-    if rule.scaled:
-        scale = np.where(variance > 0, np.sqrt(variance), 1.0)
-    R, d = _stacked(classes, a) / scale, d / scale
+def _gaussian_auc(rule, classes):
+    """a_c and Λ of ``(1 − α)Σ + ατD``, Σ the sum of the unbiased covariances."""
+    a = np.array([1 / (part.n - 1) for part in classes])
+    variance, scale = _unbiased(rule, classes)
     tau = np.mean(variance / scale**2)
     alpha = rule.shrinkage
     if isinstance(alpha, str):
+        R = _stacked(classes, a) / scale
         alpha = _intensity(alpha, R, np.concatenate([p.count for p in classes]), tau)
-    if alpha == 0 and tau > 0:
-        return _maximiser(R, d) / scale
-    return _solve(np.sqrt(1 - alpha) * R, np.full(len(d), alpha * tau), d) / scale
+    return (1 - alpha) * a, alpha * tau * scale**2
+
+
+def _unbiased(rule, classes):
+    """Diagonal of Σ, and the unit of every feature."""
+    variance = sum(part.variance * part.n / (part.n - 1) for part in classes)
+    if not rule.scaled:
+        return variance, np.ones(len(variance))
+    return variance, np.where(variance > 0, np.sqrt(variance), 1.0)
 
 
 def _intensity(name, R, count, tau):
@@ -212,7 +260,7 @@ def _solve(R, penalty, d):
         values, V = linalg.eigh(R.T @ R + np.diag(penalty))
     else:
         values, V = _row_eigen(R)
-    kept = values > _RANK * values[-1]
+    kept = values > eigenvalue_cutoff(values)
     return V[:, kept] @ (V[:, kept].T @ d / values[kept])
 
 
@@ -222,8 +270,9 @@ def _row_eigen(R):
     return s[::-1] ** 2, Vt[::-1].T
 
 
-def _by_svd(tol, classes, n, d):
+def _by_svd(tol, classes, d):
     """Pseudo-inverse on features of unit pooled variance, as scikit-learn's SVD."""
+    n = np.array([part.n for part in classes])
     R = _stacked(classes, np.full(2, 1 / n.sum()))
     variance = sum(part.n * part.variance for part in classes) / n.sum()
     scale = np.where(variance > 0, np.sqrt(variance), 1.0)

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from ..statistics._moments import project_samples
+from ..statistics._numerics import centred_gram
 from ._losses import loss_derivatives
 from ._pairs import sample_rows
 
@@ -25,7 +26,7 @@ DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
 
 
-def influence(X, positive, fit, weight):
+def influence(X, positive, fit, weight, gram=None):
     """Rows that form the pairs, their counts and scores, and Q and F among them.
 
     Parameters
@@ -35,6 +36,8 @@ def influence(X, positive, fit, weight):
     fit : PenalisedFit
     weight : ndarray of shape (n,)
         Positive frequency weights.
+    gram : ndarray of shape (n, n), default=None
+        ``XXᵀ`` if it is at hand, of centred X if the intercept is free.
 
     Returns
     -------
@@ -43,12 +46,15 @@ def influence(X, positive, fit, weight):
     Q, F : ndarray of shape (k, k)
     """
     in_row_space = len(positive) <= DUAL_ROWS or X.shape[1] >= len(positive)
-    return (_row_space if in_row_space else _feature_space)(X, positive, fit, weight)
+    if in_row_space:
+        return _row_space(X, positive, fit, weight, gram)
+    return _feature_space(X, positive, fit, weight)
 
 
-def _row_space(X, positive, fit, weight):
+def _row_space(X, positive, fit, weight, gram):
     """Rows, scores, Q and F through the n×n kernel."""
-    K = gram_matrix(X, centred=fit.free) / fit.l2
+    K = gram_matrix(X, centred=fit.free) if gram is None else gram
+    K = K / fit.l2
     if 0 < fit.intercept_scaling < np.inf:
         K += fit.intercept_scaling**2 / fit.l2
     z = project_samples(X, fit.w) + fit.intercept
@@ -61,14 +67,8 @@ def _row_space(X, positive, fit, weight):
 
 def gram_matrix(X, centred):
     """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
-    if centred and not hasattr(X, "toarray"):
-        X = X - X.mean(axis=0)  # far from the origin the products have no digits left
-    K = X @ X.T
-    K = np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=float)
-    if centred:
-        K -= K.mean(axis=0)
-        K -= K.mean(axis=1)[:, None]
-    return K
+    mean = np.asarray(X.mean(axis=0)).ravel() if centred else None
+    return centred_gram(X, mean)[0]
 
 
 def _response(K, curvature, free):

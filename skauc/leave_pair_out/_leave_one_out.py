@@ -19,14 +19,13 @@ https://doi.org/10.1111/rssb.12374).
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from ..statistics._moments import project_samples
+from ..statistics._numerics import block_rows
 from ._losses import loss_derivatives
 
 _HESSIAN_ROWS = 20_000  # an even sample of them is enough: h itself is of order P/n
-_BLOCK_NUMBERS = 1_000_000  # numbers in a block of rows: 8 MB
-_JITTER = 1e-13
+_JITTER = 1e-13  # of a unit diagonal: rounding of the sums
 
 
 def leave_one_out_scores(fit, X, positive, weight=None):
@@ -71,36 +70,47 @@ def leverages(fit, X, curvature):
     -------
     ndarray of shape (n,)
     """
-    if getattr(fit, "l1", 0.0) > 0:
-        X = (X.tocsc() if hasattr(X, "toarray") else X)[:, np.flatnonzero(fit.w)]
-        X = X.tocsr() if hasattr(X, "toarray") else X
+    X = _active_features(fit, X)
     n, P = X.shape
     if P == 0 or not curvature.any():
         return np.zeros(n)
-    total = curvature.sum()
-    # a penalised intercept is a column like the others, and moves both rows as well
-    mean = np.asarray(curvature @ X).ravel() / total
-    mean = mean if fit.intercept_scaling > 0 else np.zeros(P)
-    step = max(_BLOCK_NUMBERS // P, 1)
+    mean = np.zeros(P)
+    if fit.intercept_scaling > 0:
+        # a penalised intercept is a column like the others, and moves both rows as well
+        mean = np.asarray(curvature @ X).ravel() / curvature.sum()
+    step = block_rows(P)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
+    root = _inverse_root(_hessian(X, mean, curvature, blocks) + fit.l2 * np.eye(P))
+    # h_i = ‖H^{-1/2} a_i‖²
+    half = (_dense(X[rows], mean) @ root.T for rows in blocks)
+    return np.concatenate([np.einsum("np,np->n", part, part) for part in half])
 
-    def block(rows, every=1):
-        part = X[rows][::every]
-        return (part.toarray() if hasattr(part, "toarray") else part) - mean
 
-    every = n // _HESSIAN_ROWS + 1
-    H = np.zeros((P, P))
+def _active_features(fit, X):
+    if getattr(fit, "l1", 0.0) == 0:
+        return X
+    active = np.flatnonzero(fit.w)
+    return X.tocsc()[:, active].tocsr() if hasattr(X, "tocsc") else X[:, active]
+
+
+def _dense(rows, mean):
+    return (rows.toarray() if hasattr(rows, "toarray") else rows) - mean
+
+
+def _hessian(X, mean, curvature, blocks):
+    """``Aᵀ diag(ω) A``, of very many rows from every k-th that is curved."""
+    every = np.count_nonzero(curvature) // _HESSIAN_ROWS + 1
+    H, seen = np.zeros((X.shape[1],) * 2), 0.0
     for rows in blocks:
-        A = block(rows, every)
-        H += (A.T * curvature[rows][::every]) @ A
-    H *= total / sum(curvature[rows][::every].sum() for rows in blocks)
-    H.reshape(-1)[:: P + 1] += fit.l2
+        some = rows.start + np.flatnonzero(curvature[rows])[::every]
+        A = _dense(X[some], mean)
+        H += (A.T * curvature[some]) @ A
+        seen += curvature[some].sum()
+    return H * (curvature.sum() / seen)
+
+
+def _inverse_root(H):
+    """L⁻¹ of ``H = LLᵀ``, features in units of their own curvature."""
     unit = 1 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
-    H *= unit * unit[:, None]
-    H.reshape(-1)[:: P + 1] += _JITTER
-    inverse = linalg.solve_triangular(
-        linalg.cholesky(H, lower=True), np.diag(unit), lower=True
-    )
-    return np.concatenate(
-        [np.einsum("np,np->n", *[block(rows) @ inverse.T] * 2) for rows in blocks]
-    )
+    H = H * unit * unit[:, None] + _JITTER * np.eye(len(H))
+    return np.linalg.solve(np.linalg.cholesky(H), np.diag(unit))

@@ -43,6 +43,7 @@ _TINY = np.finfo(float).tiny
 _JITTER = 1e-14  # of the largest diagonal: rounding of the products
 _FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
 _WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
+_RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
 MOST_ROWS = 5000  # of a Gram matrix: 200 MB
@@ -156,7 +157,8 @@ def _refit(space, loss, positive, c, theta):
             theta = _sharpened(space, wider, sharp, positive, c, theta)
         theta, z, converged = _newton(space, sharp, positive, c, theta)
         wider = sharp
-    return theta, z, converged
+    # scores of one size as the rounding: w is 0 but for it, and has no direction
+    return theta, z, converged & (z.std(axis=1) > _RESOLVED * sharp.width)
 
 
 def _sharpened(space, wider, sharp, positive, c, theta):

@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_prior
-from ..posterior._auc_posterior import AUCPosterior, NormalInverseWishart
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._validation import check_option
 from ..intervals._projection import check_prior
 from ..intervals._warn_caller import warn_caller
-from ..posterior._auc_posterior import COVARIANCES
+from ..posterior._conjugate import COVARIANCES
 from ._linear_model import open_estimator, open_two_classes
 from ._model_posterior import model_posterior, pair_posteriors
 from ._scorer import Scorer, shared

@@ -1,1 +1,60 @@
-"""Closed-form posteriors of the AUC."""
+"""Closed-form posteriors of the AUC: the mathematics, in one place.
+
+1. Conjugate prior (``_conjugate``). ``Σ ~ IW(S, κ)`` and ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
+   Posterior, with ``n_c, x̄_c, W_c`` of :mod:`skauc.statistics._moments`:
+
+       κ* = κ + n,  ν_c* = ν_c + n_c,  m_c* = (n_c x̄_c + ν_c m_c)/ν_c*,
+       S* = S + W + Σ_c (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ.
+
+2. One linear model ``s = wᵀx`` sees only one dimension of it. With ``q = wᵀS*w``,
+   ``D = wᵀ(m₁* − m₀*)``, ``v = 1/ν₀* + 1/ν₁*`` and ``df = κ* − P + 1``,
+
+       wᵀΣw = q/χ²_df,   wᵀ(μ₁ − μ₀) | Σ ~ N(D, v wᵀΣw),
+       AUC = Φ(Z),       Z = (D √(χ²_df/q) + √v N(0,1))/√2,
+       CBAUC = E[AUC] = T_df( D/√((2 + v) q/df) ).
+
+   ``covariance="spherical"`` (Σ = σ²I) has the same form with ``q = ‖w‖² tr S*``,
+   ``df = P(κ* + P + 1) − 2``.
+
+3. Mixtures (``_auc_posterior``). One quadruple ``(D, v, q, df)`` is a *mixture
+   component*; an AUCPosterior is a finite mixture of them. A normal distribution
+   ``Z ~ N(m, s²)`` is the component ``D/√(q/df) = √2 m, v = 2s²`` as df → ∞, for which
+   CBAUC is ``E Φ(Z) = Φ(m/√(1 + s²))``.
+
+4. One covariance a class (``covariance="separate"``) is one component for every value
+   of the variance ratio ``ρ = σ₁²/σ₀²``: with
+   ``B = χ²_df₀/(χ²_df₀ + χ²_df₁) ~ Beta(df₀/2, df₁/2)`` and ``ρ = (q₁/q₀) B/(1 − B)``,
+
+       1/σ₀² | ρ = χ²_{df₀+df₁}/(q₀ + q₁/ρ),
+       component(ρ) = (D, 2(1/ν₀* + ρ/ν₁*)/(1 + ρ), (1 + ρ)(q₀ + q₁/ρ)/2, df₀ + df₁),
+
+   and a trapezoidal rule in logit B, whose error falls exponentially, makes the
+   mixture finite.
+
+5. Variance. ``E[Φ(Z)(1 − Φ(Z))]`` is the probability that a bivariate Student t lies
+   in one quadrant, with ``ρ = v/(2 + v)`` and ``t = D/√((2 + v) q/df)``
+
+       ∫_ρ^1 (1 + 2t²/(df(1 + r)))^(−df/2) dr/(2π √(1 − r²)).
+
+6. Distribution function (``_noncentral_t``). ``√2 Z = μR + √v N`` with
+   ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability.
+
+7. Two models (``_joint``). ``W = [w_a w_b]`` sees two dimensions of the posterior,
+
+       WᵀΣW ~ IW₂(WᵀS*W, κ* − P + 2),   Wᵀ(μ₁ − μ₀) | Σ ~ N(D, V),
+       V = WᵀΣ₀W/ν₀* + WᵀΣ₁W/ν₁*,       AUC_a = Φ(d_a/√(w_aᵀ(Σ₀ + Σ₁)w_a)),
+
+   with Σ₀ = Σ₁ or one each. ``Σ = R(BBᵀ)⁻¹Rᵀ`` for any root R of the scatter and
+   Bartlett's triangular B makes draws; the probability that a is better is a normal
+   one given Σ, and only Σ is averaged over.
+
+8. More than two classes (``_pairwise``). The mean AUC over the M pairs has the mean of
+   the means; the widest case of their dependence is the comonotonic sum,
+   ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``: none has a larger variance.
+
+References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),
+https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE);
+Dunnett & Sobel (1954), https://doi.org/10.1093/biomet/41.1-2.153, for section 5;
+Kaas, Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3, for
+section 8.
+"""

@@ -1,4 +1,4 @@
-"""Law of ``√2 Z = μR + √v N``, ``R = √(χ²_df/df)``, and of mixtures of such Z.
+"""Distribution of ``√2 Z = μR + √v N``, ``R = √(χ²_df/df)``, and mixtures of such Z.
 
 ``P(Z ≤ z)`` is a noncentral t probability. Here it is one trapezoidal rule over the
 source that spreads less, R or N, the other one in closed form: then the integrand is
@@ -13,25 +13,31 @@ from scipy.optimize import brentq
 from scipy.special import chdtr, chdtrc, gammaln, ndtr
 
 _FEW_DF = 8.0  # below, the density of log χ² is skewed and wants more nodes
-_LOST = 1e-12  # share of a quantile's level that dropped cells may hold
+_STILL_DF = 1e40  # R = 1 ± 1e-20: one node is exact in float64, Z is normal
+_LOST = 1e-12  # share of a quantile's level that dropped components may hold
 
 
-class ProbitLaw:
+class ProbitDistribution:
     """Mixture of ``Z = (μR + √v N)/√2``; quadrature nodes are laid once.
 
     Parameters
     ----------
-    weight, mu, root_v, df : ndarray of shape (n_cells,)
+    weight, mu, root_v, df : ndarray of shape (n_components,)
     """
 
     def __init__(self, weight, mu, root_v, df):
-        self._cells = weight, mu, root_v, df
-        over_chi = root_v >= np.abs(mu) / np.sqrt(2 * df)
-        few = df < _FEW_DF
+        self._components = weight, mu, root_v, df
+        # Var(μR) = μ²/(2 df) nearly: integrate over the source that spreads less
+        over_chi = (root_v >= np.abs(mu) / np.sqrt(2 * df)) | (df > _STILL_DF)
+        few, still = df < _FEW_DF, df > _STILL_DF
         self._parts = [
-            rule(*(x[chosen] for x in self._cells), nodes)
-            for rule, side in ((_OverChi, over_chi), (_OverNormal, ~over_chi))
-            for chosen, nodes in ((side & few, 257), (side & ~few, 97))
+            quadrature(*(x[chosen] for x in self._components), nodes)
+            for quadrature, side in ((_OverChi, over_chi), (_OverNormal, ~over_chi))
+            for chosen, nodes in (
+                (side & few, 257),
+                (side & ~few & ~still, 97),
+                (side & still, 1),
+            )
             if chosen.any()
         ]
 
@@ -49,10 +55,10 @@ class ProbitLaw:
 
     def quantile(self, level, start) -> float:
         """Z with ``P(Z ≤ z) = level``, by bracketing from a starting point."""
-        law = self._without_light_cells(_LOST * level)
+        heavy = self._without_light_components(_LOST * level)
 
         def excess(z):
-            return law.cdf(z) - level
+            return heavy.cdf(z) - level
 
         low = high = start
         step = 0.5
@@ -63,11 +69,11 @@ class ProbitLaw:
             high, step = high + step, 2 * step
         return brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
 
-    def _without_light_cells(self, mass):
-        weight = self._cells[0]
+    def _without_light_components(self, mass):
+        weight = self._components[0]
         order = np.argsort(weight)
         heavy = order[np.cumsum(weight[order]) > mass]
-        return ProbitLaw(*(x[heavy] for x in self._cells))
+        return ProbitDistribution(*(x[heavy] for x in self._components))
 
 
 class _OverChi:
@@ -81,8 +87,8 @@ class _OverChi:
         c = 80 / df[:, None]
         y = -(c + np.sqrt(2 * c))
         y = y + (c + 2 * np.sqrt(2 * c)) * np.linspace(0, 1, nodes)
-        rule = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
-        self._weight = weight[:, None] * rule / rule.sum(axis=1, keepdims=True)
+        height = np.exp(-df[:, None] / 2 * (np.expm1(y) - y))
+        self._weight = weight[:, None] * height / height.sum(axis=1, keepdims=True)
         self._location = mu[:, None] * np.exp(y / 2)
         self._root_v = root_v[:, None]
 
@@ -101,8 +107,8 @@ class _OverNormal:
 
     def __init__(self, weight, mu, root_v, df, nodes):
         self._normal = 10 * np.linspace(-1, 1, nodes)
-        rule = np.exp(-(self._normal**2) / 2)
-        self._weight = weight[:, None] * rule / rule.sum()
+        height = np.exp(-(self._normal**2) / 2)
+        self._weight = weight[:, None] * height / height.sum()
         self._mu, self._root_v, self._df = mu[:, None], root_v[:, None], df[:, None]
 
     def _r(self, x):

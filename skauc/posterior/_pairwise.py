@@ -1,14 +1,10 @@
-"""The mean AUC of all pairs of classes, and what is known of it.
+"""The mean AUC of all pairs of classes, and what is known of it (section 8).
 
 Of K > 2 classes each pair (i, j) has its own posterior, from its own rows and its own
-rule. The average over pairs has the average mean, whatever the pairs share. Its spread
-depends on how they depend on each other: they share rows and coefficients, and no
-joint posterior is known. The widest case is taken, in which all pairs are high
-together and low together,
-
-    quantile(q) = (1/M) Σ_pairs quantile_pair(q),
-
-the comonotonic sum: none has a larger variance (Kaas, Dhaene & Goovaerts 2000).
+linear model. The average over pairs has the average mean, whatever the pairs share.
+Its spread depends on how they depend on each other: they share rows and coefficients,
+and no joint posterior is known. The widest case is taken, in which all pairs are high
+together and low together.
 """
 
 from __future__ import annotations
@@ -19,16 +15,16 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from .._validation import check_level
-from ..roc._base import as_rate
+from ..statistics._numbers import as_rate
 from ._auc_posterior import AUCPosterior
+from ._distribution import AUCDistribution, generator
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 _LEVELS = ndtr(_NODES)  # a quantile is smooth in Φ⁻¹(q), not in q
 
 
-@dataclass(frozen=True, eq=False)
-class PairwiseAUCPosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseAUCPosterior(AUCDistribution):
     """Posterior of the mean AUC over the pairs of classes, with scipy's verbs.
 
     Made by :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score` for more
@@ -83,10 +79,6 @@ class PairwiseAUCPosterior:
         bound = np.mean([pair.std() for pair in self.pairs.values()])
         return float(min(spread, bound))
 
-    def median(self) -> float:
-        """Median of the average."""
-        return float(self.ppf(0.5))
-
     def ppf(self, q):
         """Quantiles of the average, elementwise: means of the pairs' quantiles."""
         q = as_rate("q", q)
@@ -112,25 +104,6 @@ class PairwiseAUCPosterior:
         out[inside] = 1 / np.mean(slopes, axis=0)
         return out.reshape(x.shape)[()]
 
-    def interval(self, confidence_level=0.95):
-        """Equal-tailed credible interval ``(low, high)``.
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-
-        Returns
-        -------
-        low, high : float
-
-        Raises
-        ------
-        ValueError
-            If the level lies outside (0, 1).
-        """
-        tail = (1 - check_level("confidence_level", confidence_level)) / 2
-        return float(self.ppf(tail)), float(self.ppf(1 - tail))
-
     def rvs(self, size=None, random_state=None):
         """Draws of the average AUC.
 
@@ -144,10 +117,14 @@ class PairwiseAUCPosterior:
         -------
         float or ndarray
         """
-        rng = random_state
-        if not isinstance(rng, np.random.RandomState):
-            rng = np.random.default_rng(rng)
-        return self.ppf(rng.uniform(size=size))
+        return self.ppf(generator(random_state).uniform(size=size))
+
+    def _rows(self, confidence_level):
+        rows = {"mean of pairs": self._summary(confidence_level)}
+        return rows | {
+            f"{i} | {j}": pair._summary(confidence_level)
+            for (i, j), pair in self.pairs.items()
+        }
 
     def _level(self, x):
         if np.isnan(x):

@@ -1,4 +1,4 @@
-"""What a ROC curve says of itself, whatever the laws of the scores.
+"""What a ROC curve says of itself, whatever the distributions of the scores.
 
 A curve knows ``fpr(t), tpr(t)``, the area over ``FPR ≤ u`` and the thresholds at which
 the densities of the two classes are equal; the rest follows.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..statistics._numbers import as_flag, as_number, as_numbers
+from ..statistics._numbers import as_flag, as_number
 
 
 class YoudenPoint(NamedTuple):
@@ -83,11 +83,3 @@ class ROCCurve:
     def _point(self, t):
         fpr, tpr = float(self.fpr(t)), float(self.tpr(t))
         return YoudenPoint(float(t), fpr, tpr, tpr - fpr)
-
-
-def as_rate(name, value):
-    """Array of numbers in [0, 1]."""
-    value = as_numbers(name, value)
-    if not np.all((value >= 0) & (value <= 1)):
-        raise ValueError(f"{name} must lie in [0, 1], got {value}")
-    return value

@@ -19,8 +19,8 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from ..statistics._moments import Moments
-from ..statistics._numbers import as_flag, as_number, as_numbers
-from ._base import ROCCurve, as_rate
+from ..statistics._numbers import as_flag, as_number, as_numbers, as_rate
+from ._base import ROCCurve
 
 
 @dataclass(frozen=True)

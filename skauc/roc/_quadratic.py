@@ -1,4 +1,4 @@
-"""The ROC curve of a quadratic rule between normal classes.
+"""The ROC curve of a quadratic discriminant between normal classes.
 
 The log likelihood ratio of two normal densities,
 
@@ -10,7 +10,8 @@ is a quadratic function. For x = m + Lz, z ~ N(0, I), and ``T_k = Σ_k^{−½}L`
     A = ½(T₀ᵀT₀ − T₁ᵀT₁),  b = T₀ᵀd₀ − T₁ᵀd₁,
     c = ½(d₀ᵀd₀ − d₁ᵀd₁) + ½ log(|Σ₀|/|Σ₁|) + log odds:
 
-a quadratic form in normals in every normal class, whether the rule's own or another.
+a quadratic form in normals in every normal class, whether the
+discriminant's own or another.
 The AUC is ``P(S₁ − S₀ > 0)``, one quadratic form in the normals of both classes.
 """
 
@@ -23,7 +24,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from ._base import ROCCurve, YoudenPoint, as_rate
+from ..statistics._numbers import as_rate
+from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
 # Thresholds tried for Youden's point, in deviations from a mean and from a vertex
@@ -121,7 +123,7 @@ def _check_definite(name, covariance):
 
 
 def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> QuadraticForm:
-    """Law of ``log φ_pos(x) − log φ_neg(x) + log_odds`` where x has the first law."""
+    """``log φ_pos(x) − log φ_neg(x) + log_odds`` where x has the first distribution."""
     T0, T1 = neg.whitened(x.root()), pos.whitened(x.root())
     d0, d1 = neg.whitened(x.mean - neg.mean), pos.whitened(x.mean - pos.mean)
     log_ratio = np.log(neg.deviations).sum() - np.log(pos.deviations).sum()
@@ -136,15 +138,15 @@ def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> Quadrat
 class QuadraticROC(ROCCurve):
     """ROC curve of two score distributions that are quadratic forms in normals.
 
-    Answers: if the classes are normal with their own covariances and a quadratic rule
-    scores them, what are the ROC curve, its area and its best threshold? Each number
-    is a contour integral, milliseconds for tens of features; a partial area is an
+    Answers: if the classes are normal with their own covariances and a quadratic
+    discriminant scores them, what are the ROC curve, its area and its best
+    threshold? Each number is a contour integral, milliseconds for tens of features; a partial area is an
     integral of such, up to seconds; no data are kept.
 
     Parameters
     ----------
     neg, pos : QuadraticForm
-        Law of the score in each class.
+        Distribution of the score in each class.
     log_odds : float, default=None
         Where the score is the log likelihood ratio of the two classes plus a constant:
         that constant. None for any other score.
@@ -168,7 +170,8 @@ class QuadraticROC(ROCCurve):
     ``max_fpr=1e-4``, 15 % at 1e-8, nothing is right below). It takes hundredths of a
     second to a second, more for a hundred features.
 
-    As an *estimate* from the rows that gave the laws the plug-in curve is optimistic.
+    As an *estimate* from the rows that gave the distributions the plug-in curve is
+    optimistic.
 
     References
     ----------
@@ -290,7 +293,10 @@ class QuadraticROC(ROCCurve):
             return max_fpr * self.pos.sf(self.neg.offset)
         # The curve has a corner where the densities of one or two terms are not smooth,
         # and a jump at a point mass.
-        marks = {float(self.fpr(law.vertex())) for law in self._laws}
+        marks = {
+            float(self.fpr(distribution.vertex()))
+            for distribution in self._distributions
+        }
         ends = [0.0, *sorted(v for v in marks if 0 < v < max_fpr), max_fpr]
         return sum(_integrate(self.roc, a, b) for a, b in pairwise(ends))
 
@@ -310,11 +316,11 @@ class QuadraticROC(ROCCurve):
         """The best of many thresholds, and where the densities cross beside it."""
         points = [
             [
-                [law.vertex(), np.nextafter(law.offset, -np.inf)],
-                law.mean() + law.std() * _FROM_MEAN,
-                law.vertex() + law.std() * _FROM_VERTEX,
+                [distribution.vertex(), np.nextafter(distribution.offset, -np.inf)],
+                distribution.mean() + distribution.std() * _FROM_MEAN,
+                distribution.vertex() + distribution.std() * _FROM_VERTEX,
             ]
-            for law in self._laws
+            for distribution in self._distributions
         ]
         t = np.unique(np.concatenate([*points[0], *points[1]]))
         t = t[np.isfinite(t)]
@@ -331,7 +337,7 @@ class QuadraticROC(ROCCurve):
         return found
 
     @property
-    def _laws(self):
+    def _distributions(self):
         return self.neg, self.pos
 
 

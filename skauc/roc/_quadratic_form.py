@@ -1,4 +1,4 @@
-"""The law of a quadratic function of normal variables, as a value.
+"""The distribution of a quadratic function of normal variables, as a value.
 
 A quadratic function of a normal vector is, after a rotation,
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._base import as_rate
+from ..statistics._numbers import as_rate
 from ._contour_integral import (
     centred_cumulant,
     two_sum,
@@ -25,11 +25,11 @@ from ._contour_integral import (
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """Law of ``S = c + Σ_j (λ_j z_j² + b_j z_j)``, z_j independent standard normal.
+    """Distribution of ``S = c + Σ_j (λ_j z_j² + b_j z_j)``, z_j independent N(0, 1).
 
-    Answers what the scores of a quadratic rule are, how often they exceed a threshold,
-    and, as the difference of two classes, which class has the larger one. Costs about
-    100 evaluations of K(s), O(P) each, per threshold.
+    Answers what the scores of a quadratic discriminant are, how often they exceed a
+    threshold, and, as the difference of two classes, which class has the larger one. Costs
+    about 100 evaluations of K(s), O(P) each, per threshold.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class QuadraticForm:
 
     @classmethod
     def from_matrix(cls, matrix, vector, constant=0.0) -> QuadraticForm:
-        """Law of ``zᵀAz + bᵀz + c`` for a symmetric A.
+        """Distribution of ``zᵀAz + bᵀz + c`` for a symmetric A.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class QuadraticForm:
         return QuadraticForm(-self.weights, -self.slopes, -self.offset)
 
     def __sub__(self, other: QuadraticForm) -> QuadraticForm:
-        """Law of the difference of two independent forms."""
+        """Distribution of the difference of two independent forms."""
         return QuadraticForm(
             np.concatenate([self.weights, -other.weights]),
             np.concatenate([self.slopes, -other.slopes]),

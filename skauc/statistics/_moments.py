@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from ._numbers import as_flag, as_numbers
+from ._numerics import TINY, block_rows
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
-_BLOCK_BYTES = 2 * 2**20  # rows are copied and multiplied in blocks of this size
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 
 
@@ -287,12 +287,11 @@ def _as_weight(sample_weight, n):
 
 def _block_rows(n_features, featurewise=True):
     """Rows of a block: 2 MiB, or as large as the P×P scatter if that is larger."""
-    rows = max(_BLOCK_BYTES // (8 * n_features), 1)
-    return rows if featurewise else max(rows, n_features)
+    return block_rows(n_features, least=1 if featurewise else n_features)
 
 
 def _from_rows(X, rows, weight, featurewise):
-    """Moments of the given rows; the one door to dense and sparse."""
+    """Moments of the given rows; dense or sparse."""
     if weight is not None:
         rows = rows[weight[rows] != 0]
     with np.errstate(over="ignore", invalid="ignore"):  # named below
@@ -394,7 +393,7 @@ def _sparse_featurewise(X, rows, weight):
     X.sum_duplicates()
     weight = np.ones(len(rows)) if weight is None else weight[rows]
     n = weight.sum()
-    mean = X.T @ weight / max(n, np.finfo(float).tiny)
+    mean = X.T @ weight / max(n, TINY)
     # Stored entries deviate from the mean, the absent ones by the mean itself.
     row_weight = np.repeat(weight, np.diff(X.indptr))
     stored = np.bincount(X.indices, row_weight, minlength=X.shape[1])
@@ -410,7 +409,7 @@ def _sparse_full(X, rows, weight):
     Z = X[rows].astype(float)
     w = np.ones(len(rows)) if weight is None else weight[rows]
     n = w.sum()
-    mean = Z.T @ w / max(n, np.finfo(float).tiny)
+    mean = Z.T @ w / max(n, TINY)
     raw = (Z.T @ Z.multiply(w[:, None])).toarray()
     scatter = raw - np.outer(mean, mean) * n
     if np.all(np.diag(scatter) >= 1e-8 * np.diag(raw)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 
@@ -22,6 +24,21 @@ def as_number(name: str, value) -> float:
     if array.ndim:
         raise ValueError(f"{name} must be one number, got {_short(value)}")
     return float(array)
+
+
+def as_rate(name: str, value) -> np.ndarray:
+    """Array of numbers in [0, 1]."""
+    value = as_numbers(name, value)
+    if not np.all((value >= 0) & (value <= 1)):
+        raise ValueError(f"{name} must lie in [0, 1], got {value}")
+    return value
+
+
+def as_level(name: str, value) -> float:
+    """One number in (0, 1)."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    return float(value)
 
 
 def as_flag(name: str, value) -> bool:

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-_BLOCK_BYTES = 2**21
+from ._numerics import block_rows
+
 _EPS = np.finfo(float).eps
 
 
@@ -71,7 +72,7 @@ class RowSpace:
     def _blocks(self):
         """Columns of Z, at least n at a time."""
         n, P = self.X.shape
-        width = max(_BLOCK_BYTES // (8 * n), n)
+        width = block_rows(n, least=n)
         scale = np.broadcast_to(self.scale, P)
         for start in range(0, P, width):
             part = slice(start, start + width)

@@ -477,7 +477,7 @@ def test_moved_is_exact_in_the_mean(target, stretch):
         D=[0.5, 1.5, 3.0], v=[0.2, 0.1, 0.3], q=[40.0, 20.0, 90.0],
         df=[30.0, 60.0, 12.0], weight=[0.5, 0.3, 0.2],
     )  # fmt: skip
-    moved = cells.moved(target, stretch, choice_probit=1.25, leave_pair_out=0.6)
+    moved = cells.with_mean_and_scale(target, stretch, choice_probit=1.25, leave_pair_out=0.6)
     assert moved.mean() == pytest.approx(stats.norm.cdf(target), rel=1e-9)
     assert moved.mean_probit() == pytest.approx(target, abs=1e-9)
     assert moved.choice("probit") == 1.25
@@ -489,7 +489,7 @@ def test_moved_is_exact_in_the_mean(target, stretch):
 def test_the_spread_is_the_wanted_one_wherever_the_mean_goes(target):
     # Part of the spread of Z rides on χ², in proportion to D: here a third of it.
     cells = AUCPosterior.from_cells(D=2.0, v=0.1, q=10.0, df=20.0)
-    moved = cells.moved(target, np.sqrt(3))
+    moved = cells.with_mean_and_scale(target, np.sqrt(3))
     ratio = moved.probit_moments()[1] / cells.probit_moments()[1]
     assert ratio == pytest.approx(3, rel=1e-9)
 
@@ -497,7 +497,7 @@ def test_the_spread_is_the_wanted_one_wherever_the_mean_goes(target):
 def test_spread_that_no_cell_can_have_stays_positive():
     cells = AUCPosterior.from_cells(D=300.0, v=0.1, q=10.0, df=20.0)
     for target in (0.0, 4.0):
-        posterior = cells.moved(target, np.sqrt(3))
+        posterior = cells.with_mean_and_scale(target, np.sqrt(3))
         assert posterior.mean_probit() == pytest.approx(target, abs=1e-9)
         assert 0 < posterior.std() < 0.5
 
@@ -508,7 +508,7 @@ def test_stretch_is_the_factor_of_the_spread(stretch):
     still = stretch * cells.probit_moments()[0]
     # with the shift 0 the factor is exact ...
     z = still / np.sqrt(1 + stretch**2 * cells.probit_moments()[1])
-    moved = cells.moved(z, stretch)
+    moved = cells.with_mean_and_scale(z, stretch)
     ratio = moved.probit_moments()[1] / cells.probit_moments()[1]
     assert ratio == pytest.approx(stretch**2, rel=0.01)
     # ... and the moments are those of draws

@@ -1,6 +1,6 @@
 """Gaussian AUC: the post's printed numbers, and the panel's parts by brute force."""
 
-import linear_rules
+import linear_models
 import numpy as np
 import paper_gaussian_auc as paper
 import pytest
@@ -167,7 +167,7 @@ def test_slope_of_a_known_law():
 
 @pytest.mark.parametrize("most", [20_000, 50])
 def test_pairwise_rule_is_the_least_pairwise_loss(rng, monkeypatch, most):
-    monkeypatch.setattr(linear_rules, "MOST_PAIRS", most)
+    monkeypatch.setattr(linear_models, "MOST_PAIRS", most)
     X, y = rng.normal(size=(25, 3)), np.arange(25) < 10
     X[y] += 0.7
     gaps = np.array([a - b for a in X[y] for b in X[~y]])
@@ -176,50 +176,50 @@ def test_pairwise_rule_is_the_least_pairwise_loss(rng, monkeypatch, most):
         return 25 * np.mean(np.logaddexp(0, -gaps @ w)) + w @ w / 2
 
     best = minimize(loss, np.zeros(3), options={"gtol": 1e-8})
-    rule = linear_rules.PairwiseLogistic().fit(X, y)
+    model = linear_models.PairwiseLogistic().fit(X, y)
     if most > len(gaps):
-        assert rule.coef_[0] == pytest.approx(best.x, abs=1e-3)
-        score = rule.decision_function(X)
+        assert model.coef_[0] == pytest.approx(best.x, abs=1e-3)
+        score = model.decision_function(X)
         assert count_pairs(y, score, 0.5) == pytest.approx(
             count_pairs(y, X @ best.x, 0.5), abs=0.02
         )
     else:  # 50 of 150 pairs: near the best, and above it
-        assert best.fun < loss(rule.coef_[0]) < 1.1 * best.fun
+        assert best.fun < loss(model.coef_[0]) < 1.1 * best.fun
 
 
 def test_penalised_rules_in_the_span_of_the_rows(rng, monkeypatch):
     X, y = rng.normal(size=(60, 90)), np.arange(60) % 2 == 0
     X[y, :5] += 1
-    monkeypatch.setattr(linear_rules, "load", lambda name, folder: (X, y))
-    monkeypatch.setattr(linear_rules, "WIDEST_LDA", 80)
-    found = linear_rules.half("any", 3, None)
+    monkeypatch.setattr(linear_models, "load", lambda name, folder: (X, y))
+    monkeypatch.setattr(linear_models, "WIDEST_LDA", 80)
+    found = linear_models.half("any", 3, None)
     split = StratifiedShuffleSplit(1, train_size=0.5, random_state=3)
     ((train, test),) = split.split(X, y)
     scaler = StandardScaler().fit(X[train])
     model = LogisticRegression(tol=1e-8).fit(scaler.transform(X[train]), y[train])
     score = model.decision_function(scaler.transform(X[test]))
-    assert found[linear_rules.PEER] == pytest.approx(
+    assert found[linear_models.PEER] == pytest.approx(
         count_pairs(y[test], score, 0.5), abs=0.01
     )
-    assert found[linear_rules.LDA] is None
+    assert found[linear_models.LDA] is None
     assert (found["rows"], found["features"]) == (30, 90)
 
 
 def test_tables_by_hand():
-    rules = dict.fromkeys(linear_rules.RULES, 0.8)
+    aucs = dict.fromkeys(linear_models.MODELS, 0.8)
     runs = [
-        rules | {"rows": 50, "features": 3, linear_rules.AUTO: 0.8 + gap}
+        aucs | {"rows": 50, "features": 3, linear_models.AUTO: 0.8 + gap}
         for gap in (0.01, 0.02, 0.03)
     ]
-    (row,) = linear_rules.set_rows({"one": runs})
+    (row,) = linear_models.set_rows({"one": runs})
     assert row["group"] == "P <= n/10"
-    assert row[linear_rules.AUTO] == pytest.approx(0.02)
+    assert row[linear_models.AUTO] == pytest.approx(0.02)
     # s = .01, three halves: (1/3 + 1) s².
-    assert row[f"{linear_rules.AUTO} SE"] == pytest.approx(0.01 * np.sqrt(4 / 3))
-    summary = linear_rules.summary_rows([row])
+    assert row[f"{linear_models.AUTO} SE"] == pytest.approx(0.01 * np.sqrt(4 / 3))
+    summary = linear_models.summary_rows([row])
     first = summary[0]
-    assert (first["rule"], first["won"], first["clearly won"]) == (
-        linear_rules.AUTO,
+    assert (first["model"], first["won"], first["clearly won"]) == (
+        linear_models.AUTO,
         1,
         0,
     )
@@ -230,12 +230,12 @@ def test_panel_holds_the_files_of_the_directory(data_dir, tmp_path):
     arguments = ["--fast", "--part", "panel", "--data-dir", str(data_dir)]
     rows = paper.main([*arguments, "--out", str(tmp_path)])["panel"]
     by_set = {row["set"]: row for row in rows}
-    assert set(by_set) == set(linear_rules.FAST_SETS)
-    assert by_set["ma_alon"][linear_rules.LDA] is None
+    assert set(by_set) == set(linear_models.FAST_SETS)
+    assert by_set["ma_alon"][linear_models.LDA] is None
     assert by_set["pima"]["training rows"] == 384
     # Without shrinkage 60 features are too many for 104 rows.
     sonar = by_set["sonar"]
-    assert sonar[linear_rules.PLAIN] < sonar[linear_rules.AUTO] - 0.03
+    assert sonar[linear_models.PLAIN] < sonar[linear_models.AUTO] - 0.03
 
 
 def test_a_part_alone_keeps_the_claims_of_the_others(run):

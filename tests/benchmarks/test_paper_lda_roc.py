@@ -111,8 +111,8 @@ def test_plug_in_is_optimistic_with_thirty_features(tables):
 
 
 def test_what_corrects_it(tables):
-    # The Bayesian AUC errs to the other side at 60 rows. Its second witness,
-    # leave-pair-out of the same fit, is nearer than the theory at both sizes.
+    # The Bayesian AUC errs to the other side at 60 rows. The leave-pair-out
+    # estimate from the same fit is nearer than the theory at both sizes.
     for rows in (60, 398):
         plug_in = abs(cell(tables, "all 30", rows, "plug-in")["bias"])
         assert abs(cell(tables, "all 30", rows, "leave-pair-out")["bias"]) < plug_in

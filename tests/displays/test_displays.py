@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skauc
 from skauc import (
     AUCPosteriorDisplay,
     BinormalROC,
@@ -20,6 +21,7 @@ from skauc import (
 )
 from skauc.displays._roc import _band
 from skauc.statistics._moments import Moments
+from skauc.statistics._result import picture
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -224,3 +226,35 @@ def test_band_contains_the_curve(fitted):
     fpr, low, high = display.band
     curve = display.roc.roc(fpr)
     assert np.all((low <= curve + 1e-12) & (curve <= high + 1e-12))
+
+
+# Short ways ---------------------------------------------------------------------------
+
+
+def test_an_estimate_plots_its_scores(plt):
+    y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    drawn = skauc.auc_estimate(y, score).plot()
+    expected = BinormalROCDisplay.from_predictions(y, score)
+    assert drawn.line_.get_ydata() == pytest.approx(expected.line_.get_ydata())
+    assert drawn.tpr == pytest.approx(expected.tpr)
+    assert drawn.band_ is not None
+    _, ax = plt.subplots()
+    weight = [1, 2, 1, 1, 1, 1, 3, 1]
+    weighted = skauc.auc_estimate(y, score, sample_weight=weight).plot(ax, name="w")
+    assert weighted.ax_ is ax
+    expected = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
+    assert weighted.roc == expected.roc
+
+
+def test_no_band_for_rows_in_groups():
+    y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    grouped = skauc.auc_estimate(y, score, groups=[0, 0, 1, 1, 2, 2, 3, 3])
+    assert grouped.plot().band_ is None
+    assert grouped.plot(plot_band=True).band_ is not None
+
+
+def test_a_posterior_is_drawn_by_its_display():
+    posterior = skauc.AUCPosterior.from_cells(D=2.0, v=0.1, q=40.0, df=43)
+    drawn = picture(posterior, name="ridge")
+    assert isinstance(drawn, AUCPosteriorDisplay)
+    assert drawn.line_.get_label() == "ridge: 0.92 [0.82, 0.98]"

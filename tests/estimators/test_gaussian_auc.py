@@ -24,6 +24,7 @@ from skauc import (
     class_moments,
 )
 from skauc.estimators._rayleigh import RayleighProblem
+from skauc.estimators._shrinkage import _probit_of_bayesian_auc
 
 SOLVERS = ("bfgs", "closed_form")
 
@@ -190,9 +191,9 @@ def test_credit_is_the_adaptive_posterior_of_a_direction(n, P, constant):
     rng = np.random.default_rng(0)
     for rows in rng.standard_normal((3, len(y))):
         w = (X - problem.origin).T @ rows  # in the span of the rows
-        credit = problem._credit()(problem.enter(w)[None, :])
+        probit = _probit_of_bayesian_auc(problem)(problem.enter(w)[None, :])
         posterior = learnt.cells.posterior(learnt.cells.eigen.project(w, X @ w))
-        assert credit == pytest.approx(posterior.mean_probit(), rel=1e-6)
+        assert probit == pytest.approx(posterior.mean_probit(), rel=1e-6)
 
 
 def test_bayes_without_any_spread_shrinks_fully():

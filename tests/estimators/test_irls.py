@@ -225,7 +225,7 @@ def test_sparse_rows_and_other_memory_give_the_same():
 def test_blocks_do_not_matter(monkeypatch):
     X, codes = problem(3)
     plain = irls(X, codes, 3)
-    monkeypatch.setattr("skauc.estimators._irls._BLOCK_BYTES", 64)
+    monkeypatch.setattr("skauc.estimators._likelihood._BLOCK_BYTES", 64)
     assert irls(X, codes, 3).coef == pytest.approx(plain.coef, rel=1e-10)
 
 

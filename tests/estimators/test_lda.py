@@ -177,7 +177,9 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
     mixed = np.array([None, "a"], object)[y.astype(int)]
     with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
         kind().fit(X, mixed)
-    for priors in ([1.0], [-1, 2], {}, "x"):
+    with pytest.raises(ValueError, match=r"priors must be non-negative, got \[-1, 2\]"):
+        kind(priors=[-1, 2]).fit(X, y)
+    for priors in ([1.0], {}, "x"):
         with pytest.raises(ValueError, match="priors must hold a number >= 0 for each"):
             kind(priors=priors).fit(X, y)
     with pytest.raises(ValueError, match=r"got .*e\+15\d in feature 0"):

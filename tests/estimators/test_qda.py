@@ -48,10 +48,10 @@ def expected_score(model, X):
 # Oracle -------------------------------------------------------------------------------
 
 
-def test_ten_million_rows_of_each_fitted_class():
+def test_two_million_rows_of_each_fitted_class():
     X, y = two_classes(60, 40, P=2, seed=5)
     model = QuadraticDiscriminantROC(store_covariance=True, priors=[0.7, 0.3]).fit(X, y)
-    rng, block, blocks = np.random.default_rng(0), 500_000, 20
+    rng, block, blocks = np.random.default_rng(0), 500_000, 4
     t = model.roc_.threshold([0.5, 0.1, 0.01])
     roots = [np.linalg.cholesky(covariance).T for covariance in model.covariance_]
     above, wins = np.zeros((2, len(t))), 0

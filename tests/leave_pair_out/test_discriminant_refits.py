@@ -7,7 +7,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skauc import GaussianAUCClassifier
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
-from skauc.leave_pair_out._discriminant_refits import refit_discriminant
+from skauc.leave_pair_out._discriminant_refits import (
+    refit_discriminant,
+    ridge_of_discriminant,
+)
 from skauc.model_selection._refit_objective import discriminant_rule
 
 LDA = LinearDiscriminantAnalysis
@@ -73,3 +76,17 @@ def test_what_is_not_known():
     assert discriminant_rule(GaussianAUCClassifier(shrinkage="bayes"), shape) is None
     assert discriminant_rule(LDA(solver="lsqr"), shape) is None
     assert discriminant_rule(LDA(), shape, np.ones(30)) is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_ridge_has_the_direction_of_the_discriminant(model):
+    X, positive = _rows(60, 5)
+    rule = discriminant_rule(model, X.shape)
+    A, fit = ridge_of_discriminant(rule, X, positive, np.ones(60))
+    t = np.where(positive, 1.0, -1.0)
+    ones = np.column_stack([A, np.ones(60)])
+    normal = (ones.T * fit.case_weight) @ ones + np.diag([1.0] * 5 + [0.0])
+    score = ones @ np.linalg.solve(normal, ones.T @ (fit.case_weight * t))
+    true = model.fit(X, positive).decision_function(X)
+    assert np.corrcoef(score, true)[0, 1] > 1 - 1e-9

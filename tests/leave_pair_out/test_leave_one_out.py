@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.svm import LinearSVC
 
+from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import leave_one_out_scores, leverages
 from skauc.leave_pair_out._losses import loss_derivatives
@@ -73,3 +75,31 @@ def test_l1_leaves_the_active_features():
     np.testing.assert_allclose(
         leverages(fit, X, curvature) + 1 / curvature.sum(), hat, rtol=1e-6
     )
+
+
+def test_hessian_of_very_many_rows_from_a_sample(monkeypatch):
+    X, positive = _rows(3000, 4)
+    model = LinearSVC(C=0.1).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    exact = leave_one_out_scores(fit, X, positive)
+    monkeypatch.setattr(_leave_one_out, "_HESSIAN_ROWS", 500)
+    z = X @ fit.w + fit.intercept
+    step, sampled = exact - z, leave_one_out_scores(fit, X, positive) - z
+    # a sample of 500 knows the Hessian to some 5 %
+    assert np.linalg.norm(sampled - step) < 0.15 * np.linalg.norm(step)
+    assert np.linalg.norm(sampled - step) > 0
+
+
+def test_frequency_weights_leave_one_of_equal_rows_out():
+    X, positive = _rows(25, 3)
+    weight = np.arange(25) % 3 + 1
+    model = RidgeClassifier(alpha=2.0, fit_intercept=False)
+    model.fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight.astype(float))
+    scores = leave_one_out_scores(fit, X, positive, weight.astype(float))
+    for i in range(25):
+        less = weight - (np.arange(25) == i)
+        model.fit(X, positive, sample_weight=less)
+        np.testing.assert_allclose(
+            scores[i], model.decision_function(X[[i]])[0], rtol=1e-8
+        )

@@ -174,8 +174,10 @@ def test_a_class_of_one_row_has_none():
     assert second_source(fit, X, positive, weight) is None
 
 
+@pytest.mark.parametrize("work", [2e10, 0.0], ids=["bootstrap", "leave-pair-out"])
 @pytest.mark.parametrize("model", SMOOTH, ids=str)
-def test_prepared_changes_nothing(model):
+def test_prepared_changes_nothing(model, work, monkeypatch):
+    monkeypatch.setattr(_second_source, "_WORK", work)
     X, positive = design(30, 50)
     fit = training_objective(model.fit(X, positive), X, positive)
     expected = second_source(fit, X, positive)
@@ -254,3 +256,46 @@ def test_stochastic_gradient_descent_has_a_second_source(loss, shape):
     assert source.method == ".632+"
     score = model.decision_function(X)
     assert 0.5 <= source.auc < roc_auc_score(positive, score)
+
+
+def test_many_rows_of_a_discriminant_are_left_out_one_at_a_time():
+    X, positive = design(500, 4)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    assert source.method == "leave-one-out"
+    scores = np.empty(500)
+    for i in range(500):
+        keep = np.arange(500) != i
+        scores[i] = model.fit(X[keep], positive[keep]).decision_function(X[[i]])[0]
+    # its threshold moves with the row, here as in leave-pair-out: that part is theirs
+    assert source.auc == pytest.approx(roc_auc_score(positive, scores), abs=0.01)
+    apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
+    assert source.auc < apparent
+
+
+@pytest.mark.parametrize("method", ["leave-one-out", ".632+"])
+def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(method, monkeypatch):
+    """Unless that is another model: then it is refitted."""
+    if method == ".632+":
+        monkeypatch.setattr(_second_source, "_SAME_DIRECTION", 1.0)
+    X, positive = design(1000, 6)
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == method
+    assert second_source(fit, X, positive, prepared=prepare(X, positive)) == source
+    # ten refits: the mean of their AUCs on what they left out
+    each = []
+    for k in range(10):
+        out = np.arange(1000) % 10 == k
+        score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
+        each.append(roc_auc_score(positive[out], score))
+    assert source.auc == pytest.approx(np.mean(each), abs=0.015)
+
+
+def test_a_hinge_without_a_direction_has_none():
+    """Few positives in a soft margin: at the optimum w is 0, but for rounding."""
+    X, positive = design(1000, 6, share=0.2)
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
+    assert np.ptp(model.decision_function(X)) < 1e-6
+    assert second_source(training_objective(model, X, positive), X, positive) is None

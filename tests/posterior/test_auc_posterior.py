@@ -13,7 +13,7 @@ from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
 from skauc import AUCPosterior, BinormalROC, NormalInverseWishart, class_moments
-from skauc.posterior._auc_posterior import (
+from skauc.posterior._conjugate import (
     COVARIANCES,
     ProjectedPosterior,
     projected_posterior,
@@ -200,7 +200,7 @@ def test_tail_mean_keeps_relative_accuracy(df, t):
 )
 def test_mean_probit_where_the_tail_underflows(df, t):
     posterior = AUCPosterior.from_cells(D=t, v=1e-9, q=df, df=df)
-    t = float(posterior._t[0])
+    t = float(posterior._components.t[0])
     with mp.workdps(30):
         # ∫ of the density in log t, log of it by mpmath
         m_df, m_t = mp.mpf(df), mp.mpf(t)

@@ -94,7 +94,8 @@ def test_one_feature_with_very_unequal_variances(distance, power):
         np.testing.assert_allclose(rate, outside if power > 0 else inside, atol=1e-6)
         assert np.all((rate >= 0) & (rate <= 1))
     assert 0 <= roc.youden().j <= 1
-    assert 0 <= roc.partial_auc(0.1) <= 0.1
+    if distance == 1:  # seconds a call: one distance is enough for a range
+        assert 0 <= roc.partial_auc(0.1) <= 0.1
 
 
 @pytest.mark.parametrize("P", [1, 2, 15])
@@ -153,12 +154,17 @@ def test_auc_is_the_area(classes):
     roc = QuadraticROC.between_normals(*classes)
     spread = roc.neg.std() + roc.pos.std()
     marks = sorted({roc.neg.vertex(), roc.neg.mean(), roc.pos.mean()})
-    ends = [marks[0] - 60 * spread, *marks, marks[-1] + 60 * spread]
-    area = sum(
-        quad(lambda t: roc.neg.pdf(t) * roc.tpr(t), a, b, limit=200, epsabs=1e-9)[0]
-        for a, b in pairwise(ends)
-    )
-    # P = 1: the density is infinite at the vertex
+    ends = [marks[0] - 30 * spread, marks[0] - 5 * spread, *marks]
+    ends += [marks[-1] + 5 * spread, marks[-1] + 30 * spread]
+    # Gauss-Legendre, all nodes in one call, after s = x³(10 − 15x + 6x²): its flat ends
+    # take away the infinite density at the vertex of one feature
+    x, weight = np.polynomial.legendre.leggauss(200)
+    x, weight = (x + 1) / 2, weight / 2
+    s, slope = x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x) ** 2
+    area = 0.0
+    for a, b in pairwise(ends):
+        t = a + (b - a) * s
+        area += (b - a) * np.sum(weight * slope * roc.neg.pdf(t) * roc.tpr(t))
     assert roc.auc == pytest.approx(area, abs=1e-6 if len(classes[0]) == 1 else 1e-8)
 
 
@@ -170,9 +176,10 @@ def test_partial_area_is_the_trapezoid(classes, max_fpr):
     x, weight = np.polynomial.legendre.leggauss(200)
     x, weight = (x + 1) / 2, weight / 2
     area = max_fpr * np.sum(weight * 6 * x**5 * roc.roc(max_fpr * x**6))
-    assert roc.partial_auc(max_fpr) == pytest.approx(area, rel=1e-5)
+    partial = roc.partial_auc(max_fpr)  # seconds a call: asked once
+    assert partial == pytest.approx(area, rel=1e-5)
     if max_fpr == 0.999:
-        assert roc.auc - roc.partial_auc(max_fpr) == pytest.approx(0.001, rel=0.1)
+        assert roc.auc - partial == pytest.approx(0.001, rel=0.1)
 
 
 @classes

@@ -17,7 +17,7 @@ def make(n=9, P=40, rank=None, seed=0):
 @pytest.mark.parametrize("block", [1, 2**21])
 @pytest.mark.parametrize("rank", [None, 3])
 def test_coordinates_and_back(monkeypatch, block, rank):
-    monkeypatch.setattr("skauc.statistics._row_space._BLOCK_BYTES", block)
+    monkeypatch.setattr("skauc.statistics._numerics.BLOCK_BYTES", block)
     X, scale = make(rank=rank), np.linspace(0.5, 2, 40)
     shares = np.linspace(1, 3, 9)
     shares /= shares.sum()

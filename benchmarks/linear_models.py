@@ -1,19 +1,19 @@
-"""Linear rules on real sets: hold-out AUC over repeated stratified halves.
+"""Linear models on real sets: hold-out AUC over repeated stratified halves.
 
 Half of the rows train, the other half tells; features are standardised by the training
-rows. The rules:
+rows. The models:
 
 - *Gaussian AUC*, ``shrinkage="auto"`` (Ledoit–Wolf) and without shrinkage;
 - *logistic regression*, C = 1 (the peer) and C of five by 5-fold cross-validation;
 - *LDA* with Ledoit–Wolf shrinkage, up to 1600 features: it solves a P×P system;
-- *pairwise logistic*: the linear rule of least ``Σ log(1 + exp(−wᵀ(x₊ − x₋)))`` plus a
+- *pairwise logistic*: the linear score of least ``Σ log(1 + exp(−wᵀ(x₊ − x₋)))`` plus a
   ridge (RankNet; Burges et al. 2005, https://doi.org/10.1145/1102351.1102363).
 
-With more features than rows the penalised rules are fitted in the span of the training
+With more features than rows the penalised models are fitted in the span of the training
 rows, where their solution lies. The halves of one set overlap, so the standard error of
 a mean difference is Nadeau & Bengio's, ``√((1/J + n_test/n_train) s²)``
 (https://doi.org/10.1023/A:1024068626366). Rows are taken as independent; those of musk1
-and parkinsons are not, which troubles all rules alike.
+and parkinsons are not, which troubles all models alike.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from paper_runs import claim, resume
-from problems import load, real_names
+from problems_real import load, real_names
 from results_table import write_picture
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -70,7 +70,7 @@ class PairwiseLogistic:
         return X @ self.coef_[0]
 
 
-RULES = {
+MODELS = {
     PEER: LogisticRegression(max_iter=5_000),
     AUTO: GaussianAUCClassifier(solver="closed_form", shrinkage="auto"),
     PLAIN: GaussianAUCClassifier(solver="closed_form"),
@@ -82,12 +82,12 @@ RULES = {
     LDA: LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),  # lsqr may fail
     PAIRWISE: PairwiseLogistic(),
 }
-RIVALS = tuple(RULES)[1:]
+RIVALS = tuple(MODELS)[1:]
 COLOURS = ("#0072B2", "#56B4E9", "0.5", "#009E73", "#D55E00")
 
 
 def half(name, seed, data_dir):
-    """Hold-out AUC of every rule on one split; None where a rule is left out."""
+    """Hold-out AUC of every model on one split; None where one is left out."""
     X, y = load(name, Path(data_dir) if data_dir else None)
     split = StratifiedShuffleSplit(1, train_size=0.5, random_state=seed)
     ((train, test),) = split.split(X, y)
@@ -97,17 +97,17 @@ def half(name, seed, data_dir):
     span = np.eye(1)
     if X.shape[1] > len(train):
         span = np.linalg.qr(X_train.T)[0]
-    for rule, model in RULES.items():
-        if rule == LDA and X.shape[1] > WIDEST_LDA:
-            out[rule] = None
+    for title, model in MODELS.items():
+        if title == LDA and X.shape[1] > WIDEST_LDA:
+            out[title] = None
             continue
         A, B = X_train, X_test
-        if len(span) > 1 and rule in (PEER, TUNED, PAIRWISE):
+        if len(span) > 1 and title in (PEER, TUNED, PAIRWISE):
             A, B = A @ span, B @ span
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # singular Σ without shrinkage: a subject
             score = model.fit(A, y[train]).decision_function(B)
-        out[rule] = float(roc_auc_score(y[test], score))
+        out[title] = float(roc_auc_score(y[test], score))
     return out
 
 
@@ -129,13 +129,13 @@ def set_rows(results):
         row["group"] = group(row)
         peer = np.array([run[PEER] for run in runs])
         row[PEER] = peer.mean()
-        for rule in RIVALS:
-            if runs[0][rule] is None:
-                row |= {rule: None, f"{rule} SE": None}
+        for title in RIVALS:
+            if runs[0][title] is None:
+                row |= {title: None, f"{title} SE": None}
                 continue
-            gap = np.array([run[rule] for run in runs]) - peer
+            gap = np.array([run[title] for run in runs]) - peer
             error = np.sqrt((1 / len(gap) + 1) * gap.var(ddof=1))
-            row |= {rule: gap.mean(), f"{rule} SE": float(error)}
+            row |= {title: gap.mean(), f"{title} SE": float(error)}
         rows.append(row)
     return rows
 
@@ -148,15 +148,15 @@ def summary_rows(rows):
     out = []
     for name in ("all", *GROUPS):
         part = [row for row in rows if name in ("all", row["group"])]
-        for rule in RIVALS if part else ():
-            known = [row for row in part if row[rule] is not None]
-            gap = np.array([row[rule] for row in known])
-            error = np.array([row[f"{rule} SE"] for row in known])
+        for title in RIVALS if part else ():
+            known = [row for row in part if row[title] is not None]
+            gap = np.array([row[title] for row in known])
+            error = np.array([row[f"{title} SE"] for row in known])
             few = len(gap) < 2
             out.append(
                 {
                     "group": name,
-                    "rule": rule,
+                    "model": title,
                     "sets": len(gap),
                     "AUC - peer's": gap.mean() if len(gap) else np.nan,
                     "SE": np.nan if few else gap.std(ddof=1) / np.sqrt(len(gap)),
@@ -174,10 +174,10 @@ def draw(rows, path):
     rows = sorted(rows, key=lambda row: -row["features"] / row["training rows"])
     figure, ax = plt.subplots(figsize=(7, 1.6 + 0.22 * len(rows)))
     height = np.arange(len(rows))
-    for k, (rule, colour) in enumerate(zip(RIVALS, COLOURS, strict=True)):
-        gap = np.array([np.nan if row[rule] is None else row[rule] for row in rows])
+    for k, (title, colour) in enumerate(zip(RIVALS, COLOURS, strict=True)):
+        gap = np.array([np.nan if row[title] is None else row[title] for row in rows])
         lift = 0.13 * (k - 2)
-        ax.plot(gap, height - lift, "osd^v"[k], color=colour, ms=4, label=rule)
+        ax.plot(gap, height - lift, "osd^v"[k], color=colour, ms=4, label=title)
     ax.axvline(0, color="k", lw=1)
     ax.set_xscale("symlog", linthresh=0.01)
     ticks = (-0.2, -0.05, -0.01, 0, 0.01, 0.05)
@@ -214,15 +214,15 @@ def run(arguments):
 
 def claims(summary):
     """What paper and post promise for real data."""
-    mean = {(r["group"], r["rule"]): r["AUC - peer's"] for r in summary}
-    error = {(r["group"], r["rule"]): r["SE"] for r in summary}
+    mean = {(r["group"], r["model"]): r["AUC - peer's"] for r in summary}
+    error = {(r["group"], r["model"]): r["SE"] for r in summary}
     groups = [name for name in GROUPS if (name, AUTO) in mean]
     wide = [name for name in groups if name != groups[0]]
-    total = next(r for r in summary if (r["group"], r["rule"]) == ("all", AUTO))
+    total = next(r for r in summary if (r["group"], r["model"]) == ("all", AUTO))
 
-    def words(rule, where):
+    def words(title, where):
         return ", ".join(
-            f"{mean[g, rule]:+.4f} ({error[g, rule]:.4f}) {g}" for g in where
+            f"{mean[g, title]:+.4f} ({error[g, title]:.4f}) {g}" for g in where
         )
 
     return [

@@ -1,0 +1,127 @@
+"""Methods: functions from a run to an estimate of the AUC of each of its candidates.
+
+A method takes a :class:`panel_runs.Run` and returns :class:`Estimates`, or None where
+it has nothing to say of such a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+
+from skauc import AdaptivePrior, auc_posterior, cbauc_scorer, lpo_auc_scorer
+
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What a method says of the m candidates of a run.
+
+    ``score`` ranks them (None: by ``auc``); NaN in ``auc`` is "does not know".
+    """
+
+    auc: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    score: np.ndarray | None = None
+
+
+def cv5(run):
+    """Mean AUC of 5 stratified folds; of held-out rows the empirical AUC."""
+    if run.rows == "held-out":
+        return resubstitution(run)
+    return Estimates(run.folds.mean(axis=0))
+
+
+def cv10x5(run):
+    """10 × 5-fold CV, where the panel has it."""
+    folds = run.base.get("folds")
+    if folds is None or len(folds) < 50:
+        return None
+    return Estimates(folds.mean(axis=0))
+
+
+def plus_632(run):
+    """.632+ bootstrap of the whole Pipeline (20 refits)."""
+    return None if run.rows == "held-out" else Estimates(run.plus_632)
+
+
+def out_of_bag(run):
+    """Mean AUC on the rows that each of the same 20 samples left out."""
+    return None if run.rows == "held-out" else Estimates(run.base["oob"].mean(axis=0))
+
+
+def resubstitution(run):
+    """AUC on the rows asked about."""
+    return Estimates(run.base["resubstitution"])
+
+
+def skauc(run):
+    """The default: posterior mean, 95 % interval, and the scorer that ranks."""
+
+    def ask(model):
+        posterior = auc_posterior(model, run.X, run.y)
+        score = cbauc_scorer(model, run.X, run.y)
+        return posterior.mean(), *posterior.interval(0.95), score
+
+    return Estimates(*_each(run, ask, 4))
+
+
+def model_alone(run):
+    """The learnt prior without leave-pair-out."""
+    return _posterior(run, AdaptivePrior(leave_pair_out=False))
+
+
+def paper(run):
+    """The prior of Hassan et al. (2019)."""
+    return _posterior(run, "paper")
+
+
+def leave_pair_out(run):
+    """Leave-pair-out AUC from the one fit."""
+    return Estimates(
+        *_each(run, lambda model: (lpo_auc_scorer(model, run.X, run.y),), 1)
+    )
+
+
+def _posterior(run, prior):
+    def ask(model):
+        posterior = auc_posterior(model, run.X, run.y, prior=prior)
+        return posterior.mean(), *posterior.interval(0.95)
+
+    return Estimates(*_each(run, ask, 3))
+
+
+def _each(run, ask, width):
+    """``width`` rows of answers about each model; NaN where it is not covered."""
+    answers = []
+    for model in run.models:
+        try:
+            answers.append(ask(model))
+        except (TypeError, ValueError):
+            answers.append((np.nan,) * width)
+    return np.transpose(answers)
+
+
+METHODS = {
+    "skauc": skauc,
+    "skauc, no leave-pair-out": model_alone,
+    "leave-pair-out": leave_pair_out,
+    "paper's prior": paper,
+    "resubstitution": resubstitution,
+    "5-fold CV": cv5,
+    "10 x 5-fold CV": cv10x5,
+    ".632+ bootstrap": plus_632,
+    "out of bag": out_of_bag,
+}
+
+
+def timed(method, run):
+    """Its estimates, and the process's seconds; rows and fits are not its time."""
+    run.models  # noqa: B018
+    start = process_time()
+    answer = method(run)
+    return answer, process_time() - start

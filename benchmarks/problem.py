@@ -1,0 +1,27 @@
+"""One problem: rows to be asked about, and the true AUC of any linear score of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows to be asked about, rows that train, and the true AUC of linear scores.
+
+    ``truth(W)`` takes coefficients (P, m) on the original features and gives the AUCs
+    (m,) and the variances (m,) with which they are known. ``cluster`` names what two
+    runs share when they are not independent.
+    """
+
+    group: str
+    X: np.ndarray
+    y: np.ndarray
+    truth: Callable
+    cluster: str
+    design: dict
+    X_train: np.ndarray | None = None  # None: X, y are the training rows
+    y_train: np.ndarray | None = None

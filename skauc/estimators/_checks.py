@@ -1,0 +1,207 @@
+"""Checks of what an estimator is given: labels, weights, features, parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from .._validation import check_column, check_non_negative, check_number
+from ._likelihood import ORDINARY, feature_sizes
+
+
+def check_labels(y):
+    """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
+    y = np.asarray(y)
+    if y.dtype == object:
+        _check_kinds(y.ravel().tolist())
+    with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
+        check_classification_targets(y)
+
+
+def _check_kinds(labels):
+    kinds = {
+        next((kind for kind in (str, Real) if isinstance(label, kind)), type(label))
+        for label in labels
+    }
+    missing = [label for label in labels if label is None or label != label]
+    if missing or len(kinds) > 1:
+        raise ValueError(
+            "y must hold labels of one kind without missing values, got "
+            f"{missing[:1] or labels[:3]}"
+        )
+
+
+def check_classes(y, *, binary=False):
+    """Sorted labels of y, and the index of each row's label.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    binary : bool, default=False
+        Whether more than two classes are an error.
+
+    Returns
+    -------
+    classes : ndarray of shape (K,)
+    codes : ndarray of int of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or more than allowed.
+    """
+    classes = np.unique(y)
+    if binary and len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}. y must hold two classes, got {len(classes)}"
+        )
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least 2 classes, got only 1 class, {classes.tolist()}"
+        )
+    if len(classes) == 2:  # several times faster than a search
+        return classes, (y == classes[1]).astype(np.intp)
+    return classes, np.searchsorted(classes, y)
+
+
+def check_class_weight(sample_weight, codes, classes):
+    """Frequency weights: finite, non-negative, some in each class; or None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    codes : ndarray of int of shape (n,)
+    classes : ndarray of shape (K,)
+
+    Returns
+    -------
+    ndarray of float64 of shape (n,) or None
+
+    Raises
+    ------
+    ValueError
+        If a rule is broken.
+    """
+    if sample_weight is None:
+        return None
+    weight = check_non_negative(sample_weight, len(codes))
+    total = np.bincount(codes, weight, minlength=len(classes))
+    if not np.isfinite(sum(total.tolist())):
+        raise ValueError("sample_weight must have a finite sum, got inf")
+    if not total.all():
+        raise ValueError(
+            "sample_weight must be positive somewhere in each class, got only zeros "
+            f"in class {classes[np.argmin(total)].item()!r}"
+        )
+    return weight
+
+
+def check_finite_features(X):
+    """Raise if X holds NaN or infinity; one pass, no copy."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
+    if not finite:
+        raise ValueError("X must be finite, got NaN or infinity (inf)")
+
+
+def check_parameter(name, value, low, *, high=np.inf, integer=False, open_low=False):
+    """Check a parameter that is a number in [low, high] (or (low, high]).
+
+    Not :func:`sklearn.utils.check_scalar`: that lets NaN and booleans through (neither
+    ``nan < 0`` nor ``isinstance(True, Real)`` refuses them), raises a TypeError for
+    some wrong values, and speaks in several sentences.
+    """
+    rule = f"be {'an integer' if integer else 'a number'} {'>' if open_low else '>='} "
+    rule += f"{low} and <= {high}" if high < np.inf else f"{low}"
+
+    def holds(number):
+        above = low < number or (low == number and not open_low)
+        return (
+            above and number <= high and (isinstance(number, Integral) or not integer)
+        )
+
+    check_number(name, value, rule, holds)
+    return value
+
+
+def check_flag(name, value):
+    """Check a parameter that is True or False."""
+    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_feature_sizes(X):
+    """Raise if a feature is so large or small that its fourth power is no number.
+
+    What is no numeric table is left to scikit-learn's checks.
+    """
+    try:
+        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    except ValueError:  # rows of several lengths
+        return
+    if X.dtype.kind in "fiu" and X.ndim == 2 and 0 not in X.shape:
+        check_sizes(feature_sizes(X))
+
+
+def check_sizes(sizes):
+    """Raise if a feature's size, other than 0, is beyond ``ORDINARY``."""
+    low, high = ORDINARY
+    extreme = np.isfinite(sizes) & ((sizes > high) | ((sizes > 0) & (sizes < low)))
+    if extreme.any():
+        j = int(np.flatnonzero(extreme)[0])
+        raise ValueError(
+            f"X must hold features that are 0 or between {low:g} and {high:g} in size, "
+            f"got {sizes[j]:.3g} in feature {j}"
+        )
+
+
+def check_discriminant(X, y, priors):
+    """What a discriminant's parent would say later, or not in one sentence.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+    y : array-like of shape (n,)
+    priors : array-like of shape (n_classes,) or None
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If labels, sizes of features or priors break their rule.
+    """
+    if y is None:
+        raise ValueError("y should be a 1d array, got None")
+    labels = check_column("y", y)
+    check_labels(labels)
+    check_classes(labels)
+    check_priors(priors, len(np.unique(labels)))
+    check_feature_sizes(X)
+    return labels
+
+
+def check_priors(priors, n_classes):
+    """Check the priors of a discriminant: None, or a number >= 0 for each class."""
+    if priors is None:
+        return
+    try:
+        values = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        values = np.array(np.nan)
+    # NaN fails both comparisons
+    if values.shape == (n_classes,) and (values < 0).any():
+        raise ValueError(f"priors must be non-negative, got {priors!r}")
+    if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
+        raise ValueError(
+            f"priors must hold a number >= 0 for each of the {n_classes} classes, not "
+            f"all 0, got {priors!r}"
+        )

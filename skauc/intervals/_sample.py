@@ -1,0 +1,148 @@
+"""The two samples of scores that every interval and test is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..statistics._ranks import (
+    clustered_covariance,
+    delong_covariance,
+    empirical_auc,
+    placements,
+)
+from ..statistics._result import Value
+
+_MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Value):
+    """Rows of both classes: scores, weights, clusters.
+
+    The scores are sorted when no weight or cluster hangs on their order.
+
+    Weights and clusters are None when there are none.
+
+    Parameters
+    ----------
+    neg, pos : ndarray of shape (n_neg,), (n_pos,)
+    weight_neg, weight_pos : ndarray, default=None
+    cluster_neg, cluster_pos : ndarray of int, default=None
+    """
+
+    neg: np.ndarray
+    pos: np.ndarray
+    weight_neg: np.ndarray | None = None
+    weight_pos: np.ndarray | None = None
+    cluster_neg: np.ndarray | None = None
+    cluster_pos: np.ndarray | None = None
+
+    @classmethod
+    def from_rows(
+        cls, score, positive, weight=None, cluster=None, *, keep_order=False
+    ) -> Sample:
+        """Split the rows; rows of weight 0 are gone."""
+        if weight is None and cluster is None and not keep_order:
+            return cls(np.sort(score[~positive]), np.sort(score[positive]))
+        masks = ~positive, positive
+        if weight is not None:
+            masks = masks[0] & (weight > 0), masks[1] & (weight > 0)
+        neg, pos = (
+            [None if rows is None else rows[mask] for rows in (weight, cluster)]
+            for mask in masks
+        )
+        return cls(
+            *(score[mask] for mask in masks),
+            *(part for pair in zip(neg, pos, strict=True) for part in pair),
+        )
+
+    @cached_property
+    def auc(self) -> float:
+        """Share of pairs ranked rightly, ties ½."""
+        return empirical_auc(self.neg, self.pos, self.weight_neg, self.weight_pos)
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Rows of each class, or the sums of their weights."""
+        if self.weight_neg is None or self.weight_pos is None:
+            return len(self.neg), len(self.pos)
+        return float(self.weight_neg.sum()), float(self.weight_pos.sum())
+
+    @property
+    def smaller(self) -> float:
+        """Independent draws of the smaller class."""
+        if self.cluster_neg is None or self.cluster_pos is None:
+            return min(self.sizes)
+        return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether clusters, or weights that count rows, say what varies."""
+        if self.cluster_pos is not None or self.weight_neg is None:
+            return True  # survey statistics and row counts both know what varies
+        whole = all((weight == np.floor(weight)).all() for weight in self.counts)
+        return whole and sum(self.sizes) <= _MOST_ROWS
+
+    def check_variance(self):
+        """Refuse weights for which no variance is valid."""
+        if not self.has_variance:
+            weight = np.concatenate([self.weight_neg, self.weight_pos])
+            odd = weight[weight != np.floor(weight)]
+            got = f"{odd[0]:g}" if len(odd) else f"a sum of {sum(self.sizes):g}"
+            raise ValueError(
+                "sample_weight must hold whole numbers (counts of rows) that add up to "
+                f"at most 2**53 for an interval without groups, got {got}"
+            )
+
+    @cached_property
+    def placements(self):
+        """``V₀₁`` and ``V₁₀``."""
+        return placements(self.neg, self.pos, self.weight_neg, self.weight_pos)
+
+    @property
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each row counts, for negatives and positives."""
+        if self.weight_neg is None or self.weight_pos is None:
+            return np.ones(len(self.neg)), np.ones(len(self.pos))
+        return self.weight_neg, self.weight_pos
+
+
+def placement_covariance(sample, v01, v10):
+    """Covariance of the means of the rows' placements (section 1).
+
+    Parameters
+    ----------
+    sample : Sample
+    v01, v10 : ndarray of shape (k, n_neg), (k, n_pos)
+        Placements of the rows of each class under k scores.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+
+    Raises
+    ------
+    ValueError
+        If the weights are no counts and there are no clusters, or a class has
+        one row or cluster.
+    """
+    sample.check_variance()
+    if sample.smaller < 2:
+        kind = "rows" if sample.cluster_pos is None else "groups"
+        raise ValueError(
+            f"each class must hold at least 2 {kind} for DeLong's variance, got "
+            f"{sample.smaller:g}"
+        )
+    if sample.cluster_pos is None:
+        return delong_covariance(v01, v10, sample.weight_neg, sample.weight_pos)
+    covariance = clustered_covariance(
+        v01, v10, sample.cluster_neg, sample.cluster_pos, *sample.counts
+    )
+    # Obuchowski's three sums have factors of their own (G₀/(G₀ − 1), …): a variance
+    # that is 0 may come out a little negative.
+    diagonal = np.diag_indices(len(covariance))
+    covariance[diagonal] = np.maximum(covariance[diagonal], 0)
+    return covariance

@@ -1,0 +1,129 @@
+"""Mixture components ``Z = (D √(χ²_df/q) + √v N)/√2`` (sections 2, 3 and 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp, ndtr, ndtri_exp, roots_legendre, stdtr
+
+from ._noncentral_t import ProbitDistribution
+from ._student_t import log_stdtr, root_chi2_moments
+
+_LEGENDRE = roots_legendre(64)
+_LEAST_SHARE = 0.01  # of v that stays when χ² alone makes more than the wanted spread
+_FARTHEST = 1e9  # probits that a bracket walks before it gives up
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The distribution of ``Z = Φ⁻¹(AUC)``; arrays of shape (n_components,)."""
+
+    weight: np.ndarray
+    D: np.ndarray
+    v: np.ndarray
+    q: np.ndarray
+    df: np.ndarray
+
+    @property
+    def t(self) -> np.ndarray:
+        """Argument of the Student CDF whose mixture is the mean of Φ(Z)."""
+        return self.D / np.sqrt((2 + self.v) * self.q / self.df)
+
+    @property
+    def distribution(self) -> ProbitDistribution:
+        """``√2 Z = μR + √v N``, ``μ = D√(df/q)``, ``R = √(χ²_df/df)``."""
+        mu = self.D * np.sqrt(self.df / self.q)
+        return ProbitDistribution(self.weight, mu, np.sqrt(self.v), self.df)
+
+    def mirrored(self) -> Components:
+        """The distribution of −Z."""
+        return replace(self, D=-self.D)
+
+    def mean(self) -> float:
+        """``E Φ(Z)``, from the tail that keeps its digits."""
+        below = self.weight @ stdtr(self.df, self.t)
+        above = self.weight @ stdtr(self.df, -self.t)
+        return float(below if below <= above else 1 - above)
+
+    def mean_probit(self) -> float:
+        """``Φ⁻¹(E Φ(Z))`` without saturating where the mean rounds to 0 or 1."""
+        flip = self.mean() > 0.5
+        t = -self.t if flip else self.t
+        with np.errstate(divide="ignore"):  # a weight may be 0
+            log_weight = np.log(self.weight)
+        log_tail = logsumexp(log_stdtr(self.df, t) + log_weight)
+        return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
+
+    def variance(self) -> float:
+        """``Var Φ(Z) = E Φ(Z) E Φ(−Z) − E[Φ(Z) Φ(−Z)]``."""
+        # Section 5 in r = sin θ, which takes the root out of the denominator
+        start = np.arcsin(self.v / (2 + self.v))
+        nodes, weights = _LEGENDRE
+        half = (np.pi / 2 - start) / 2
+        theta = start[:, None] + half[:, None] * (1 + nodes)
+        ratio = (self.t**2 / self.df)[:, None]
+        power = np.exp(
+            -self.df[:, None] / 2 * np.log1p(2 * ratio / (1 + np.sin(theta)))
+        )
+        product = half * (power @ weights) / (2 * np.pi)
+        mean, rest = self.mean(), self.mirrored().mean()
+        return float(max(mean * rest - self.weight @ product, 0.0))
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of Z."""
+        root, spread = root_chi2_moments(self.df)
+        mean = self.D * root / np.sqrt(2 * self.q)
+        variance = (self.D**2 * spread / self.q + self.v) / 2
+        centre = self.weight @ mean
+        return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
+
+    def with_mean_and_scale(self, mean_probit, scale) -> Components:
+        """``shift + scale·Z`` with the shift for which ``E Φ = Φ(mean_probit)``."""
+        low = high = mean_probit - scale * self.moments()[0]
+
+        def excess(shift):
+            return self._shifted(shift, scale).mean_probit() - mean_probit
+
+        step = 0.1
+        while excess(low) > 0 and step < _FARTHEST:
+            low, step = low - step, 2 * step
+        step = 0.1
+        while excess(high) < 0 and step < _FARTHEST:
+            high, step = high + step, 2 * step
+        shift = low if low == high else brentq(excess, low, high, xtol=1e-13)
+        return self._shifted(shift, scale)
+
+    def _shifted(self, shift, scale):
+        """Component by component, mean and variance of Z exactly.
+
+        2 Var Z = D²V + v with ``V = (df − E[χ_df]²)/q``: what rides on χ² changes
+        with D, and v takes the rest.
+        """
+        root, spread = root_chi2_moments(self.df)
+        unit, V = np.sqrt(2 * self.q) / root, spread / self.q
+        D = scale * self.D + shift * unit
+        rest = scale**2 * (self.v + self.D**2 * V) - D**2 * V
+        return replace(self, D=D, v=np.maximum(rest, _LEAST_SHARE * scale**2 * self.v))
+
+    def quantile(self, level) -> float:
+        """Z with ``P(Z ≤ z) = level``."""
+        if level in (0.0, 1.0):
+            return np.inf if level else -np.inf
+        start = np.clip(self.mean_probit(), -1e150, 1e150)
+        if level > 0.5:  # the upper tail by symmetry, to keep its digits
+            return -self.mirrored().distribution.quantile(1 - level, -start)
+        return self.distribution.quantile(level, start)
+
+    def draw(self, size, rng):
+        """Draws of Φ(Z)."""
+        share = self.weight / self.weight.sum()
+        try:
+            k = rng.choice(len(self.weight), size=size, p=share)
+        except (TypeError, ValueError):
+            raise ValueError(f"size must be a shape or None, got {size!r}") from None
+        chi2 = rng.chisquare(self.df[k])
+        normal = rng.standard_normal(size)
+        z = self.D[k] * np.sqrt(chi2 / self.q[k]) + np.sqrt(self.v[k]) * normal
+        return ndtr(z / np.sqrt(2))

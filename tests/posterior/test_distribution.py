@@ -1,0 +1,135 @@
+"""Equality by value, texts, tables and pictures of the posteriors."""
+
+import copy
+import pickle
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skauc import (
+    AUCDifferencePosterior,
+    AUCPosterior,
+    NormalInverseWishart,
+    PairwiseAUCPosterior,
+)
+from skauc.posterior._conjugate import projected_posterior
+from skauc.statistics._moments import class_moments
+
+POSTERIOR = AUCPosterior.from_cells([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])
+HEARD = replace(
+    POSTERIOR, leave_pair_out=0.71, second_source=".632+", warnings=("few <rows>",)
+)
+PAIRS = PairwiseAUCPosterior({("a", "b"): POSTERIOR, ("a", "c"): HEARD})
+PRIOR = NormalInverseWishart(mean_pos=[0.5, -0.0], scale=np.eye(2))
+values = pytest.mark.parametrize("value", [POSTERIOR, HEARD, PAIRS, PRIOR], ids=repr)
+
+
+@values
+def test_copies_are_equal(value):
+    for other in (
+        copy.copy(value),
+        copy.deepcopy(value),
+        pickle.loads(pickle.dumps(value)),
+    ):
+        assert value == other
+        assert hash(value) == hash(other)
+    assert value != "a posterior"
+
+
+def test_one_changed_field_makes_another_value():
+    assert POSTERIOR != HEARD
+    assert POSTERIOR != AUCPosterior.from_cells(
+        [0.5, 2.5], 0.2, 9.0, [8, 12], [0.3, 0.7]
+    )
+    assert POSTERIOR != AUCPosterior.from_cells(0.5, 0.2, 9.0, 8.0)
+    assert PAIRS != PairwiseAUCPosterior({("a", "b"): POSTERIOR})
+    assert PRIOR == NormalInverseWishart(mean_pos=[0.5, 0.0], scale=np.eye(2))
+    assert hash(PRIOR) == hash(
+        NormalInverseWishart(mean_pos=[0.5, 0.0], scale=np.eye(2))
+    )
+    assert NormalInverseWishart() == NormalInverseWishart(scale=1)
+    assert NormalInverseWishart() != NormalInverseWishart(scale=[1.0, 1.0])
+
+
+def test_repr_names_what_entered():
+    low, high = POSTERIOR.interval()
+    text = (
+        f"AUCPosterior(mean={POSTERIOR.mean():.4g}, interval95=({low:.4g}, {high:.4g})"
+    )
+    assert repr(POSTERIOR) == text + ")"
+    assert repr(HEARD) == (
+        text + ", leave_pair_out=0.71, second_source='.632+', warnings=('few <rows>',))"
+    )
+
+
+def test_to_frame():
+    pytest.importorskip("pandas")
+    row = HEARD.to_frame(confidence_level=0.8).loc["AUC"]
+    assert (row["mean"], row["std"]) == (HEARD.mean(), HEARD.std())
+    assert (row["low"], row["high"]) == HEARD.interval(0.8)
+    assert (row["second_source"], row["leave_pair_out"]) == (".632+", 0.71)
+    frame = PAIRS.to_frame()
+    assert list(frame.index) == ["mean of pairs", "a | b", "a | c"]
+    assert frame.loc["mean of pairs", "mean"] == PAIRS.mean()
+    assert frame.loc["a | c", "high"] == HEARD.interval()[1]
+
+
+def test_to_frame_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas"):
+        POSTERIOR.to_frame()
+
+
+def test_html_holds_the_numbers_and_escapes_the_words():
+    html = HEARD._repr_html_()
+    assert html.startswith("<table>")
+    assert html.count("<tr>") == 2
+    assert f"<td>{HEARD.mean():.4g}</td>" in html
+    assert "few &lt;rows&gt;" in html
+    assert PAIRS._repr_html_().count("<tr>") == 4
+
+
+@pytest.mark.parametrize("posterior", [POSTERIOR, PAIRS], ids=["one", "pairs"])
+def test_plot_is_the_display(posterior):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    _, ax = plt.subplots()
+    display = posterior.plot(ax, name="ridge", confidence_level=0.5)
+    assert type(display).__name__ == "AUCPosteriorDisplay"
+    assert display.posterior is posterior
+    assert display.ax_ is ax
+    low, high = posterior.interval(0.5)
+    text = f"ridge: {posterior.mean():.2f} [{low:.2f}, {high:.2f}]"
+    assert display.line_.get_label() == text
+    plt.close("all")
+
+
+@pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
+def test_learnt_prior_is_the_projected_posterior(covariance):
+    rng = np.random.default_rng(0)
+    Z, w = rng.normal(size=(15, 2)), np.array([1.0, -0.4])
+    positive, weight = np.arange(15) % 3 == 0, rng.integers(1, 4, 15).astype(float)
+    learnt = PRIOR.learn(Z, positive, weight, covariance=covariance)
+    neg, pos = class_moments(Z, positive, weight)
+    features = class_moments(Z, positive, weight, featurewise=True)
+    expected = projected_posterior(
+        neg.project(w), pos.project(w), w, PRIOR, covariance, features
+    )
+    got = learnt.project(w, Z @ w)
+    assert got.auc().mean() == pytest.approx(expected.auc().mean(), rel=1e-12)
+    assert got.auc(second="anything") == got.auc()
+    np.testing.assert_allclose(got.rates(0.3), expected.rates(0.3), rtol=1e-12)
+
+
+def test_a_difference_answers_too():
+    pytest.importorskip("pandas")
+    a, b = np.array([0.8, 0.9, 0.85]), np.array([0.7, 0.6, 0.9])
+    difference = AUCDifferencePosterior(a, b, probability=0.75)
+    row = difference.to_frame().loc["AUC_a - AUC_b"]
+    assert row["mean"] == pytest.approx((0.1 + 0.3 - 0.05) / 3)
+    assert row["probability"] == 0.75
+    assert difference.median() == pytest.approx(0.1)
+    assert difference == AUCDifferencePosterior(a.copy(), b.copy(), probability=0.75)
+    assert difference != AUCDifferencePosterior(b, a, probability=0.75)
+    assert "<th>probability</th>" in difference._repr_html_()
