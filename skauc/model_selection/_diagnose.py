@@ -18,6 +18,7 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
+from ..statistics._result import Result
 from ._any_estimator import fitted_clone
 from ._cross_validation_scorer import make_cv_auc_scorer
 from ._linear_model import LinearModel, open_estimator
@@ -32,8 +33,8 @@ _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which the two witnesses may differ
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, eq=False)
+class Diagnosis(Result):
     """Short table on the Bayesian AUC of a fitted model; printing shows it.
 
     Parameters
@@ -117,9 +118,27 @@ class Diagnosis:
 
     __repr__ = __str__
 
+    def _columns(self):
+        return {name: [value] for name, value in self._row().items()}
 
-@dataclass(frozen=True)
-class PairwiseDiagnosis:
+    def _row(self):
+        low, high = self.posterior.interval(0.95)
+        return {
+            "AUC": self.posterior.mean(),
+            "low": low,
+            "high": high,
+            "negatives": self.n_neg,
+            "positives": self.n_pos,
+            "features": self.n_features,
+            "attainable AUC": self.attainable[0],
+            "effective dimension": self.effective_dimension,
+            **self.estimates,
+            "warnings": "; ".join(self.warnings),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseDiagnosis(Result):
     """Diagnoses of all pairs of classes; printing shows their table.
 
     Parameters
@@ -163,6 +182,12 @@ class PairwiseDiagnosis:
         return "\n".join(parts)
 
     __repr__ = __str__
+
+    def _columns(self):
+        rows = [diagnosis._row() for diagnosis in self.pairs.values()]
+        shown = [name for name in rows[0] if all(name in row for row in rows)]
+        names = [f"{i} against {j}" for i, j in self.pairs]
+        return {"": names} | {name: [row[name] for row in rows] for name in shown}
 
 
 def diagnose(

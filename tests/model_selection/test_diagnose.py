@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -354,3 +354,15 @@ def test_classes_of_different_sizes_are_not_mixed_up():
     assert seen.estimates["plug-in binormal"] == pytest.approx(
         stats.norm.cdf((pos.mean() - neg.mean()) / np.sqrt(2 * pooled)), rel=1e-9
     )
+
+
+def test_tables_of_one_and_of_all_pairs():
+    X, y = load_iris(return_X_y=True)
+    found = diagnose(RidgeClassifier(), X, y)
+    frame = found.to_frame()
+    assert list(frame.index) == ["0 against 1", "0 against 2", "1 against 2"]
+    one = found.pairs[1, 2]
+    assert frame.loc["1 against 2", "AUC"] == one.posterior.mean()
+    assert one.to_frame()["positives"].tolist() == [50.0]
+    assert "<th>attainable AUC</th>" in one._repr_html_()
+    assert found._repr_html_().count("<tr>") == 4
