@@ -8,8 +8,8 @@ Choose a linear model without folds, then report its AUC with an interval::
 
 Two samples go in, sufficient statistics stand for them, a posterior or a rank statistic
 speaks about the AUC; estimators, scorers, intervals and pictures are ways to ask. All
-public names are those of this module; the folders are private. A folder imports from the
-lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
+public names are those of this module; the folders are private. A folder imports from
+the lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
 
     displays                           pictures
     model_selection                    f(estimator, X, y): scorers, one fit, diagnosis
@@ -20,8 +20,8 @@ lines below its own, never from its neighbours; ``adaptive`` does without ``roc`
 
 ``_validation`` turns labels into a mask of the positives and says what is wrong with an
 argument; ``intervals`` and all above it know labels, frames and scikit-learn, the
-others see clean float arrays. ``clear_cache`` forgets what the learnt prior keeps of the
-data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about numbers.
+others see clean float arrays. ``clear_cache`` forgets what the learnt prior keeps of
+the data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about numbers.
 """
 
 from .adaptive._cache import clear_cache

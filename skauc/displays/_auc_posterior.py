@@ -43,7 +43,7 @@ class AUCPosteriorDisplay:
     'ridge: 0.92 [0.82, 0.98]'
     """
 
-    def __init__(self, posterior: AUCPosterior | dict, *, name=None):
+    def __init__(self, posterior: AUCDistribution | dict, *, name=None):
         self.posterior = posterior
         self.name = name
 

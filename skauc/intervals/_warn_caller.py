@@ -22,6 +22,6 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         Class of the warning.
     """
     frame, level = inspect.currentframe(), 1
-    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame and frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

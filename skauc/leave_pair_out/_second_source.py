@@ -168,14 +168,16 @@ def second_source(
     if isinstance(objective, PenalisedFit) and weight is not None:
         case_weight = objective.case_weight[weight > 0]
         objective = replace(objective, case_weight=case_weight)
-    rows = _with_weight(X, positive, weight)
-    found = _leave_one_out(objective, *rows)
-    if found is None and _is_cheap(objective, rows[0], n_boot):
+    X, positive, weight = _with_weight(X, positive, weight)
+    found = _leave_one_out(objective, X, positive, weight)
+    if found is None and _is_cheap(objective, X, n_boot):
         if prepared is None:
             centred = getattr(objective, "free", True)
-            prepared = prepare(*rows, n_boot=n_boot, centred=centred)
-        found = _bootstrap(objective, *rows, prepared)
-    return _leave_pair_out(objective, *rows, prepared) if found is None else found
+            prepared = prepare(X, positive, weight, n_boot=n_boot, centred=centred)
+        found = _bootstrap(objective, X, positive, weight, prepared)
+    if found is None:
+        found = _leave_pair_out(objective, X, positive, weight, prepared)
+    return found
 
 
 def at_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,10 +52,10 @@ class LinearModel:
         The way from X to ``front``, nested Pipelines taken apart.
     """
 
-    front: object
+    front: Any
     w: np.ndarray
-    threshold: float | np.ndarray
-    classes: np.ndarray | None
+    threshold: Any  # a number, or one a class or pair
+    classes: Any
     model: object
     one_vs_one: bool = False
     X: object = None

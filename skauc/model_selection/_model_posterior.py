@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,8 @@ class ModelPosterior:
     """
 
     scored: ScoredModel
-    prior: object
-    projection: object
+    prior: Any
+    projection: Any
     rows: str
     whole: tuple | None = None
 

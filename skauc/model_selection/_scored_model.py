@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, repeat
+from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -58,14 +59,14 @@ class ScoredModel:
         (:mod:`skauc.model_selection._entered_features`).
     """
 
-    Z: object
+    Z: Any
     w: np.ndarray
     score: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
     threshold: float
     model: object
-    front: object
+    front: Any
     flipped: bool
     w_front: np.ndarray
     stages: tuple = ()
@@ -124,7 +125,7 @@ def score_model(
     flipped = bool(pos_label is not None and pos_label == classes[0])
     # In units of the largest coefficient: only the direction and the cut matter.
     unit = (np.abs(opened.w).max() or 1.0) * (-1.0 if flipped else 1.0)
-    w, threshold = opened.w / unit, threshold / unit
+    w, threshold = opened.w / unit, float(threshold / unit)
     score = check_score(
         project_samples(front, w), len(positive), name="X @ coef_", largest=_LARGEST
     )
@@ -199,7 +200,8 @@ def score_pairs(
     weight = sample_weight
     if weight is not None:
         weight = check_score(weight, len(labels), name="sample_weight")
-    entered, ways = None, repeat(None)
+    entered: Any = None
+    ways: Iterable[LinearModel | None] = repeat(None)
     if enter and opened.stages:
         entered = entered_features(opened.stages, opened.X, opened.w, labels)
         ways = pair_models(replace(opened, w=entered.w))

@@ -307,9 +307,10 @@ def projected_posterior(
     if projected.trace == 0 and covariance != "spherical":
         _check_rank(n - (nu == 0), n, covariance, projected)
     mean = (n * sample + nu * m) / nu_star
-    return ProjectedPosterior(
-        *map(float, (*mean, *nu_star, *q, *df)), shared=covariance != "separate"
-    )
+    (m_0, m_1), (nu_0, nu_1) = mean.tolist(), nu_star.tolist()
+    (q_0, q_1), (df_0, df_1) = q.tolist(), df.tolist()
+    shared = covariance != "separate"
+    return ProjectedPosterior(m_0, m_1, nu_0, nu_1, q_0, q_1, df_0, df_1, shared)
 
 
 def _spherical(projected, w, n, nu, prior, features):

@@ -18,6 +18,14 @@ from ..statistics._values import ByValue
 class Distribution(ByValue):
     """Parent of the posteriors of an AUC and of a difference of two."""
 
+    def var(self) -> float:
+        """Posterior variance; each child has its own."""
+        raise NotImplementedError
+
+    def ppf(self, q):
+        """Posterior quantiles; each child has its own."""
+        raise NotImplementedError
+
     def std(self) -> float:
         """Posterior standard deviation."""
         return float(np.sqrt(self.var()))

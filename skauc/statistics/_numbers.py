@@ -36,7 +36,7 @@ def as_rate(name: str, value) -> np.ndarray:
 
 def as_level(name: str, value) -> float:
     """One number in (0, 1)."""
-    if not isinstance(value, Real) or not 0 < value < 1:
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
     return float(value)
 
