@@ -9,13 +9,12 @@ import numpy as np
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
-from ..leave_pair_out._estimate import LeavePairOut
 from ..posterior._auc_posterior import AUCPosterior
 from . import _reasons as say
 from ._linear_model import LinearModel
 from ._refits import FOLDS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
-from ._second_source import compare_with_training_rows, left_out
+from ._second_source import compare_with_training_rows, held_out, left_out
 from ._training_rows import told_rows
 from ._warnings import SAID, warn_of
 
@@ -54,7 +53,8 @@ class ModelPosterior:
             return replace(self.projection.auc(), warnings=self._few_rows())
         compare_with_training_rows(self.scored, self.rows)
         if self.rows == "held-out":
-            return replace(self.projection.auc(), warnings=self._few_rows())
+            posterior = posterior_of_source(held_out(self.scored), self._n)
+            return replace(posterior, warnings=self._few_rows())
         posterior, reasons = self._of_training_rows()
         for reason in reasons:
             if once:
@@ -88,36 +88,33 @@ class ModelPosterior:
             reasons.append(say.rows_assumed(name))
         if scored.broken_by is not None and self.whole is not None:
             return self._broken(reasons)
-        second, method, more = self._second()
+        second, n_refits, more = self._second()
         reasons += more
         quiet = []
         if second is None and scored.model is not None and not more:
             alone = say.prior_alone(scored.Z.shape[1], self._n)
             switched_off = not self.prior.leave_pair_out
             (quiet if switched_off else reasons).extend([alone] if alone else [])
-        posterior = self.projection.auc(second)
-        said = (*reasons, *quiet)
-        return replace(posterior, second_source=method, warnings=said), reasons
+        posterior = self.projection.auc(second, n_refits)
+        return replace(posterior, warnings=(*reasons, *quiet)), reasons
 
     def _second(self):
-        """What rows left out say, how it was found, and what is to be said of it."""
-        folds = getattr(self.prior, "refits", None)
+        """What rows left out say, by how many true refits, what is to be said of it."""
+        folds = self.prior.refits
         if folds and self.whole is not None:
             found = refits_source(*self._refit_question(), folds)
             if found is not None:
-                both = found.auc, found.variance
-                return LeavePairOut(*both, *both), found.method, []
+                return found, folds, []
         if not self.prior.leave_pair_out:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
             return None, None, [say.supervised_step()]
         found, reason = left_out(self.scored)
-        method = None if found is None else "leave-pair-out"
-        return found, method, [] if reason is None else [reason]
+        return found, None, [] if reason is None else [reason]
 
     def _broken(self, reasons):
         """Posterior behind a step that saw y and is not affine: from true refits."""
-        folds = getattr(self.prior, "refits", None) or FOLDS
+        folds = self.prior.refits or FOLDS
         found = refits_source(*self._refit_question(), folds)
         reasons.append(say.no_closed_form(self.scored.broken_by, folds))
         if found is None:
