@@ -27,12 +27,11 @@ from tqdm import tqdm
 
 from skauc import auc_estimate, cortes_mohri_interval
 from skauc.intervals._confidence_limits import (
-    balanced_variance,
-    hanley_mcneil_variance,
     larger_variance,
     score_limits,
     wald_limits,
 )
+from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 
 RESULTS = Path(__file__).parent / "results"
 AUCS = (0.5, 0.7, 0.9, 0.97, 0.99)

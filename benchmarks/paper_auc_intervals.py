@@ -37,7 +37,7 @@ from results_table import write_picture, write_table
 from scipy.stats import binom, norm
 
 from skauc import auc_estimate, cortes_mohri_interval, cortes_mohri_moments
-from skauc.intervals._confidence_limits import hanley_mcneil_variance
+from skauc.statistics._auc_variance import hanley_mcneil_variance
 
 LEVEL = 0.95
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from .._validation import check_non_negative, check_option
-from ..model_selection._training_objective import Discriminant
+from ..leave_pair_out._objective import Discriminant
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ._base import (

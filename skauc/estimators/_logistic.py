@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_level
-from ..model_selection._training_objective import logistic_objective
+from ..leave_pair_out._objective import PenalisedFit, with_optimum
 from ._base import (
     LinearClassifier,
     check_class_weight,
@@ -249,7 +249,12 @@ class IRLSLogisticRegression(LinearClassifier):
 
     def _penalised_fit(self, Z, positive, sample_weight):
         """Training objective, for leave-pair-out without refits."""
-        return logistic_objective(self, Z, positive, sample_weight, self.C)
+        weight = self._with_class_weight(sample_weight, positive.astype(int))
+        weight = np.ones(len(positive)) if weight is None else weight
+        w, b = self.coef_[0].astype(float), float(self.intercept_[0])
+        scaling = np.inf if self.fit_intercept else 0.0
+        fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)
+        return with_optimum(fit, Z, positive)
 
     def _reference_code(self):
         if self.reference is None:

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
+from ..statistics._auc_variance import balanced_variance
+
 TRANSFORMS = ("none", "logit", "probit")
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -47,24 +49,6 @@ def interval_tails(confidence_level, alternative):
         "greater": (risk, 0.0),
         "less": (0.0, risk),
     }[alternative]
-
-
-def hanley_mcneil_variance(auc, n_neg, n_pos):
-    """Variance of the AUC of negative exponential scores; elementwise.
-
-    ``[A(1 − A) + (n₁ − 1)(P_xxy − A²) + (n₀ − 1)(P_xyy − A²)]/(n₀ n₁)`` with
-    ``P_xxy = A/(2 − A)``, ``P_xyy = 2A²/(1 + A)``, each written as A(1 − A) times a
-    factor.
-    """
-    factor = 1 + (n_pos - 1) * (1 - auc) / (2 - auc) + (n_neg - 1) * auc / (1 + auc)
-    return auc * (1 - auc) * factor / (n_neg * n_pos)
-
-
-def balanced_variance(auc, n_neg, n_pos):
-    """Hanley–McNeil's with ``(n₀ + n₁)/2`` for both sizes: symmetric in the classes."""
-    half = (n_neg + n_pos) / 2
-    shape = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    return auc * (1 - auc) * (1 + (half - 1) * shape) / (n_neg * n_pos)
 
 
 def larger_variance(auc, delong, n_neg, n_pos):

@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_number, check_option, short
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
+from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ..statistics._ranks import (
     bamber_variance,
@@ -26,9 +27,7 @@ from ..statistics._ranks import (
     placements,
 )
 from ._confidence_limits import (
-    balanced_variance,
     exact_limits,
-    hanley_mcneil_variance,
     larger_variance,
     score_limits,
     wald_limits,

@@ -1,1 +1,33 @@
-"""The AUC of a fitted model without refits."""
+"""The AUC of a fitted model on rows left out of it, without fits of the estimator.
+
+Everything here takes arrays: rows X, a mask ``positive``, frequency weights, and what
+the model minimised (:mod:`._objective`). No estimator is known.
+
+1. **Objective.** ``Σ c_i loss(z_i) + (λ/2)‖w‖² [+ l1‖w‖₁]``, ``z = Xw + b``, c class
+   weight times sample weight; or a discriminant ``(Σ_c a_c W_c + Λ)⁻¹ d``. At the
+   optimum ``Xᵀg + λw = 0`` with ``g_i = c_i loss'(z_i)``: rows with another gradient
+   did not train the model.
+2. **Influence.** With ``ω_i = c_i loss''(z_i)`` and H the Hessian, ``Q = X̃H⁻¹X̃ᵀ`` and
+   ``F = I − Q diag(ω)``. One Newton step without the rows S gives
+   ``z_S⁽⁻ˢ⁾ = z_S + (F_SS)⁻¹ Q_SS g_S``: exact for squared losses.
+3. **Leave-pair-out.** S runs over the pairs of a positive and a negative. The share of
+   pairs with ``z_i⁽⁻ˢ⁾ > z_j⁽⁻ˢ⁾`` estimates the AUC without the bias of leave-one-out
+   (Airola et al. 2011, https://doi.org/10.1016/j.csda.2010.11.018).
+4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²); what a row does to the
+   intercept is left in, because in a pair it cancels.
+5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
+   and take Newton steps together: in the span of the rows (P ≥ n) or of the features,
+   smooth losses and the hinge as a limit of them; on a working set for L1; in closed
+   form for discriminants. .632+ (Efron & Tibshirani 1997,
+   https://doi.org/10.1080/01621459.1997.10474007) weighs the AUC out of bag and the
+   apparent one, that of the optimum.
+6. **Second source.** Which of 3, 4 and 5 is asked: measured errors and costs in
+   :mod:`._second_source`.
+
+::
+
+    _losses ← _objective ← _influence ← _estimate ──────┐
+    _pairs  ←──────────────┘   ↑                        │
+    _ridge_path ───────────────┘                        ├─ _second_source
+    _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
+"""

@@ -1,4 +1,4 @@
-"""Nine ridge rules of a data set with their exact leave-pair-out AUC.
+"""Nine ridge models of a data set with their exact leave-pair-out AUC.
 
 The reference models that tell how far the adaptive prior and leave-pair-out disagree
 on a data set, whatever the user's grid is. In standardised features,
@@ -18,16 +18,11 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ..statistics._moments import class_moments, project_samples
-from ._estimate import (
-    SMOOTH,
-    check_pairs,
-    pair_margins,
-    pair_statistics,
-    sample_rows,
-)
+from ..statistics._numerics import centred_gram, eigenvalue_cutoff
+from ._influence import pair_margins
+from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
 
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
-_RANK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +65,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
-        values, left = _eigh(A.gram())
+        values, left = _eigh(*A.gram())
         U, target = left[rows], left.T @ (np.sqrt(c) * np.where(positive, 1.0, -1.0))
         to_direction = A.transposed(left / np.sqrt(values))
     else:
@@ -119,9 +114,9 @@ def _statistic(Q, F, z, positive, c, counted):
     return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 
 
-def _eigh(matrix):
+def _eigh(matrix, rounding=0.0):
     values, vectors = linalg.eigh(matrix)
-    keep = values > _RANK * max(values[-1], np.finfo(float).tiny)
+    keep = values > eigenvalue_cutoff(values, rounding=rounding)
     return values[keep], vectors[:, keep]
 
 
@@ -135,14 +130,8 @@ class _Rows:
     root: np.ndarray
 
     def gram(self):
-        if not sparse.issparse(self.X):
-            rows = (self.X - self.mean) * self.scale * self.root[:, None]
-            return rows @ rows.T
-        rows = self.X.multiply(self.scale).tocsr()
-        mean = self.mean * self.scale
-        product, cross = (rows @ rows.T).toarray(), rows @ mean
-        product = product - cross - cross[:, None] + mean @ mean
-        return product * self.root * self.root[:, None]
+        """``AAᵀ``, and what it may have lost."""
+        return centred_gram(self.X, self.mean, root=self.root, scale=self.scale)
 
     def transposed(self, left):
         weighted = self.root[:, None] * left

@@ -37,7 +37,7 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments, project_samples
 from ._linear_model import LinearRule, any_linear_rule, pair_rules
-from ._training_objective import REARRANGED, second_witness
+from ._training_objective import REARRANGED, leave_pair_out_estimate
 from ._warnings import UntrustedAUCWarning
 
 # --------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ class Direction:
         if self.model is None:
             return None
         rows = self.positive ^ self.flipped
-        witness = second_witness(self.model, self.Z, rows, self.weight)
+        witness = leave_pair_out_estimate(self.model, self.Z, rows, self.weight)
         if witness is not None:
             REARRANGED.remember(self.model, rows, self.score)
         elif REARRANGED.recall(self.model, rows, self.score):

@@ -28,7 +28,7 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..leave_pair_out._estimate import class_of_one_row
+from ..leave_pair_out._pairs import class_of_one_row
 from ..posterior._conjugate import COVARIANCES
 from ..statistics._ranks import empirical_auc
 from ._auc_posterior import (
@@ -38,7 +38,7 @@ from ._auc_posterior import (
     ebauc_of_direction,
 )
 from ._linear_model import any_linear_rule, decision_values, linear_rule, weight_for_fit
-from ._training_objective import missing_objective, second_witness
+from ._training_objective import missing_objective, leave_pair_out_estimate
 
 MULTI_CLASS = ("ovo", "raise")
 
@@ -440,7 +440,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             stacklevel=3,
         )
         return np.nan
-    witness = second_witness(rule.model, Z, positive, weight)
+    witness = leave_pair_out_estimate(rule.model, Z, positive, weight)
     if witness is not None:
         return witness.auc
     reason = missing_objective(rule.model, Z, positive, weight)

@@ -1,16 +1,15 @@
-"""The second witness: leave-pair-out of a fitted scikit-learn model.
+"""What a fitted scikit-learn model minimised, and its leave-pair-out estimate.
 
-The door through which a fitted model says what it minimised. Whether the rows at hand
-are the ones that trained it is not taken on trust: the gradient of that objective is
-close to 0 on training rows and of random-walk size on any others. A model whose
-objective is not known here, or rows it was not trained on, have no witness.
+Whether the rows at hand are the ones that trained it is not taken on trust: the
+gradient of that objective is close to 0 on training rows and of random-walk size on
+any others. A model whose objective is not known here, or rows it was not trained on,
+have no estimate.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
 from inspect import signature
 from threading import Lock
 
@@ -28,14 +27,15 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..leave_pair_out._estimate import (
-    LeavePairOut,
+from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
+from ..leave_pair_out._objective import (
+    Discriminant,
     PenalisedFit,
-    class_of_one_row,
-    leave_pair_out,
     on_its_ray,
     stationarity,
+    with_optimum,
 )
+from ..leave_pair_out._pairs import class_of_one_row
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
@@ -43,13 +43,16 @@ _MISTAKEN = 1e-3  # how often held-out rows may pass
 _PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
-def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | None:
+def leave_pair_out_estimate(
+    model, Z, positive, sample_weight=None
+) -> LeavePairOut | None:
     """Leave-pair-out AUC of a fitted model on its training rows, or None.
 
     Parameters
     ----------
     model : fitted linear model
-        The last step of a Pipeline, as :mod:`skauc.model_selection._linear_model` finds it.
+        The last step of a Pipeline, as
+        :mod:`skauc.model_selection._linear_model` finds it.
     Z : ndarray or sparse matrix of shape (n, P)
         Rows in front of it.
     positive : ndarray of bool of shape (n,)
@@ -67,7 +70,9 @@ def second_witness(model, Z, positive, sample_weight=None) -> LeavePairOut | Non
     Z = Z.astype(float, copy=False)  # products of float32 lose half of the digits
     discriminant = _discriminant(model, Z, positive, sample_weight)
     if discriminant is not None:
-        return _discriminant_witness(model, Z, positive, sample_weight, discriminant)
+        return _leave_pair_out_of_discriminant(
+            model, Z, positive, sample_weight, discriminant
+        )
     fit = penalised_fit(model, Z, positive, sample_weight)
     if fit is None:
         return None
@@ -94,7 +99,7 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
     Parameters
     ----------
     model, Z, positive, sample_weight
-        As for :func:`second_witness`.
+        As for :func:`leave_pair_out_estimate`.
 
     Returns
     -------
@@ -200,24 +205,16 @@ def _logistic(model, Z, positive, sample_weight):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
     l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
-    case_weight = _case_weight(model, positive, sample_weight)
-    scaling = _scaling(model, penalised=model.solver == "liblinear")
+    case_weight = case_weight_of(model, positive, sample_weight)
+    scaling = scaling_of(model, penalised=model.solver == "liblinear")
     return _described("logistic", l2, case_weight, model, scaling, Z, positive)
-
-
-def logistic_objective(model, Z, positive, sample_weight, C):
-    """Objective of a logistic regression with a free intercept and penalty 1/C."""
-    case_weight = _case_weight(model, positive, sample_weight)
-    return _described(
-        "logistic", 1 / C, case_weight, model, _scaling(model), Z, positive
-    )
 
 
 def _squared_hinge(model, Z, positive, sample_weight):
     if model.loss != "squared_hinge" or model.penalty != "l2":
         return None
-    case_weight = model.C * _case_weight(model, positive, sample_weight)
-    scaling = _scaling(model, penalised=True)
+    case_weight = model.C * case_weight_of(model, positive, sample_weight)
+    scaling = scaling_of(model, penalised=True)
     return _described("squared_hinge", 1.0, case_weight, model, scaling, Z, positive)
 
 
@@ -225,9 +222,9 @@ def _ridge(model, Z, positive, sample_weight):
     if getattr(model, "positive", False):
         return None
     alpha = float(model.alpha_ if hasattr(model, "alpha_") else model.alpha)
-    case_weight = _case_weight(model, positive, sample_weight)
+    case_weight = case_weight_of(model, positive, sample_weight)
     return _described(
-        "squared", alpha, case_weight, model, _scaling(model), Z, positive
+        "squared", alpha, case_weight, model, scaling_of(model), Z, positive
     )
 
 
@@ -243,26 +240,18 @@ _OBJECTIVES = {
 def _described(loss, l2, case_weight, model, scaling, Z, positive):
     w = np.ravel(model.coef_).astype(float)
     b = float(np.ravel(model.intercept_)[0])
-    # No penalty is the limit of a tiny one, in units of the curvature of one column.
-    some = Z[:: Z.shape[0] // 2000 + 1]
-    if np.isinf(scaling) and not sparse.issparse(Z):
-        some = some - some.mean(axis=0)  # a free intercept takes the mean
-    square = (some.multiply(some) if sparse.issparse(Z) else some**2).sum()
-    floor = 1e-9 * square / some.shape[0] * case_weight.sum() / Z.shape[1]
-    if l2 == 0 and loss == "logistic":
-        z = project_samples(Z, w) + b
-        if np.all((z > 0) == positive):
-            return None  # separated rows have no optimum without a penalty
-    return PenalisedFit(loss, max(l2, floor * 1e-3), case_weight, w, b, scaling)
+    return with_optimum(PenalisedFit(loss, l2, case_weight, w, b, scaling), Z, positive)
 
 
-def _scaling(model, penalised=False):
+def scaling_of(model, penalised=False):
+    """``intercept_scaling`` of :class:`PenalisedFit`."""
     if not model.fit_intercept:
         return 0.0
     return float(model.intercept_scaling) if penalised else np.inf
 
 
-def _case_weight(model, positive, sample_weight):
+def case_weight_of(model, positive, sample_weight):
+    """Class weight times sample weight of every row."""
     weight = np.ones(len(positive)) if sample_weight is None else sample_weight
     if model.class_weight is None:
         return weight
@@ -276,19 +265,6 @@ def _case_weight(model, positive, sample_weight):
         model.class_weight, classes=model.classes_, y=labels, **extra
     )
     return weight * per_class[positive.astype(int)]
-
-
-@dataclass(frozen=True, eq=False)
-class Discriminant:
-    """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.
-
-    ``left_out`` are the a_c of a fit with one row less in each class: every
-    leave-pair-out refit has those, so that only the rows themselves are left to remove.
-    """
-
-    a: np.ndarray
-    left_out: np.ndarray
-    penalty: np.ndarray
 
 
 def _discriminant(model, Z, positive, sample_weight):
@@ -312,7 +288,7 @@ def _discriminant(model, Z, positive, sample_weight):
     return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
 
 
-def _discriminant_witness(model, Z, positive, sample_weight, discriminant):
+def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discriminant):
     """The direction is that of a ridge on labels ±1 with case weights a_c."""
     neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
     spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)

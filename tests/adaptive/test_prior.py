@@ -31,7 +31,7 @@ from skauc import (
 )
 from skauc.adaptive._prior import Discrepancy
 from skauc.leave_pair_out._estimate import LeavePairOut
-from skauc.model_selection._training_objective import second_witness
+from skauc.model_selection._training_objective import leave_pair_out_estimate
 
 ALONE = AdaptivePrior(leave_pair_out=False)
 JOINED = AdaptivePrior()
@@ -166,7 +166,7 @@ def test_held_out_rows_are_judged_by_the_mixture_alone():
     model = ridge(X[part], y[part])
     train = auc_posterior(model, X[part], y[part])
     test = auc_posterior(model, X[~part], y[~part])
-    assert train.leave_pair_out == second_witness(model, X[part], y[part]).auc
+    assert train.leave_pair_out == leave_pair_out_estimate(model, X[part], y[part]).auc
     assert test.leave_pair_out is None
     same(test, auc_posterior(model, X[~part], y[~part], prior=ALONE))
     assert f"leave_pair_out={train.leave_pair_out:.4g}" in repr(train)

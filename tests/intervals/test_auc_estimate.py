@@ -18,8 +18,8 @@ from skauc import (
     cortes_mohri_interval,
     cortes_mohri_moments,
 )
-from skauc.intervals._confidence_limits import balanced_variance, hanley_mcneil_variance
 from skauc.intervals._methods import METHODS, _Blocks
+from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 Y = np.array(ASAH["outcome"])

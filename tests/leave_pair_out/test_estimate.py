@@ -20,15 +20,15 @@ from sklearn.svm import LinearSVC
 
 from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 from skauc.leave_pair_out import _estimate as lpo
-from skauc.leave_pair_out._estimate import (
-    PenalisedFit,
-    leave_pair_out,
-    on_its_ray,
-    sample_rows,
-    stationarity,
-)
+from skauc.leave_pair_out import _influence
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._ridge_path import ridge_path
-from skauc.model_selection._training_objective import penalised_fit, second_witness
+from skauc.model_selection._training_objective import (
+    leave_pair_out_estimate,
+    penalised_fit,
+)
 
 
 def design(n, P, *, seed=0, gap=1.0, share=0.5):
@@ -49,9 +49,8 @@ def counted(margin):
 def margins_of(X, positive, fit, weight=None):
     """What the one Newton step says of every pair (in the order of the rows)."""
     weight = np.ones(len(positive)) if weight is None else weight
-    dual = len(positive) <= lpo.DUAL_ROWS or X.shape[1] >= len(positive)
     ones = np.ones(len(positive))
-    rows, _, z, Q, F = (lpo._dual if dual else lpo._primal)(X, positive, fit, ones)
+    rows, _, z, Q, F = _influence.influence(X, positive, fit, ones)
     g, _ = lpo.loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     assert weight.min() == weight.max() == 1
     margin = lpo.pair_margins(Q, F, z, g, positive[rows])
@@ -103,19 +102,19 @@ def test_ridge_is_sklearn_refits(n, P):
     expected = refit_margins(model, X, positive)
     fit = penalised_fit(model.fit(X, positive), X, positive)
     np.testing.assert_allclose(margins_of(X, positive, fit), expected, atol=1e-10)
-    witness = second_witness(model, X, positive)
-    assert witness.auc == counted(expected)
+    estimate = leave_pair_out_estimate(model, X, positive)
+    assert estimate.auc == counted(expected)
 
 
 def test_delong_variances_are_the_loops():
     X, positive = design(20, 5, gap=0.4)
     model = RidgeClassifier().fit(X, positive)
     margin = ridge_margins(X, 2.0 * positive - 1, positive, 1.0, np.ones(20))
-    witness = second_witness(model, X, positive)
-    assert (witness.auc, witness.variance) == pytest.approx(
+    estimate = leave_pair_out_estimate(model, X, positive)
+    assert (estimate.auc, estimate.variance) == pytest.approx(
         smooth_statistic(margin, 0), rel=1e-10
     )
-    assert (witness.smooth_auc, witness.smooth_variance) == pytest.approx(
+    assert (estimate.smooth_auc, estimate.smooth_variance) == pytest.approx(
         smooth_statistic(margin, 0.25), rel=1e-10
     )
 
@@ -125,8 +124,8 @@ def test_weighted_variance_repeats_rows():
     weight = np.random.default_rng(1).integers(0, 4, 30)
     a = RidgeClassifier().fit(X, positive, sample_weight=weight)
     Xr, yr = repeat_rows(X, weight), repeat_rows(positive, weight)
-    one = second_witness(a, X, positive, weight.astype(float))
-    two = second_witness(RidgeClassifier().fit(Xr, yr), Xr, yr)
+    one = leave_pair_out_estimate(a, X, positive, weight.astype(float))
+    two = leave_pair_out_estimate(RidgeClassifier().fit(Xr, yr), Xr, yr)
     for name in ("auc", "variance", "smooth_auc", "smooth_variance"):
         assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9), name
 
@@ -195,17 +194,17 @@ def _all_margins(model, X, positive):
 
     lpo.pair_statistics = spy
     try:
-        assert second_witness(model, X, positive) is not None
+        assert leave_pair_out_estimate(model, X, positive) is not None
     finally:
         lpo.pair_statistics = original
     return seen[0]
 
 
-def test_automatic_shrinkage_has_no_witness():
+def test_automatic_shrinkage_has_no_leave_pair_out():
     """Its intensity and target change with every row that is left out."""
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     X, positive = design(20, 60, gap=0.7, seed=0)
-    assert second_witness(model.fit(X, positive), X, positive) is None
+    assert leave_pair_out_estimate(model.fit(X, positive), X, positive) is None
 
 
 def test_gaussian_auc_is_exact():
@@ -213,14 +212,14 @@ def test_gaussian_auc_is_exact():
     X, positive = design(30, 5, gap=0.5)
     model = GaussianAUCClassifier(solver="closed_form")
     expected = counted(refit_margins(model, X, positive))
-    assert second_witness(model.fit(X, positive), X, positive).auc == expected
+    assert leave_pair_out_estimate(model.fit(X, positive), X, positive).auc == expected
 
 
 def test_irls_is_logistic_regression():
     X, positive = design(40, 6)
     ours = IRLSLogisticRegression(C=0.5).fit(X, positive)
     theirs = LogisticRegression(C=0.5, tol=1e-10).fit(X, positive)
-    a, b = (second_witness(model, X, positive) for model in (ours, theirs))
+    a, b = (leave_pair_out_estimate(model, X, positive) for model in (ours, theirs))
     assert a.smooth_auc == pytest.approx(b.smooth_auc, abs=1e-7)
 
 
@@ -229,14 +228,16 @@ def test_unshrunk_discriminant_is_exact():
     X, positive = design(30, 5, gap=0.5)
     expected = refit_margins(LinearDiscriminantAnalysis(), X, positive)
     model = LinearDiscriminantAnalysis().fit(X, positive)
-    assert second_witness(model, X, positive).auc == counted(expected)
+    assert leave_pair_out_estimate(model, X, positive).auc == counted(expected)
 
 
 def test_saga_is_lbfgs():
     X, positive = design(40, 6)
     saga = LogisticRegression(solver="saga", max_iter=20000, tol=1e-7)
     lbfgs = LogisticRegression(tol=1e-9)
-    a, b = (second_witness(m.fit(X, positive), X, positive) for m in (saga, lbfgs))
+    a, b = (
+        leave_pair_out_estimate(m.fit(X, positive), X, positive) for m in (saga, lbfgs)
+    )
     assert a.smooth_auc == pytest.approx(b.smooth_auc, abs=1e-4)
 
 
@@ -246,8 +247,8 @@ def test_sample_weights_in_the_fit_and_in_the_count():
     make = LogisticRegression(tol=1e-10, max_iter=5000)
     a = clone(make).fit(X, positive, sample_weight=weight)
     Xr, yr = repeat_rows(X, weight), repeat_rows(positive, weight)
-    one = second_witness(a, X, positive, weight.astype(float))
-    two = second_witness(clone(make).fit(Xr, yr), Xr, yr)
+    one = leave_pair_out_estimate(a, X, positive, weight.astype(float))
+    two = leave_pair_out_estimate(clone(make).fit(Xr, yr), Xr, yr)
     assert one.auc == pytest.approx(two.auc, rel=1e-12)
     assert one.smooth_auc == pytest.approx(two.smooth_auc, rel=1e-6)
     assert one.smooth_variance == pytest.approx(two.smooth_variance, rel=1e-6)
@@ -269,18 +270,20 @@ def test_separated_rows_are_refitted(model):
     sign = np.where(positive, 1, -1)
     assert (sign * fitted.decision_function(X) > 0).all(), "not the case meant"
     expected = refit_margins(model, X, positive)
-    witness = second_witness(fitted, X, positive)
-    assert witness.auc == pytest.approx(share_won(expected), abs=0.012)
+    estimate = leave_pair_out_estimate(fitted, X, positive)
+    assert estimate.auc == pytest.approx(share_won(expected), abs=0.012)
     step = share_won(margins_of(X, positive, penalised_fit(fitted, X, positive)))
-    assert abs(step - share_won(expected)) > abs(witness.auc - share_won(expected))
+    assert abs(step - share_won(expected)) > abs(estimate.auc - share_won(expected))
 
 
 def test_separated_rows_with_a_sample_of_pairs(monkeypatch):
     X, positive = design(60, 5, gap=2.0, seed=3)
     model = LogisticRegression(C=1e5, tol=1e-8, max_iter=50000).fit(X, positive)
-    full = second_witness(model, X, positive)
+    full = leave_pair_out_estimate(model, X, positive)
     monkeypatch.setattr(lpo, "_REFIT_WORK", 60 * 36 * 144.0)  # 12 rows a class
-    assert second_witness(model, X, positive).auc == pytest.approx(full.auc, abs=0.03)
+    assert leave_pair_out_estimate(model, X, positive).auc == pytest.approx(
+        full.auc, abs=0.03
+    )
 
 
 # ------------------------------------------------------------------ laws of the paths
@@ -300,9 +303,9 @@ def test_separated_rows_with_a_sample_of_pairs(monkeypatch):
 def test_primal_is_dual(model, monkeypatch):
     X, positive = design(70, 4)
     fitted = model.fit(X, positive)
-    dual = second_witness(fitted, X, positive)
-    monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
-    primal = second_witness(fitted, X, positive)
+    dual = leave_pair_out_estimate(fitted, X, positive)
+    monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
+    primal = leave_pair_out_estimate(fitted, X, positive)
     assert primal.auc == dual.auc
     assert primal.smooth_auc == pytest.approx(dual.smooth_auc, rel=1e-9)
     assert primal.smooth_variance == pytest.approx(dual.smooth_variance, rel=1e-8)
@@ -313,7 +316,7 @@ def test_far_from_the_origin_is_the_same(path, monkeypatch):
     """A free intercept: a shift of all rows changes nothing, to all digits."""
     X, positive = design(60, 4)
     if path == "primal":
-        monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
+        monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
     model = RidgeClassifier().fit(X, positive)
     base = leave_pair_out(X, positive, penalised_fit(model, X, positive))
     shift = 1e6
@@ -330,13 +333,13 @@ def test_far_from_the_origin_is_the_same(path, monkeypatch):
 )
 def test_sparse_is_dense(model, path, monkeypatch):
     if path == "primal":
-        monkeypatch.setattr(lpo, "DUAL_ROWS", 5)
+        monkeypatch.setattr(_influence, "DUAL_ROWS", 5)
     X, positive = design(50, 8)
     X[np.abs(X) < 0.7] = 0
     fitted = model.fit(X, positive)
-    dense = second_witness(fitted, X, positive)
+    dense = leave_pair_out_estimate(fitted, X, positive)
     for make in (sparse.csr_array, sparse.csr_matrix):
-        loose = second_witness(fitted, make(X), positive)
+        loose = leave_pair_out_estimate(fitted, make(X), positive)
         assert loose.auc == dense.auc
         assert loose.smooth_auc == pytest.approx(dense.smooth_auc, rel=1e-10)
 
@@ -345,8 +348,8 @@ def test_separated_sparse_rows_are_refitted_too():
     X, positive = design(26, 5, gap=2.5, seed=4)
     X[np.abs(X) < 0.2] = 0
     model = LogisticRegression(C=1e4, tol=1e-8, max_iter=20000).fit(X, positive)
-    dense = second_witness(model, X, positive)
-    loose = second_witness(model, sparse.csr_array(X), positive)
+    dense = leave_pair_out_estimate(model, X, positive)
+    loose = leave_pair_out_estimate(model, sparse.csr_array(X), positive)
     assert loose.smooth_auc == pytest.approx(dense.smooth_auc, rel=1e-9)
 
 
@@ -354,8 +357,8 @@ def test_float32_rows_lose_nothing_more_than_their_own_digits():
     X, positive = design(40, 5)
     X = X.astype(np.float32)
     model = LogisticRegression(tol=1e-6).fit(X.astype(float), positive)
-    wide = second_witness(model, X.astype(float), positive)
-    narrow = second_witness(model, X, positive)
+    wide = leave_pair_out_estimate(model, X.astype(float), positive)
+    narrow = leave_pair_out_estimate(model, X, positive)
     assert narrow.smooth_auc == pytest.approx(wide.smooth_auc, rel=1e-12)
 
 
@@ -363,17 +366,19 @@ def test_order_of_rows():
     X, positive = design(40, 5)
     model = LogisticRegression(tol=1e-8).fit(X, positive)
     order = np.random.default_rng(3).permutation(40)
-    a = second_witness(model, X, positive)
-    b = second_witness(model, X[order], positive[order])
+    a = leave_pair_out_estimate(model, X, positive)
+    b = leave_pair_out_estimate(model, X[order], positive[order])
     assert (a.auc, a.smooth_auc) == pytest.approx((b.auc, b.smooth_auc), rel=1e-10)
 
 
 def test_sample_of_pairs_is_close_to_all(monkeypatch):
     X, positive = design(600, 5, gap=0.5)
     model = LogisticRegression().fit(X, positive)
-    full = second_witness(model, X, positive)
-    monkeypatch.setattr(lpo, "sample_rows", lambda z, p, w: sample_rows(z, p, w, 60))
-    part = second_witness(model, X, positive)
+    full = leave_pair_out_estimate(model, X, positive)
+    monkeypatch.setattr(
+        _influence, "sample_rows", lambda z, p, w: sample_rows(z, p, w, 60)
+    )
+    part = leave_pair_out_estimate(model, X, positive)
     assert part.auc == pytest.approx(full.auc, abs=0.005)
     assert 2 < part.variance / full.variance < 10  # 60 rows speak less sure than 300
 
@@ -435,8 +440,8 @@ def test_zero_weight_is_a_row_gone():
     weight[5] = 0
     model = RidgeClassifier().fit(X, positive, sample_weight=weight)
     keep = weight > 0
-    a = second_witness(model, X, positive, weight)
-    b = second_witness(model, X[keep], positive[keep])
+    a = leave_pair_out_estimate(model, X, positive, weight)
+    b = leave_pair_out_estimate(model, X[keep], positive[keep])
     assert a.smooth_auc == pytest.approx(b.smooth_auc, rel=1e-12)
 
 
@@ -459,9 +464,11 @@ def test_one_row_in_a_class_is_refused(weight, name):
     with pytest.raises(ValueError, match=message):
         ridge_path(X, positive, weight)
     model = RidgeClassifier().fit(X, positive, sample_weight=weight)
-    assert second_witness(model, X, positive, weight) is None
+    assert leave_pair_out_estimate(model, X, positive, weight) is None
     for model in (LinearDiscriminantAnalysis(), LogisticRegression()):
-        assert second_witness(model.fit(X, positive), X, positive, weight) is None
+        assert (
+            leave_pair_out_estimate(model.fit(X, positive), X, positive, weight) is None
+        )
 
 
 def test_one_row_that_counts_twice_is_two_rows():
@@ -482,9 +489,9 @@ def squared_fit(X, positive, weight=None):
 
 def test_two_and_two():
     X, positive = design(4, 3)
-    witness = second_witness(RidgeClassifier().fit(X, positive), X, positive)
+    estimate = leave_pair_out_estimate(RidgeClassifier().fit(X, positive), X, positive)
     expected = ridge_margins(X, 2.0 * positive - 1, positive, 1.0, np.ones(4))
-    assert witness.auc == counted(expected)
+    assert estimate.auc == counted(expected)
 
 
 def test_equal_rows_are_ties():

@@ -1,4 +1,4 @@
-"""Nine ridge rules: exact leave-pair-out against sklearn's refits."""
+"""Nine ridge models: exact leave-pair-out against sklearn's refits."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from oracles import repeat_rows, smooth_statistic
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from skauc.leave_pair_out._estimate import SMOOTH
+from skauc.leave_pair_out._pairs import SMOOTH
 from skauc.leave_pair_out._ridge_path import STRENGTHS, ridge_path
 
 

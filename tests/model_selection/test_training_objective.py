@@ -33,7 +33,7 @@ from skauc import (
 from skauc.model_selection._training_objective import (
     missing_objective,
     penalised_fit,
-    second_witness,
+    leave_pair_out_estimate,
 )
 
 MODELS = {
@@ -76,8 +76,8 @@ def test_training_rows_are_known_and_others_are_not(kind, n, P, seeds):
     for seed in range(seeds):
         (X, y), (Xh, yh) = two_sets(n, P, seed)
         model = MODELS[kind].fit(X, y)
-        assert second_witness(model, X, y) is not None, seed
-        assert second_witness(model, Xh, yh) is None, seed
+        assert leave_pair_out_estimate(model, X, y) is not None, seed
+        assert leave_pair_out_estimate(model, Xh, yh) is None, seed
 
 
 @pytest.mark.parametrize("kind", ["logistic", "liblinear strong", "svc", "ridge"])
@@ -90,8 +90,8 @@ def test_origin_and_scale_of_features_do_not_hide_held_out_rows(kind):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = MODELS[kind].fit(move(X), y)
-            assert second_witness(model, move(X), y) is not None
-            assert second_witness(model, move(Xh), yh) is None
+            assert leave_pair_out_estimate(model, move(X), y) is not None
+            assert leave_pair_out_estimate(model, move(Xh), yh) is None
 
 
 @pytest.mark.parametrize("factor", [1e-6, 0.5, 1e4])
@@ -104,14 +104,14 @@ def test_rescaled_coefficients_are_still_trained(kind, scaled, factor):
         scaler = StandardScaler().fit(X)
         X, Xh = scaler.transform(X), scaler.transform(Xh)
     model = MODELS[kind].fit(X, y)
-    base = second_witness(model, X, y)
+    base = leave_pair_out_estimate(model, X, y)
     model.coef_ = model.coef_ * factor
-    moved = second_witness(model, X, y)
+    moved = leave_pair_out_estimate(model, X, y)
     assert moved.auc == pytest.approx(base.auc, abs=2e-3)
     assert moved.smooth_auc == pytest.approx(base.smooth_auc, rel=1e-3)
-    assert second_witness(model, Xh, yh) is None
+    assert leave_pair_out_estimate(model, Xh, yh) is None
     model.coef_ = -model.coef_
-    assert second_witness(model, X, y) is None
+    assert leave_pair_out_estimate(model, X, y) is None
 
 
 def test_few_features_are_the_hard_case():
@@ -120,8 +120,8 @@ def test_few_features_are_the_hard_case():
     for seed in range(200):
         (X, y), (Xh, yh) = two_sets(50, 4, seed)
         model = RidgeClassifier().fit(X[:, :2], y)
-        assert second_witness(model, X[:, :2], y) is not None
-        mistaken += second_witness(model, Xh[:, :2], yh) is not None
+        assert leave_pair_out_estimate(model, X[:, :2], y) is not None
+        mistaken += leave_pair_out_estimate(model, Xh[:, :2], yh) is not None
     assert mistaken <= 6
 
 
@@ -130,19 +130,19 @@ def test_separable_rows_under_a_weak_penalty_are_known():
     for n, P in ((20, 50), (100, 100)):
         (X, y), (Xh, yh) = two_sets(n, P, 0)
         model = LogisticRegression(C=1e4, max_iter=10000).fit(X, y)
-        assert second_witness(model, X, y) is not None
-        assert second_witness(model, Xh, yh) is None
+        assert leave_pair_out_estimate(model, X, y) is not None
+        assert leave_pair_out_estimate(model, Xh, yh) is None
 
 
 def test_one_changed_label_or_weight_shows():
     (X, y), _ = two_sets(60, 6, 0)
     model = LogisticRegression().fit(X, y)
     weight = np.random.default_rng(0).integers(1, 4, 60).astype(float)
-    assert second_witness(model, X, ~y) is None
-    assert second_witness(model, X, y, weight) is None
+    assert leave_pair_out_estimate(model, X, ~y) is None
+    assert leave_pair_out_estimate(model, X, y, weight) is None
     weighted = LogisticRegression().fit(X, y, sample_weight=weight)
-    assert second_witness(weighted, X, y) is None
-    assert second_witness(weighted, X, y, weight) is not None
+    assert leave_pair_out_estimate(weighted, X, y) is None
+    assert leave_pair_out_estimate(weighted, X, y, weight) is not None
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_class_weights_are_the_solvers(make, weighted):
     X, y = X[keep], y[keep]
     weight = np.where(np.arange(len(y)) % 4 == 0, 3.0, 1.0) if weighted else None
     model = make().fit(X, y, sample_weight=weight)
-    assert second_witness(model, X, y, weight) is not None
-    assert second_witness(model, Xh, yh) is None
+    assert leave_pair_out_estimate(model, X, y, weight) is not None
+    assert leave_pair_out_estimate(model, Xh, yh) is None
 
 
 NEW_STYLE = {}
@@ -182,33 +182,33 @@ if "use_legacy_attributes" in LogisticRegressionCV().get_params():  # 1.8 and la
 def test_models_that_chose_their_penalty(model):
     (X, y), (Xh, yh) = two_sets(60, 6, 0)
     model.fit(X, y)
-    assert second_witness(model, X, y) is not None
-    assert second_witness(model, Xh, yh) is None
+    assert leave_pair_out_estimate(model, X, y) is not None
+    assert leave_pair_out_estimate(model, Xh, yh) is None
 
 
 def test_no_penalty_is_the_limit_of_a_tiny_one():
     (X, y), _ = two_sets(80, 3, 0)
     free = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y)
     tiny = LogisticRegression(C=1e7, tol=1e-8).fit(X, y)
-    a, b = second_witness(free, X, y), second_witness(tiny, X, y)
+    a, b = leave_pair_out_estimate(free, X, y), leave_pair_out_estimate(tiny, X, y)
     assert a.smooth_auc == pytest.approx(b.smooth_auc, abs=1e-5)
 
 
 def test_features_of_very_different_units_in_a_discriminant():
     (X, y), _ = two_sets(60, 6, 0)
-    base = second_witness(LinearDiscriminantAnalysis().fit(X, y), X, y)
+    base = leave_pair_out_estimate(LinearDiscriminantAnalysis().fit(X, y), X, y)
     Z = X * 10.0 ** np.arange(-6, 6, 2)
     model = LinearDiscriminantAnalysis(tol=1e-12).fit(Z, y)
-    moved = second_witness(model, Z, y)
+    moved = leave_pair_out_estimate(model, Z, y)
     assert moved.smooth_auc == pytest.approx(base.smooth_auc, rel=1e-6)
 
 
-def test_singular_discriminant_has_no_witness():
+def test_singular_discriminant_has_no_leave_pair_out():
     (X, y), _ = two_sets(20, 40, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = LinearDiscriminantAnalysis().fit(X, y)
-    assert second_witness(model, X, y) is None
+    assert leave_pair_out_estimate(model, X, y) is None
 
 
 @pytest.mark.filterwarnings("ignore:l1_ratio parameter is only used")
@@ -225,12 +225,12 @@ def test_singular_discriminant_has_no_witness():
     ],
     ids=str,
 )
-def test_unknown_objectives_have_no_witness(model):
+def test_unknown_objectives_have_no_leave_pair_out(model):
     (X, y), _ = two_sets(60, 6, 0)
     model.fit(X, y)
     assert penalised_fit(model, X, y) is None
     assert missing_objective(model, X, y)
-    assert second_witness(model, X, y) is None
+    assert leave_pair_out_estimate(model, X, y) is None
     name = type(model).__name__
     with pytest.raises(
         TypeError, match=f"{name} has no leave-pair-out .*use skauc.cv_auc_scorer"
@@ -283,20 +283,20 @@ def test_standardized_discriminant_of_few_rows_says_why():
         lpo_auc_scorer(model, X, y)
 
 
-def test_weighted_discriminant_has_no_witness():
+def test_weighted_discriminant_has_no_leave_pair_out():
     (X, y), _ = two_sets(60, 6, 0)
     model = LinearDiscriminantAnalysis().fit(X, y)
     assert missing_objective(model, X, y, np.ones(60))
-    assert second_witness(model, X, y, np.ones(60)) is None
+    assert leave_pair_out_estimate(model, X, y, np.ones(60)) is None
 
 
 # ------------------------------------------------------------------------------ scorer
 
 
-def test_scorer_is_the_witness_and_names_held_out_rows():
+def test_scorer_is_leave_pair_out_and_names_held_out_rows():
     (X, y), (Xh, yh) = two_sets(60, 6, 0)
     model = RidgeClassifier().fit(X, y)
-    assert lpo_auc_scorer(model, X, y) == second_witness(model, X, y).auc
+    assert lpo_auc_scorer(model, X, y) == leave_pair_out_estimate(model, X, y).auc
     message = "X must be the rows .* that trained the RidgeClassifier, got rows on"
     with pytest.raises(ValueError, match=message):
         lpo_auc_scorer(model, Xh, yh)
@@ -307,7 +307,7 @@ def test_scorer_opens_pipelines_and_takes_any_labels():
     labels = np.where(y, "ill", "fine")
     pipe = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, labels)
     Z = StandardScaler().fit_transform(X)
-    expected = second_witness(LogisticRegression().fit(Z, y), Z, y).auc
+    expected = leave_pair_out_estimate(LogisticRegression().fit(Z, y), Z, y).auc
     assert lpo_auc_scorer(pipe, X, labels) == pytest.approx(expected, rel=1e-12)
     for label in ("ill", "fine"):  # the model and the class turn round together
         scorer = make_lpo_auc_scorer(pos_label=label)

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out._losses import loss_derivatives, loss_value
-from skauc.leave_pair_out._refits import refit_margins
+from skauc.leave_pair_out._pair_refits import refit_margins
 
 LOSSES = ["logistic", "squared", "squared_hinge"]
 

@@ -1,4 +1,4 @@
-"""True leave-pair-out refits of a penalised linear rule, all pairs at once.
+"""True leave-pair-out refits of a penalised linear model, all pairs at once.
 
 Where the rows are separated and fewer features than rows hold them, a handful of rows
 carries all curvature and one Newton step without them is no guide. Then a sample of

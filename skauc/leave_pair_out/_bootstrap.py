@@ -1,0 +1,144 @@
+"""The bootstrap of the AUC of a trained model: .632+ and its relatives.
+
+Every bootstrap sample draws each class with replacement in its own size and refits the
+model; the rows that it did not draw (about e⁻¹ of them) are *out of bag* and see the
+refit as new rows do. The out-of-bag AUC is pessimistic (a sample holds only 63 % of
+the distinct rows), the AUC of the training rows optimistic: Efron & Tibshirani's .632+
+weighs them by how much the model overfits. For the error 1 − AUC the no-information
+rate is ½.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..statistics._ranks import empirical_auc
+
+_SEED = 632  # one for all, so that all candidates of a search share their samples
+_PAIRS = 250**2  # up to here out-of-bag AUCs are means over pairs
+_INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a sample
+
+
+def bootstrap_counts(positive, n_boot=20, seed=_SEED):
+    """How often each of n_boot stratified samples drew each row.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+    n_boot : int, default=20
+    seed : int or Generator, default=632
+        The samples depend on it and on ``positive`` alone.
+
+    Returns
+    -------
+    ndarray of int of shape (n_boot, n)
+        Rows of each class sum to its size. Every sample leaves a row of each class
+        out of bag; a class of one row is kept whole and has none.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((n_boot, len(positive)), dtype=int)
+    for rows in (np.flatnonzero(~positive), np.flatnonzero(positive)):
+        counts[:, rows] = _draw(rng, len(rows), n_boot)
+    return counts
+
+
+def _draw(rng, n, n_boot):
+    share = np.full(n, 1 / n)
+    counts = rng.multinomial(n, share, size=n_boot)
+    while n > 1 and (whole := np.all(counts > 0, axis=1)).any():
+        counts[whole] = rng.multinomial(n, share, size=whole.sum())
+    return counts
+
+
+def bootstrap_estimate(full, scores, positive, counts, weight=None, method=".632+"):
+    """AUC of the model from the scores of its refits.
+
+    Parameters
+    ----------
+    full : ndarray of shape (n,)
+        Scores of the rows under the fit to all of them.
+    scores, counts : ndarray of shape (n_boot, n)
+        Scores of all rows under every refit; how often its sample drew each row.
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
+        Frequency weights.
+    method : {".632+", ".632", "oob", "optimism"}, default=".632+"
+
+    Returns
+    -------
+    float
+        NaN where no sample leaves out a row of each class.
+    """
+    weight = np.ones(len(full)) if weight is None else weight
+    apparent = _auc(full, positive, weight)
+    if method == "optimism":
+        return apparent - mean_optimism(scores, positive, counts, weight)
+    outside = out_of_bag_auc(scores, positive, counts, weight)
+    if method == "oob":
+        return outside
+    if method == ".632":
+        return (1 - _INSIDE) * apparent + _INSIDE * outside
+    return plus_632(apparent, outside)
+
+
+def plus_632(apparent, outside) -> float:
+    """``(1 − w) apparent + w outside``, ``w = .632/(1 − .368R)``.
+
+    R is the relative overfitting ``(Err − err)/(½ − err)`` of the errors 1 − AUC out
+    of bag and apparent, in [0, 1]; an out-of-bag AUC below ½ counts as ½.
+    """
+    outside = np.maximum(outside, 0.5)  # keeps a NaN
+    R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0
+    w = _INSIDE / (1 - (1 - _INSIDE) * R)
+    return float((1 - w) * apparent + w * outside)
+
+
+def out_of_bag_auc(scores, positive, counts, weight=None) -> float:
+    """AUC of the rows that a sample did not draw.
+
+    With few rows the mean over all pairs of how often the positive wins, over the
+    samples that leave out both: every pair counts the same, however often it was left
+    out. Its standard deviation is 1 to 3 % below that of the mean over the samples,
+    n = 20 to 60 and 20 samples; with many rows they agree and the latter is taken.
+    """
+    weight = np.ones(len(positive)) if weight is None else weight
+    n_pos = np.count_nonzero(positive)
+    if n_pos * (len(positive) - n_pos) <= _PAIRS:
+        return _pair_auc(scores, positive, counts == 0, weight)
+    out = (counts == 0) * weight
+    each = [_auc(s, positive, c) for s, c in zip(scores, out, strict=True)]
+    return float(np.mean(each))
+
+
+def mean_optimism(scores, positive, counts, weight) -> float:
+    """Harrell's: mean AUC of the refits on their own samples less that on all rows."""
+    own = [_auc(s, positive, c * weight) for s, c in zip(scores, counts, strict=True)]
+    return float(np.mean(own) - np.mean([_auc(s, positive, weight) for s in scores]))
+
+
+def _auc(score, positive, weight):
+    """Weighted AUC of the rows with weight; NaN where a class has none."""
+    pos, neg = positive & (weight > 0), ~positive & (weight > 0)
+    if not pos.any() or not neg.any():
+        return np.nan
+    return empirical_auc(score[neg], score[pos], weight[neg], weight[pos])
+
+
+def _pair_auc(scores, positive, out, weight):
+    """Wins of each pair over the samples that leave both out; mean over the pairs.
+
+    Pairs that no sample leaves out together count as the mean of the others.
+    """
+    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+    won = np.zeros((len(pos), len(neg)))
+    seen = np.zeros_like(won)
+    for score, free in zip(scores, out, strict=True):
+        i, j = np.flatnonzero(free[pos])[:, None], np.flatnonzero(free[neg])
+        margin = score[pos[i]] - score[neg[j]]
+        won[i, j] += 0.5 + 0.5 * np.sign(margin)
+        seen[i, j] += 1
+    known = seen > 0
+    if not known.any():
+        return np.nan
+    share = (weight[pos][:, None] * weight[neg])[known]
+    return float(np.average(won[known] / seen[known], weights=share))

@@ -1,0 +1,151 @@
+"""How scores answer when rows are taken out of a penalised linear model.
+
+The fit minimised ``Σ c_i loss(z_i) + (λ/2)‖w‖²`` with ``z = Xw + b``. With
+``g_i = c_i loss'(z_i)``, ``ω_i = c_i loss''(z_i)`` and the Hessian H,
+
+    Q = X̃ H⁻¹ X̃ᵀ,   F = I − Q diag(ω).
+
+Q says how scores answer to forces on the scores and F how much of a row's force is
+left. In the space of the rows, with ``K = XXᵀ/λ`` and ``B = I + √ω K √ω``,
+``Q = K − K√ω B⁻¹ √ωK`` and F comes **from B⁻¹**: for separable rows under a weak
+penalty F is of order 1e-6, and the difference I − Qω has no digits left. A free
+intercept adds ``e eᵀ/(ωᵀe)`` to Q, ``e = F1``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ..statistics._moments import project_samples
+from ..statistics._numerics import centred_gram
+from ._losses import loss_derivatives
+from ._pairs import sample_rows
+
+DUAL_ROWS = 300  # up to here everything happens in the space of the rows
+_HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
+
+
+def influence(X, positive, fit, weight):
+    """Rows that form the pairs, their counts and scores, and Q and F among them.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    fit : PenalisedFit
+    weight : ndarray of shape (n,)
+        Positive frequency weights.
+
+    Returns
+    -------
+    rows : ndarray of int of shape (k,)
+    counted, z : ndarray of shape (k,)
+    Q, F : ndarray of shape (k, k)
+    """
+    in_row_space = len(positive) <= DUAL_ROWS or X.shape[1] >= len(positive)
+    return (_row_space if in_row_space else _feature_space)(X, positive, fit, weight)
+
+
+def _row_space(X, positive, fit, weight):
+    """Rows, scores, Q and F through the n×n kernel."""
+    K = gram_matrix(X, centred=fit.free) / fit.l2
+    if 0 < fit.intercept_scaling < np.inf:
+        K += fit.intercept_scaling**2 / fit.l2
+    z = project_samples(X, fit.w) + fit.intercept
+    _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    Q, F = _response(K, curvature, fit.free)
+    rows, counted = sample_rows(z, positive, weight)
+    block = np.ix_(rows, rows)
+    return rows, counted, z[rows], Q[block], F[block]
+
+
+def gram_matrix(X, centred):
+    """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
+    mean = np.asarray(X.mean(axis=0)).ravel() if centred else None
+    return centred_gram(X, mean)[0]
+
+
+def _response(K, curvature, free):
+    """Q and F from the kernel; F from B⁻¹, so that it keeps its digits."""
+    on = np.flatnonzero(curvature > 0)
+    if len(on) == 0:
+        return K.copy(), np.eye(len(K))
+    root = np.sqrt(curvature[on])
+    B = root[:, None] * K[np.ix_(on, on)] * root
+    B[np.diag_indices_from(B)] += 1.0
+    factor = linalg.cho_factor(B, lower=True, check_finite=False)
+    half = root[:, None] * K[on]
+    Q = K - half.T @ linalg.cho_solve(factor, half, check_finite=False)
+    F = np.eye(len(K))
+    F[:, on] -= Q[:, on] * curvature[on]
+    inverse = linalg.cho_solve(factor, np.eye(len(on)), check_finite=False)
+    F[np.ix_(on, on)] = inverse * (root / root[:, None])
+    if free:
+        e = F.sum(axis=1)
+        total = curvature @ e
+        if total > 0:
+            Q = Q + np.outer(e, e) / total
+            F = F - np.outer(e, e * curvature) / total
+    return Q, F
+
+
+def _feature_space(X, positive, fit, weight):
+    """Rows, scores, Q and F through the (P + 1)×(P + 1) Hessian, for n ≫ P.
+
+    The correction itself vanishes like P/n: for very many rows the Hessian is that of
+    an even sample of them, in the order of the scores.
+    """
+    z = project_samples(X, fit.w) + fit.intercept
+    (rows, counted), some = sample_rows(z, positive, weight), np.arange(len(z))
+    most = max(_HESSIAN_ROWS, 20 * X.shape[1])
+    if len(z) > 2 * most:
+        order = np.argsort(z, kind="stable")
+        some = order[np.linspace(0, len(z) - 1, most).round().astype(int)]
+    _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    penalty = np.full(X.shape[1], float(fit.l2))
+    centre = np.asarray(X[some].mean(axis=0)).ravel() if fit.free else 0.0
+    if fit.intercept_scaling > 0:
+        share = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
+        penalty = np.append(penalty, share)
+
+    def block(which):
+        part = X[which].toarray() if hasattr(X, "toarray") else X[which].astype(float)
+        part = part - centre
+        if fit.intercept_scaling > 0:
+            part = np.column_stack([part, np.ones(len(part))])
+        return part
+
+    A = block(some)
+    H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
+    unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
+    H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
+    # numpy's solver throughout: its threads and scipy's get into each other's way.
+    half = np.linalg.solve(np.linalg.cholesky(H), (block(rows) * unit).T)
+    Q = half.T @ half
+    F = Q * -curvature[rows]
+    F[np.diag_indices_from(F)] += 1
+    return rows, counted, z[rows], Q, F
+
+
+def pair_margins(Q, F, z, g, positive):
+    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg)."""
+    if np.all(positive[1:] >= positive[:-1]):  # neg before pos: views, no copies
+        first = len(positive) - np.count_nonzero(positive)
+        pos, neg = slice(first, None), slice(0, first)
+        Q_ij, F_ij, F_ji = Q[pos, neg], F[pos, neg], F[neg, pos].T
+    else:
+        pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        Q_ij, F_ij = Q[np.ix_(pos, neg)], F[np.ix_(pos, neg)]
+        F_ji = F[np.ix_(neg, pos)].T
+    Q_diagonal, F_diagonal = np.diag(Q), np.diag(F)
+    z_i, z_j, g_i, g_j = z[pos][:, None], z[neg], g[pos][:, None], g[neg]
+    Q_ii, Q_jj = Q_diagonal[pos][:, None], Q_diagonal[neg]
+    F_ii, F_jj = F_diagonal[pos][:, None], F_diagonal[neg]
+    both = F_ii * F_jj
+    det = both - F_ij * F_ji
+    lost = det <= 1e-14 * np.maximum(np.abs(both), 1e-280)
+    det[lost] = np.inf  # a row that nothing else holds: no step
+    q_i, q_j = Q_ii * g_i + Q_ij * g_j, Q_ij * g_i + Q_jj * g_j
+    step = ((F_jj + F_ji) * q_i - (F_ii + F_ij) * q_j) / det
+    return z_i - z_j + step

@@ -1,0 +1,177 @@
+"""What a fitted linear model minimised, as arrays.
+
+An estimator says it with these objects, and nothing here knows the estimator:
+:class:`PenalisedFit` for ``Σ c_i loss(z_i) + (λ/2)‖w‖²``, :class:`ElasticNetFit` with
+``l1‖w‖₁`` beside it, :class:`Discriminant` for a direction in closed form.
+
+Whether the rows at hand are those that trained the model is not taken on trust: the
+gradient of the objective is close to 0 on training rows and of random-walk size on any
+others (:func:`stationarity`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from ..statistics._moments import project_samples
+from ._losses import loss_derivatives, loss_value
+
+_SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
+_WALK_ROWS = 20_000  # the size of the random walk is known to 1 % from that many
+_NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedFit:
+    """What a linear model minimised: ``Σ c_i loss(z_i) + (l2/2)‖w‖²``.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared", "squared_hinge"}
+    l2 : float
+        Penalty λ > 0 of the coefficients.
+    case_weight : ndarray of shape (n,)
+        c: class weight times sample weight.
+    w : ndarray of shape (P,)
+    intercept : float
+        b.
+    intercept_scaling : float
+        ``inf``: the intercept is free; 0: there is none; otherwise it is penalised as
+        the weight of a column of this constant (liblinear).
+    """
+
+    loss: str
+    l2: float
+    case_weight: np.ndarray
+    w: np.ndarray
+    intercept: float
+    intercept_scaling: float
+
+    @property
+    def free(self) -> bool:
+        """Whether the intercept is not penalised."""
+        return np.isinf(self.intercept_scaling)
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticNetFit(PenalisedFit):
+    """What a linear model minimised, with ``l1·‖w‖₁`` beside ``(l2/2)‖w‖²``.
+
+    A penalised intercept ``b = scaling·b'`` has both penalties of b'.
+    """
+
+    l1: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Discriminant:
+    """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.
+
+    W_c are the scatter matrices of the classes, d the difference of their means.
+    ``left_out`` are the a_c of a fit with one row less in each class: every
+    leave-pair-out refit has those, so that only the rows themselves are left to remove.
+    """
+
+    a: np.ndarray
+    left_out: np.ndarray
+    penalty: np.ndarray
+
+
+def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
+    """The fit with a penalty that is not 0, or None where it has no optimum.
+
+    No penalty is the limit of a tiny one, in units of the curvature of one column.
+    Separated rows have no logistic optimum without a penalty.
+
+    Parameters
+    ----------
+    fit : PenalisedFit
+        With l2 ≥ 0.
+    Z : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    """
+    if fit.l2 == 0 and fit.loss == "logistic":
+        z = project_samples(Z, fit.w) + fit.intercept
+        if np.all((z > 0) == positive):
+            return None
+    some = Z[:: Z.shape[0] // 2000 + 1]
+    if fit.free and not hasattr(Z, "toarray"):
+        some = some - some.mean(axis=0)  # a free intercept takes the mean
+    square = (some.multiply(some) if hasattr(Z, "toarray") else some**2).sum()
+    curvature = square / some.shape[0] * fit.case_weight.sum() / Z.shape[1]
+    return replace(fit, l2=max(fit.l2, _NO_PENALTY * curvature))
+
+
+def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
+    """The fit with w and b at their optimum along the ray c·w, c ≥ 0.
+
+    At a trained model c = 1; one that was rescaled since is put back, so that the
+    estimate depends on the direction alone. Two parameters, Newton with halving.
+    """
+    score = project_samples(X, fit.w)
+    shift = score.mean() if fit.free else 0.0
+    score = score - shift
+    size = max(linalg.norm(score), np.finfo(float).tiny) / np.sqrt(len(score))
+    basis = np.column_stack([score / size, np.ones(len(score))])
+    penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
+    if 0 < fit.intercept_scaling < np.inf:
+        penalty[1] = fit.l2 / fit.intercept_scaling**2
+    if fit.intercept_scaling == 0:
+        basis, penalty = basis[:, :1], penalty[:1]
+
+    def objective(theta):
+        value = loss_value(fit.loss, basis @ theta, positive, fit.case_weight)
+        return value + penalty @ theta**2 / 2
+
+    theta = np.zeros(basis.shape[1])
+    value = objective(theta)
+    for _ in range(100):
+        g, curvature = loss_derivatives(
+            fit.loss, basis @ theta, positive, fit.case_weight
+        )
+        gradient = basis.T @ g + penalty * theta
+        H = (basis.T * curvature) @ basis + np.diag(penalty)
+        step = linalg.lstsq(H, gradient)[0]
+        while (new := objective(theta - step)) > value and linalg.norm(step) > 0:
+            step = step / 2
+        theta, old, value = theta - step, value, new
+        if old - value <= 1e-15 * abs(value):
+            break
+    c = max(theta[0], 0.0) / size
+    intercept = float(theta[1] - c * shift) if len(theta) == 2 else 0.0
+    return replace(fit, w=c * fit.w, intercept=intercept)
+
+
+def stationarity(X, positive, fit: PenalisedFit) -> float:
+    """Gradient of the objective in units of its random-walk size; ≪ 1 at the optimum.
+
+    On rows that did not train the model it is of order 1: so training rows are told
+    from held-out ones. Root mean square over the features, each in its own unit
+    ``Σ g²(x − x̄)²``, so that neither the origin nor the scale of a feature counts. The
+    slopes have a floor, what solvers leave when they stop.
+    """
+    unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
+    fit = replace(fit, case_weight=fit.case_weight / unit, l2=fit.l2 / unit)
+    z = project_samples(X, fit.w) + fit.intercept
+    g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    mean = np.zeros(X.shape[1])
+    if fit.free:  # far from the origin only the centred products have digits
+        mean = np.asarray(X.mean(axis=0)).ravel()
+    gradient = X.T @ g - mean * g.sum() + fit.l2 * fit.w
+    force = g**2 + (_SOLVED * fit.case_weight.sum()) ** 2 / len(g)
+    # The size of the walk need not be exact: of very many rows, every k-th.
+    k = len(z) // _WALK_ROWS + 1
+    some, force = X[::k], k * force[::k]
+    if not hasattr(X, "multiply"):
+        some = some - mean
+    square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force
+    walk = square
+    if fit.intercept_scaling > 0:
+        walk = square - (some.T @ force) ** 2 / force.sum()
+    alive = walk > 1e-12 * square
+    if not alive.any():
+        return 0.0
+    return float(np.sqrt(np.mean(gradient[alive] ** 2 / walk[alive])))

@@ -1,0 +1,130 @@
+"""Pairs of a positive and a negative row: which are formed, and their statistic.
+
+The AUC over pairs is the share with ``z_i > z_j``, ties ½. Row and column means of the
+wins, the placements ``V10_i, V01_j``, give its variance as DeLong, DeLong &
+Clarke-Pearson (1988, https://doi.org/10.2307/2531595) have it:
+``var(V10)/n₁ + var(V01)/n₀``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sample
+SMOOTH = 0.25  # bandwidth in units of the spread of the margins
+_NEAR = 1e-6  # gap of fitted scores, over their range, at which rows are compared
+_SAME = 16 * np.finfo(float).eps  # what a product or two round
+
+
+def class_of_one_row(positive, weight=None) -> str | None:
+    """The class of which nothing is left without one of its rows, or None.
+
+    Two rows of positive weight leave one, and a single row does that counts at least
+    twice: one of its equal copies stays.
+    """
+    weight = np.ones(len(positive)) if weight is None else weight
+    for name, mask in (("negative", ~positive), ("positive", positive)):
+        some = weight[mask & (weight > 0)]
+        if len(some) < 2 and some.sum() < 2:
+            return name
+    return None
+
+
+def check_pairs(positive, weight=None):
+    """Refuse data of which leave-pair-out would leave a class without rows."""
+    name = class_of_one_row(positive, weight)
+    if name is not None:
+        raise ValueError(
+            "y_true must hold at least 2 rows of each class for leave-pair-out, got 1 "
+            f"in the {name} class: without it nothing is left of that class"
+        )
+
+
+def sample_rows(score, positive, weight, limit=PAIR_ROWS):
+    """Rows that form the pairs, neg before pos, and how much each counts.
+
+    At most ``limit`` a class, even in the order of the score; a frequency weight is
+    that many equal rows. A sample speaks for no more rows than it has.
+    """
+    parts, counts = [], []
+    for mask in (~positive, positive):
+        rows = np.flatnonzero(mask)
+        count = weight[rows]
+        if max(len(rows), count.sum()) > limit:
+            order = rows[np.argsort(score[rows], kind="stable")]
+            reach = np.cumsum(weight[order])
+            places = (np.arange(limit) + 0.5) / limit * reach[-1]
+            rows = order[np.searchsorted(reach, places).clip(max=len(order) - 1)]
+            count = np.full(limit, min(reach[-1] / limit, 1.0))
+        parts.append(rows)
+        counts.append(count)
+    return np.concatenate(parts), np.concatenate(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistic:
+    """AUC over pairs, with the placements of positives and negatives."""
+
+    auc: float
+    v10: np.ndarray
+    v01: np.ndarray
+    w_pos: np.ndarray
+    w_neg: np.ndarray
+
+    def covariance_with(self, other) -> float:
+        """DeLong's covariance of two AUCs over the same pairs."""
+        return mean_covariance(self.v10, other.v10, self.w_pos) + mean_covariance(
+            self.v01, other.v01, self.w_neg
+        )
+
+
+def pair_statistics(margin, positive, weight, smooth):
+    """One :class:`PairStatistic` for each smoothing, over all pairs of the rows."""
+    w_pos, w_neg = weight[positive], weight[~positive]
+    share_pos, share_neg = w_pos / w_pos.sum(), w_neg / w_neg.sum()
+    centre = share_pos @ margin @ share_neg
+    spread = np.sqrt(np.pi / 2) * (share_pos @ np.abs(margin - centre) @ share_neg)
+    out = []
+    for bandwidth in smooth:
+        if bandwidth * spread > 0:
+            won = ndtr(margin / (bandwidth * spread))
+        else:
+            tie = 1e-9 * np.abs(margin).max()  # what is 0 by symmetry, but for rounding
+            won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
+        v10, v01 = won @ share_neg, share_pos @ won
+        auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1
+        out.append(PairStatistic(auc, v10, v01, w_pos, w_neg))
+    return out
+
+
+def mean_covariance(a, b, weight):
+    """Covariance of the weighted means of two placements of the same rows."""
+    n = weight.sum()
+    if n <= 1:
+        return 0.25  # one row says nothing about its spread: the largest there can be
+    a, b = a - weight @ a / n, b - weight @ b / n
+    return float((weight * a) @ b / (n - 1) / n)
+
+
+def equal_rows(X, z, positive, rows):
+    """Places (i, j) of the pairs whose two rows are the same.
+
+    No model tells them apart, however few digits a weak penalty leaves their margin:
+    so ties are read off the rows. Only pairs of almost equal fitted scores are looked
+    at, and what a product rounds (rows behind a PCA) is no difference.
+    """
+    pos, neg = rows[positive[rows]], rows[~positive[rows]]
+    z_pos, z_neg = z[positive[rows]], z[~positive[rows]]
+    near = np.abs(z_pos[:, None] - z_neg) <= _NEAR * np.ptp(z)
+    places = []
+    for i in np.flatnonzero(near.any(axis=1)):
+        there = np.flatnonzero(near[i])
+        row, others = X[[pos[i]]], X[neg[there]]
+        if hasattr(X, "toarray"):
+            row, others = row.toarray(), others.toarray()
+        gap = np.abs(others - row).max(axis=1)
+        places += [(i, j) for j in there[gap <= _SAME * np.abs(row).max()]]
+    return tuple(np.array(places, dtype=int).reshape(-1, 2).T)

@@ -1,0 +1,255 @@
+"""Refits of L1 and elastic-net models on many weightings of their rows, all at once.
+
+Every refit minimises ``Σ c_i loss(z_i) + l1‖w‖₁ + (l2/2)‖w‖²`` with its own weights c.
+Only features of a *working set* enter: those of the fit, and those that any sample
+asks for. On it, two-metric projection (Gafni & Bertsekas 1984,
+https://doi.org/10.1137/0322061; Schmidt 2010, section 2.3.1): with the steepest
+subgradient
+
+    p_j = ∂_j + l1 sign(w_j)   where w_j ≠ 0,
+          soft(∂_j, l1)        where w_j = 0,
+
+a Newton step −H⁻¹p of the features with w_j ≠ 0 or p_j ≠ 0 alone, projected on the
+orthant of w (of −p where w is 0) and halved until the objective falls. The features
+that the step would turn around become 0. A solution of all samples on the working set
+is one of the whole problem when ``|∂_j| ≤ l1`` everywhere else; if not, the working
+set grows.
+
+Products with the data are one matrix product for all samples; the Newton systems, of
+a few features each, are one a sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ._losses import loss_derivatives, loss_value
+from ._objective import ElasticNetFit
+from ._smooth_refits import Refits
+
+# predicted decrease over the objective, for ever larger working sets
+_TOLS = (1e-3, 1e-5, *(1e-7,) * 30)
+_KKT = 1e-3  # of l1: by how much a feature outside may ask to come in
+_MAX_ITER = 200
+_STEPS = ("Newton", 40), ("slope", 40)  # and how often they are halved
+_ARMIJO = 1e-4
+_ENTERS = 0.5  # of the largest |p| among zeros: who leaves 0 in the same step
+_JITTER, _DAMPING = 1e-12, 1e-6  # of the mean diagonal; beyond n features
+_TINY = np.finfo(float).tiny
+_DENSE_NUMBERS = 2e7  # a working set of a sparse X may not be larger: 160 MB
+
+
+def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
+    """Refit an L1 or elastic-net model on every row of counts.
+
+    Parameters
+    ----------
+    fit : ElasticNetFit
+        A smooth loss, both penalties, case weights and the fitted coefficients; a fit
+        that stopped early is taken to its optimum first.
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    counts : ndarray of shape (n_boot, n)
+
+    Returns
+    -------
+    Refits or None
+        None where X is sparse and the working set would be too large a dense block,
+        or the coefficients are not sparse: more than n features a sample.
+    """
+    problem = _Problem(fit, X, positive)
+    c = np.vstack([fit.case_weight[None], counts * fit.case_weight])
+    solved = _solve(problem, c[:1], *problem.start(fit))
+    if solved is None:
+        return None
+    work, beta, full, at_optimum = solved
+    solved = _solve(problem, c[1:], work, np.tile(beta, (len(counts), 1)))
+    if solved is None:
+        return None
+    return Refits(solved[2], solved[3], full[0], bool(at_optimum[0]))
+
+
+def sparse_optimum(fit: ElasticNetFit, X, positive) -> ElasticNetFit | None:
+    """The fit at the optimum of its objective, or None as :func:`refit_elastic_net`."""
+    problem = _Problem(fit, X, positive)
+    solved = _solve(problem, fit.case_weight[None], *problem.start(fit))
+    if solved is None or not solved[3][0]:
+        return None
+    work, beta = solved[0], solved[1][0]
+    w, intercept = np.zeros(X.shape[1]), 0.0
+    w[work] = beta[: len(work)]
+    if problem.intercept:
+        intercept = float(beta[-1] - problem.origin @ w)
+    return replace(fit, w=w, intercept=intercept)
+
+
+def _solve(problem, c, work, beta):
+    """Grow the working set until no sample asks for more of it."""
+    z = beta @ problem.block(work)[0]
+    solved = np.inf
+    for tol in _TOLS:
+        wanted = problem.wanted(c, z, work, np.count_nonzero(beta, axis=1))
+        if len(wanted) == 0 and solved == _TOLS[-1]:
+            break
+        beta = np.insert(beta, [len(work)] * len(wanted), 0.0, axis=1)
+        work = np.concatenate([work, wanted])
+        if problem.too_large(work) or np.count_nonzero(beta) > z.size:
+            return None
+        block = problem.block(work)
+        beta, z, converged = _two_metric(block, problem, c, beta, tol)
+        solved = tol
+    else:
+        converged[:] = False
+    return work, beta, z, converged
+
+
+class _Problem:
+    """The data, the loss and the penalties; the intercept is the last column."""
+
+    def __init__(self, fit, X, positive):
+        self.X, self.positive, self.loss = X, positive, fit.loss
+        self.l1, self.l2 = fit.l1, fit.l2
+        self.sparse = hasattr(X, "toarray")
+        self.columns = X.tocsc() if self.sparse else X
+        scaling = fit.intercept_scaling
+        self.intercept = scaling > 0
+        self.b_penalties = (fit.l1 / scaling, fit.l2 / scaling**2) if scaling else ()
+        self.origin = np.zeros(X.shape[1])
+        if fit.free:
+            self.origin = np.asarray(X.mean(axis=0), dtype=float).ravel()
+
+    def start(self, fit):
+        """Working set and coefficients of the fit."""
+        work = np.flatnonzero(fit.w)
+        if len(work) > self.X.shape[0]:  # not sparse, or not yet: from nothing
+            work = work[:0]
+        beta = fit.w[work]
+        if self.intercept:
+            beta = np.append(beta, fit.intercept + self.origin[work] @ beta)
+            if len(work) == 0:
+                beta[:] = 0.0
+        return work, beta[None]
+
+    def too_large(self, work):
+        return self.sparse and len(work) * self.X.shape[0] > _DENSE_NUMBERS
+
+    def block(self, work):
+        """Columns of the working set, one a row, and both penalties of each."""
+        A = self.columns[:, work]
+        A = (A.toarray() if self.sparse else A.astype(float)).T
+        A = A - self.origin[work][:, None]
+        l1, l2 = np.full(len(A), self.l1), np.full(len(A), self.l2)
+        if self.intercept:
+            A = np.vstack([A, np.ones(A.shape[1])])
+            l1 = np.append(l1, self.b_penalties[0])
+            l2 = np.append(l2, self.b_penalties[1])
+        return A, l1, l2
+
+    def wanted(self, c, z, work, sizes):
+        """Features outside whose slope is above l1, the steepest of every sample."""
+        g, _ = loss_derivatives(self.loss, z, self.positive, c)
+        slope = np.abs(g @ self.X - g.sum(axis=1)[:, None] * self.origin)
+        slope[:, work] = 0.0
+        bound = self.l1 * (1 + _KKT)
+        wanted = np.zeros(self.X.shape[1], dtype=bool)
+        for row, size in zip(slope, sizes, strict=True):
+            asks = np.flatnonzero(row > bound)
+            most = 10 + size
+            if len(asks) > most:
+                asks = asks[np.argpartition(-row[asks], most)[:most]]
+            wanted[asks] = True
+        return np.flatnonzero(wanted)
+
+
+def _two_metric(block, problem, c, beta, tol):
+    """Minimise every row of beta over the working set."""
+    A, l1, l2 = block
+    z = beta @ A
+    converged, live = np.zeros(len(c), dtype=bool), np.arange(len(c))
+    for _ in range(_MAX_ITER):
+        g, curvature = loss_derivatives(
+            problem.loss, z[live], problem.positive, c[live]
+        )
+        p = _steepest(g @ A.T + l2 * beta[live], beta[live], l1)
+        moved = np.zeros(len(live), dtype=bool)
+        for i, k in enumerate(live):
+            free = _free(beta[k], p[i])
+            part = A[free], l1[free], l2[free]
+            moved[i], converged[k], beta[k, free], z[k] = _step(
+                part, problem, c[k], beta[k, free], z[k], p[i, free], curvature[i], tol
+            )
+        live = live[moved & ~converged[live]]
+        if len(live) == 0:
+            break
+    return beta, z, converged
+
+
+def _step(part, problem, c, beta, z, p, curvature, tol):
+    """The first step of the free features of one sample that lowers its objective.
+
+    Returns whether there is one, whether Newton's was as short as tol, the
+    coefficients and the scores.
+    """
+    A, l1, l2 = part
+    if len(A) == 0:
+        return False, True, beta, z
+    value = _objective(problem, z, c, beta, l1, l2)
+    orthant = np.where(beta != 0, np.sign(beta), -np.sign(p))
+    done = False
+    for kind, halvings in _STEPS:
+        if kind == "Newton":
+            step = -_newton_step(A, curvature, l2, p)
+            done = -(p @ step) <= tol * value
+        else:
+            step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
+        for t in 0.5 ** np.arange(halvings):
+            tried = beta + t * step
+            tried[(l1 > 0) & (np.sign(tried) != orthant)] = 0.0
+            new = tried @ A
+            bound = value + _ARMIJO * min(p @ (tried - beta), 0.0)
+            if _objective(problem, new, c, tried, l1, l2) <= bound:
+                return bool(np.any(tried != beta)), done, tried, new
+        if done:
+            break
+    return False, done, beta, z
+
+
+def _objective(problem, z, c, beta, l1, l2):
+    loss = loss_value(problem.loss, z, problem.positive, c)
+    return loss + np.abs(beta) @ l1 + beta**2 @ l2 / 2
+
+
+def _steepest(slope, beta, l1):
+    """The subgradient of least norm."""
+    at_zero = np.sign(slope) * np.maximum(np.abs(slope) - l1, 0.0)
+    return np.where(beta != 0, slope + l1 * np.sign(beta), at_zero)
+
+
+def _free(beta, p):
+    """Features that are not 0, and zeros that ask the most to leave it."""
+    asks = np.where(beta == 0, np.abs(p), 0.0)
+    return np.flatnonzero((beta != 0) | (asks > _ENTERS * asks.max(initial=0.0)))
+
+
+def _newton_step(A, curvature, l2, p):
+    """``(A diag(ω) Aᵀ + diag(l2))⁻¹ p``, in the smaller of the two dimensions."""
+    on = np.flatnonzero(curvature > 0)
+    s = np.sqrt(curvature[on])
+    B = A[:, on] * s
+    size = np.einsum("pn,pn->p", B, B)
+    if len(B) <= len(on):
+        H = B @ B.T
+        H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size.mean() + _TINY
+        return lapack.dposv(H, p, lower=1, overwrite_a=1)[1]
+    if len(on) == 0:
+        return p / np.maximum(l2, _TINY)
+    # (BBᵀ + D)⁻¹ = D⁻¹ − D⁻¹B(I + BᵀD⁻¹B)⁻¹BᵀD⁻¹
+    D = np.maximum(l2, _DAMPING * size.mean() + _TINY)
+    half = B / D[:, None]
+    inner = B.T @ half
+    inner.reshape(-1)[:: len(inner) + 1] += 1.0
+    x = lapack.dposv(inner, half.T @ p, lower=1, overwrite_a=1)[1]
+    return p / D - half @ x

@@ -1,0 +1,120 @@
+"""The bootstrap of the AUC from its definition."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from skauc.leave_pair_out import _bootstrap
+from skauc.leave_pair_out._bootstrap import (
+    bootstrap_counts,
+    bootstrap_estimate,
+    out_of_bag_auc,
+    plus_632,
+)
+
+
+@pytest.fixture
+def sample():
+    rng = np.random.default_rng(4)
+    positive = np.arange(25) % 3 == 0
+    scores = rng.normal(size=(6, 25)) + positive
+    scores[:, :6] = np.round(scores[:, :6])  # ties
+    return scores[0], scores[1:], positive, bootstrap_counts(positive, 5)
+
+
+def test_samples_keep_class_sizes_and_leave_rows_out():
+    positive = np.arange(7) < 2
+    counts = bootstrap_counts(positive, 500)
+    assert (counts[:, positive].sum(axis=1) == 2).all()
+    assert (counts[:, ~positive].sum(axis=1) == 5).all()
+    assert (counts[:, positive] == 0).any(axis=1).all()
+    assert (counts[:, ~positive] == 0).any(axis=1).all()
+
+
+def test_samples_depend_on_the_labels_alone():
+    positive = np.arange(9) % 2 == 0
+    np.testing.assert_array_equal(
+        bootstrap_counts(positive), bootstrap_counts(positive)
+    )
+    assert (bootstrap_counts(positive) != bootstrap_counts(positive, seed=1)).any()
+
+
+def test_a_class_of_one_row_has_no_out_of_bag_auc():
+    positive = np.arange(5) == 0
+    counts = bootstrap_counts(positive, 3)
+    scores = np.tile(np.arange(5.0), (3, 1))
+    assert (counts[:, 0] == 1).all()
+    assert np.isnan(out_of_bag_auc(scores, positive, counts))
+    assert np.isnan(bootstrap_estimate(scores[0], scores, positive, counts))
+
+
+def test_every_pair_counts_its_own_samples(sample):
+    _, scores, positive, counts = sample
+    weight = np.linspace(1, 3, 25)
+    total = mass = 0.0
+    for i in np.flatnonzero(positive):
+        for j in np.flatnonzero(~positive):
+            both = (counts[:, i] == 0) & (counts[:, j] == 0)
+            if both.any():
+                a, b = scores[both, i], scores[both, j]
+                share = weight[i] * weight[j]
+                total += share * np.mean((a > b) + 0.5 * (a == b))
+                mass += share
+    assert out_of_bag_auc(scores, positive, counts, weight) == pytest.approx(
+        total / mass
+    )
+
+
+def test_many_rows_average_over_the_samples(sample, monkeypatch):
+    monkeypatch.setattr(_bootstrap, "_PAIRS", 0)
+    _, scores, positive, counts = sample
+    weight = np.linspace(1, 3, 25)
+    each = []
+    for s, c in zip(scores, counts, strict=True):
+        out = c == 0
+        each.append(roc_auc_score(positive[out], s[out], sample_weight=weight[out]))
+    assert out_of_bag_auc(scores, positive, counts, weight) == pytest.approx(
+        np.mean(each)
+    )
+
+
+@pytest.mark.parametrize(
+    ("apparent", "outside", "expected"),
+    [
+        (0.8, 0.8, 0.8),  # no overfitting: any weight
+        (1.0, 0.5, 0.5),  # R = 1: out of bag alone
+        (1.0, 0.3, 0.5),  # below chance counts as chance
+        (0.6, 0.7, 0.632 * 0.7 + 0.368 * 0.6),  # R = 0: .632
+        (0.4, 0.3, 0.632 * 0.5 + 0.368 * 0.4),
+    ],
+)
+def test_plus_632_at_its_corners(apparent, outside, expected):
+    assert plus_632(apparent, outside) == pytest.approx(expected)
+
+
+def test_plus_632_in_efron_and_tibshiranis_terms():
+    err, err1, gamma = 0.1, 0.3, 0.5
+    R = (err1 - err) / (gamma - err)
+    plain = 0.368 * err + 0.632 * err1
+    extra = (err1 - err) * 0.368 * 0.632 * R / (1 - 0.368 * R)  # their eq. 32
+    assert plus_632(1 - err, 1 - err1) == pytest.approx(1 - plain - extra)
+
+
+def test_methods(sample):
+    full, scores, positive, counts = sample
+    apparent = roc_auc_score(positive, full)
+    outside = out_of_bag_auc(scores, positive, counts)
+    own = [
+        roc_auc_score(positive, s, sample_weight=c)
+        for s, c in zip(scores, counts, strict=True)
+    ]
+    on_all = [roc_auc_score(positive, s) for s in scores]
+    expected = {
+        "oob": outside,
+        ".632": 0.368 * apparent + 0.632 * outside,
+        ".632+": plus_632(apparent, outside),
+        "optimism": apparent - np.mean(np.subtract(own, on_all)),
+    }
+    for method, value in expected.items():
+        got = bootstrap_estimate(full, scores, positive, counts, method=method)
+        assert got == pytest.approx(value), method

@@ -1,0 +1,105 @@
+"""Leave-one-out scores from leverages against fits without the row."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import LinearSVC
+
+from skauc.leave_pair_out import _leave_one_out
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._leave_one_out import leave_one_out_scores, leverages
+from skauc.leave_pair_out._losses import loss_derivatives
+from skauc.model_selection._refit_objective import training_objective
+
+
+def _rows(n, P, share=0.3):
+    rng = np.random.default_rng(0)
+    positive = np.arange(n) < share * n
+    return rng.normal(size=(n, P)) + 3 + 0.5 * positive[:, None], positive
+
+
+def test_ridge_without_an_intercept_is_exact():
+    X, positive = _rows(30, 6)
+    model = RidgeClassifier(alpha=2.0, fit_intercept=False).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    true = [
+        model.fit(np.delete(X, i, 0), np.delete(positive, i)).decision_function(X[[i]])
+        for i in range(30)
+    ]
+    np.testing.assert_allclose(
+        leave_one_out_scores(fit, X, positive), np.ravel(true), rtol=1e-8
+    )
+
+
+def test_leverage_and_intercept_make_the_hat_matrix():
+    X, positive = _rows(40, 5)
+    model = LogisticRegression(C=0.5, tol=1e-10).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    z = model.decision_function(X)
+    _, curvature = loss_derivatives("logistic", z, positive, 1.0)
+    A = np.column_stack([X, np.ones(40)])
+    H = (A.T * curvature) @ A + np.diag([2.0] * 5 + [0.0])
+    hat = np.einsum("np,pq,nq->n", A, np.linalg.inv(H), A)
+    np.testing.assert_allclose(
+        leverages(fit, X, curvature) + 1 / curvature.sum(), hat, rtol=1e-8
+    )
+    np.testing.assert_allclose(
+        leverages(fit, sparse.csr_matrix(X), curvature),
+        leverages(fit, X, curvature),
+        rtol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_pooled_scores_agree_with_leave_pair_out(share):
+    X, positive = _rows(200, 10, share)
+    model = LogisticRegression(tol=1e-8).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    pooled = roc_auc_score(positive, leave_one_out_scores(fit, X, positive))
+    assert pooled == pytest.approx(leave_pair_out(X, positive, fit).auc, abs=0.006)
+
+
+def test_l1_leaves_the_active_features():
+    X, positive = _rows(60, 8)
+    model = LogisticRegression(
+        l1_ratio=1.0, solver="saga", C=0.3, tol=1e-8, max_iter=100_000
+    ).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    on = fit.w != 0
+    assert 0 < on.sum() < 8
+    _, curvature = loss_derivatives("logistic", model.decision_function(X), positive, 1)
+    A = np.column_stack([X[:, on], np.ones(60)])
+    hat = np.diag(A @ np.linalg.inv((A.T * curvature) @ A) @ A.T)
+    np.testing.assert_allclose(
+        leverages(fit, X, curvature) + 1 / curvature.sum(), hat, rtol=1e-6
+    )
+
+
+def test_hessian_of_very_many_rows_from_a_sample(monkeypatch):
+    X, positive = _rows(3000, 4)
+    model = LinearSVC(C=0.1).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    exact = leave_one_out_scores(fit, X, positive)
+    monkeypatch.setattr(_leave_one_out, "_HESSIAN_ROWS", 500)
+    z = X @ fit.w + fit.intercept
+    step, sampled = exact - z, leave_one_out_scores(fit, X, positive) - z
+    # a sample of 500 knows the Hessian to some 5 %
+    assert np.linalg.norm(sampled - step) < 0.15 * np.linalg.norm(step)
+    assert np.linalg.norm(sampled - step) > 0
+
+
+def test_frequency_weights_leave_one_of_equal_rows_out():
+    X, positive = _rows(25, 3)
+    weight = np.arange(25) % 3 + 1
+    model = RidgeClassifier(alpha=2.0, fit_intercept=False)
+    model.fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight.astype(float))
+    scores = leave_one_out_scores(fit, X, positive, weight.astype(float))
+    for i in range(25):
+        less = weight - (np.arange(25) == i)
+        model.fit(X, positive, sample_weight=less)
+        np.testing.assert_allclose(
+            scores[i], model.decision_function(X[[i]])[0], rtol=1e-8
+        )

@@ -1,0 +1,116 @@
+"""Batched refits with L1, elastic-net and hinge losses against scikit-learn's own."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.svm import SVC, LinearSVC
+
+from skauc.leave_pair_out._bootstrap import bootstrap_counts
+from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
+from skauc.leave_pair_out._proximal_refits import refit_elastic_net
+from skauc.leave_pair_out._smooth_refits import refit_smooth
+from skauc.model_selection._refit_objective import training_objective
+
+TIGHT = {"tol": 1e-9, "max_iter": 1_000_000}
+SPARSE = [
+    LogisticRegression(l1_ratio=1.0, solver="liblinear", C=0.3, **TIGHT),
+    LogisticRegression(l1_ratio=1.0, solver="saga", C=0.2, **TIGHT),
+    LogisticRegression(l1_ratio=0.5, solver="saga", C=0.1, **TIGHT),
+    LogisticRegression(
+        l1_ratio=1.0, solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT
+    ),
+    LinearSVC(penalty="l1", C=0.1, class_weight="balanced", **TIGHT),
+    LinearSVC(penalty="l1", C=0.1, fit_intercept=False, **TIGHT),
+]
+HINGE = [
+    SVC(kernel="linear", C=0.01, tol=1e-8),
+    SVC(kernel="linear", C=5.0, tol=1e-8, class_weight={0: 1.0, 1: 3.0}),
+    LinearSVC(loss="hinge", C=0.05, **TIGHT),
+    LinearSVC(loss="hinge", C=1.0, fit_intercept=False, **TIGHT),
+]
+
+
+def _rows(n, P, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, P)) + 0.5 * rng.normal(size=(n, 1))
+    X[:, :3] += positive[:, None]
+    return X, positive
+
+
+def _true_scores(model, X, positive, counts):
+    return np.array(
+        [
+            model.fit(X, positive, sample_weight=c).decision_function(X)
+            for c in counts.astype(float)
+        ]
+    )
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
+@pytest.mark.parametrize("model", SPARSE, ids=repr)
+def test_sparse_models_are_those_of_true_refits(model, shape, thin):
+    X, positive = _rows(*shape)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    counts = bootstrap_counts(positive, 4)
+    rows = sparse.csr_matrix(X) if thin else X
+    refits = refit_elastic_net(fit, rows, positive, counts)
+    true = _true_scores(model, X, positive, counts)
+    assert refits.converged.all()
+    np.testing.assert_allclose(refits.scores, true, atol=2e-3 * true.std())
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
+@pytest.mark.parametrize("model", HINGE, ids=repr)
+def test_hinge_models_are_those_of_true_refits(model, shape):
+    X, positive = _rows(*shape)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    counts = bootstrap_counts(positive, 4)
+    refits = refit_smooth(fit, X, positive, counts)
+    true = _true_scores(model, X, positive, counts)
+    assert refits.converged.all()
+    # up to the intercept, of which libsvm takes the middle of what is optimal
+    ours, theirs = (s - s.mean(axis=1, keepdims=True) for s in (refits.scores, true))
+    np.testing.assert_allclose(ours, theirs, atol=2e-2 * true.std())
+    assert min(map(lambda a, b: np.corrcoef(a, b)[0, 1], ours, theirs)) > 1 - 1e-4
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "modified_huber"])
+def test_stochastic_gradient_descent_is_taken_to_its_optimum(loss):
+    X, positive = _rows(60, 6)
+    model = SGDClassifier(loss=loss, alpha=0.05, random_state=0).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    full = refit_smooth(fit, X, positive, bootstrap_counts(positive, 1)).full
+    slow = SGDClassifier(
+        loss=loss, alpha=0.05, average=True, tol=None, max_iter=20_000, random_state=0
+    )
+    scores = slow.fit(X, positive).decision_function(X)
+    assert np.corrcoef(full, scores)[0, 1] > 1 - 1e-4
+
+
+def test_features_that_are_not_sparse_are_left_to_true_refits():
+    X, positive = _rows(20, 80)
+    model = LogisticRegression(l1_ratio=1e-6, solver="saga", max_iter=20_000)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    assert refit_elastic_net(fit, X, positive, bootstrap_counts(positive, 2)) is None
+
+
+def test_the_perceptron_has_no_optimum_of_its_own():
+    X, positive = _rows(30, 5)
+    assert training_objective(Perceptron().fit(X, positive), X, positive) is None
+
+
+def test_slope_and_curvature_of_the_rounded_hinge():
+    loss, z = RoundedHinge(0.3), np.linspace(-2, 2, 41) + 0.013
+    positive, c, eps = np.arange(41) % 2 == 0, np.linspace(1, 2, 41), 1e-6
+    g, curvature = loss_derivatives(loss, z, positive, c)
+    for k in range(41):
+        e = eps * (np.arange(41) == k)
+        up, down = (loss_value(loss, z + s * e, positive, c) for s in (1, -1))
+        assert (up - down) / (2 * eps) == pytest.approx(g[k], abs=1e-6)
+        g_up, g_down = (
+            loss_derivatives(loss, z + s * e, positive, c)[0] for s in (1, -1)
+        )
+        assert (g_up - g_down)[k] / (2 * eps) == pytest.approx(curvature[k], abs=1e-5)

@@ -1,0 +1,299 @@
+"""The second source: each method against its definition, and which one is asked."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import SVC, LinearSVC
+
+from skauc import GaussianAUCClassifier
+from skauc.leave_pair_out import _second_source
+from skauc.leave_pair_out._bootstrap import bootstrap_counts, plus_632
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._second_source import at_optimum, prepare, second_source
+from skauc.model_selection._refit_objective import discriminant_rule, training_objective
+
+TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
+SMOOTH = [
+    LogisticRegression(C=0.1, **TIGHT),
+    LogisticRegression(solver="liblinear", intercept_scaling=3.0, **TIGHT),
+    LogisticRegression(C=0.5, fit_intercept=False, **TIGHT),
+    LinearSVC(C=0.03, **TIGHT),
+    RidgeClassifier(alpha=3.0),
+]
+L1 = [
+    LogisticRegression(l1_ratio=1.0, solver="saga", C=0.2, **TIGHT),
+    LogisticRegression(
+        l1_ratio=1.0, solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT
+    ),
+]
+
+
+def design(n, P, *, seed=0, gap=0.6, share=0.3):
+    """Normal rows away from the origin with a gap in the first features."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) < share * n
+    X = rng.normal(size=(n, P)) + 0.5 * rng.normal(size=(n, 1)) + 1.0
+    X[np.ix_(positive, np.arange(min(P, 3)))] += gap
+    return X, positive
+
+
+def definition_632(model, X, positive, weight=None):
+    """.632+ from fits one after another, pairs averaged over their samples."""
+    weight = np.ones(len(positive)) if weight is None else weight
+    counts = bootstrap_counts(positive, 20)
+    wins = {}
+    for c in counts:
+        drawn = c > 0
+        model.fit(X[drawn], positive[drawn], sample_weight=(c * weight)[drawn])
+        score = model.decision_function(X)
+        for i in np.flatnonzero(positive & ~drawn):
+            for j in np.flatnonzero(~positive & ~drawn):
+                won = (score[i] > score[j]) + 0.5 * (score[i] == score[j])
+                wins.setdefault((i, j), []).append(won)
+    outside = np.average(
+        [np.mean(won) for won in wins.values()],
+        weights=[weight[i] * weight[j] for i, j in wins],
+    )
+    score = model.fit(X, positive, sample_weight=weight).decision_function(X)
+    apparent = roc_auc_score(positive, score, sample_weight=weight)
+    return plus_632(apparent, outside)
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
+@pytest.mark.parametrize("model", [*SMOOTH, *L1, SVC(kernel="linear", C=0.1)], ids=str)
+def test_plus_632_is_that_of_refits_one_after_another(model, shape):
+    X, positive = design(*shape)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == ".632+"
+    # solvers stop at 1e-10 of their own measure: a pair of equal scores may turn
+    assert source.auc == pytest.approx(definition_632(model, X, positive), abs=2e-3)
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
+def test_plus_632_of_a_discriminant_draws_rows_again(shape):
+    X, positive = design(*shape)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    counts, wins = bootstrap_counts(positive, 20), {}
+    for c in counts:
+        rows = np.repeat(np.arange(len(c)), c)
+        score = model.fit(X[rows], positive[rows]).decision_function(X)
+        for i in np.flatnonzero(positive & (c == 0)):
+            for j in np.flatnonzero(~positive & (c == 0)):
+                wins.setdefault((i, j), []).append(score[i] > score[j])
+    apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
+    expected = plus_632(apparent, np.mean([np.mean(won) for won in wins.values()]))
+    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    assert (source.auc, source.method) == (pytest.approx(expected), ".632+")
+
+
+def test_hanley_mcneil_variance_of_plus_632():
+    X, positive = design(60, 6)
+    model = LogisticRegression().fit(X, positive)
+    source = second_source(training_objective(model, X, positive), X, positive)
+    n_pos = positive.sum()
+    n_neg = 60 - n_pos
+    A = (n_pos * source.auc + 0.5) / (n_pos + 1)
+    # Newcombe's method 5: both sizes n/2 in the sum of Hanley & McNeil's
+    extra = 29 * (A / (2 - A) - A**2 + 2 * A**2 / (1 + A) - A**2)
+    expected = (A * (1 - A) + extra) / (n_neg * n_pos)
+    assert source.variance == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("model", [SMOOTH[0], L1[0]], ids=["l2", "l1"])
+def test_many_rows_are_left_out_one_at_a_time(model):
+    X, positive = design(500, 8)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == "leave-one-out"
+    scores = np.empty(500)
+    some = np.arange(0, 500, 10)  # refits of 50 rows: means agree, scores nearly do
+    for i in some:
+        keep = np.arange(500) != i
+        model.fit(X[keep], positive[keep])
+        scores[i] = X[i] @ model.coef_[0]
+    exact = roc_auc_score(positive[some], scores[some])
+    apparent = roc_auc_score(positive[some], (X @ fit.w)[some])
+    assert source.auc == pytest.approx(exact, abs=0.06)
+    assert exact <= apparent
+    assert source.auc < roc_auc_score(positive, X @ fit.w)
+
+
+def test_variance_of_leave_one_out_is_delongs():
+    X, positive = design(500, 5)
+    model = RidgeClassifier(fit_intercept=False).fit(X, positive)
+    source = second_source(training_objective(model, X, positive), X, positive)
+    inverse = np.linalg.inv(X.T @ X + np.eye(5))
+    t = np.where(positive, 1.0, -1.0)
+    h = np.einsum("np,pq,nq->n", X, inverse, X)
+    score = (X @ (inverse @ X.T @ t) - h * t) / (1 - h)  # Allen's PRESS
+    won = score[positive][:, None] > score[~positive]
+    assert source.auc == pytest.approx(won.mean(), rel=1e-12)
+    parts = (won.mean(axis=k) for k in (0, 1))
+    expected = sum(np.var(v, ddof=1) / len(v) for v in parts)
+    assert source.variance == pytest.approx(expected, rel=1e-9)
+
+
+def test_leave_pair_out_where_a_batch_would_cost_too_much(monkeypatch):
+    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    X, positive = design(30, 50)
+    fit = training_objective(SMOOTH[0].fit(X, positive), X, positive)
+    expected = leave_pair_out(X, positive, fit)
+    source = second_source(fit, X, positive)
+    assert source.method == "leave-pair-out"
+    assert source.auc == pytest.approx(expected.smooth_auc)
+    assert source.variance == pytest.approx(expected.smooth_variance)
+
+
+def test_what_is_left_to_true_refits(monkeypatch):
+    X, positive = design(30, 60)
+    weak = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=1e4).fit(X, positive)
+    fit = training_objective(weak, X, positive)
+    assert second_source(replace(fit, w=np.ones(60)), X, positive) is None
+    hinge = replace(fit, loss="hinge", w=np.eye(60)[0])
+    assert second_source(hinge, X, positive) is None
+    assert at_optimum(hinge, X, positive) is None
+    assert second_source(None, X, positive) is None
+    bayes = GaussianAUCClassifier(shrinkage="bayes")
+    assert second_source(discriminant_rule(bayes, X.shape), X, positive) is None
+    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    rule = discriminant_rule(GaussianAUCClassifier(shrinkage="auto"), X.shape)
+    assert second_source(rule, X, positive) is None
+
+
+def test_a_class_of_one_row_has_none():
+    X, positive = design(30, 5)
+    fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
+    assert second_source(fit, X, np.arange(30) == 3) is None
+    weight = np.where(positive & (np.arange(30) > 0), 0.0, 1.0)
+    assert second_source(fit, X, positive, weight) is None
+
+
+@pytest.mark.parametrize("model", SMOOTH, ids=str)
+def test_prepared_changes_nothing(model):
+    X, positive = design(30, 50)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    expected = second_source(fit, X, positive)
+    for centred in (True, False):
+        prepared = prepare(X, positive, centred=centred)
+        assert second_source(fit, X, positive, prepared=prepared) == expected
+
+
+def test_gram_matrix_only_where_rows_are_the_smaller_side():
+    X, positive = design(30, 50)
+    gram = prepare(X, positive).gram
+    Z = X - X.mean(axis=0)
+    np.testing.assert_allclose(gram, Z @ Z.T, rtol=1e-9, atol=1e-9)
+    assert prepare(X[:, :5], positive).gram is None
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (540, 4)])
+def test_rows_without_weight_are_not_there(shape):
+    X, positive = design(*shape)
+    weight = np.where(np.arange(len(X)) % 9 == 0, 0.0, 1.0)
+    on = weight > 0
+    model = LogisticRegression(**TIGHT).fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight)
+    there = training_objective(model, X[on], positive[on])
+    expected = second_source(there, X[on], positive[on])
+    assert second_source(fit, X, positive, weight) == expected
+    prepared = prepare(X, positive, weight)
+    assert second_source(fit, X, positive, weight, prepared=prepared) == expected
+
+
+def test_weights_count_rows_in_the_bootstrap():
+    X, positive = design(40, 6)
+    weight = np.arange(40) % 3 + 1.0
+    model = LogisticRegression(**TIGHT).fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight)
+    expected = definition_632(model, X, positive, weight)
+    assert second_source(fit, X, positive, weight).auc == pytest.approx(
+        expected, abs=1e-3
+    )
+
+
+def test_separated_samples_are_not_certain():
+    X, positive = design(60, 3, gap=30.0)
+    source = second_source(
+        training_objective(LogisticRegression().fit(X, positive), X, positive),
+        X,
+        positive,
+    )
+    assert source.auc == 1
+    assert 0.01 < np.sqrt(source.variance) < 0.1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
+@pytest.mark.parametrize("model", [*SMOOTH, *L1], ids=str)
+def test_optimum_is_where_a_tight_solver_ends(model, shape, form):
+    X, positive = design(*shape)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    intercept = fit.intercept + (fit.intercept_scaling > 0)
+    early = replace(fit, w=0.3 * fit.w, intercept=intercept)
+    found = at_optimum(early, form(X), positive)
+    # the objective is flat: scores are right to the root of what it has left
+    np.testing.assert_allclose(
+        X @ found.w + found.intercept,
+        model.decision_function(X),
+        atol=3e-3 * np.std(X @ fit.w),
+    )
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("shape", [(100, 20), (60, 400)])
+def test_stochastic_gradient_descent_has_a_second_source(loss, shape):
+    X, positive = design(*shape)
+    model = SGDClassifier(loss=loss, random_state=0).fit(X, positive)
+    source = second_source(training_objective(model, X, positive), X, positive)
+    assert source.method == ".632+"
+    score = model.decision_function(X)
+    assert 0.5 <= source.auc < roc_auc_score(positive, score)
+
+
+def test_many_rows_of_a_discriminant_are_left_out_one_at_a_time():
+    X, positive = design(500, 4)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    assert source.method == "leave-one-out"
+    scores = np.empty(500)
+    for i in range(500):
+        keep = np.arange(500) != i
+        scores[i] = model.fit(X[keep], positive[keep]).decision_function(X[[i]])[0]
+    # its threshold moves with the row, here as in leave-pair-out: that part is theirs
+    assert source.auc == pytest.approx(roc_auc_score(positive, scores), abs=0.01)
+    apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
+    assert source.auc < apparent
+
+
+@pytest.mark.parametrize("method", ["leave-one-out", ".632+"])
+def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(method, monkeypatch):
+    """Unless that is another model: then it is refitted."""
+    if method == ".632+":
+        monkeypatch.setattr(_second_source, "_SAME_DIRECTION", 1.0)
+    X, positive = design(1000, 6)
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == method
+    assert second_source(fit, X, positive, prepared=prepare(X, positive)) == source
+    # ten refits: the mean of their AUCs on what they left out
+    each = []
+    for k in range(10):
+        out = np.arange(1000) % 10 == k
+        score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
+        each.append(roc_auc_score(positive[out], score))
+    assert source.auc == pytest.approx(np.mean(each), abs=0.015)
+
+
+def test_a_hinge_without_a_direction_has_none():
+    """Few positives in a soft margin: at the optimum w is 0, but for rounding."""
+    X, positive = design(1000, 6, share=0.2)
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
+    assert np.ptp(model.decision_function(X)) < 1e-6
+    assert second_source(training_objective(model, X, positive), X, positive) is None

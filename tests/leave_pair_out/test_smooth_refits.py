@@ -1,0 +1,138 @@
+"""Batched refits against scikit-learn's own, one after another."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.svm import LinearSVC
+
+from skauc.leave_pair_out._bootstrap import bootstrap_counts
+from skauc.leave_pair_out._influence import gram_matrix
+from skauc.leave_pair_out._smooth_refits import refit_smooth, uses_rows
+from skauc.model_selection._training_objective import penalised_fit
+
+TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
+MODELS = [
+    *(LogisticRegression(C=C, **TIGHT) for C in (1e-4, 1.0, 1e3)),
+    LogisticRegression(C=0.1, fit_intercept=False, **TIGHT),
+    LogisticRegression(C=0.5, class_weight={0: 3.0, 1: 0.5}, **TIGHT),
+    LogisticRegression(solver="liblinear", intercept_scaling=3.0, **TIGHT),
+    LinearSVC(C=0.03, class_weight="balanced", **TIGHT),
+    LinearSVC(C=10.0, fit_intercept=False, **TIGHT),
+    RidgeClassifier(alpha=3.0),
+    RidgeClassifier(alpha=1e-3, fit_intercept=False),
+]
+
+
+def _rows(n, P, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    scale = np.geomspace(0.3, 3.0, P)
+    X = scale * (rng.normal(size=(n, P)) + rng.normal(size=(n, 1)) + 1.0)
+    return X + 0.4 * positive[:, None], positive
+
+
+def _true_scores(model, X, positive, counts, weight=1.0):
+    return np.array(
+        [
+            model.fit(X, positive, sample_weight=c * weight).decision_function(X)
+            for c in counts.astype(float)
+        ]
+    )
+
+
+@pytest.mark.parametrize("shape", [(24, 60), (30, 4)])
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_scores_are_those_of_true_refits(model, shape):
+    X, positive = _rows(*shape)
+    counts = bootstrap_counts(positive, 5)
+    fit = penalised_fit(model.fit(X, positive), X, positive)
+    refits = refit_smooth(fit, X, positive, counts)
+    true = _true_scores(model, X, positive, counts)
+    assert refits.converged.all()
+    assert refits.full_converged
+    # liblinear and lbfgs stop at 1e-10 of the gradient, not of the scores
+    np.testing.assert_allclose(refits.scores, true, rtol=2e-4, atol=2e-4 * true.std())
+
+
+def test_sample_weights_multiply_the_counts():
+    X, positive = _rows(30, 50)
+    weight = np.random.default_rng(3).uniform(0.2, 3.0, 30)
+    model = LogisticRegression(C=0.1, **TIGHT).fit(X, positive, sample_weight=weight)
+    fit = penalised_fit(model, X, positive, weight)
+    counts = bootstrap_counts(positive, 4)
+    true = _true_scores(model, X, positive, counts, weight)
+    np.testing.assert_allclose(
+        refit_smooth(fit, X, positive, counts).scores, true, atol=2e-4 * true.std()
+    )
+
+
+@pytest.mark.parametrize("shape", [(40, 900), (60, 20)])
+def test_sparse_rows_give_the_same(shape):
+    X, positive = _rows(*shape)
+    X[np.random.default_rng(1).uniform(size=shape) < 0.8] = 0.0
+    model = LogisticRegression(**TIGHT).fit(X, positive)
+    counts = bootstrap_counts(positive, 4)
+    fit = penalised_fit(model, X, positive)
+    dense = refit_smooth(fit, X, positive, counts).scores
+    thin = refit_smooth(fit, sparse.csr_matrix(X), positive, counts).scores
+    np.testing.assert_allclose(thin, dense, atol=1e-5 * dense.std())
+
+
+def test_gram_matrix_at_hand_changes_nothing():
+    X, positive = _rows(24, 60)
+    fit = penalised_fit(LinearSVC(**TIGHT).fit(X, positive), X, positive)
+    counts = bootstrap_counts(positive, 3)
+    gram = gram_matrix(X, fit.free)
+    given = refit_smooth(fit, X, positive, counts, gram).scores
+    np.testing.assert_array_equal(given, refit_smooth(fit, X, positive, counts).scores)
+
+
+@pytest.mark.parametrize("shape", [(30, 200), (40, 12)])
+def test_fit_that_stopped_early_is_taken_to_its_optimum(shape):
+    X, positive = _rows(*shape)
+    model = LogisticRegression(C=1e4, **TIGHT).fit(X, positive)
+    fit = penalised_fit(model, X, positive)
+    counts = bootstrap_counts(positive, 3)
+    early = type(fit)(
+        fit.loss,
+        fit.l2,
+        fit.case_weight,
+        0.1 * fit.w + 0.01,
+        3.0,
+        fit.intercept_scaling,
+    )
+    a, b = (refit_smooth(f, X, positive, counts) for f in (fit, early))
+    assert a.converged.all()
+    assert b.converged.all()
+    np.testing.assert_allclose(b.full, a.full, atol=1e-3 * a.full.std())
+    np.testing.assert_allclose(b.scores, a.scores, atol=1e-3 * a.scores.std())
+
+
+@pytest.mark.parametrize("loss_model", [LogisticRegression, LinearSVC])
+@pytest.mark.parametrize("shape", [(20, 300), (60, 2), (21, 20)])
+def test_separable_rows_under_a_weak_penalty_converge(loss_model, shape):
+    X, positive = _rows(*shape)
+    X[positive] += 5.0
+    model = loss_model(C=1.0).fit(X, positive).set_params(C=1e4)
+    refits = refit_smooth(
+        penalised_fit(model, X, positive), X, positive, bootstrap_counts(positive, 8)
+    )
+    assert np.isfinite(refits.scores).all()
+    assert refits.converged.all()
+
+
+def test_row_space_where_it_is_the_smaller_one():
+    X, _ = _rows(10, 10)
+    assert uses_rows(X)
+    assert not uses_rows(X[:, :9])
+    assert uses_rows(sparse.csr_matrix(X[:, :9]))
+
+
+def test_what_would_cost_too_much_is_left_to_true_refits():
+    X, positive = _rows(30, 4)
+    fit = penalised_fit(LogisticRegression().fit(X, positive), X, positive)
+    wide = sparse.csr_matrix((6000, 7000))
+    assert refit_smooth(fit, wide, np.arange(6000) < 9, np.ones((1, 6000))) is None
+    tall = sparse.csr_matrix((40_000, 1000))
+    assert refit_smooth(fit, tall, np.arange(40_000) < 9, np.ones((1, 40_000))) is None
