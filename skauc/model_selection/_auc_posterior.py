@@ -25,7 +25,9 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..adaptive._prior import AdaptivePrior, LearntDirection
+from ..adaptive._learnt import LearntProjection
+from ..adaptive._prior import AdaptivePrior
+from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import (
     COVARIANCES,
@@ -293,7 +295,7 @@ class Direction:
     score: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
-    belief: ProjectedPosterior | LearntDirection | None
+    belief: ProjectedPosterior | LearntProjection | None
     threshold: float = 0.0
     model: object = None
     Z: object = None
@@ -310,8 +312,13 @@ class Direction:
         """Posterior of the AUC, with leave-pair-out where it is wanted and known."""
         if self.belief is None:
             return AUCPosterior.point_mass_at_half()
-        if isinstance(self.belief, LearntDirection) and self.belief.listens:
-            return self.belief.auc(self.witness())
+        if isinstance(self.belief, LearntProjection) and self.belief.uses_second_source:
+            found = self.witness()
+            if found is None:
+                return self.belief.auc()
+            auc, variance = found.smooth_auc, found.smooth_variance
+            source = SecondSource(auc, variance, "leave-pair-out")
+            return replace(self.belief.auc(source), leave_pair_out=found.auc)
         return self.belief.auc()
 
     def witness(self):
@@ -432,7 +439,7 @@ def _belief(Z, w, score, positive, weight, prior, covariance):
         return None
     if isinstance(prior, AdaptivePrior):
         learnt = prior.learn(Z, positive, weight, covariance=covariance)
-        return learnt.direction(w, score)
+        return learnt.project(w, score)
     neg, pos = class_moments(score, positive, weight)
     features = None
     if covariance == "spherical":

@@ -262,7 +262,7 @@ def _of(direction, published, **more) -> Diagnosis:
         separate_covariances=float(cells.weight @ cells.separate),
         variance_ratio=ratio,
         normality=_normality(direction),
-        discrepancy=direction.belief.learnt.reference().level if heard else None,
+        discrepancy=direction.belief.learnt.reference().disagreement if heard else None,
         estimates=estimates,
         warnings=(),
     )

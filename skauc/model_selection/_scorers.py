@@ -38,7 +38,7 @@ from ._auc_posterior import (
     ebauc_of_direction,
 )
 from ._linear_model import any_linear_rule, decision_values, linear_rule, weight_for_fit
-from ._training_objective import missing_objective, leave_pair_out_estimate
+from ._training_objective import leave_pair_out_estimate, missing_objective
 
 MULTI_CLASS = ("ovo", "raise")
 
