@@ -10,11 +10,11 @@ from scipy.special import logsumexp, multigammaln
 
 from skauc.adaptive import _mixture
 from skauc.adaptive._mixture import (
+    attainable_prior,
     covariance_cell,
+    mixture,
     normalised,
     signal_cells,
-    attainable_prior,
-    mixture,
 )
 from skauc.adaptive._spectrum import eigenbasis
 
@@ -341,8 +341,6 @@ def test_evidence_of_a_million_features_is_smooth():
     X, positive = design(30, 20)
     eigen = replace(eigenbasis(X, positive), unseen=10**6)
     nudged = replace(eigen, values=eigen.values * (1 + 1e-13))
-    one, two = (
-        covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged)
-    )
+    one, two = (covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged))
     assert two[0] == pytest.approx(one[0], rel=0, abs=1e-5)  # the log evidence
     assert two[1] == pytest.approx(one[1], rel=1e-11)  # the scale
