@@ -76,6 +76,8 @@ def array_bytes(value) -> int:
         return value.nbytes
     if sparse.issparse(value):
         return sum(map(array_bytes, (value.data, value.indices, value.indptr)))
+    if isinstance(value, tuple):
+        return sum(map(array_bytes, value))
     if is_dataclass(value):
         return sum(array_bytes(getattr(value, field.name)) for field in fields(value))
     return 0

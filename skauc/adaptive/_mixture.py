@@ -30,11 +30,12 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
+from ._cross_validated import Spectrum
 from ._spectrum import Eigenbasis, Projected
 
 GAMMAS = (0.0, 0.5, 1.0, 1.5, 2.0)
-_A_STEPS = 2.0 ** np.arange(10) / 16
-_SPHERICAL = 1e4  # a/P at which Σ is as good as sI
+A_STEPS = 2.0 ** np.arange(10) / 16
+SPHERICAL = 1e4  # a/P at which Σ is as good as sI
 _EVEN = 16  # cells of u
 _TAIL = (2.3, 2.8, 3.4, 4.1, 5.0, 6.0, 7.5, 9.5)  # Φ⁻¹(u) in its last cell
 _LOST = 1e-12  # mass of the cells that may be dropped
@@ -56,6 +57,8 @@ class Mixture:
     a_scale, a, gamma, attainable : ndarray of shape (n_cells,)
         ``a s``, a, γ and u.
     separate : ndarray of bool of shape (n_cells,)
+    spectrum : Spectrum, default=None
+        Cross-validated variances in the place of ``(as + λ)/(a + n − 2)``.
     """
 
     eigen: Eigenbasis
@@ -67,18 +70,26 @@ class Mixture:
     gamma: np.ndarray
     attainable: np.ndarray
     separate: np.ndarray
+    spectrum: Spectrum | None = None
 
     def posterior(self, view: Projected, k: int = 0) -> AUCPosterior:
-        """Posterior of the AUC of the k-th direction of a view, before the witness."""
+        """Posterior of the AUC of the k-th direction of a view, of dense signals."""
         if not view.alive[k]:
             return AUCPosterior.point_mass_at_half()
+        return AUCPosterior.from_cells(*self.cells(view, k), self.weight)
+
+    def cells(self, view: Projected, k: int):
+        """``D, v, q, df`` of every cell."""
         D, noise = self.difference(view, k)
-        q, df = self._variance(view, k)
+        return self.observed(view, k, D, noise, *self._variance(view, k))
+
+    def observed(self, view, k, D, noise, q, df):
+        """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
         h = n_neg * n_pos / (n_neg + n_pos)
         q = q + h * ((view.difference[k] - D) ** 2 + noise)
         df = df + 1
-        return AUCPosterior.from_cells(D, noise * (df - 2) / q, q, df, self.weight)
+        return D, noise * (df - 2) / q, q, df
 
     def difference(self, view, k):
         """Posterior mean and variance of xᵀδ in each cell."""
@@ -96,6 +107,9 @@ class Mixture:
         return q, df
 
     def _variance(self, view, k):
+        if self.spectrum is not None:
+            df = self.a + self.eigen.n_neg + self.eigen.n_pos
+            return df * self.spectrum.along(view.a[:, k]), df
         q = self.a_scale + view.square_neg[k] + view.square_pos[k]
         df = self.a + self.eigen.n_neg + self.eigen.n_pos
         (q_neg, q_pos), (df_neg, df_pos) = self.class_variances(view, k)
@@ -127,14 +141,14 @@ def mixture(
     probit, log_prior = attainable_prior(power)
     cells = []
     for covariance in covariances:
-        steps = [_SPHERICAL] if covariance == "spherical" else _A_STEPS
+        steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
         for a in max(eigen.n_features, 4) * np.asarray(steps):
-            log_evidence, a_scale, ell, noise = _covariance_cell(eigen, a, covariance)
+            log_evidence, a_scale, ell, noise = covariance_cell(eigen, a, covariance)
             for gamma in GAMMAS:
-                log_b, shrink = _signal_cells(eigen, ell, noise, gamma, probit)
+                log_b, shrink = signal_cells(eigen, ell, noise, gamma, probit)
                 head = (a_scale, a, gamma, covariance == "separate")
                 cells.append((log_evidence + log_b + log_prior, shrink, noise, head))
-    return _normalised(eigen, cells, ndtr(probit))
+    return normalised(eigen, cells, ndtr(probit))
 
 
 def attainable_prior(power):
@@ -151,7 +165,7 @@ def attainable_prior(power):
     return np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass - logsumexp(log_mass)
 
 
-def _covariance_cell(eigen, a, covariance):
+def covariance_cell(eigen, a, covariance):
     """Log evidence, ``as`` at its maximum, ``ℓ`` and ``η`` of one (covariance, a)."""
     separate = covariance == "separate"
     P, n_neg, n_pos = eigen.n_features, eigen.n_neg, eigen.n_pos
@@ -211,7 +225,7 @@ def _typical_variance(eigen):
     return max(within or between, np.finfo(float).tiny) / eigen.n_features
 
 
-def _signal_cells(eigen, ell, noise, gamma, probit):
+def signal_cells(eigen, ell, noise, gamma, probit):
     """Log evidence of b and the shrinkage k, for every attainable AUC."""
     block = [eigen.null] * (eigen.null > 0)
     multiplicity = np.append(np.ones(len(eigen.values)), block)
@@ -231,7 +245,7 @@ def _log_multigamma(x, P):
     return float(gammaln(x - np.arange(P) / 2).sum())
 
 
-def _normalised(eigen, cells, attainable):
+def normalised(eigen, cells, attainable):
     log_weight = np.concatenate([cell[0] for cell in cells])
     log_weight = log_weight - logsumexp(log_weight)
     keep = log_weight > np.log(_LOST / len(log_weight))

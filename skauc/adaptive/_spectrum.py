@@ -22,8 +22,8 @@ from scipy import linalg, sparse
 from scipy.stats import norm
 
 from ..statistics._moments import Moments, class_moments
+from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
 
-_RANK = 1e-10  # eigenvalues below this share of the largest count as 0
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS = 4096
 
@@ -115,6 +115,18 @@ class Eigenbasis:
             a, square_neg, square_pos = self.basis.project(w / unit, score)
         return Projected(a, self.d @ x, square_neg, square_pos, size)
 
+    def combine(self, z, X=None) -> np.ndarray:
+        """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
+        if isinstance(self.basis, _Primal):
+            return self.basis.vectors @ z
+        scale = self.scale if np.ndim(z) == 1 else self.scale[:, None]
+        return scale * self.basis.combine(z, X)
+
+    def unit(self, w) -> np.ndarray:
+        """A direction (P,) in scaled features, of length 1 (or 0)."""
+        x = w / np.where(self.scale > 0, self.scale, np.inf)
+        return x / max(linalg.norm(x), TINY)
+
 
 @dataclass(frozen=True, eq=False)
 class _Primal:
@@ -155,6 +167,21 @@ class _Dual:
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
         return self.left.T @ s, square_neg, square_pos
 
+    def combine(self, z, X):
+        """``V z`` before the scale: one product with the rows, transposed."""
+        v = (self.left @ z).T * self.root
+        weight = self.root**2
+        for mask in (~self.positive, self.positive):
+            centre = v[..., mask].sum(axis=-1, keepdims=True) / weight[mask].sum()
+            v[..., mask] -= weight[mask] * centre
+        rows = X if len(self.kept) == X.shape[0] else X[self.kept]
+        return (rows.T @ v.T - self.excess.T @ v.T) / self.shrink
+
+    def coordinates(self):
+        """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
+        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ
+        return self.left * squares / self.root[:, None]
+
 
 def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
     """Decompose the within-class scatter of (X, positive).
@@ -179,14 +206,14 @@ def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
         kept = np.flatnonzero(weight)
         X, positive, weight = X[kept], positive[kept], weight[kept]
     X = X.tocsr() if sparse.issparse(X) else X
-    clip = _Clip.of(X, positive, weight, winsorize)
+    clip = Clip.of(X, positive, weight, winsorize)
     if X.shape[1] <= X.shape[0]:
         return _primal(X, positive, weight, clip, standardize)
     return _dual(X, positive, weight, clip, standardize, kept)
 
 
 @dataclass(frozen=True, eq=False)
-class _Clip:
+class Clip:
     """Class means, and how far from them a value may lie."""
 
     means: np.ndarray  # (2, P): neg, pos
@@ -251,7 +278,7 @@ def _scale(neg, pos, standardize):
     total = within + h * (pos.mean - neg.mean) ** 2
     alive = total > n * (_CONSTANT * (np.abs(neg.mean) + np.abs(pos.mean))) ** 2
     # A feature that is constant within both classes is scaled by its total spread.
-    spread = np.where(within > _RANK * total, within / max(n - 2, 1.0), total / n)
+    spread = np.where(within > RANK * total, within / max(n - 2, 1.0), total / n)
     if not standardize and alive.any():
         spread = np.full(len(spread), spread[alive].mean())
     alive &= spread > 0
@@ -261,8 +288,7 @@ def _scale(neg, pos, standardize):
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
     between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
-    least = max(_RANK * values[-1], 1e-24 * between, rounding, np.finfo(float).tiny)
-    return values > least
+    return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
 
 
 def _diagonal(moments):
@@ -339,7 +365,7 @@ def _dual(X, positive, weight, clip, standardize, kept):
     d = (full[1].mean - full[0].mean) * scale
     rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
-    gram, rounding = _gram(rows, means * scale, root, positive)
+    gram, rounding = centred_gram(rows, means * scale, positive, root=root)
     values, left = linalg.eigh(gram)
     keep = _not_rounding(values, d, neg.n, pos.n, rounding)
     values, left = values[keep], left[:, keep]
@@ -353,21 +379,3 @@ def _dual(X, positive, weight, clip, standardize, kept):
     basis = _Dual(excess, clip.shrink, root, positive.copy(), kept, left)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
-
-
-def _gram(rows, means, root, positive):
-    """``RRᵀ`` of ``R = root·(rows − means[class])``, and what it may have lost.
-
-    Dense rows are centred first: far from the origin the products of raw rows have no
-    digits left. Sparse rows stay sparse, and an eigenvalue below the rounding of their
-    raw products is none.
-    """
-    label = positive.astype(int)
-    if not sparse.issparse(rows):
-        R = root[:, None] * (rows - means[label])
-        return R @ R.T, 0.0
-    product = (rows @ rows.T).toarray()
-    rounding = np.finfo(float).eps * np.sum(np.diag(product) * root**2)
-    cross = (rows @ means.T)[:, label]
-    product = product - cross - cross.T + (means @ means.T)[np.ix_(label, label)]
-    return product * root * root[:, None], rounding

@@ -316,7 +316,7 @@ def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
         separate_covariances=float(cells.weight @ cells.separate),
         variance_ratio=ratio,
         normality=_normality(scored),
-        discrepancy=learnt.projection.learnt.reference().level if heard else None,
+        discrepancy=_disagreement(learnt.projection.learnt, heard),
         estimates=estimates,
         warnings=(),
     )
@@ -338,6 +338,12 @@ def _estimates(learnt, neg, pos, posterior):
         out["leave-pair-out"] = posterior.leave_pair_out
         out["adaptive, both"] = posterior.mean()
     return out
+
+
+def _disagreement(learnt, uses_second_source):
+    """Mean of leave-pair-out less model over the reference models, in probits."""
+    level = learnt.reference() if uses_second_source else None
+    return None if level is None else level.disagreement
 
 
 def _attainable(cells):

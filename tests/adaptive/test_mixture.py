@@ -10,11 +10,11 @@ from scipy.special import logsumexp, multigammaln
 
 from skauc.adaptive import _mixture
 from skauc.adaptive._mixture import (
-    _covariance_cell,
-    _normalised,
-    _signal_cells,
     attainable_prior,
+    covariance_cell,
     mixture,
+    normalised,
+    signal_cells,
 )
 from skauc.adaptive._spectrum import eigenbasis
 
@@ -67,7 +67,7 @@ def test_evidence_of_the_scatter(n, P, covariance):
 
     values, oracle = [], []
     for a in (1.0, 8.0, 64.0):
-        best, a_scale, _, _ = _covariance_cell(eigen, a, covariance)
+        best, a_scale, _, _ = covariance_cell(eigen, a, covariance)
         values.append(best)
         oracle.append(dense(a, a_scale))
         # s by maximum evidence: no better scale nearby
@@ -99,8 +99,8 @@ def test_common_and_separate_evidence_share_their_constant(n_pos):
         prior = stats.invgamma.logpdf(variance, (2 + a) / 2, scale=a_scale / 2) + t
         return logsumexp(log_f + prior) + np.log(t[1] - t[0])
 
-    common, s_common, *_ = _covariance_cell(eigen, a, "common")
-    separate, s_separate, *_ = _covariance_cell(eigen, a, "separate")
+    common, s_common, *_ = covariance_cell(eigen, a, "common")
+    separate, s_separate, *_ = covariance_cell(eigen, a, "separate")
     one = log_integral(log_likelihood(0) + log_likelihood(1), s_common)
     two = sum(log_integral(log_likelihood(part), s_separate) for part in (0, 1))
     assert separate - common == pytest.approx(two - one, rel=1e-6)
@@ -113,9 +113,9 @@ def test_evidence_and_shrinkage_of_the_mean(n, P, covariance, gamma):
     """d ~ N(0, τΣ̂^γ + noise) with P×P matrices; differences between two u."""
     eigen, W0, W1, d = problem(n, P)
     a = 10.0
-    _, a_scale, ell, noise = _covariance_cell(eigen, a, covariance)
+    _, a_scale, ell, noise = covariance_cell(eigen, a, covariance)
     probit = np.array([0.3, 1.0, 2.5])
-    log_b, shrink = _signal_cells(eigen, ell, noise, gamma, probit)
+    log_b, shrink = signal_cells(eigen, ell, noise, gamma, probit)
 
     n0, n1 = eigen.n_neg, eigen.n_pos
     values, V = np.linalg.eigh(W0 + W1)
@@ -161,7 +161,7 @@ def _one_column(eigen, shrink, noise, a_scale, a, covariance):
     k = len(shrink)
     head = (a_scale, a, 1.0, covariance == "separate")
     cells = [(np.zeros(k), shrink, noise, head)]
-    return _normalised(eigen, cells, np.full(k, 0.7))
+    return normalised(eigen, cells, np.full(k, 0.7))
 
 
 # -------------------------------------------------------------------------------- prior
@@ -341,8 +341,6 @@ def test_evidence_of_a_million_features_is_smooth():
     X, positive = design(30, 20)
     eigen = replace(eigenbasis(X, positive), unseen=10**6)
     nudged = replace(eigen, values=eigen.values * (1 + 1e-13))
-    one, two = (
-        _covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged)
-    )
+    one, two = (covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged))
     assert two[0] == pytest.approx(one[0], rel=0, abs=1e-5)  # the log evidence
     assert two[1] == pytest.approx(one[1], rel=1e-11)  # the scale

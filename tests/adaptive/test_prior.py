@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from model_oracles import newcombe
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.decomposition import PCA
@@ -29,8 +30,8 @@ from skauc import (
     make_bee_scorer,
     make_ebauc_scorer,
 )
-from skauc.adaptive._prior import Discrepancy
-from skauc.leave_pair_out._estimate import LeavePairOut
+from skauc.leave_pair_out._ridge_path import ridge_path
+from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection._training_objective import leave_pair_out_estimate
 
 ALONE = AdaptivePrior(leave_pair_out=False)
@@ -184,15 +185,95 @@ def test_held_out_rows_are_judged_by_the_mixture_alone():
     assert known.leave_pair_out is None
 
 
-def test_alone_is_the_mixture_with_three_times_its_variance():
+def test_alone_is_the_model_with_twice_its_deviation():
     X, y = design(40, 10)
     model = ridge(X, y)
-    learnt = ALONE.learn(X, y)
-    cells = learnt.cells.posterior(learnt.cells.eigen.project(np.ravel(model.coef_)))
+    learnt, w = ALONE.learn(X, y), np.ravel(model.coef_)
+    m, s_m2 = learnt.model.probit(learnt.model.eigen.project(w), 0, w, X)
     posterior = auc_posterior(model, X, y, prior=ALONE)
-    assert posterior.mean() == pytest.approx(cells.mean(), rel=1e-10)
-    ratio = posterior.probit_moments()[1] / cells.probit_moments()[1]
-    assert ratio == pytest.approx(3, rel=0.05)
+    assert posterior.mean_probit() == pytest.approx(m, rel=1e-10)
+    assert posterior.probit_moments()[1] == pytest.approx(4 * s_m2, rel=1e-9)
+    assert posterior.choice("probit") == pytest.approx(m, rel=1e-10)
+
+
+def test_a_score_is_the_mixture_with_twice_its_deviation():
+    X, y = design(40, 1)
+    learnt = JOINED.learn(X, y)
+    posterior = learnt.project(np.ones(1), X[:, 0]).auc()
+    cells = learnt.cells.posterior(learnt.cells.eigen.project(np.ones(1)))
+    assert posterior.mean() == pytest.approx(cells.mean(), rel=1e-9)
+    want = 4 * cells.probit_moments()[1]
+    assert posterior.probit_moments()[1] == pytest.approx(want, rel=1e-9)
+    assert learnt.model.cross_validated is None
+    assert learnt.model.inverse_wishart.none == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "n_refits", "contrast", "own"),
+    [
+        (".632+", None, 0.5, False),
+        ("refits", None, 0.125, False),
+        ("refits", 10, 0.25, False),
+        ("leave-one-out", None, 0.5, True),
+        ("leave-pair-out", None, 0.5, True),
+    ],
+)
+def test_second_source_joined_by_hand(method, n_refits, contrast, own):
+    X, y = design(50, 60, share=0.4)
+    learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
+    m, s_m2 = learnt.model.probit(learnt.model.eigen.project(w, X @ w), 0, w, X)
+    posterior = learnt.project(w, X @ w).auc(SecondSource(0.8, 0.01, method), n_refits)
+    z = stats.norm.ppf((0.8 * 50 + 0.5) / 51)
+
+    def variance(probit):
+        return newcombe(stats.norm.cdf(probit), 30, 20) / stats.norm.pdf(probit) ** 2
+
+    excess = 0.01 / newcombe(stats.norm.cdf(z), 30, 20) if own else 1.0
+    known = 0.01 + s_m2
+    weight = known / (known + excess * variance(z))
+    estimate = m + weight * (z - m)
+    deviation = (2 - weight) * (
+        weight * np.sqrt(excess * variance(estimate)) + (1 - weight) * np.sqrt(known)
+    )
+    assert posterior.mean_probit() == pytest.approx(estimate, rel=1e-9)
+    assert posterior.probit_moments()[1] == pytest.approx(deviation**2, rel=1e-9)
+    assert posterior.choice("probit") == pytest.approx(m + contrast * (z - m))
+    assert posterior.leave_pair_out == 0.8
+    assert posterior.second_source == method
+
+
+def test_without_a_source_the_ridge_models_say_how_far_the_model_is_off():
+    X, y = design(50, 60, share=0.4)
+    learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
+    eigen, path = learnt.model.eigen, ridge_path(X, y)
+    apart, weights = [], []
+    for direction, auc in zip(path.directions.T, path.auc, strict=True):
+        view = eigen.project(direction, X @ direction)
+        m, s_m2 = learnt.model.probit(view, 0, direction, X)
+        z = stats.norm.ppf((auc * 50 + 0.5) / 51)
+        noise = newcombe(stats.norm.cdf(z), 30, 20) / stats.norm.pdf(z) ** 2
+        apart.append(z - m)
+        weights.append((0.01 + s_m2) / (0.01 + s_m2 + noise))
+    level = learnt.reference()
+    assert level.disagreement == pytest.approx(np.mean(apart))
+    assert level.weight == pytest.approx(np.mean(weights))
+    assert level.shift == pytest.approx(np.mean(np.multiply(apart, weights)))
+    m, _ = learnt.model.probit(eigen.project(w, X @ w), 0, w, X)
+    posterior = learnt.project(w, X @ w).auc()
+    assert posterior.mean_probit() == pytest.approx(m + level.shift)
+    assert posterior.choice("probit") == pytest.approx(m)
+    assert posterior.leave_pair_out is None
+
+
+@pytest.mark.parametrize("covariance", ["separate", "spherical"])
+def test_what_the_user_fixed_has_one_null(covariance):
+    X, y = design(40, 8)
+    model = ALONE.learn(X, y, covariance=covariance).model
+    assert model.cross_validated is None
+    null = model.inverse_wishart
+    assert bool(null.slabs) is (covariance == "spherical")
+    slabs = sum(part.weight.sum() for part in null.slabs)
+    assert null.none + null.share_dense + slabs == pytest.approx(1, abs=0.011)
 
 
 def test_joined_lies_between_or_near_its_witnesses():
@@ -205,26 +286,6 @@ def test_joined_lies_between_or_near_its_witnesses():
         low, high = sorted([alone.mean(), joined.leave_pair_out])
         assert low - 0.05 < joined.mean() < high + 0.05
         assert joined.std() < 1.5 * alone.std()
-
-
-def test_contrast_of_a_rule_by_hand():
-    """One sum over the grid of τ: prior × contrasts × the rule's own contrast."""
-    tau = np.append(0.0, np.geomspace(3e-3, 5.0, 50))
-    log_tau = -((np.arange(51) - 20) ** 2) / 200
-    shared = Discrepancy(0.2, 0.01, 0.3, 0.0, log_tau, log_tau)
-
-    def expected(r, noise):
-        weight = np.exp(log_tau) * stats.norm.pdf(r, 0.2, np.sqrt(noise + tau**2))
-        return weight @ (tau**2 / (tau**2 + 0.03)) / weight.sum()
-
-    for r, noise in ((0.2, 0.04), (1.5, 0.04), (-1.0, 0.5)):
-        assert shared.of_rule(r, noise)[0] == pytest.approx(expected(r, noise))
-    # The noise of a rule's contrast is never below that of the ridge rules.
-    assert shared.of_rule(0.9, 1e-9)[0] == pytest.approx(expected(0.9, 0.01))
-    near, far = shared.of_rule(0.2, 0.04), shared.of_rule(4.0, 0.04)
-    assert near[0] < far[0]
-    assert near[1].sum() == pytest.approx(1)
-    assert near[1] @ tau < far[1] @ tau
 
 
 def test_a_rule_far_from_all_ridge_rules_is_heard():
@@ -249,7 +310,7 @@ def test_a_better_witness_never_lowers_the_estimate():
     direction = learnt.project(w, X @ w)
     means, choices = [], []
     for auc in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
-        posterior = direction.auc(LeavePairOut(auc, 0.005, auc, 0.005))
+        posterior = direction.auc(SecondSource(auc, 0.005, ".632+"))
         means.append(posterior.mean())
         choices.append(posterior.choice("probit"))
     assert np.all(np.diff(means) >= 0)
@@ -329,9 +390,10 @@ def test_choice_beats_the_training_auc():
 
 def test_same_content_same_object():
     X, y = design(30, 5)
-    first = JOINED.learn(X, y).cells
-    assert JOINED.learn(X.copy(), y.copy()).cells is first
-    assert AdaptivePrior().learn(X, y).cells is first
+    first = JOINED.learn(X, y).model
+    assert JOINED.learn(X.copy(), y.copy()).model is first
+    assert AdaptivePrior(refits=5).learn(X, y).model is first
+    assert ALONE.learn(X, y).model is first
     weight = np.ones(30)
     Z = X.copy()
     Z[3, 2] += 1e-9
@@ -345,11 +407,10 @@ def test_same_content_same_object():
         JOINED.learn(X, y, covariance="separate"),
         AdaptivePrior(winsorize=3.0).learn(X, y),
         AdaptivePrior(attainable_power=3.0).learn(X, y),
-        ALONE.learn(X, y),
         JOINED.learn(X[:, ::-1], y),
         JOINED.learn(sparse.csr_array(X), y),
     ]
-    assert len({id(one) for one in [first, *(o.cells for o in others)]}) == 11
+    assert len({id(one) for one in [first, *(o.model for o in others)]}) == 10
 
 
 def test_rows_overwritten_after_learning_do_not_matter():
@@ -359,7 +420,7 @@ def test_rows_overwritten_after_learning_do_not_matter():
     fresh = auc_posterior(model, X, y)
     clear_cache()
     buffer = X.copy()
-    JOINED.learn(buffer, y)  # without asking for the discrepancy
+    JOINED.learn(buffer, y)  # without asking for the reference level
     buffer[:] = np.random.default_rng(3).normal(size=X.shape)
     later = auc_posterior(model, X, y)
     assert later.mean() == fresh.mean()
@@ -477,7 +538,9 @@ def test_moved_is_exact_in_the_mean(target, stretch):
         D=[0.5, 1.5, 3.0], v=[0.2, 0.1, 0.3], q=[40.0, 20.0, 90.0],
         df=[30.0, 60.0, 12.0], weight=[0.5, 0.3, 0.2],
     )  # fmt: skip
-    moved = cells.with_mean_and_scale(target, stretch, choice_probit=1.25, leave_pair_out=0.6)
+    moved = cells.with_mean_and_scale(
+        target, stretch, choice_probit=1.25, leave_pair_out=0.6
+    )
     assert moved.mean() == pytest.approx(stats.norm.cdf(target), rel=1e-9)
     assert moved.mean_probit() == pytest.approx(target, abs=1e-9)
     assert moved.choice("probit") == 1.25
@@ -564,6 +627,13 @@ def test_predictive_scores_against_draws(share):
 def test_bad_parameters(name, value):
     with pytest.raises(ValueError, match=f"{name} must be > 0 and finite, got {value}"):
         AdaptivePrior(**{name: value})
+
+
+@pytest.mark.parametrize("value", [1, 0, -3, 2.5, True, "5"])
+def test_refits_are_a_number_of_folds(value):
+    with pytest.raises(ValueError, match=f"refits must be .* or None, got {value!r}"):
+        AdaptivePrior(refits=value)
+    assert AdaptivePrior(refits=np.int64(2)).refits == 2
 
 
 def test_bad_words():

@@ -220,3 +220,27 @@ def test_no_square_of_the_features(kind):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 30 * 20000 * 8  # P² would be 3.2 GB
+
+
+def cubes(n, P, kind):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n, P)) ** 3 * (rng.random((n, P)) < 0.4)
+    positive = np.arange(n) % 3 == 0
+    return X, positive, sparse.csr_array(X) if kind == "sparse" else X
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "P"), [(25, 60), (60, 8)])
+def test_combine_is_the_transpose_of_project(n, P, weighted, kind):
+    X, positive, rows = cubes(n, P, kind)
+    weight = np.arange(n) % 4 + 0.0 if weighted else None
+    eigen = eigenbasis(rows, positive, weight)
+    V = np.column_stack([eigen.combine(z, rows) for z in np.eye(len(eigen.values))])
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-8)
+    np.testing.assert_allclose(V.T @ eigen.d, eigen.b, atol=1e-8)
+    w = np.random.default_rng(1).normal(size=P)
+    np.testing.assert_allclose(eigen.combine(np.eye(len(eigen.values)), rows), V)
+    x = eigen.unit(w)
+    assert np.linalg.norm(x) == pytest.approx(1)
+    np.testing.assert_allclose(V.T @ x, eigen.project(w, X @ w).a[:, 0], atol=1e-8)

@@ -1,0 +1,212 @@
+"""What the adaptive prior has learnt of a data set, and what it says of one direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.special import stdtr
+
+from ..leave_pair_out._second_source import SecondSource
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import area_under_rates
+from ._cache import CACHE
+from ._join import (
+    ENOUGH_REFITS,
+    Joined,
+    Level,
+    alone,
+    join,
+    join_level,
+    probit_of,
+    source_variance,
+)
+from ._mixture import Mixture
+from ._null import TwoNulls
+from ._reference import level_of_ridge_models
+from ._spectrum import Projected
+
+_FOLDS = 5  # refits of a source of true refits, if nobody says how many
+# sources that say their own variance: on pairs of some rows, or very many rows
+_OWN_VARIANCE = ("leave-one-out", "leave-pair-out")
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """Model of one data set beside the rows at hand, which are not kept.
+
+    Parameters
+    ----------
+    model : TwoNulls
+    uses_second_source : bool
+        Whether rows left out may enter.
+    Z : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    key : tuple or None
+        None where nothing is to be kept.
+    """
+
+    model: TwoNulls
+    uses_second_source: bool
+    Z: np.ndarray | sparse.csr_array
+    positive: np.ndarray
+    weight: np.ndarray | None
+    key: tuple | None = None
+
+    @property
+    def cells(self) -> Mixture:
+        """The inverse-Wishart mixture of dense signals: what predicts new scores."""
+        return self.model.inverse_wishart.dense
+
+    def reference(self) -> Level | None:
+        """What the model is off by on ridge models, computed when it is first asked."""
+
+        def compute():
+            return level_of_ridge_models(self.model, self.Z, self.positive, self.weight)
+
+        if self.key is None:
+            return compute()
+        return CACHE.remember(("reference", *self.key), compute)
+
+    def project(self, w, score) -> LearntProjection:
+        """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""
+        centre = float(np.average(score, weights=self.weight))
+        view = self.model.eigen.project(w, score)
+        return LearntProjection(self, np.asarray(w, dtype=float), view, centre)
+
+
+@dataclass(frozen=True, eq=False)
+class LearntProjection:
+    """What the model of a data set says of one direction w.
+
+    Parameters
+    ----------
+    learnt : Learnt
+    w : ndarray of shape (P,)
+    view : Projected
+    centre : float
+        Weighted mean of the scores.
+    """
+
+    learnt: Learnt
+    w: np.ndarray
+    view: Projected
+    centre: float
+
+    @property
+    def uses_second_source(self) -> bool:
+        """Whether an AUC of rows left out is wanted."""
+        return self.learnt.uses_second_source
+
+    def auc(self, second: SecondSource | None = None, n_refits=None) -> AUCPosterior:
+        """Posterior of the AUC, joined with a second source if there is one.
+
+        Parameters
+        ----------
+        second : SecondSource, default=None
+            AUC of rows left out. Without one the ridge models of the data set say how
+            far the model is off, if the prior lets rows left out enter and there is
+            more than one feature.
+        n_refits : int, default=None
+            Refits behind the second source; None is 5 for ``"refits"``, 20 otherwise.
+
+        Returns
+        -------
+        AUCPosterior
+            Normal in probits.
+        """
+        if not self.view.alive[0]:
+            return AUCPosterior.point_mass_at_half()
+        if second is None:
+            return _normal(self._without_source())
+        joined = self._joined(second, n_refits)
+        return _normal(joined, leave_pair_out=second.auc, second_source=second.method)
+
+    def rates(self, threshold):
+        """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student tails."""
+        weight, *classes = self._predictive()
+        t = np.atleast_1d(np.asarray(threshold, dtype=float))
+        fpr, tpr = (
+            np.concatenate(
+                [weight @ stdtr(df, (mean - part[:, None]) / scale).T for part in parts]
+            )
+            for (mean, scale, df), parts in zip(
+                classes, [np.array_split(t, 1 + len(t) // 512)] * 2, strict=True
+            )
+        )
+        return fpr.reshape(np.shape(threshold)), tpr.reshape(np.shape(threshold))
+
+    def error(self, threshold, share_pos) -> float:
+        """Bayesian error estimate at the threshold."""
+        fpr, tpr = self.rates(threshold)
+        return float((1 - share_pos) * fpr + share_pos * (1 - tpr))
+
+    def ebauc(self, thresholds=None) -> float:
+        """Area under the predictive curve, end points included.
+
+        Beyond 4096 distinct thresholds an even sample of them is taken; None is a
+        fine grid over the whole line (absolute error below 1e-6).
+        """
+        if thresholds is None:
+            unit = max(np.max(scale) for _, scale, _ in self._predictive()[1:])
+            thresholds = self.centre + unit * np.sinh(np.linspace(-10, 10, 4001))
+        thresholds = np.unique(thresholds)
+        if len(thresholds) > 4096:
+            picked = np.linspace(0, len(thresholds) - 1, 4096).round().astype(int)
+            thresholds = thresholds[picked]
+        return area_under_rates(*self.rates(thresholds[::-1]))
+
+    def _without_source(self) -> Joined:
+        eigen = self.learnt.model.eigen
+        if eigen.n_features == 1:  # a score: the posterior mean as it is, not bounded
+            posterior = self.learnt.cells.posterior(self.view)
+            return alone(posterior.mean_probit(), posterior.probit_moments()[1])
+        m, s_m2 = self._probit()
+        level = self.learnt.reference() if self.uses_second_source else None
+        if level is None:
+            return alone(m, s_m2)
+        return join_level(m, s_m2, level, eigen.n_neg, eigen.n_pos)
+
+    def _joined(self, second, n_refits) -> Joined:
+        n_neg, n_pos = self.learnt.model.eigen.n_neg, self.learnt.model.eigen.n_pos
+        z = float(probit_of(second.auc, n_neg + n_pos))
+        if n_refits is None:
+            n_refits = _FOLDS if second.method == "refits" else ENOUGH_REFITS
+        excess = 1.0
+        if second.method in _OWN_VARIANCE and second.variance > 0:
+            # in units of Hanley and McNeil's, so that it can be moved to the estimate
+            slope = np.exp(-(z**2)) / (2 * np.pi)
+            excess = second.variance / (source_variance(z, n_neg, n_pos) * slope)
+        return join(*self._probit(), z, n_neg, n_pos, n_refits=n_refits, excess=excess)
+
+    def _probit(self):
+        return self.learnt.model.probit(self.view, 0, self.w, self.learnt.Z)
+
+    def _predictive(self):
+        """Weights, and (mean, scale, df) of the score of a new row of each class."""
+        cells, size = self.learnt.cells, float(self.view.size[0])
+        n_neg, n_pos = cells.eigen.n_neg, cells.eigen.n_pos
+        n = n_neg + n_pos
+        dense = cells.posterior(self.view)
+        variances, dfs = cells.class_variances(self.view, 0)
+        out = [cells.weight]
+        for q_c, df_c, lean in zip(
+            variances, dfs, (-n_pos / n, n_neg / n), strict=True
+        ):
+            q = np.where(cells.separate, q_c, dense.q)
+            df = np.where(cells.separate, df_c, dense.df)
+            # μ_c = common mean + lean·δ: variances 1/n and lean² v beside the row's 1.
+            spread = np.sqrt((1 + 1 / n + lean**2 * dense.v) * q / df)
+            out.append((self.centre + size * lean * dense.D, size * spread, df))
+        return out
+
+
+def _normal(joined: Joined, **entered) -> AUCPosterior:
+    return AUCPosterior.normal(
+        joined.estimate,
+        joined.deviation**2,
+        choice_probit=float(joined.choice),
+        **entered,
+    )

@@ -1,0 +1,225 @@
+"""The cross-validated spectrum against one left-out row at a time."""
+
+import numpy as np
+import pytest
+from model_oracles import averaged_spectrum, left_out_spectrum
+from oracles import winsorised
+from scipy import sparse
+
+from skauc.adaptive._cross_validated import (
+    Spectrum,
+    balanced_folds,
+    cross_validated_spectrum,
+    decreasing,
+    first_folds,
+    spectrum_of_moments,
+    spectrum_of_rows,
+)
+from skauc.adaptive._spectrum import eigenbasis
+from skauc.statistics._moments import class_moments
+
+
+def dealt(positive, n_folds=10, seed=0):
+    """Folds of rows in random order."""
+    key = np.random.default_rng(seed).random(len(positive))
+    return balanced_folds(key, positive, n_folds)
+
+
+def rows_of(n, P, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 5 < 2
+    X = rng.normal(size=(n, P)) @ (np.eye(P) + 0.5 * rng.normal(size=(P, P)))
+    return X, positive
+
+
+def deviations(X, positive, weight=None):
+    R = X.astype(float)
+    for mask in (positive, ~positive):
+        w = None if weight is None else weight[mask]
+        R[mask] -= np.average(X[mask], axis=0, weights=w)
+    return R
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "P"), [(20, 40), (40, 5), (23, 23)])
+def test_both_ways_against_single_rows(n, P, weighted):
+    X, positive = rows_of(n, P)
+    weight = np.arange(n) % 3 + 1.0 if weighted else None
+    fold = dealt(positive, 4)
+    root = 1.0 if weight is None else np.sqrt(weight)[:, None]
+    R = deviations(X, positive, weight)
+    U, s, _ = np.linalg.svd(root * R, full_matrices=False)
+    rank = int((s > 1e-7 * s[0]).sum())
+    values, null = averaged_spectrum(left_out_spectrum(X, positive, fold, weight), rank)
+
+    rows = spectrum_of_rows(U[:, :rank] * s[:rank] / root, positive, fold, P, weight)
+    np.testing.assert_allclose(rows.values[::-1], values, rtol=1e-8)
+    folds = [
+        class_moments(
+            X[fold == k],
+            positive[fold == k],
+            None if weight is None else weight[fold == k],
+        )
+        for k in range(4)
+    ]
+    moments = spectrum_of_moments(folds, P, rank)
+    np.testing.assert_allclose(moments.values[::-1], values, rtol=1e-6)
+    for spectrum in (rows, moments):
+        if rank < P:
+            assert spectrum.null == pytest.approx(null, rel=1e-6)
+        else:
+            assert spectrum.null == 0
+
+
+def test_white_noise_has_variance_one_in_every_direction():
+    # in-sample the leading eigenvalue over n − 2 is 7 here, and the null space has 0
+    rng = np.random.default_rng(1)
+    X, positive = rng.normal(size=(100, 300)), np.arange(100) % 2 == 0
+    R = deviations(X, positive)
+    U, s, _ = np.linalg.svd(R, full_matrices=False)
+    Z = U[:, :98] * s[:98]
+    spectrum = spectrum_of_rows(Z, positive, dealt(positive), 300)
+    assert s[0] ** 2 / 98 > 6
+    np.testing.assert_allclose(spectrum.values, 1, atol=0.35)  # of χ²₁₀₀/100, extremes
+    assert spectrum.values.mean() == pytest.approx(1, abs=0.04)
+    assert spectrum.null == pytest.approx(1, abs=0.03)
+
+
+def test_strong_direction_is_found_out_of_sample():
+    rng = np.random.default_rng(2)
+    X, positive = rng.normal(size=(200, 20)), np.arange(200) % 2 == 0
+    X[:, 0] *= 5
+    fold = dealt(positive)
+    folds = [class_moments(X[fold == k], positive[fold == k]) for k in range(10)]
+    spectrum = spectrum_of_moments(folds, 20, 20)
+    assert spectrum.values[-1] == pytest.approx(25, rel=0.25)
+    np.testing.assert_allclose(spectrum.values[:-1], 1, atol=0.35)
+
+
+def test_folds_are_stratified_and_cover_every_row():
+    positive = np.arange(53) % 4 == 0
+    fold = dealt(positive, 10)
+    for mask in (positive, ~positive):
+        count = np.bincount(fold[mask], minlength=10)
+        assert count.max() - count.min() <= 1
+    assert dealt(positive).max() == 9  # ten by default
+    assert dealt(np.arange(20) < 3).max() == 2  # as many as the smaller class
+    assert not np.array_equal(fold, dealt(positive, 10, seed=1))
+
+
+def test_folds_are_dealt_to_and_fro_and_equal_rows_stay_together():
+    key = np.repeat([5.0, 1.0, 4.0, 2.0, 3.0], 2) + 1e-12 * np.arange(10)
+    positive = np.tile([False, True], 5)
+    fold = balanced_folds(key, positive, 2)
+    # in the order of the key 1 2 3 4 5: folds 0 1 1 0 0
+    np.testing.assert_array_equal(fold[::2], [0, 0, 0, 1, 1])
+    twice = balanced_folds(np.tile(key, 2), np.tile(positive, 2), 2)
+    np.testing.assert_array_equal(twice, np.tile(fold, 2))
+    order = np.random.default_rng(0).permutation(10)
+    np.testing.assert_array_equal(
+        balanced_folds(key[order], positive[order], 2), fold[order]
+    )
+    assert balanced_folds(np.array([1.0, 1, 2, 3, 4, 5]), np.arange(6) < 3) is None
+
+
+def test_only_so_many_folds_are_told_apart():
+    fold = np.repeat(np.arange(5), 60)
+    # 4 × 60 rows are the first to reach 200
+    np.testing.assert_array_equal(first_folds(fold), np.minimum(fold, 4))
+    np.testing.assert_array_equal(
+        first_folds(fold, np.full(300, 2.0)), np.minimum(fold, 2)
+    )
+    np.testing.assert_array_equal(first_folds(fold, enough=1e9), fold)
+
+
+def test_decreasing_is_the_nearest_decreasing_sequence(rng):
+    values = rng.normal(size=12)
+    fitted, _ = averaged_spectrum([(values, 0.0, 1.0)], 12)
+    np.testing.assert_allclose(decreasing(values), fitted, atol=1e-12)
+    assert np.all(np.diff(decreasing(values)) <= 0)
+
+
+def test_enough_rows_left_out_are_enough():
+    X, positive = rows_of(60, 6)
+    fold = dealt(positive, 6)  # ten rows each
+    R = deviations(X, positive)
+    two, all_six = (
+        averaged_spectrum(left_out_spectrum(X, positive, fold)[:k], 6)[0]
+        for k in (2, 6)
+    )
+    folds = [class_moments(X[fold == k], positive[fold == k]) for k in range(6)]
+    for enough, want in ((20, two), (1000, all_six)):
+        got = spectrum_of_rows(R, positive, fold, 6, enough=enough)
+        np.testing.assert_allclose(got.values[::-1], want, rtol=1e-8)
+        got = spectrum_of_moments(folds, 6, 6, enough=enough)
+        np.testing.assert_allclose(got.values[::-1], want, rtol=1e-8)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
+@pytest.mark.parametrize(("n", "P"), [(25, 60), (60, 8)])
+def test_weights_are_rows_written_twice_and_order_does_not_matter(n, P, make):
+    rng = np.random.default_rng(3)
+    X, positive = rng.normal(size=(n, P)), np.arange(n) % 3 == 0
+    weight = np.arange(n) % 4 + 0.0
+
+    def spectrum(X, positive, weight=None):
+        X = make(X)
+        return cross_validated_spectrum(
+            eigenbasis(X, positive, weight), X, positive, weight
+        )
+
+    one = spectrum(X, positive, weight)
+    repeat = weight.astype(int)
+    two = spectrum(np.repeat(X, repeat, axis=0), np.repeat(positive, repeat))
+    order = rng.permutation(n)
+    three = spectrum(X[order], positive[order], weight[order])
+    four = spectrum(3 * X + 7, ~positive, weight)
+    for other in (two, three, four):
+        np.testing.assert_allclose(other.values, one.values, rtol=1e-6)
+        assert other.null == pytest.approx(one.null, rel=1e-6)
+
+
+def test_spectrum_of_winsorised_rows_by_the_folds_of_their_keys():
+    X, positive = rows_of(60, 8)
+    X[0] *= 20
+    eigen = eigenbasis(X, positive)
+    A = winsorised(X, positive) * eigen.scale
+    R = deviations(A, positive)
+    sign = np.where(positive, 1, -1)
+    key = (R**2).sum(axis=1) + sign * (R @ eigen.d)
+    fold = balanced_folds(key, positive)
+    values, _ = averaged_spectrum(left_out_spectrum(A, positive, fold), 8)
+    got = cross_validated_spectrum(eigen, X, positive)
+    np.testing.assert_allclose(got.values[::-1], values, rtol=1e-6)
+
+
+def test_many_rows_need_no_folds():
+    rng = np.random.default_rng(0)
+    X, positive = rng.normal(size=(600, 6)) * np.arange(1, 7), np.arange(600) % 2 == 0
+    X[:, 0] += X[:, 1]
+    few, many = slice(0, 120), slice(0, 122)  # 20 P and more
+    for part, folds in ((few, True), (many, False)):
+        eigen = eigenbasis(X[part], positive[part], winsorize=None)
+        got = cross_validated_spectrum(eigen, X[part], positive[part], winsorize=None)
+        n = len(positive[part])
+        assert np.allclose(got.values, eigen.values / (n - 2)) is not folds
+    eigen = eigenbasis(X, positive, winsorize=None)
+    rows = X * eigen.scale
+    fold = dealt(positive)
+    values, _ = averaged_spectrum(left_out_spectrum(rows, positive, fold), 6)
+    got = cross_validated_spectrum(eigen, X, positive, winsorize=None)
+    np.testing.assert_allclose(got.values[::-1], values, rtol=0.1)
+
+
+def test_two_rows_in_a_class_leave_nothing():
+    rng = np.random.default_rng(0)
+    for n, P in ((12, 30), (40, 8)):
+        X, positive = rng.normal(size=(n, P)), np.arange(n) < 2
+        assert cross_validated_spectrum(eigenbasis(X, positive), X, positive) is None
+    assert spectrum_of_rows(np.zeros((8, 0)), positive[:8], np.zeros(8, int), 3) is None
+
+
+def test_variance_along_a_direction():
+    spectrum = Spectrum(np.array([1.0, 4.0]), 0.5)
+    assert spectrum.along(np.array([0.6, 0.0])) == pytest.approx(0.36 + 0.64 * 0.5)
+    assert spectrum.along(np.array([0.6, 0.8])) == pytest.approx(0.36 + 0.64 * 4)

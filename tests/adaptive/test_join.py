@@ -1,0 +1,125 @@
+"""The join against its definition, by draws, and at its limits."""
+
+import numpy as np
+import pytest
+from model_oracles import newcombe
+from scipy import stats
+from scipy.special import ndtr, ndtri
+
+from skauc.adaptive._join import (
+    alone,
+    join,
+    join_level,
+    pooled,
+    probit_of,
+    probit_of_mean,
+    reference_level,
+    source_variance,
+)
+
+
+@pytest.mark.parametrize("A", [0.05, 0.5, 0.9, 1 - 1e-6])
+def test_variance_as_printed(A):
+    z = ndtri(A)
+    want = newcombe(A, 30, 70) / stats.norm.pdf(z) ** 2
+    assert source_variance(z, 30, 70) == pytest.approx(want, rel=1e-6)
+
+
+def test_pool_is_a_mixture_by_draws(rng):
+    # narrow laws: then Φ⁻¹ E Φ(Z) is the mean but for the factor 1/√(1 + v)
+    one, two = (0.9, 0.03), (0.2, 0.01)
+    m, variance = pooled(one, two)
+    shrunk = [(mean / np.sqrt(1 + v), v) for mean, v in (one, two)]
+    drawn = np.concatenate([rng.normal(a, np.sqrt(v), 400_000) for a, v in shrunk])
+    assert m == pytest.approx(drawn.mean(), abs=2e-3)
+    assert variance == pytest.approx(drawn.var(), abs=2e-3)
+
+
+def test_weight_and_estimate_by_hand():
+    m, s_m2, z = 0.4, 0.05, 1.0
+    s_b2 = newcombe(ndtr(z), 40, 60) / stats.norm.pdf(z) ** 2
+    got = join(m, s_m2, z, 40, 60)
+    w = (0.01 + s_m2) / (0.01 + s_m2 + s_b2)
+    assert got.weight == pytest.approx(w)
+    assert got.estimate == pytest.approx((1 - w) * m + w * z)
+    assert got.choice == pytest.approx(0.7)
+    # errors that move together: the deviation of the sum is the sum of deviations
+    e = got.estimate
+    at_e = np.sqrt(newcombe(ndtr(e), 40, 60)) / stats.norm.pdf(e)
+    want = (2 - w) * (w * at_e + (1 - w) * np.sqrt(0.06))
+    assert got.deviation == pytest.approx(want)
+
+
+def test_few_refits_have_little_to_say_about_contrasts():
+    choices = [join(0.0, 0.05, 1.0, 50, 50, n_refits=R).choice for R in (5, 10, 20, 99)]
+    np.testing.assert_allclose(choices, [0.125, 0.25, 0.5, 0.5])
+
+
+def test_a_model_that_does_not_know_leaves_the_word_to_the_source():
+    sure, unsure = (join(0.0, s, 1.0, 50, 50) for s in (1e-4, 100.0))
+    assert sure.weight < 0.3
+    assert unsure.weight > 0.999
+    assert unsure.estimate == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "widest"), [(10**4, 1.2), (10**6, 1.03)])
+def test_many_rows_narrow_to_the_source(n, widest):
+    z = ndtri(0.8)
+    got = join(0.3, 1 / n, z, n / 2, n / 2)
+    assert got.estimate == pytest.approx(z, abs=0.02)
+    source = np.sqrt(source_variance(z, n / 2, n / 2))
+    assert 1 < got.deviation / source < widest
+
+
+def test_a_source_of_larger_variance_enters_less_and_widens():
+    plain, wide = (join(0.3, 0.05, 0.9, 40, 60, excess=k) for k in (1.0, 2.0))
+    s_b2 = newcombe(ndtr(0.9), 40, 60) / stats.norm.pdf(0.9) ** 2
+    assert wide.weight == pytest.approx(0.06 / (0.06 + 2 * s_b2))
+    e, w = wide.estimate, wide.weight
+    at_e = np.sqrt(2 * newcombe(ndtr(e), 40, 60)) / stats.norm.pdf(e)
+    want = (2 - w) * (w * at_e + (1 - w) * np.sqrt(0.06))
+    assert wide.deviation == pytest.approx(want)
+    assert wide.weight < plain.weight
+    assert wide.choice == plain.choice
+
+
+def test_alone_is_the_join_of_no_weight_and_no_misfit():
+    got = alone(0.7, 0.09)
+    assert (got.estimate, got.choice, got.weight) == (0.7, 0.7, 0.0)
+    assert got.deviation == pytest.approx(0.6)
+
+
+def test_which_class_is_called_positive_does_not_matter():
+    assert source_variance(0.8, 10, 90) == pytest.approx(source_variance(0.8, 90, 10))
+    assert source_variance(-0.8, 10, 90) == pytest.approx(source_variance(0.8, 10, 90))
+
+
+def test_level_is_the_mean_of_weighted_disagreements():
+    m, s_m2, z = np.array([0.2, 0.5]), np.array([0.02, 0.08]), np.array([0.9, 0.4])
+    s_b2 = newcombe(ndtr(z), 25, 35) / stats.norm.pdf(z) ** 2
+    w = (0.01 + s_m2) / (0.01 + s_m2 + s_b2)
+    level = reference_level(m, s_m2, z, 25, 35)
+    assert level.shift == pytest.approx((w[0] * 0.7 - w[1] * 0.1) / 2)
+    assert level.weight == pytest.approx(w.mean())
+    assert level.disagreement == pytest.approx((0.7 - 0.1) / 2)
+    got = join_level(1.1, 0.03, level, 25, 35)
+    assert got.estimate == pytest.approx(1.1 + level.shift)
+    assert got.choice == 1.1
+    at_e = np.sqrt(newcombe(ndtr(got.estimate), 25, 35)) / stats.norm.pdf(got.estimate)
+    want = (2 - level.weight) * (level.weight * at_e + (1 - level.weight) * 0.2)
+    assert got.deviation == pytest.approx(want)
+
+
+def test_probits_of_perfect_separation_are_finite():
+    assert probit_of(1.0, 20) == pytest.approx(ndtri(20.5 / 21))
+    assert probit_of(0.0, 20) == pytest.approx(ndtri(0.5 / 21))
+    assert np.isfinite(join(40.0, 0.1, probit_of(1.0, 20), 10, 10).deviation)
+
+
+def test_probits_of_a_model_are_bounded_at_eight():
+    assert probit_of_mean(40.0, 0.1) == 8
+    assert probit_of_mean(3.0, 1.25) == pytest.approx(2)
+    level = reference_level(np.zeros(1), np.ones(1), np.zeros(1), 20, 20)
+    far, edge = (join_level(m, 0.1, level, 20, 20).deviation for m in (7.0, 4.0))
+    assert far == pytest.approx(edge)
+    assert join_level(3.9, 0.1, level, 20, 20).deviation < 0.99 * edge

@@ -1,0 +1,158 @@
+"""The model of a data set against full P×P densities, cell by cell."""
+
+import numpy as np
+import pytest
+from model_oracles import slab_evidence, symmetric_power
+from oracles import dense_scatters
+from scipy import stats
+from scipy.special import expit, logsumexp, ndtr
+
+from skauc.adaptive import _mixture, _null
+from skauc.adaptive._cross_validated import Spectrum
+from skauc.adaptive._null import cross_validated_null, inverse_wishart_null
+from skauc.adaptive._spectrum import eigenbasis
+
+
+def problem(n, P, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 5 < 2
+    X = rng.normal(size=(n, P)) @ (np.eye(P) + 0.3 * rng.normal(size=(P, P)))
+    X[positive, 0] += 1.5
+    eigen = eigenbasis(X, positive, winsorize=None)
+    scale, W0, W1, d = dense_scatters(X, positive)
+    lam, V = np.linalg.eigh(W0 + W1)
+    V = V[:, lam > 1e-9 * lam[-1]]
+    return X, positive, eigen, scale, W0 + W1, d, V
+
+
+def few_cells(monkeypatch):
+    """Three attainable AUCs, one γ: the oracle is slow."""
+    monkeypatch.setattr(_null, "GAMMAS", (1.5,))
+    probit, log_prior = np.array([0.3, 0.8, 1.5]), np.log([0.2, 0.3, 0.5])
+    monkeypatch.setattr(_null, "attainable_prior", lambda power: (probit, log_prior))
+    return probit, log_prior
+
+
+def oracle(Sigma, d, h, probit, log_prior, gamma, x):
+    """Log weights, D and noise of no signal, dense and slab cells under one Σ̂."""
+    P = len(d)
+    none = stats.multivariate_normal.logpdf(d, np.zeros(P), Sigma / h)
+    cells = [(none + np.log(1 / 3), 0.0, 0.0)]
+    shape = symmetric_power(Sigma, gamma)
+    for z, lp in zip(probit, log_prior, strict=True):
+        tau = 2 * z**2 / np.trace(shape @ np.linalg.inv(Sigma))
+        both = tau * shape + Sigma / h
+        gain = tau * shape @ np.linalg.inv(both)
+        log_d = stats.multivariate_normal.logpdf(d, np.zeros(P), both)
+        cells.append(
+            (log_d + lp + np.log(1 / 3), x @ gain @ d, x @ gain @ Sigma @ x / h)
+        )
+    omega, root = symmetric_power(Sigma, -0.5) @ d, symmetric_power(Sigma, 0.5) @ x
+    shares, share = [], 0.5
+    while share >= 0.5 / P:
+        shares.append(share)
+        share /= 2
+    if shares[-1] > 0.5 / P:
+        shares.append(0.5 / P)
+    for share in shares:
+        for z, lp in zip(probit, log_prior, strict=True):
+            tau = 2 * z**2 / (share * P)
+            k = tau / (tau + 1 / h)
+            wide = stats.norm.logpdf(omega, 0, np.sqrt(tau + 1 / h))
+            odds = (
+                np.log(share / (1 - share))
+                + wide
+                - stats.norm.logpdf(omega, 0, h**-0.5)
+            )
+            r = expit(odds)
+            variance = r * k / h + r * (1 - r) * (k * omega) ** 2
+            log_s = none + slab_evidence(omega, h, share, tau) + lp
+            log_s += np.log(1 / 3) - np.log(len(shares))
+            cells.append((log_s, root @ (r * k * omega), root**2 @ variance))
+    log_weight, D, noise = np.transpose(cells)
+    return np.exp(log_weight - logsumexp(log_weight)), D, noise
+
+
+@pytest.mark.parametrize(("n", "P"), [(40, 4), (12, 15)])
+def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
+    probit, log_prior = few_cells(monkeypatch)
+    monkeypatch.setattr(_null, "_LIGHT", 0.0)
+    X, positive, eigen, scale, W, d, V = problem(n, P)
+    h = eigen.n_neg * eigen.n_pos / n
+    rng = np.random.default_rng(5)
+    ell = np.sort(rng.uniform(0.4, 2.0, len(eigen.values)))
+    null = 0.3 if eigen.null else 0.0
+    Sigma = V @ np.diag(ell) @ V.T + null * (np.eye(P) - V @ V.T)
+
+    def combine(z):  # the eigenvectors of eigen, whatever their signs
+        return V @ (np.sign(np.sum(V * d[:, None], axis=0) * eigen.b) * z)
+
+    w = rng.normal(size=P)
+    x = w / scale
+    x /= np.linalg.norm(x)
+    null_ = cross_validated_null(eigen, combine, Spectrum(ell, null))
+    view = eigen.project(w, X @ w)
+    got = null_.posterior(view, 0, x, combine)
+
+    weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
+    a = null_.dense.a[0]
+    evidence = [
+        _mixture.covariance_cell(eigen, step, "common")[0]
+        for step in max(P, 4) * _mixture.A_STEPS
+    ]
+    assert a == (max(P, 4) * _mixture.A_STEPS)[np.argmax(evidence)]
+    q = (a + n) * (x @ Sigma @ x) + h * ((x @ d - D) ** 2 + noise)
+    assert null_.none == pytest.approx(weight[0], rel=1e-6)
+    assert null_.share_dense == pytest.approx(weight[1:4].sum(), rel=1e-6)
+    order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
+    slab_order = [i + j for i in order[3:] for j in range(3)]
+    where = [1, 2, 3, *slab_order]  # shares ascend in the package
+    np.testing.assert_allclose(got.weight[:-1], weight[where], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(got.D[:-1], D[where], atol=1e-9)
+    np.testing.assert_allclose(got.q[:-1], q[where], rtol=1e-9)
+    np.testing.assert_allclose(got.df[:-1], a + n + 1)
+    want_v = noise * (a + n - 1) / q
+    np.testing.assert_allclose(got.v[:-1], want_v[where], rtol=1e-8, atol=1e-15)
+    assert got.D[-1] == 0
+
+
+def test_inverse_wishart_null_with_few_signals():
+    rng = np.random.default_rng(3)
+    n, P = 120, 300
+    positive = np.arange(n) % 2 == 0
+    X = rng.normal(size=(n, P))
+    X[positive, :5] += 1.0
+    eigen = eigenbasis(X, positive)
+    dual = eigen.basis
+    A = X - dual.excess.toarray()
+    for mask in (positive, ~positive):
+        A[mask] -= A[mask].mean(axis=0)
+    R = A * eigen.scale / dual.shrink
+
+    def combine(z):
+        return R.T @ (dual.left @ z)
+
+    w = np.zeros(P)
+    w[:5] = 1
+    null_ = inverse_wishart_null(eigen, combine, covariances=("common",))
+    x = w / eigen.scale
+    x /= np.linalg.norm(x)
+    view = eigen.project(w, X @ w)
+    truth = ndtr(np.sqrt(5 / 2))
+    assert null_.none < 1e-4
+    assert null_.share_dense < 0.05
+    posterior = null_.posterior(view, 0, x, combine)
+    assert posterior.mean() == pytest.approx(truth, abs=0.06)
+    assert null_.dense.posterior(view).mean() < truth - 0.15
+
+
+def test_no_signal_is_half_and_prior_mass_is_a_third(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, positive = rng.normal(size=(60, 10)), np.arange(60) % 2 == 0
+    eigen = eigenbasis(X, positive)
+    null_ = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z)
+    assert null_.none > 1 / 3
+    monkeypatch.setattr(_null, "NONE", 0.5)
+    more = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z)
+    odds = [b.none / (1 - b.none) for b in (null_, more)]
+    assert odds[1] / odds[0] == pytest.approx(2)
