@@ -140,8 +140,8 @@ class QuadraticROC(ROCCurve):
 
     Answers: if the classes are normal with their own covariances and a quadratic
     discriminant scores them, what are the ROC curve, its area and its best
-    threshold? Each number is a contour integral, milliseconds for tens of features; a partial area is an
-    integral of such, up to seconds; no data are kept.
+    threshold? Each number is a contour integral, milliseconds for tens of features; a
+    partial area is an integral of such, up to seconds; no data are kept.
 
     Parameters
     ----------
