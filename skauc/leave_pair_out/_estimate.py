@@ -44,7 +44,9 @@ class LeavePairOut:
     smooth_variance: float
 
 
-def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
+def leave_pair_out(
+    X, positive, fit: PenalisedFit, weight=None, gram=None
+) -> LeavePairOut:
     """Leave-pair-out AUC of a fitted model, without a refit.
 
     Parameters
@@ -57,6 +59,9 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
         Frequency weights: of a row that counts more than once, one copy is left out,
         any other row as a whole. So relative weights are those of at most 1; only the
         variances need counts.
+    gram : ndarray of shape (n, n), default=None
+        ``XXᵀ`` of the rows with weight if it is at hand, of centred X if the
+        intercept is free.
 
     Returns
     -------
@@ -78,7 +83,7 @@ def leave_pair_out(X, positive, fit: PenalisedFit, weight=None) -> LeavePairOut:
     if len(keep) < len(weight):
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
-    rows, counted, z, Q, F = influence(X, positive, fit, weight)
+    rows, counted, z, Q, F = influence(X, positive, fit, weight, gram)
     part = np.minimum(1.0, 1.0 / weight[rows])
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     F = F * part

@@ -26,7 +26,7 @@ DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
 
 
-def influence(X, positive, fit, weight):
+def influence(X, positive, fit, weight, gram=None):
     """Rows that form the pairs, their counts and scores, and Q and F among them.
 
     Parameters
@@ -36,6 +36,8 @@ def influence(X, positive, fit, weight):
     fit : PenalisedFit
     weight : ndarray of shape (n,)
         Positive frequency weights.
+    gram : ndarray of shape (n, n), default=None
+        ``XXᵀ`` if it is at hand, of centred X if the intercept is free.
 
     Returns
     -------
@@ -44,12 +46,15 @@ def influence(X, positive, fit, weight):
     Q, F : ndarray of shape (k, k)
     """
     in_row_space = len(positive) <= DUAL_ROWS or X.shape[1] >= len(positive)
-    return (_row_space if in_row_space else _feature_space)(X, positive, fit, weight)
+    if in_row_space:
+        return _row_space(X, positive, fit, weight, gram)
+    return _feature_space(X, positive, fit, weight)
 
 
-def _row_space(X, positive, fit, weight):
+def _row_space(X, positive, fit, weight, gram):
     """Rows, scores, Q and F through the n×n kernel."""
-    K = gram_matrix(X, centred=fit.free) / fit.l2
+    K = gram_matrix(X, centred=fit.free) if gram is None else gram
+    K = K / fit.l2
     if 0 < fit.intercept_scaling < np.inf:
         K += fit.intercept_scaling**2 / fit.l2
     z = project_samples(X, fit.w) + fit.intercept

@@ -30,6 +30,13 @@ n × P          .632+   leave-one-out  leave-pair-out
 Samples of 200 rows still gain from the average over 20 refits; from 500 rows on the
 .632+ estimate is too high by about .01 to .03 where P/n is not small, and the closed
 form costs a tenth.
+
+Measured cost in fits of scikit-learn, one thread, 60 × 2000 to 400 × 30: .632+ of
+logistic regression, squared hinge and ridge .4 to 4; of discriminants with automatic
+shrinkage at most 5; of a strong L1 penalty 5 to 11; of the hinge 3 to 20, after
+stochastic gradient descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and
+10⁵ × 20 rows: 0 to 5. The slowest: sparse 2000 × 50000, 2.4 s by leave-pair-out and
+3.7 s for the hinge, whose fits take .01 s.
 """
 
 from __future__ import annotations
@@ -60,11 +67,11 @@ _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
 _SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
-_AT_OPTIMUM = 1e-2  # of the gradient's random walk: scores are right to 1 % of an error
+_AT_OPTIMUM = 1e-2  # of the gradient's random walk: w is right to 1 % of its error
 # The hinge has no curvature to leave a row out of; a corner as wide as its margin has.
 # MAE .017 (500 × 20), .030 (500 × 150), .021 (1000 × 50); .632+: .016, .025, .024.
 _ROUNDED = RoundedHinge(1.0)
-_SAME_DIRECTION = 0.98  # correlation of scores: AUCs within .01 of each other
+_SAME_DIRECTION = 0.98  # correlation of the scores: Φ(.98 Φ⁻¹(A)) > A − .01
 _CLOSED_FORM = ("logistic", "squared", "squared_hinge")
 
 
@@ -168,7 +175,7 @@ def second_source(
             centred = getattr(objective, "free", True)
             prepared = prepare(*rows, n_boot=n_boot, centred=centred)
         found = _bootstrap(objective, *rows, prepared)
-    return _leave_pair_out(objective, *rows) if found is None else found
+    return _leave_pair_out(objective, *rows, prepared) if found is None else found
 
 
 def at_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None:
@@ -266,8 +273,14 @@ def _refits(objective, X, positive, weight, prepared):
         return refit_discriminant(objective, X, positive, prepared.counts, weight)
     if _is_l1(objective):
         return refit_elastic_net(objective, X, positive, prepared.counts)
-    gram = prepared.gram if prepared.centred == objective.free else None
+    gram = _gram_of(prepared, objective)
     return refit_smooth(objective, X, positive, prepared.counts, gram)
+
+
+def _gram_of(prepared, fit):
+    """The prepared Gram matrix if it is centred as the fit needs it."""
+    suits = prepared is not None and prepared.centred == fit.free
+    return prepared.gram if suits else None
 
 
 def _is_cheap(objective, X, n_boot):
@@ -288,15 +301,16 @@ def _is_cheap(objective, X, n_boot):
     return n_boot * steps * drawn * P**2 <= _WORK
 
 
-def _leave_pair_out(objective, X, positive, weight):
+def _leave_pair_out(objective, X, positive, weight, prepared):
     if not isinstance(objective, PenalisedFit) or _is_l1(objective):
         return None
     if objective.loss not in _CLOSED_FORM:
         return None
-    fit = at_optimum(objective, X, positive)
+    gram = _gram_of(prepared, objective)
+    fit = at_optimum(objective, X, positive, gram)
     if fit is None:
         return None
-    found = leave_pair_out(X, positive, fit, weight)
+    found = leave_pair_out(X, positive, fit, weight, gram)
     return _source(
         found.smooth_auc, found.smooth_variance, positive, weight, "leave-pair-out"
     )

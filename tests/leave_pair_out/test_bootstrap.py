@@ -33,6 +33,7 @@ def test_samples_keep_class_sizes_and_leave_rows_out():
 
 def test_samples_depend_on_the_labels_alone():
     positive = np.arange(9) % 2 == 0
+    assert bootstrap_counts(positive).shape == (20, 9)
     np.testing.assert_array_equal(
         bootstrap_counts(positive), bootstrap_counts(positive)
     )

@@ -174,8 +174,10 @@ def test_a_class_of_one_row_has_none():
     assert second_source(fit, X, positive, weight) is None
 
 
+@pytest.mark.parametrize("work", [2e10, 0.0], ids=["bootstrap", "leave-pair-out"])
 @pytest.mark.parametrize("model", SMOOTH, ids=str)
-def test_prepared_changes_nothing(model):
+def test_prepared_changes_nothing(model, work, monkeypatch):
+    monkeypatch.setattr(_second_source, "_WORK", work)
     X, positive = design(30, 50)
     fit = training_objective(model.fit(X, positive), X, positive)
     expected = second_source(fit, X, positive)
