@@ -69,18 +69,26 @@ class Cache:
 
 
 def array_bytes(value) -> int:
-    """Bytes of all arrays of a dataclass, those that views keep alive included."""
+    """Bytes of all arrays of a dataclass, those that views keep alive included.
+
+    An array that is there twice counts once.
+    """
+    return sum({id(array): array.nbytes for array in _arrays(value)}.values())
+
+
+def _arrays(value):
+    """The arrays that own the memory."""
     if isinstance(value, np.ndarray):
         while isinstance(value.base, np.ndarray):
             value = value.base
-        return value.nbytes
-    if sparse.issparse(value):
-        return sum(map(array_bytes, (value.data, value.indices, value.indptr)))
-    if isinstance(value, tuple):
-        return sum(map(array_bytes, value))
-    if is_dataclass(value):
-        return sum(array_bytes(getattr(value, field.name)) for field in fields(value))
-    return 0
+        yield value
+    elif sparse.issparse(value):
+        yield from _arrays((value.data, value.indices, value.indptr))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _arrays(part)
+    elif is_dataclass(value):
+        yield from _arrays(tuple(getattr(value, f.name) for f in fields(value)))
 
 
 CACHE = Cache(LIMIT_BYTES)

@@ -21,7 +21,7 @@ FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar,
 # Left-out rows, after which no further fold is decomposed: against all ten folds up to
 # .11 in probits (420 × 258), 100 or 50 rows up to .33.
 ENOUGH = 200
-# n/P from which the sample spectrum is taken: an eigenvalue is off by √(P/n) at most.
+# n/P beyond which the spectrum of the sample is that of the rows left out.
 MANY = 20
 _SAME = 1e-9  # of the largest key: rows that differ by rounding only are one row
 
@@ -72,18 +72,12 @@ def cross_validated_spectrum(
     Returns
     -------
     Spectrum or None
-        None where a class has fewer than three different rows, or none vary.
-
-    Notes
-    -----
-    For n > 20 P that of the sample, without folds.
+        None where a class has fewer than three different rows, or none vary, and for
+        n > 20 P, where it is that of the sample: both nulls are one.
     """
-    if not len(eigen.values):
+    many = eigen.n_neg + eigen.n_pos > MANY * eigen.n_features
+    if many or not len(eigen.values):
         return None
-    n = eigen.n_neg + eigen.n_pos
-    if n > MANY * eigen.n_features:
-        values = eigen.values / (n - 2)
-        return Spectrum(values, _FLOOR * values[-1] if eigen.null else 0.0)
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, positive, weight = X[kept], positive[kept], weight[kept]

@@ -5,7 +5,7 @@ Sections 6 and 7 of :mod:`skauc.adaptive`; everything in probits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -16,6 +16,7 @@ MISFIT = 0.1  # s₀; .05 is equal, .2 costs MAE .064 (.016) on few signals
 CONTRAST = 0.5  # w_c; loss by choice equal from .3 to .7, on few signals .80 at 0
 ENOUGH_REFITS = 20  # R at which a second source may say w_c of the contrasts
 _BOUND = 8.0  # probits beyond 1 − 6e-16 of the model only drown the second source
+_WAY = 65  # places between m and z
 _FLAT = 4.0  # probits beyond which V/φ² grows without telling more
 
 
@@ -46,6 +47,10 @@ class Level:
     disagreement: float
     shift: float
     weight: float
+
+    def along(self, difference) -> Level:
+        """For a direction along which the class means differ so much: its sign."""
+        return self if difference >= 0 else replace(self, shift=-self.shift)
 
 
 def probit_of(auc, n):
@@ -98,7 +103,7 @@ def join(m, s_m2, z, n_neg, n_pos, *, n_refits=ENOUGH_REFITS, excess=1.0) -> Joi
     Joined
     """
     model = MISFIT**2 + s_m2
-    weight = model / (model + excess * source_variance(z, n_neg, n_pos))
+    weight = _weight(m, model, z, n_neg, n_pos, excess)
     estimate = m + weight * (z - m)
     contrast = CONTRAST * min(1.0, n_refits / ENOUGH_REFITS)
     deviation = _deviation(estimate, weight, model, n_neg, n_pos, excess)
@@ -106,10 +111,10 @@ def join(m, s_m2, z, n_neg, n_pos, *, n_refits=ENOUGH_REFITS, excess=1.0) -> Joi
 
 
 def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
-    """Level from L reference models: model (L,), its variance (L,), their source (L,)."""
-    model = MISFIT**2 + np.asarray(s_m2)
-    weight = model / (model + source_variance(z, n_neg, n_pos))
-    apart = np.asarray(z) - m
+    """Level from L reference models: m, s_m² and the source z of each, (L,)."""
+    m, z, model = np.asarray(m), np.asarray(z), MISFIT**2 + np.asarray(s_m2)
+    weight = _weight(m, model, z, n_neg, n_pos)
+    apart = z - m
     return Level(
         float(apart.mean()), float(np.mean(weight * apart)), float(weight.mean())
     )
@@ -126,6 +131,20 @@ def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
 def alone(m, s_m2) -> Joined:
     """Posterior of a model that nothing is set against: s₀ = 0, w = 0."""
     return Joined(m, 2 * np.sqrt(s_m2), m, 0.0)
+
+
+def _weight(m, model, z, n_neg, n_pos, excess=1.0):
+    """``w = model/(model + s_b²)``, s_b² at z or where a source says more on the way.
+
+    s_b² grows faster than z where an AUC is near 1: ``w (z − m)`` would fall again, and
+    a better source would lower the estimate. So it is the largest of
+    ``w(z')(z' − m)``, z' between m and z.
+    """
+    share = np.linspace(0, 1, _WAY)[1:, None]
+    there = np.clip(np.atleast_1d(m + share * (z - m)), -_BOUND, _BOUND)
+    said = share * model / (model + excess * source_variance(there, n_neg, n_pos))
+    weight = said.max(axis=0)
+    return weight if np.ndim(m) else float(weight[0])
 
 
 def _deviation(estimate, weight, model, n_neg, n_pos, excess=1.0):

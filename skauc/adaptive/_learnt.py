@@ -1,4 +1,4 @@
-"""What the adaptive prior has learnt of a data set, and what it says of one direction."""
+"""What the adaptive prior has learnt of a data set, and says of one direction."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.special import stdtr
+from scipy.stats import norm
 
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
@@ -167,6 +168,8 @@ class LearntProjection:
         level = self.learnt.reference() if self.uses_second_source else None
         if level is None:
             return alone(m, s_m2)
+        # a model that ranks the rows the wrong way round is off the other way
+        level = level.along(self.view.difference[0])
         return join_level(m, s_m2, level, eigen.n_neg, eigen.n_pos)
 
     def _joined(self, second, n_refits) -> Joined:
@@ -175,10 +178,11 @@ class LearntProjection:
         if n_refits is None:
             n_refits = _FOLDS if second.method == "refits" else ENOUGH_REFITS
         excess = 1.0
-        if second.method in _OWN_VARIANCE and second.variance > 0:
-            # in units of Hanley and McNeil's, so that it can be moved to the estimate
-            slope = np.exp(-(z**2)) / (2 * np.pi)
-            excess = second.variance / (source_variance(z, n_neg, n_pos) * slope)
+        if second.method in _OWN_VARIANCE:
+            # in units of Hanley and McNeil's, so that it can be moved to the estimate;
+            # less than theirs is a sample that happens to be separated
+            theirs = source_variance(z, n_neg, n_pos) * norm.pdf(z) ** 2
+            excess = max(1.0, second.variance / theirs)
         return join(*self._probit(), z, n_neg, n_pos, n_refits=n_refits, excess=excess)
 
     def _probit(self):

@@ -1,25 +1,10 @@
-"""The adaptive prior as a finite mixture of closed forms.
+"""The dense family as a finite mixture of closed forms (sections 2 to 4).
 
-The prior is put on what a user can judge, the *attainable AUC* u, and the evidence
-chooses how strongly the covariance and the mean difference are shrunk. In the
-eigenbasis of :mod:`skauc.adaptive._spectrum` (``λ, b``; null space as one block), a cell is
-``(covariance, a, γ, u)``:
-
-1. ``Σ ~ IW(a s I, P + 1 + a)``, ``a ∈ max(P, 4)/16 · {1, 2, …, 512}``, s by maximum
-   evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1, one Σ_c each);
-   ``ℓ = (as + λ)/(a + n − 2)``; noise of b: ``η = ℓ/h``, or ``ℓ₀/n₀ + ℓ₁/n₁``.
-2. ``δ ~ N(0, τ ℓ^γ)``, ``γ ∈ {0, ½, 1, 3/2, 2}``: γ = 1 is the conjugate choice, γ > 1
-   puts the signal where the variance is. τ follows from u: ``Σ τℓ^{γ−1} = 2Φ⁻¹(u)²``.
-   ``2u − 1 ~ Beta(c, 1)``, c = 2 by default, with the last sixteenth refined.
-   Evidence ``Π N(b; 0, τℓ^γ + η)``.
-3. For a direction x (:class:`skauc.adaptive._spectrum.Projected`), ``k = τℓ^γ/(τℓ^γ + η)``:
-   ``D = Σ x_i k_i b_i``, noise ``Σ x_i² k_i η_i``, and wᵀΣw = q/χ²_df, where the mean
-   difference is itself one more observation of Σ:
-   ``q = (as + xᵀWx) + h((xᵀd − D)² + noise)``, ``df = a + n + 1``,
-   ``v = noise (df − 2)/q``: the cell (D, v, q, df) of :mod:`skauc.posterior._auc_posterior`. Separate
-   covariances enter by the mean of the class variances, with Satterthwaite's df.
-
-The weights are evidence × prior; cells without weight are dropped.
+A cell is ``(covariance, a, γ, u)``: ``a ∈ max(P, 4)/16 · {1, 2, …, 512}``, s by maximum
+evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1, one Σ_c each; then
+``η = ℓ₀/n₀ + ℓ₁/n₁`` in the place of ℓ/h, and Satterthwaite's df for the mean of the
+class variances), u on an even grid of 2u − 1 with the last sixteenth refined. The
+weights are evidence × prior; cells without weight are dropped.
 """
 
 from __future__ import annotations

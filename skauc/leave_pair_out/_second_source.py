@@ -44,9 +44,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from ..statistics._auc_variance import balanced_variance
-from ..statistics._moments import project_samples
+from ..statistics._moments import class_moments, project_samples
 from ..statistics._ranks import delong_covariance, empirical_auc, placements
 from ._bootstrap import bootstrap_counts, bootstrap_estimate
 from ._discriminant_refits import (
@@ -64,6 +65,7 @@ from ._proximal_refits import refit_elastic_net, sparse_optimum
 from ._smooth_refits import MOST_ROWS, refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
+_MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
 _SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
@@ -92,50 +94,8 @@ class SecondSource:
     method: str
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What all models of one data set share.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_boot, n)
-        Bootstrap samples of the rows with weight.
-    gram : ndarray of shape (n, n) or None
-        Inner products of the rows with weight, None where they are not needed.
-    centred : bool
-        Whether they are of the rows less their mean: for a free intercept.
-    """
-
-    counts: np.ndarray
-    gram: np.ndarray | None
-    centred: bool
-
-
-def prepare(X, positive, weight=None, *, n_boot=20, centred=True) -> Prepared:
-    """Bootstrap samples and Gram matrix of a data set, for :func:`second_source`.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, P)
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,), default=None
-    n_boot : int, default=20
-    centred : bool, default=True
-        ``fit.free`` of the models.
-
-    Notes
-    -----
-    O(n²P) where P ≥ n, nothing elsewhere.
-    """
-    X, positive, _ = _with_weight(X, positive, weight)
-    gram = None
-    if uses_rows(X) and len(positive) <= MOST_ROWS:
-        gram = gram_matrix(X, centred=centred)
-    return Prepared(bootstrap_counts(positive, n_boot), gram, centred)
-
-
 def second_source(
-    objective, X, positive, weight=None, *, n_boot=20, prepared=None
+    objective, X, positive, weight=None, *, n_boot=20
 ) -> SecondSource | None:
     """AUC of a fitted model on rows left out of it, without a fit of the estimator.
 
@@ -149,8 +109,6 @@ def second_source(
     weight : ndarray of shape (n,), default=None
         Frequency weights.
     n_boot : int, default=20
-    prepared : Prepared, default=None
-        Of the same rows, so that a search computes it once.
 
     Returns
     -------
@@ -161,7 +119,9 @@ def second_source(
     Notes
     -----
     Which method at what cost: the table of this module. A model that stopped before
-    its optimum is taken to it first.
+    its optimum is taken to it first. The answer depends on nothing but the rows: not on
+    their order, not on whether a row stands twice or has weight 2, not on which class
+    is called positive.
     """
     if objective is None or class_of_one_row(positive, weight) is not None:
         return None
@@ -170,13 +130,10 @@ def second_source(
         objective = replace(objective, case_weight=case_weight)
     X, positive, weight = _with_weight(X, positive, weight)
     found = _leave_one_out(objective, X, positive, weight)
-    if found is None and _is_cheap(objective, X, n_boot):
-        if prepared is None:
-            centred = getattr(objective, "free", True)
-            prepared = prepare(X, positive, weight, n_boot=n_boot, centred=centred)
-        found = _bootstrap(objective, X, positive, weight, prepared)
     if found is None:
-        found = _leave_pair_out(objective, X, positive, weight, prepared)
+        found = _bootstrap(objective, X, positive, weight, n_boot)
+    if found is None:
+        found = _leave_pair_out(objective, X, positive, weight)
     return found
 
 
@@ -259,30 +216,62 @@ def _smooth(objective, X, positive, weight):
     return (X, fit) if same else None
 
 
-def _bootstrap(objective, X, positive, weight, prepared):
-    refits = _refits(objective, X, positive, weight, prepared)
+def _bootstrap(objective, X, positive, weight, n_boot):
+    if not _is_cheap(objective, X, n_boot):
+        return None
+    copies = _copies(objective, X, positive, weight)
+    if copies is None:
+        return None
+    objective, X, positive, first = copies
+    counts = bootstrap_counts(positive == first, n_boot)
+    refits = _refits(objective, X, positive, counts)
     if refits is None or not refits.full_converged or not refits.converged.any():
         return None
     done = refits.converged
-    auc = bootstrap_estimate(
-        refits.full, refits.scores[done], positive, prepared.counts[done], weight
-    )
-    return _source(auc, 0.0, positive, weight, ".632+")
+    auc = bootstrap_estimate(refits.full, refits.scores[done], positive, counts[done])
+    return _source(auc, 0.0, positive, np.ones(len(positive)), ".632+")
 
 
-def _refits(objective, X, positive, weight, prepared):
+def _copies(objective, X, positive, weight):
+    """Rows of weight w as w rows, in an order of their own; and the first class.
+
+    None where a weight is no whole number: a part of a row cannot be drawn.
+    """
+    copies = np.rint(weight).astype(int)
+    if not np.array_equal(copies, weight) or copies.sum() > _MANY_COPIES:
+        return None
+    size = _size(X, positive, weight)
+    order = np.argsort(size, kind="stable")
+    rows = np.repeat(order, copies[order])
+    if hasattr(objective, "case_weight"):
+        case_weight = (objective.case_weight / weight)[rows]
+        objective = replace(objective, case_weight=case_weight)
+    sums = [
+        (weight[mask].sum(), weight[mask] @ size[mask])
+        for mask in (~positive, positive)
+    ]
+    return objective, X[rows], positive[rows], bool(sums[1] > sums[0])
+
+
+def _size(X, positive, weight):
+    """``Σ_j z_j⁴`` of each row in standardised features: what no unit changes."""
+    total = np.add(*class_moments(X, positive, weight, featurewise=True))
+    spread = np.sqrt(total.scatter / total.n)
+    unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    if sparse.issparse(X):  # the mean would fill it
+        return np.asarray(X.multiply(unit).power(4).sum(axis=1)).ravel()
+    return (((X - total.mean) * unit) ** 4).sum(axis=1)
+
+
+def _refits(objective, X, positive, counts):
     if isinstance(objective, DiscriminantRule):
-        return refit_discriminant(objective, X, positive, prepared.counts, weight)
+        return refit_discriminant(objective, X, positive, counts, None)
     if _is_l1(objective):
-        return refit_elastic_net(objective, X, positive, prepared.counts)
-    gram = _gram_of(prepared, objective)
-    return refit_smooth(objective, X, positive, prepared.counts, gram)
-
-
-def _gram_of(prepared, fit):
-    """The prepared Gram matrix if it is centred as the fit needs it."""
-    suits = prepared is not None and prepared.centred == fit.free
-    return prepared.gram if suits else None
+        return refit_elastic_net(objective, X, positive, counts)
+    gram = None
+    if uses_rows(X) and len(positive) <= MOST_ROWS:
+        gram = gram_matrix(X, centred=objective.free)
+    return refit_smooth(objective, X, positive, counts, gram)
 
 
 def _is_cheap(objective, X, n_boot):
@@ -303,16 +292,15 @@ def _is_cheap(objective, X, n_boot):
     return n_boot * steps * drawn * P**2 <= _WORK
 
 
-def _leave_pair_out(objective, X, positive, weight, prepared):
+def _leave_pair_out(objective, X, positive, weight):
     if not isinstance(objective, PenalisedFit) or _is_l1(objective):
         return None
     if objective.loss not in _CLOSED_FORM:
         return None
-    gram = _gram_of(prepared, objective)
-    fit = at_optimum(objective, X, positive, gram)
+    fit = at_optimum(objective, X, positive)
     if fit is None:
         return None
-    found = leave_pair_out(X, positive, fit, weight, gram)
+    found = leave_pair_out(X, positive, fit, weight)
     return _source(
         found.smooth_auc, found.smooth_variance, positive, weight, "leave-pair-out"
     )

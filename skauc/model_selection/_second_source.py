@@ -44,8 +44,10 @@ def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
     if known is None:
         return None, None
     reason = None
-    if type(known) is PenalisedFit and known.loss in _SMOOTH and was_stopped(model):
-        known, reason = _of_stopped(known, Z, rows, type(model).__name__)
+    if type(known) is PenalisedFit and known.loss in _SMOOTH:
+        known, reason = _optimum(known, Z, rows, type(model).__name__)
+        if not was_stopped(model):  # then these are other rows, and nothing is to do
+            reason = None
     return second_source(known, Z, rows, weight), reason
 
 
@@ -78,8 +80,8 @@ def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
         warn_rearranged(model)
 
 
-def _of_stopped(fit, Z, rows, name):
-    """The fit at the optimum that the solver did not reach, and what is to be said."""
+def _optimum(fit, Z, rows, name):
+    """The fit at its optimum, if the model is near, and what is to be said."""
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)

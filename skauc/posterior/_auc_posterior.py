@@ -106,8 +106,9 @@ class AUCPosterior(AUCDistribution):
         --------
         >>> from skauc import AUCPosterior
         >>> posterior = AUCPosterior.normal(0.0, 0.04)
-        >>> posterior.mean(), round(posterior.ppf(0.975), 3)
-        (0.5, 0.652)
+        >>> low, high = posterior.interval(0.95)
+        >>> posterior.mean(), round(low, 3), round(high, 3)
+        (0.5, 0.348, 0.652)
         """
         mean_probit = as_number("mean_probit", mean_probit)
         variance = as_number("variance", variance)

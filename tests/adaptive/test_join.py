@@ -50,6 +50,19 @@ def test_weight_and_estimate_by_hand():
     assert got.deviation == pytest.approx(want)
 
 
+def test_a_better_source_never_lowers_the_estimate():
+    z = probit_of(np.linspace(0, 1, 201), 50)
+    for m in (-1.0, 0.0, 0.4, 3.0):
+        estimate = [join(m, 0.03, value, 20, 30).estimate for value in z]
+        assert np.all(np.diff(estimate) > -1e-3)  # the way has 64 steps
+        assert estimate[-1] > estimate[100]
+    # by the formula alone it would, of 50 rows: .9 says more than 1
+    s_b2 = [newcombe(ndtr(x), 20, 30) / stats.norm.pdf(x) ** 2 for x in z[[180, 200]]]
+    near, far = 0.04 / (0.04 + np.array(s_b2)) * z[[180, 200]]
+    assert near > far
+    assert join(0.0, 0.03, z[200], 20, 30).estimate >= near
+
+
 def test_few_refits_have_little_to_say_about_contrasts():
     choices = [join(0.0, 0.05, 1.0, 50, 50, n_refits=R).choice for R in (5, 10, 20, 99)]
     np.testing.assert_allclose(choices, [0.125, 0.25, 0.5, 0.5])

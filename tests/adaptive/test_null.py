@@ -77,7 +77,7 @@ def oracle(Sigma, d, h, probit, log_prior, gamma, x):
 def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     probit, log_prior = few_cells(monkeypatch)
     monkeypatch.setattr(_null, "_LIGHT", 0.0)
-    X, positive, eigen, scale, W, d, V = problem(n, P)
+    X, _, eigen, scale, _, d, V = problem(n, P)
     h = eigen.n_neg * eigen.n_pos / n
     rng = np.random.default_rng(5)
     ell = np.sort(rng.uniform(0.4, 2.0, len(eigen.values)))

@@ -14,7 +14,7 @@ from skauc import GaussianAUCClassifier
 from skauc.leave_pair_out import _second_source
 from skauc.leave_pair_out._bootstrap import bootstrap_counts, plus_632
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._second_source import at_optimum, prepare, second_source
+from skauc.leave_pair_out._second_source import at_optimum, second_source
 from skauc.model_selection._refit_objective import discriminant_rule, training_objective
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
@@ -174,24 +174,29 @@ def test_a_class_of_one_row_has_none():
     assert second_source(fit, X, positive, weight) is None
 
 
-@pytest.mark.parametrize("work", [2e10, 0.0], ids=["bootstrap", "leave-pair-out"])
-@pytest.mark.parametrize("model", SMOOTH, ids=str)
-def test_prepared_changes_nothing(model, work, monkeypatch):
-    monkeypatch.setattr(_second_source, "_WORK", work)
-    X, positive = design(30, 50)
-    fit = training_objective(model.fit(X, positive), X, positive)
-    expected = second_source(fit, X, positive)
-    for centred in (True, False):
-        prepared = prepare(X, positive, centred=centred)
-        assert second_source(fit, X, positive, prepared=prepared) == expected
+@pytest.mark.parametrize("P", [5, 60])
+def test_the_bootstrap_depends_on_the_rows_alone(P, rng):
+    """Not on their order, their units, copies or weights, nor on the classes' names."""
+    X, positive = design(30, P)
+    model = LogisticRegression(C=0.5, **TIGHT)
 
+    def source(X, positive, weight=None):
+        model.fit(X, positive, sample_weight=weight)
+        return second_source(
+            training_objective(model, X, positive, weight), X, positive, weight
+        )
 
-def test_gram_matrix_only_where_rows_are_the_smaller_side():
-    X, positive = design(30, 50)
-    gram = prepare(X, positive).gram
-    Z = X - X.mean(axis=0)
-    np.testing.assert_allclose(gram, Z @ Z.T, rtol=1e-9, atol=1e-9)
-    assert prepare(X[:, :5], positive).gram is None
+    base = source(X, positive)
+    assert base.method == ".632+"
+    order = rng.permutation(30)
+    assert source(X[order], positive[order]).auc == pytest.approx(base.auc, rel=1e-9)
+    assert source(X, ~positive).auc == pytest.approx(base.auc, rel=1e-9)
+    assert source(X + 3.0, positive).auc == pytest.approx(base.auc, rel=1e-9)
+    twice = np.arange(30) % 3 == 0
+    rows = np.append(np.arange(30), np.flatnonzero(twice))
+    copies = source(X[rows], positive[rows])
+    assert source(X, positive, 1.0 + twice).auc == pytest.approx(copies.auc, rel=1e-9)
+    assert source(X, positive, 1.0 + 0.5 * twice).method == "leave-pair-out"
 
 
 @pytest.mark.parametrize("shape", [(40, 60), (540, 4)])
@@ -204,8 +209,6 @@ def test_rows_without_weight_are_not_there(shape):
     there = training_objective(model, X[on], positive[on])
     expected = second_source(there, X[on], positive[on])
     assert second_source(fit, X, positive, weight) == expected
-    prepared = prepare(X, positive, weight)
-    assert second_source(fit, X, positive, weight, prepared=prepared) == expected
 
 
 def test_weights_count_rows_in_the_bootstrap():
@@ -283,7 +286,6 @@ def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(method, monkeyp
     fit = training_objective(model, X, positive)
     source = second_source(fit, X, positive)
     assert source.method == method
-    assert second_source(fit, X, positive, prepared=prepare(X, positive)) == source
     # ten refits: the mean of their AUCs on what they left out
     each = []
     for k in range(10):
