@@ -277,7 +277,7 @@ def _estimates(direction, neg, pos, posterior):
         "resubstitution": empirical_auc(
             score[~positive], score[positive], w[~positive], w[positive]
         ),
-        "adaptive, model alone": direction.belief.auc().mean(),
+        "adaptive, model alone": direction.belief.model_alone().mean(),
     }
     if posterior.leave_pair_out is not None:
         out["leave-pair-out"] = posterior.leave_pair_out
