@@ -125,6 +125,12 @@ class LearntProjection:
         joined = self._joined(second, n_refits)
         return _normal(joined, leave_pair_out=second.auc, second_source=second.method)
 
+    def model_alone(self) -> AUCPosterior:
+        """Posterior of the AUC that no row left out has entered."""
+        if not self.view.alive[0]:
+            return AUCPosterior.point_mass_at_half()
+        return _normal(self._alone())
+
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student tails."""
         weight, *classes = self._predictive()
@@ -159,18 +165,23 @@ class LearntProjection:
             thresholds = thresholds[picked]
         return area_under_rates(*self.rates(thresholds[::-1]))
 
+    def _alone(self) -> Joined:
+        if self.learnt.model.eigen.n_features > 1:
+            return alone(*self._probit())
+        # a score: its posterior mean as it is, not bounded
+        posterior = self.learnt.cells.posterior(self.view)
+        return alone(posterior.mean_probit(), posterior.probit_moments()[1])
+
     def _without_source(self) -> Joined:
         eigen = self.learnt.model.eigen
-        if eigen.n_features == 1:  # a score: the posterior mean as it is, not bounded
-            posterior = self.learnt.cells.posterior(self.view)
-            return alone(posterior.mean_probit(), posterior.probit_moments()[1])
-        m, s_m2 = self._probit()
-        level = self.learnt.reference() if self.uses_second_source else None
+        if eigen.n_features == 1 or not self.uses_second_source:
+            return self._alone()
+        level = self.learnt.reference()
         if level is None:
-            return alone(m, s_m2)
+            return self._alone()
         # a model that ranks the rows the wrong way round is off the other way
         level = level.along(self.view.difference[0])
-        return join_level(m, s_m2, level, eigen.n_neg, eigen.n_pos)
+        return join_level(*self._probit(), level, eigen.n_neg, eigen.n_pos)
 
     def _joined(self, second, n_refits) -> Joined:
         n_neg, n_pos = self.learnt.model.eigen.n_neg, self.learnt.model.eigen.n_pos

@@ -31,7 +31,7 @@ from ._spectrum import Eigenbasis, Projected
 # Prior mass of no signal. Random labels, bias .049 (0), .046 (⅓), .044 (½); real P < n
 # MAE .76, .77, .78 of five-fold CV's.
 NONE = 1 / 3
-_FAINT = 12.0  # nats below the best, e⁻¹² of it, at which W's evidence drops a Σ̂
+_FAINT = 12.0  # nats, e⁻¹² of the best evidence of W, below which Σ̂ has no slab
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
 
 
@@ -226,7 +226,6 @@ def _strengths(eigen, covariance):
 def _null(eigen, combine, power, nulls, spectrum, families):
     probit, log_prior = attainable_prior(power)
     best = max(null[2] for null in nulls)
-    nulls = [null for null in nulls if null[2] >= best - _FAINT]
     dense, none, slabs = [], [], []
     for a, covariance, log_w, a_scale, ell, noise in nulls:
         silence = log_w + _log_no_signal(eigen, noise)
@@ -237,7 +236,7 @@ def _null(eigen, combine, power, nulls, spectrum, families):
             log_d = log_w + log_b + log_prior - np.log(len(GAMMAS))
             dense.append((log_d, shrink, noise, head))
         # noise that is not Σ̂/h does not leave the ω̂_j independent
-        if covariance != "separate" and "slab" in families:
+        if covariance != "separate" and "slab" in families and log_w > best - _FAINT:
             slabs.append(
                 _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a)
             )

@@ -332,7 +332,7 @@ def _estimates(learnt, neg, pos, posterior):
         "resubstitution": empirical_auc(
             score[~positive], score[positive], w[~positive], w[positive]
         ),
-        "adaptive, model alone": learnt.projection.auc().mean(),
+        "adaptive, model alone": learnt.projection.model_alone().mean(),
     }
     if posterior.leave_pair_out is not None:
         out["leave-pair-out"] = posterior.leave_pair_out

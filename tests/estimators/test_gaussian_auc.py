@@ -163,11 +163,12 @@ def test_bayes_maximises_the_bayesian_auc_over_fits(n, P):
         np.var(X[y == 0], axis=0, ddof=1) + np.var(X[y == 1], axis=0, ddof=1)
     )
     prior = skauc.AdaptivePrior(winsorize=None, standardize=False, leave_pair_out=False)
-    scorer = skauc.make_cbauc_scorer(prior=prior, scale="probit")
+    cells = prior.learn(Z, y == 1).cells
 
     def credit(alpha):
         fit = GaussianAUCClassifier(shrinkage=alpha, solver="closed_form").fit(Z, y)
-        return scorer(fit, Z, y)
+        w = np.ravel(fit.coef_)
+        return cells.posterior(cells.eigen.project(w, Z @ w)).mean_probit()
 
     best = credit(model.shrinkage_)
     # The path's neighbours lie within 13 %, where the credit is flat.
