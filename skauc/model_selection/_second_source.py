@@ -45,9 +45,8 @@ def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
         return None, None
     reason = None
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
-        known, reason = _optimum(known, Z, rows, type(model).__name__)
-        if not was_stopped(model):  # then these are other rows, and nothing is to do
-            reason = None
+        stopped = was_stopped(model)
+        known, reason = _optimum(known, Z, rows, type(model).__name__, stopped)
     return second_source(known, Z, rows, weight), reason
 
 
@@ -80,16 +79,17 @@ def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
         warn_rearranged(model)
 
 
-def _optimum(fit, Z, rows, name):
+def _optimum(fit, Z, rows, name, stopped):
     """The fit at its optimum, if the model is near, and what is to be said."""
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
-        return None, lost_second_source(name)
+        return (None, lost_second_source(name)) if stopped else (fit, None)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)
     same = np.corrcoef(*scores)[0, 1]
-    if not same >= _NEAR:
-        return None, lost_second_source(name)
-    return optimum, None if same >= _REACHED else stopped_early(name)
+    if not same >= _NEAR:  # of a solver that arrived: these are other rows
+        return None, lost_second_source(name) if stopped else None
+    said = stopped and same < _REACHED
+    return optimum, stopped_early(name) if said else None
 
 
 # Correlation with the optimum's scores: beyond, its AUC is the AUC of another model.
