@@ -95,6 +95,17 @@ def merged_is_streamed(out):
     assert low < auc < high
 
 
+def naive_makes_a_triumph_of_noise(out):
+    ours = re.findall(r"all k, .error. +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)", out)
+    noise, genes = ([float(x) for x in errors] for errors in ours)
+    folds, naive, one_fit, refits = noise
+    assert naive > 0.15
+    assert max(folds, one_fit, refits) < naive / 2
+    assert max(genes) == genes[1]
+    inside = re.findall(r"truth inside (\d+) of (\d+)", out)
+    assert all(int(k) >= 0.9 * int(n) for k, n in inside)
+
+
 FACTS = {
     "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
     "plot_2_what_the_posterior_believes": paper_takes_noise_for_signal,
@@ -104,6 +115,7 @@ FACTS = {
     "plot_6_compare_two_models": both_answers_agree_whatever_the_prior,
     "plot_7_irls_and_separation": separation_is_named_where_it_is,
     "plot_8_large_data_streamed": merged_is_streamed,
+    "plot_9_selection_inside_the_pipeline": naive_makes_a_triumph_of_noise,
 }
 
 
