@@ -40,7 +40,12 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import LinearDiscriminantROC, auc_estimate, auc_posterior
+from skauc import (
+    LinearDiscriminantROC,
+    auc_estimate,
+    auc_posterior,
+    lpo_auc_scorer,
+)
 
 FEATURES = {
     "area, concavity, fractal": ("area", "concavity", "fractal dimension"),
@@ -172,13 +177,12 @@ def one_estimate(X, y, size, seed):
     X, X_test, y, y_test = train_test_split(X, y, train_size=size, random_state=seed)
     model = fit(X, y)
     test = auc_estimate(y_test, model.decision_function(X_test))
-    posterior = auc_posterior(model, X, y)
     return {
         PLUG_IN: model[-1].auc_,
         "resubstitution": float(roc_auc_score(y, model.decision_function(X))),
-        ADAPTIVE: posterior.mean(),
+        ADAPTIVE: auc_posterior(model, X, y).mean(),
         PAPER: auc_posterior(model, X, y, prior="paper").mean(),
-        LEAVE_PAIR_OUT: posterior.leave_pair_out,
+        LEAVE_PAIR_OUT: lpo_auc_scorer(model, X, y),
         CV: float(cross_val_score(model, X, y, cv=5, scoring="roc_auc").mean()),
         TEST: test.auc,
         "test SE": float(test.standard_error("delong")),

@@ -6,9 +6,10 @@ Linear discriminant analysis assumes normal classes with one covariance. Then it
 curve is a formula, ``ROC(u) = Φ(δ + Φ⁻¹(u))`` with area ``Φ(δ/√2)``, and so is its
 best threshold. Does the formula track what hold-out rows show? Left: two features,
 where its area does, its operating point less so: the classes' spreads differ. Right:
-thirty features, where the formula is far too good on few rows. From the same fit,
-leave-pair-out is nearly right; the Bayesian AUC errs to the careful side, and its
-interval says how sure it is.
+thirty features, where the formula is far too good on few rows. Rows that are left out
+without a fit of the estimator (here .632+ or leave-pair-out) come much nearer; the
+Bayesian AUC, which joins them with a model of the data set, errs to the careful side,
+most on the fewest rows, and its interval says how sure it is.
 """
 
 # %%
@@ -50,7 +51,7 @@ print(f"{'  true positive rate':24} {best.tpr:9.4f} {tpr:9.4f}")
 # Thirty features: the plug-in curve, the Bayesian AUC and the hold-out AUC over splits.
 print(f"\nthirty features, mean AUC of {REPEATS} splits; 'inside' counts the splits")
 print("whose 95 % interval holds the hold-out AUC (which is noisy itself)")
-names = ("formula", "Bayesian", "leave-pair-out", "hold-out")
+names = ("formula", "Bayesian", "rows left out", "hold-out")
 header = "".join(f"{name:>15}" for name in names)
 print(f"{'training rows':>14}{header} {'inside':>7}")
 means = []

@@ -8,7 +8,8 @@ method              where                                   cost
 ``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(nP²), once
 ``.632+``           20 refits of at most 2·10¹⁰ products    20 × 5 steps of O(m²M),
                                                             m ≤ M of .63 n and P
-``leave-pair-out``  smooth losses with an L2 penalty        O(n min(n, P)²), once
+``leave-pair-out``  smooth losses with an L2 penalty,       O(n min(n, P)²), once
+                    discriminants at their peak
 ==================  ======================================  =======================
 
 P counts the features with w ≠ 0 where the penalty is L1. The order is that of the mean
@@ -26,6 +27,11 @@ n × P          .632+   leave-one-out  leave-pair-out
 1000 × 100     .019    .017           .017
 1000 × 300     .023    .015           .017
 =============  ======  =============  ==============
+
+A discriminant without shrinkage is worst where its different rows are about as many as
+its features, and a sample holds .63 n of them: where that lies between P and 2 P,
+leave-pair-out is asked (60 rows of 30 features, breast cancer: bias −.01 and MAE .03,
+.632+ −.09 and .09; normal classes .00 and .07, −.05 and .08).
 
 Samples of 200 rows still gain from the average over 20 refits; from 500 rows on the
 .632+ estimate is too high by about .01 to .03 where P/n is not small, and the closed
@@ -66,6 +72,7 @@ from ._smooth_refits import MOST_ROWS, refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 _MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
+_DRAWN = 0.63  # share of different rows in a sample: 1 − 1/e
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
 _SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
@@ -217,7 +224,7 @@ def _smooth(objective, X, positive, weight):
 
 
 def _bootstrap(objective, X, positive, weight, n_boot):
-    if not _is_cheap(objective, X, n_boot):
+    if not _is_cheap(objective, X, n_boot) or _peaks(objective, X):
         return None
     copies = _copies(objective, X, positive, weight)
     if copies is None:
@@ -230,6 +237,14 @@ def _bootstrap(objective, X, positive, weight, n_boot):
     done = refits.converged
     auc = bootstrap_estimate(refits.full, refits.scores[done], positive, counts[done])
     return _source(auc, 0.0, positive, np.ones(len(positive)), ".632+")
+
+
+def _peaks(objective, X):
+    """Whether a sample has hardly more different rows than it has free directions."""
+    if not isinstance(objective, DiscriminantRule) or objective.shrinkage != 0:
+        return False
+    n, P = X.shape
+    return P < _DRAWN * n < 2 * P
 
 
 def _copies(objective, X, positive, weight):
@@ -281,7 +296,7 @@ def _is_cheap(objective, X, n_boot):
         P = max(np.count_nonzero(objective.w), 1)
         if objective.loss == "hinge" or P > _SPARSE_ENOUGH * n:
             return False
-    drawn = 0.63 * n
+    drawn = _DRAWN * n
     small, large = min(drawn, P), max(drawn, P)
     if isinstance(objective, DiscriminantRule):
         return n_boot * small**2 * large <= _WORK
@@ -293,6 +308,11 @@ def _is_cheap(objective, X, n_boot):
 
 
 def _leave_pair_out(objective, X, positive, weight):
+    if _peaks(objective, X):
+        ridge = ridge_of_discriminant(objective, X, positive, weight)
+        if ridge is None:
+            return None
+        X, objective = ridge
     if not isinstance(objective, PenalisedFit) or _is_l1(objective):
         return None
     if objective.loss not in _CLOSED_FORM:
