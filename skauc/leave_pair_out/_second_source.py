@@ -6,6 +6,8 @@ Which one is asked of a fitted model, in this order:
 method              where                                   cost
 ==================  ======================================  =======================
 ``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(nP²), once
+``leave-pair-out``  squares without a penalty,              O(n P²), once
+                    .3 n ≤ P ≤ .6 n
 ``.632+``           20 refits of at most 2·10¹⁰ products    20 × 5 steps of O(m²M),
                                                             m ≤ M of .63 n and P
 ``leave-pair-out``  smooth losses with an L2 penalty        O(n min(n, P)²), once
@@ -59,13 +61,19 @@ from ._estimate import leave_pair_out
 from ._influence import gram_matrix
 from ._leave_one_out import leave_one_out_scores
 from ._losses import RoundedHinge
-from ._objective import ElasticNetFit, PenalisedFit, stationarity
+from ._objective import ElasticNetFit, PenalisedFit, column_curvature, stationarity
 from ._pairs import class_of_one_row
 from ._proximal_refits import refit_elastic_net, sparse_optimum
 from ._smooth_refits import MOST_ROWS, refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 _MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
+# Discriminant analysis, 40 data sets of 30 features: MAE of leave-pair-out and .632+,
+# breast cancer .052 and .091 (n = 60), .023 and .028 (90), simulated .067 and .076,
+# .053 and .059; at n = 45 .076 and .075, .091 and .060.
+_INTERPOLATE = 0.3
+_UNPENALISED = 1e-6  # of a column's curvature
+_ROUNDING = 1e-9  # of a weight that was scaled to be a count
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
 _SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
@@ -131,6 +139,8 @@ def second_source(
     X, positive, weight = _with_weight(X, positive, weight)
     found = _leave_one_out(objective, X, positive, weight)
     if found is None:
+        found = _of_interpolating_samples(objective, X, positive, weight)
+    if found is None:
         found = _bootstrap(objective, X, positive, weight, n_boot)
     if found is None:
         found = _leave_pair_out(objective, X, positive, weight)
@@ -179,6 +189,26 @@ def _suits_leave_one_out(objective, X):
         return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
     P = np.count_nonzero(objective.w) if _is_l1(objective) else P
     return n >= _MANY_ROWS and P <= _FEW_FEATURES * n
+
+
+def _of_interpolating_samples(objective, X, positive, weight):
+    """Leave-pair-out where bootstrap samples have about as many rows as features.
+
+    Different rows, that is; without a penalty their refits are much worse than the
+    model. None elsewhere.
+    """
+    n, P = X.shape
+    if _is_l1(objective) or not _INTERPOLATE * n <= P <= _FEW_FEATURES * n:
+        return None
+    if isinstance(objective, DiscriminantRule) and objective.shrinkage == 0:
+        ridge = ridge_of_discriminant(objective, X, positive, weight)
+        if ridge is not None:
+            X, objective = ridge
+    if getattr(objective, "loss", None) != "squared":
+        return None
+    if objective.l2 > _UNPENALISED * column_curvature(objective, X):
+        return None
+    return _leave_pair_out(objective, X, positive, weight)
 
 
 def _leave_one_out(objective, X, positive, weight):
@@ -238,7 +268,8 @@ def _copies(objective, X, positive, weight):
     None where a weight is no whole number: a part of a row cannot be drawn.
     """
     copies = np.rint(weight).astype(int)
-    if not np.array_equal(copies, weight) or copies.sum() > _MANY_COPIES:
+    whole = np.abs(weight - copies) <= _ROUNDING * weight
+    if not whole.all() or copies.sum() > _MANY_COPIES:
         return None
     size = _size(X, positive, weight)
     order = np.argsort(size, kind="stable")
@@ -258,9 +289,15 @@ def _size(X, positive, weight):
     total = np.add(*class_moments(X, positive, weight, featurewise=True))
     spread = np.sqrt(total.scatter / total.n)
     unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    if sparse.issparse(X):  # the mean would fill it
-        return np.asarray(X.multiply(unit).power(4).sum(axis=1)).ravel()
-    return (((X - total.mean) * unit) ** 4).sum(axis=1)
+    if not sparse.issparse(X):
+        return (((X - total.mean) * unit) ** 4).sum(axis=1)
+    # the mean would fill it: of all entries those of zeros, then what the others add
+    rows, centre = X.tocsr(), total.mean * unit
+    zero = centre**4
+    z = rows.data * unit[rows.indices] - centre[rows.indices]
+    more = (z**4 - zero[rows.indices], rows.indices, rows.indptr)
+    added = sparse.csr_array(more, shape=X.shape).sum(axis=1)
+    return zero.sum() + np.asarray(added).ravel()
 
 
 def _refits(objective, X, positive, counts):
