@@ -109,7 +109,7 @@ class ModelPosterior:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
             return None, None, [say.supervised_step()]
-        found, reason = left_out(self.scored)
+        found, reason = left_out(self.scored, self.rows == "training")
         return found, None, [] if reason is None else [reason]
 
     def _broken(self, reasons):

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..intervals._warn_caller import warn_caller
-from ..leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from ..leave_pair_out._objective import (
+    ElasticNetFit,
+    PenalisedFit,
+    on_its_ray,
+    stationarity,
+)
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import SecondSource, at_optimum, second_source
 from ..statistics._auc_variance import balanced_variance
@@ -19,7 +24,9 @@ from ._training_rows import was_stopped
 from ._warnings import UntrustedAUCWarning
 
 
-def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
+def left_out(
+    scored: ScoredModel, told: bool = True
+) -> tuple[SecondSource | None, str | None]:
     """AUC of a model on rows left out of its training, and what is to be said of it.
 
     A solver that stopped early is taken to its optimum, so that all candidates of a
@@ -29,6 +36,8 @@ def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
     ----------
     scored : ScoredModel
         On training rows, as far as that is known.
+    told : bool, default=True
+        Whether they are known to be training rows, and not only assumed to be.
 
     Returns
     -------
@@ -47,10 +56,12 @@ def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):
             known, reason = _of_stopped(known, Z, rows, type(model).__name__)
-        elif stationarity(Z, rows, on_its_ray(Z, rows, known)) > largest_gradient(
-            Z.shape
-        ):
-            return None, None  # a solver that arrived: these are other rows
+        else:
+            near = on_its_ray(Z, rows, known)
+            if stationarity(Z, rows, near) > largest_gradient(Z.shape):
+                return None, None  # a solver that arrived: these are other rows
+    elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
+        known, reason = _of_stopped(known, Z, rows, type(model).__name__)
     return second_source(known, Z, rows, weight), reason
 
 
