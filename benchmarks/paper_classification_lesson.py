@@ -94,7 +94,9 @@ def normal_classes(arguments):
     ]
     for name, simulated, exact in checks:
         remark = f"{2 * n} rows drawn; within 3 standard errors"
-        rows.append(number(part, name, simulated, exact, 4, remark, "the exact law"))
+        rows.append(
+            number(part, name, simulated, exact, 4, remark, "the exact distribution")
+        )
         rows[-1]["agrees"] = within(simulated, exact, np.sqrt(exact * (1 - exact) / n))
     return rows
 
