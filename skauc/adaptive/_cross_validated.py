@@ -14,7 +14,7 @@ from scipy import linalg, sparse
 
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, eigenvalue_cutoff
-from ._spectrum import Clip, Eigenbasis
+from ._spectrum import Clip, Eigenbasis, RowBasis
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
 FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar, 60 × 60
@@ -81,7 +81,7 @@ def cross_validated_spectrum(
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, positive, weight = X[kept], positive[kept], weight[kept]
-    if X.shape[1] > X.shape[0]:
+    if isinstance(eigen.basis, RowBasis):
         Z = eigen.basis.coordinates()
         fold = balanced_folds(_keys(Z, positive, eigen.b), positive)
         if fold is None:
@@ -155,7 +155,7 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
     Spectrum or None
         None where nothing varies in the rows left out.
     """
-    parts = []
+    parts: list[_LeftOut] = []
     for k, fold in enumerate(folds):
         if sum(part.rows for part in parts) >= enough:
             break
@@ -197,21 +197,19 @@ def spectrum_of_rows(
         None where nothing varies in the rows left out.
     """
     c = np.ones(len(Z)) if weight is None else weight
-    parts = []
+    parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
             break
         out = fold == k
-        R, honest, few = np.empty_like(Z), np.empty(len(Z)), False
-        for mask in (positive, ~positive):
+        classes = positive, ~positive
+        if min(np.count_nonzero(mask & ~out) for mask in classes) < 2:
+            continue
+        R, honest = np.empty_like(Z), np.empty(len(Z))
+        for mask in classes:
             some = mask & ~out
-            few |= np.count_nonzero(some) < 2
-            if few:
-                break
             R[mask] = Z[mask] - np.average(Z[some], axis=0, weights=c[some])
             honest[mask] = 1 / (1 + 1 / c[some].sum())
-        if few:
-            continue
         root = np.sqrt(c[~out])[:, None]
         training = root * R[~out]
         lam, left = _descending(training @ training.T)
@@ -224,15 +222,16 @@ def spectrum_of_rows(
 
 def decreasing(values) -> np.ndarray:
     """Nearest decreasing sequence in squared error: neighbours that rise are pooled."""
-    blocks = []
+    blocks: list[tuple[float, int]] = []
     for value in values:
-        blocks.append([float(value), 1])
-        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
-            mean, size = blocks.pop()
-            total = blocks[-1][1] + size
-            blocks[-1][0] += (mean - blocks[-1][0]) * size / total
-            blocks[-1][1] = total
-    return np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] < mean:
+            before, more = blocks.pop()
+            size += more
+            mean += (before - mean) * more / size
+        blocks.append((mean, size))
+    means = np.array([mean for mean, _ in blocks])
+    return np.repeat(means, [size for _, size in blocks])
 
 
 def _left_out(square, total, rows, n_features, rank):

@@ -50,7 +50,9 @@ class Level:
 
     def along(self, difference) -> Level:
         """For a direction along which the class means differ so much: its sign."""
-        return self if difference >= 0 else replace(self, shift=-self.shift)
+        if difference >= 0:
+            return self
+        return replace(self, disagreement=-self.disagreement, shift=-self.shift)
 
 
 def probit_of(auc, n):
@@ -121,11 +123,16 @@ def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
 
 
 def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
-    """Posterior of a candidate that has no second source of its own."""
+    """Posterior of a candidate that has no second source of its own.
+
+    Its choice is that of a candidate whose source disagrees as the reference models'
+    do, so that candidates with and without a source can be ranked in one search.
+    """
     estimate = m + level.shift
+    choice = m + CONTRAST * level.disagreement
     model = MISFIT**2 + s_m2
     deviation = _deviation(estimate, level.weight, model, n_neg, n_pos)
-    return Joined(estimate, deviation, m, level.weight)
+    return Joined(estimate, deviation, choice, level.weight)
 
 
 def alone(m, s_m2) -> Joined:

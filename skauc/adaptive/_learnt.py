@@ -181,7 +181,8 @@ class LearntProjection:
             return self._alone()
         # a model that ranks the rows the wrong way round is off the other way
         level = level.along(self.view.difference[0])
-        return join_level(*self._probit(), level, eigen.n_neg, eigen.n_pos)
+        m, s_m2 = self._probit()
+        return join_level(m, s_m2, level, eigen.n_neg, eigen.n_pos)
 
     def _joined(self, second, n_refits) -> Joined:
         n_neg, n_pos = self.learnt.model.eigen.n_neg, self.learnt.model.eigen.n_pos
@@ -194,7 +195,8 @@ class LearntProjection:
             # less than theirs is a sample that happens to be separated
             theirs = source_variance(z, n_neg, n_pos) * norm.pdf(z) ** 2
             excess = max(1.0, second.variance / theirs)
-        return join(*self._probit(), z, n_neg, n_pos, n_refits=n_refits, excess=excess)
+        m, s_m2 = self._probit()
+        return join(m, s_m2, z, n_neg, n_pos, n_refits=n_refits, excess=excess)
 
     def _probit(self):
         return self.learnt.model.probit(self.view, 0, self.w, self.learnt.Z)

@@ -61,7 +61,8 @@ class Mixture:
         """Posterior of the AUC of the k-th direction of a view, of dense signals."""
         if not view.alive[k]:
             return AUCPosterior.point_mass_at_half()
-        return AUCPosterior.from_cells(*self.cells(view, k), self.weight)
+        D, v, q, df = self.cells(view, k)
+        return AUCPosterior.from_cells(D, v, q, df, self.weight)
 
     def cells(self, view: Projected, k: int):
         """``D, v, q, df`` of every cell."""

@@ -94,8 +94,8 @@ class Null:
             half = AUCPosterior.point_mass_at_half()
             parts.append((self.none, half.D, half.v, half.q, half.df))
         parts = [np.broadcast_arrays(*map(np.atleast_1d, part)) for part in parts]
-        weight, *cells = (np.concatenate(c) for c in zip(*parts, strict=True))
-        return AUCPosterior.from_cells(*cells, weight / weight.sum())
+        weight, D, v, q, df = (np.concatenate(c) for c in zip(*parts, strict=True))
+        return AUCPosterior.from_cells(D, v, q, df, weight / weight.sum())
 
     def _slab_cells(self, part, view, k, x, combine):
         eigen, a = self.dense.eigen, view.a[:, k]

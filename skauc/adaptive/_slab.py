@@ -66,8 +66,8 @@ class Knots:
         if len(omega) <= _KNOTS:
             here = np.arange(len(omega), dtype=np.int32)
             return cls(omega, here, np.zeros(len(omega), dtype=np.float32))
-        ends = np.arcsinh(np.sqrt(h) * np.array([omega.min(), omega.max()]))
-        value = np.sinh(np.linspace(*ends, _KNOTS)) / np.sqrt(h)
+        low, high = (np.arcsinh(np.sqrt(h) * end) for end in (omega.min(), omega.max()))
+        value = np.sinh(np.linspace(low, high, _KNOTS)) / np.sqrt(h)
         place = np.clip(np.searchsorted(value, omega) - 1, 0, _KNOTS - 2)
         step = np.maximum(value[place + 1] - value[place], TINY)
         above = np.clip((omega - value[place]) / step, 0, 1)

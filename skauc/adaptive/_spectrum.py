@@ -69,7 +69,7 @@ class Eigenbasis:
         ``diag(VᵀW_cV)``, adding up to λ.
     spectrum_neg, spectrum_pos : ndarray
         Eigenvalues of W_c.
-    basis : _Primal or _Dual
+    basis : FeatureBasis or RowBasis
         What projects a direction.
     unseen : int, default=0
         Features beyond the coordinates given, in which no row differs from another.
@@ -85,7 +85,7 @@ class Eigenbasis:
     along_pos: np.ndarray
     spectrum_neg: np.ndarray
     spectrum_pos: np.ndarray
-    basis: _Primal | _Dual
+    basis: FeatureBasis | RowBasis
     unseen: int = 0
 
     @property
@@ -108,7 +108,7 @@ class Eigenbasis:
         size = linalg.norm(x, axis=0)
         unit = np.where(size > 0, size, 1.0)
         x = x / unit
-        if isinstance(self.basis, _Primal):
+        if isinstance(self.basis, FeatureBasis):
             a, square_neg, square_pos = self.basis.project(x)
         else:
             score = np.reshape(score, (len(score), -1)) / unit
@@ -117,7 +117,7 @@ class Eigenbasis:
 
     def combine(self, z, X=None) -> np.ndarray:
         """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
-        if isinstance(self.basis, _Primal):
+        if isinstance(self.basis, FeatureBasis):
             return self.basis.vectors @ z
         scale = self.scale if np.ndim(z) == 1 else self.scale[:, None]
         return scale * self.basis.combine(z, X)
@@ -129,7 +129,7 @@ class Eigenbasis:
 
 
 @dataclass(frozen=True, eq=False)
-class _Primal:
+class FeatureBasis:
     """P ≤ n: eigenvectors and the class scatters, P×P."""
 
     vectors: np.ndarray
@@ -143,7 +143,7 @@ class _Primal:
 
 
 @dataclass(frozen=True, eq=False)
-class _Dual:
+class RowBasis:
     """P > n: ``U/√λ`` and what the winsorised deviations R are from scores of raw rows.
 
     ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
@@ -345,7 +345,7 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
         vectors.T @ d,
         *along,
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
-        _Primal(vectors, W_neg, W_pos),
+        FeatureBasis(vectors, W_neg, W_pos),
         unseen,
     )
 
@@ -376,6 +376,6 @@ def _dual(X, positive, weight, clip, standardize, kept):
     ]
     excess = clip.excess(X, positive, scale > 0)
     left = left / np.sqrt(values)
-    basis = _Dual(excess, clip.shrink, root, positive.copy(), kept, left)
+    basis = RowBasis(excess, clip.shrink, root, positive.copy(), kept, left)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)

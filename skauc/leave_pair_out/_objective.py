@@ -97,12 +97,22 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
         z = project_samples(Z, fit.w) + fit.intercept
         if np.all((z > 0) == positive):
             return None
+    return replace(fit, l2=max(fit.l2, _NO_PENALTY * column_curvature(fit, Z)))
+
+
+def column_curvature(fit: PenalisedFit, Z) -> float:
+    """``Σ_i c_i z_ij²`` of an average column: what a penalty is large or small beside.
+
+    Parameters
+    ----------
+    fit : PenalisedFit
+    Z : ndarray or sparse matrix of shape (n, P)
+    """
     some = Z[:: Z.shape[0] // 2000 + 1]
     if fit.free and not hasattr(Z, "toarray"):
         some = some - some.mean(axis=0)  # a free intercept takes the mean
     square = (some.multiply(some) if hasattr(Z, "toarray") else some**2).sum()
-    curvature = square / some.shape[0] * fit.case_weight.sum() / Z.shape[1]
-    return replace(fit, l2=max(fit.l2, _NO_PENALTY * curvature))
+    return float(square / some.shape[0] * fit.case_weight.sum() / Z.shape[1])
 
 
 def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:

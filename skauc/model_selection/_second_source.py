@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..intervals._warn_caller import warn_caller
-from ..leave_pair_out._objective import PenalisedFit
+from ..leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import SecondSource, at_optimum, second_source
 from ..statistics._auc_variance import balanced_variance
@@ -14,7 +14,7 @@ from ..statistics._ranks import empirical_auc
 from ._reasons import lost_second_source, stopped_early
 from ._refit_objective import discriminant_rule, training_objective
 from ._scored_model import ScoredModel
-from ._training_objective import REARRANGED
+from ._training_objective import REARRANGED, largest_gradient
 from ._training_rows import was_stopped
 from ._warnings import UntrustedAUCWarning
 
@@ -45,9 +45,12 @@ def left_out(scored: ScoredModel) -> tuple[SecondSource | None, str | None]:
         return None, None
     reason = None
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
-        known, reason = _optimum(known, Z, rows, type(model).__name__)
-        if not was_stopped(model):  # then these are other rows, and nothing is to do
-            reason = None
+        if was_stopped(model):
+            known, reason = _of_stopped(known, Z, rows, type(model).__name__)
+        elif stationarity(Z, rows, on_its_ray(Z, rows, known)) > largest_gradient(
+            Z.shape
+        ):
+            return None, None  # a solver that arrived: these are other rows
     return second_source(known, Z, rows, weight), reason
 
 
@@ -80,8 +83,8 @@ def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
         warn_rearranged(model)
 
 
-def _optimum(fit, Z, rows, name):
-    """The fit at its optimum, if the model is near, and what is to be said."""
+def _of_stopped(fit, Z, rows, name):
+    """The fit at the optimum that its solver did not reach, and what is to be said."""
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)

@@ -28,13 +28,8 @@ class QuadraticForm:
     """Distribution of ``S = c + Σ_j (λ_j z_j² + b_j z_j)``, z_j independent N(0, 1).
 
     Answers what the scores of a quadratic discriminant are, how often they exceed a
-<<<<<<< HEAD
     threshold, and, as the difference of two classes, which class has the larger one.
     Costs about 100 evaluations of K(s), O(P) each, per threshold.
-=======
-    threshold, and, as the difference of two classes, which class has the
-    larger one. Costs about 100 evaluations of K(s), O(P) each, per threshold.
->>>>>>> w-adapt
 
     Parameters
     ----------

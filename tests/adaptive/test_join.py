@@ -117,10 +117,26 @@ def test_level_is_the_mean_of_weighted_disagreements():
     assert level.disagreement == pytest.approx((0.7 - 0.1) / 2)
     got = join_level(1.1, 0.03, level, 25, 35)
     assert got.estimate == pytest.approx(1.1 + level.shift)
-    assert got.choice == 1.1
+    assert got.choice == pytest.approx(1.1 + 0.5 * (0.7 - 0.1) / 2)
     at_e = np.sqrt(newcombe(ndtr(got.estimate), 25, 35)) / stats.norm.pdf(got.estimate)
     want = (2 - level.weight) * (level.weight * at_e + (1 - level.weight) * 0.2)
     assert got.deviation == pytest.approx(want)
+
+
+def test_with_and_without_a_source_are_ranked_on_the_same_footing():
+    m, s_m2, z = np.array([0.2, 0.5]), np.array([0.02, 0.08]), np.array([0.9, 0.4])
+    level = reference_level(m, s_m2, z, 25, 35)
+    # a source that disagrees as the reference models' do, and none
+    apart = np.mean(z - m)
+    heard = [join(x, 0.03, x + apart, 25, 35).choice for x in (-1.0, 0.0, 0.7)]
+    silent = [join_level(x, 0.03, level, 25, 35).choice for x in (-1.0, 0.0, 0.7)]
+    assert silent == pytest.approx(heard, rel=1e-12)
+    # a model that ranks the rows the wrong way round is off the other way
+    turned = join_level(-0.7, 0.03, level.along(-1.0), 35, 25)
+    assert turned.choice == pytest.approx(-heard[2], rel=1e-12)
+    assert turned.estimate == pytest.approx(
+        -join_level(0.7, 0.03, level.along(1.0), 25, 35).estimate, rel=1e-12
+    )
 
 
 def test_probits_of_perfect_separation_are_finite():

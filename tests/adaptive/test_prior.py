@@ -34,7 +34,6 @@ from skauc import (
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._second_source import SecondSource, second_source
 from skauc.model_selection._training_objective import (
-    leave_pair_out_estimate,
     penalised_fit,
 )
 
@@ -175,16 +174,22 @@ def test_deterministic():
 # ----------------------------------------------------------------- which rows are these
 
 
-def test_held_out_rows_have_no_second_source():
+def test_training_rows_have_a_second_source_and_held_out_rows_their_empirical_auc():
     X, y = design(80, 10)
     part = np.arange(80) % 2 == 0
     model = ridge(X[part], y[part])
     train = auc_posterior(model, X[part], y[part])
     test = auc_posterior(model, X[~part], y[~part])
-    assert train.leave_pair_out == leave_pair_out_estimate(model, X[part], y[part]).auc
+    source = second_source(
+        penalised_fit(model, X[part], y[part], np.ones(40)), X[part], y[part]
+    )
+    assert (train.leave_pair_out, train.second_source) == (source.auc, ".632+")
     assert test.leave_pair_out is None
-    w, held_out = np.ravel(model.coef_), X[~part]
-    same(test, JOINED.learn(held_out, y[~part]).project(w, held_out @ w).auc())
+    held_out = roc_auc_score(y[~part], model.decision_function(X[~part]))
+    assert test.mean() == pytest.approx((40 * held_out + 0.5) / 41, rel=1e-9)
+    inside = newcombe((40 * held_out + 0.5) / 41, 20, 20)  # sizes of the classes
+    density = stats.norm.pdf(test.mean_probit())
+    assert test.probit_moments()[1] == pytest.approx(inside / density**2, rel=1e-4)
     assert f"leave_pair_out={train.leave_pair_out:.4g}" in repr(train)
     assert "leave_pair_out" not in repr(test)
     other = Perceptron().fit(X, y)

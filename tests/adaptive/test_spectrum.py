@@ -101,7 +101,7 @@ def test_primal_is_dual_at_the_border(P):
     X, positive = design(40, 12)
     wide = np.column_stack([X, np.zeros((40, P - 12))])
     a, b = eigenbasis(X, positive), eigenbasis(wide, positive)
-    assert type(b.basis).__name__ == ("_Primal" if P <= 40 else "_Dual")
+    assert type(b.basis).__name__ == ("FeatureBasis" if P <= 40 else "RowBasis")
     assert (b.n_features, b.null) == (12, 0)
     np.testing.assert_allclose(a.values, b.values, rtol=1e-9)
     np.testing.assert_allclose(np.abs(a.b), np.abs(b.b), rtol=1e-7)

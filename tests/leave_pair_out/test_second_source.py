@@ -42,32 +42,48 @@ def design(n, P, *, seed=0, gap=0.6, share=0.3):
     return X, positive
 
 
+def as_drawn(X, positive):
+    """Rows in the order in which they are drawn, and how often each of 20 samples did.
+
+    By the fourth powers of their standardised features; first the class that has more
+    rows or, if they are equal, the larger powers.
+    """
+    fourth = (((X - X.mean(axis=0)) / X.std(axis=0)) ** 4).sum(axis=1)
+    order = np.argsort(fourth, kind="stable")
+    sums = [(np.sum(c), np.sum(fourth[c])) for c in (~positive, positive)]
+    positive = positive[order]
+    second = positive if sums[1] > sums[0] else ~positive
+    return X[order], positive, bootstrap_counts(second, 20)
+
+
 def definition_632(model, X, positive, weight=None):
-    """.632+ from fits one after another, pairs averaged over their samples."""
-    weight = np.ones(len(positive)) if weight is None else weight
-    counts = bootstrap_counts(positive, 20)
+    """.632+ from fits one after another, pairs averaged over their samples.
+
+    A row of weight w is w rows.
+    """
+    if weight is not None:
+        rows = np.repeat(np.arange(len(X)), weight.astype(int))
+        X, positive = X[rows], positive[rows]
+    X, positive, counts = as_drawn(X, positive)
     wins = {}
     for c in counts:
         drawn = c > 0
-        model.fit(X[drawn], positive[drawn], sample_weight=(c * weight)[drawn])
+        model.fit(X[drawn], positive[drawn], sample_weight=c[drawn])
         score = model.decision_function(X)
         for i in np.flatnonzero(positive & ~drawn):
             for j in np.flatnonzero(~positive & ~drawn):
                 won = (score[i] > score[j]) + 0.5 * (score[i] == score[j])
                 wins.setdefault((i, j), []).append(won)
-    outside = np.average(
-        [np.mean(won) for won in wins.values()],
-        weights=[weight[i] * weight[j] for i, j in wins],
-    )
-    score = model.fit(X, positive, sample_weight=weight).decision_function(X)
-    apparent = roc_auc_score(positive, score, sample_weight=weight)
+    outside = np.mean([np.mean(won) for won in wins.values()])
+    assert outside > 0.51  # below ½ the estimate would say nothing of the refits
+    apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
     return plus_632(apparent, outside)
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
 @pytest.mark.parametrize("model", [*SMOOTH, *L1, SVC(kernel="linear", C=0.1)], ids=str)
 def test_plus_632_is_that_of_refits_one_after_another(model, shape):
-    X, positive = design(*shape)
+    X, positive = design(*shape, gap=1.5 if shape[1] > 6 else 0.6)
     fit = training_objective(model.fit(X, positive), X, positive)
     source = second_source(fit, X, positive)
     assert source.method == ".632+"
@@ -77,9 +93,10 @@ def test_plus_632_is_that_of_refits_one_after_another(model, shape):
 
 @pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
 def test_plus_632_of_a_discriminant_draws_rows_again(shape):
-    X, positive = design(*shape)
+    X, positive = design(*shape, gap=1.5 if shape[1] > 6 else 0.6)
+    X, positive, counts = as_drawn(X, positive)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    counts, wins = bootstrap_counts(positive, 20), {}
+    wins = {}
     for c in counts:
         rows = np.repeat(np.arange(len(c)), c)
         score = model.fit(X[rows], positive[rows]).decision_function(X)
@@ -87,7 +104,9 @@ def test_plus_632_of_a_discriminant_draws_rows_again(shape):
             for j in np.flatnonzero(~positive & (c == 0)):
                 wins.setdefault((i, j), []).append(score[i] > score[j])
     apparent = roc_auc_score(positive, model.fit(X, positive).decision_function(X))
-    expected = plus_632(apparent, np.mean([np.mean(won) for won in wins.values()]))
+    outside = np.mean([np.mean(won) for won in wins.values()])
+    assert outside > 0.51
+    expected = plus_632(apparent, outside)
     source = second_source(discriminant_rule(model, X.shape), X, positive)
     assert (source.auc, source.method) == (pytest.approx(expected), ".632+")
 
@@ -168,6 +187,39 @@ def test_leave_pair_out_where_a_batch_would_cost_too_much(monkeypatch):
     assert source.method == "leave-pair-out"
     assert source.auc == pytest.approx(expected.smooth_auc)
     assert source.variance == pytest.approx(expected.smooth_variance)
+
+
+@pytest.mark.parametrize(
+    ("model", "shape", "method"),
+    [
+        (LinearDiscriminantAnalysis(), (60, 30), "leave-pair-out"),
+        (GaussianAUCClassifier(shrinkage=None), (60, 30), "leave-pair-out"),
+        (GaussianAUCClassifier(shrinkage=0.1), (60, 30), ".632+"),
+        (RidgeClassifier(alpha=1e-6), (60, 30), "leave-pair-out"),
+        (RidgeClassifier(alpha=1e-6), (60, 18), "leave-pair-out"),
+        (RidgeClassifier(alpha=1e-6), (60, 36), "leave-pair-out"),
+        (RidgeClassifier(alpha=1.0), (60, 30), ".632+"),
+        (RidgeClassifier(alpha=1e-6), (60, 17), ".632+"),
+        (RidgeClassifier(alpha=1e-6), (60, 37), ".632+"),
+        (LogisticRegression(C=1e4, **TIGHT), (60, 20), ".632+"),
+    ],
+    ids=str,
+)
+def test_no_bootstrap_where_its_samples_interpolate(model, shape, method):
+    X, positive = design(*shape)
+    rule = discriminant_rule(model.fit(X, positive), shape)
+    fit = training_objective(model, X, positive) if rule is None else rule
+    source = second_source(fit, X, positive)
+    assert source.method == method
+    if method == "leave-pair-out":
+        won = []
+        for i in np.flatnonzero(positive):
+            for j in np.flatnonzero(~positive):
+                keep = ~np.isin(np.arange(60), (i, j))
+                pair = model.fit(X[keep], positive[keep]).decision_function(X[[i, j]])
+                won.append(pair[0] > pair[1])
+        # the source takes a win smoothly
+        assert source.auc == pytest.approx(np.mean(won), abs=0.015)
 
 
 def test_what_is_left_to_true_refits(monkeypatch):
