@@ -94,9 +94,7 @@ def normal_classes(arguments):
     ]
     for name, simulated, exact in checks:
         remark = f"{2 * n} rows drawn; within 3 standard errors"
-        rows.append(
-            number(part, name, simulated, exact, 4, remark, "the exact distribution")
-        )
+        rows.append(number(part, name, simulated, exact, 4, remark, "the exact law"))
         rows[-1]["agrees"] = within(simulated, exact, np.sqrt(exact * (1 - exact) / n))
     return rows
 
