@@ -5,8 +5,8 @@
 Cortes & Mohri (2004), "Confidence intervals for the area under the ROC curve", NIPS 17,
 305-312, know of a classifier only m positives, n negatives and k errors, and take every
 ranking with k errors to be equally likely. Hanley & McNeil (1982),
-doi:10.1148/radiology.143.1.7063747, know the AUC and a law of the scores; the maximum
-variance A(1 - A)/min(m, n) knows the AUC alone.
+doi:10.1148/radiology.143.1.7063747, know the AUC and a distribution of the scores; the
+maximum variance A(1 - A)/min(m, n) knows the AUC alone.
 
 - Figure 1: standard deviation against expected AUC, m = n = 500 and m = 400, n = 200.
   The sizes of panel b are our assumption: with them the curves cross where the paper
@@ -76,7 +76,7 @@ def hanley_sigma(auc, m, n):
 
 
 def max_sigma(auc, m, n):
-    """Largest standard deviation of any law of the scores."""
+    """Largest standard deviation of any distribution of the scores."""
     return float(np.sqrt(auc * (1 - auc) / min(m, n)))
 
 

@@ -87,7 +87,7 @@ def data(features):
 
 
 def fit(X, y):
-    """LDA on standardised features: its rule does not see the units, priors do."""
+    """LDA on standardised features: it does not see the units, priors do."""
     return make_pipeline(StandardScaler(), LinearDiscriminantROC()).fit(X, y)
 
 
@@ -236,7 +236,7 @@ def draw_sizes(runs, path):
     cells = sorted(cell for cell in runs if cell[0] == "all 30")
     sizes = [size for _, size in cells]
     figure, ax = plt.subplots(figsize=(6, 4.2))
-    names = {PLUG_IN: "theory: plug-in Φ(δ/√2)", TEST: "test AUC of the rule"}
+    names = {PLUG_IN: "theory: plug-in Φ(δ/√2)", TEST: "test AUC of the model"}
     for name, (colour, style) in STYLES.items():
         values = [runs[cell][name] for cell in cells]
         mean, sd = np.array([(v.mean(), v.std(ddof=1)) for v in values]).T

@@ -5,8 +5,9 @@ What does a Bayesian AUC say of pure noise?
 A Bayesian AUC is a posterior: prior times data. The published prior is sure, before it
 has seen a row, that the best linear model of many features is perfect; on pure noise it
 then reports an AUC of 1. The adaptive prior (the default) is put on the attainable AUC
-itself. Left: the two priors. Middle: their posteriors of twenty data sets of pure
-noise, 60 features and 40 rows each. Right: on features that carry a signal.
+itself, and gives one chance in three to no signal at all. Left: the two priors. Middle:
+their posteriors of twenty data sets of pure noise, 60 features and 40 rows each. Right:
+on features that carry a signal.
 """
 
 # %%
@@ -65,14 +66,16 @@ for name, shift in problems.items():
 
 # %%
 # The priors on the attainable AUC u = Φ(Δ/√2): the published one has Δ² ~ 4 χ²_P (its ν
-# is ½ in both classes), the adaptive one (2u − 1) ~ Beta(2, 1) whatever P.
+# is ½ in both classes); the adaptive one says u = ½ with probability ⅓, and otherwise
+# (2u − 1) ~ Beta(2, 1), whatever P.
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 u = np.linspace(0.5, 1, 400)[:-1]
 for features, style in ((2, "-"), (10, "--"), (60, ":")):
     prior = chi2.cdf(2 * ndtri(u) ** 2 / 4, features)
     label = f"paper, {features} features"
     axes[0].plot(u, prior, style, color=PRIORS["paper"], label=label)
-axes[0].plot(u, (2 * u - 1) ** 2, color=PRIORS["adaptive"], label="adaptive, any P")
+adaptive = (1 + 2 * (2 * u - 1) ** 2) / 3
+axes[0].plot(u, adaptive, color=PRIORS["adaptive"], label="adaptive, any P")
 axes[0].set(title="prior", xlabel="u", ylabel="P(attainable AUC ≤ u)")
 axes[0].legend(fontsize=8)
 

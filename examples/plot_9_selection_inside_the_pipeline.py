@@ -6,8 +6,9 @@ Of a thousand genes a Pipeline keeps the k that differ most between the classes,
 logistic regression is trained on them. How good is it on new rows? Folds repeat the
 selection, five fits for every k. A single fit that is judged on the selected columns
 alone has forgotten that they were selected: of pure noise it makes a triumph.
-``auc_posterior`` of the whole Pipeline asks about all features that entered, and knows;
-``AdaptivePrior(refits=5)`` lets it hear five refits of the Pipeline too. Left: noise.
+``auc_posterior`` of the whole Pipeline has a model of all genes that entered, and errs
+here no more than five folds do: on genes a little too high for small k, which
+``AdaptivePrior(refits=5)`` corrects with five refits of the Pipeline. Left: noise.
 Right: correlated genes of which ten carry a signal. The truth is known here.
 """
 
