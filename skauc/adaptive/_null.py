@@ -155,7 +155,7 @@ class TwoNulls:
         return pooled(first, second.probit_moments())
 
 
-def one_feature(eigen: Eigenbasis, *, power=2.0, covariances) -> TwoNulls:
+def one_feature(eigen: Eigenbasis, *, power, covariances) -> TwoNulls:
     """Model of a score: no other features, so neither a second null nor a slab.
 
     A score is asked how well it ranks, not whether it is one of many that do not.
@@ -170,7 +170,7 @@ def inverse_wishart_null(
     eigen: Eigenbasis,
     combine,
     *,
-    power=2.0,
+    power,
     covariances=("common", "separate"),
     families=("dense", "slab"),
 ) -> Null:
@@ -181,7 +181,7 @@ def inverse_wishart_null(
     eigen : Eigenbasis
     combine : callable
         ``z -> V z``, (r,) to (P,).
-    power : float, default=2.0
+    power : float
         c of the prior of the attainable AUC.
     covariances : tuple of {"common", "separate", "spherical"}
     families : tuple of {"dense", "slab"}
@@ -199,7 +199,7 @@ def inverse_wishart_null(
 
 
 def cross_validated_null(
-    eigen: Eigenbasis, combine, spectrum: Spectrum, *, power=2.0
+    eigen: Eigenbasis, combine, spectrum: Spectrum, *, power
 ) -> Null:
     """The cross-validated null; see :func:`inverse_wishart_null`.
 

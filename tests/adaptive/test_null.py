@@ -73,7 +73,7 @@ def oracle(Sigma, d, h, probit, log_prior, gamma, x):
     return np.exp(log_weight - logsumexp(log_weight)), D, noise
 
 
-@pytest.mark.parametrize(("n", "P"), [(40, 4), (12, 15)])
+@pytest.mark.parametrize(("n", "P"), [(40, 4), (12, 11), (12, 15)])
 def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     probit, log_prior = few_cells(monkeypatch)
     monkeypatch.setattr(_null, "_LIGHT", 0.0)
@@ -90,7 +90,7 @@ def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     w = rng.normal(size=P)
     x = w / scale
     x /= np.linalg.norm(x)
-    null_ = cross_validated_null(eigen, combine, Spectrum(ell, null))
+    null_ = cross_validated_null(eigen, combine, Spectrum(ell, null), power=2.0)
     view = eigen.project(w, X @ w)
     got = null_.posterior(view, 0, x, combine)
 
@@ -134,7 +134,7 @@ def test_inverse_wishart_null_with_few_signals():
 
     w = np.zeros(P)
     w[:5] = 1
-    null_ = inverse_wishart_null(eigen, combine, covariances=("common",))
+    null_ = inverse_wishart_null(eigen, combine, power=2.0, covariances=("common",))
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     view = eigen.project(w, X @ w)
@@ -150,9 +150,9 @@ def test_no_signal_is_half_and_prior_mass_is_a_third(monkeypatch):
     rng = np.random.default_rng(4)
     X, positive = rng.normal(size=(60, 10)), np.arange(60) % 2 == 0
     eigen = eigenbasis(X, positive)
-    null_ = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z)
+    null_ = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z, power=2.0)
     assert null_.none > 1 / 3
     monkeypatch.setattr(_null, "NONE", 0.5)
-    more = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z)
+    more = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z, power=2.0)
     odds = [b.none / (1 - b.none) for b in (null_, more)]
     assert odds[1] / odds[0] == pytest.approx(2)
