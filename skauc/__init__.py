@@ -21,7 +21,8 @@ the lines below its own, never from its neighbours; ``adaptive`` does without ``
 ``_validation`` turns labels into a mask of the positives and says what is wrong with an
 argument; ``intervals`` and all above it know labels, frames and scikit-learn, the
 others see clean float arrays. ``clear_cache`` forgets what the learnt prior keeps of
-the data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about numbers.
+the data sets seen last; ``UntrustedAUCWarning`` is the one class of warnings about
+numbers.
 """
 
 from .adaptive._cache import clear_cache

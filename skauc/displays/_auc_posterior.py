@@ -8,7 +8,6 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_level, check_positive, check_score, check_weight
 from ..intervals._methods import reference_posterior
 from ..model_selection._auc_posterior import auc_posterior
-from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..statistics._numbers import as_rate
+from ..statistics._numbers import as_number, as_numbers, as_rate
 from ._contour_integral import (
     centred_cumulant,
     two_sum,
@@ -71,8 +71,8 @@ class QuadraticForm:
     offset: float = 0.0
 
     def __post_init__(self):
-        weights = np.asarray(self.weights, dtype=float)
-        slopes = np.asarray(self.slopes, dtype=float)
+        weights = as_numbers("weights", self.weights)
+        slopes = as_numbers("slopes", self.slopes)
         if weights.ndim != 1 or weights.shape != slopes.shape:
             raise ValueError(
                 "weights and slopes must be two vectors of one length, got shapes "
@@ -81,7 +81,7 @@ class QuadraticForm:
         for name, value in (
             ("weights", weights),
             ("slopes", slopes),
-            ("offset", self.offset),
+            ("offset", as_number("offset", self.offset)),
         ):
             if not np.all(np.isfinite(value)):
                 raise ValueError(f"{name} must be finite, got {value}")
@@ -103,7 +103,21 @@ class QuadraticForm:
         Returns
         -------
         QuadraticForm
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ or a number is not finite.
         """
+        matrix, vector = as_numbers("matrix", matrix), as_numbers("vector", vector)
+        if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
+            raise ValueError(
+                "matrix must be square and vector as long, got shapes "
+                f"{matrix.shape} and {vector.shape}"
+            )
+        for name, value in (("matrix", matrix), ("vector", vector)):
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be finite, got {value}")
         weights, axes = np.linalg.eigh(matrix)
         return cls(weights, axes.T @ vector, constant)
 
@@ -137,9 +151,14 @@ class QuadraticForm:
     def vertex(self) -> float:
         """``c − Σ b_j²/(4λ_j)``, where the density of few terms is not smooth."""
         curved = self.weights != 0
-        with np.errstate(over="ignore"):
-            drop = self.slopes[curved] ** 2 / (4 * self.weights[curved])
-        return float(self.offset - drop.sum())
+        if not curved.any():
+            return float(self.offset)
+        b, weights = self.slopes[curved], self.weights[curved]
+        # Powers of 2 in front, so that no square overflows: exact.
+        k, j = np.frexp(np.abs(b).max())[1], np.frexp(np.abs(weights).min())[1]
+        with np.errstate(over="ignore", under="ignore"):
+            drop = np.ldexp(b, -k) ** 2 / (4 * np.ldexp(weights, -j))
+            return float(self.offset - np.ldexp(drop.sum(), 2 * k - j))
 
     def cumulant(self, s):
         """``K(s) = log E exp(sS)``, elementwise; real or complex s."""
