@@ -56,8 +56,8 @@ def auc_posterior(
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether these rows trained the estimator. Held-out rows need no prior: with
         the adaptive one the posterior is that of their empirical AUC with Hanley and
-        McNeil's variance; a NormalInverseWishart takes their score for one feature, as
-        :func:`skauc.cbauc_score` does. ``"auto"`` finds out where the model
+        McNeil's variance; a NormalInverseWishart takes their score for one feature.
+        ``"auto"`` finds out where the model
         or a step in front of it tells (the gradient of what it minimised, support
         vectors, means), and assumes training rows elsewhere, which
         ``posterior.warnings`` says; a NormalInverseWishart takes all rows for

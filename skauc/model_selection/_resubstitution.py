@@ -16,7 +16,7 @@ class ResubstitutionSplit:
     Examples
     --------
     >>> import numpy as np
-from sklearn.utils.validation import _num_samples
+    from sklearn.utils.validation import _num_samples
     >>> from skauc import ResubstitutionSplit
     >>> [(train, test)] = ResubstitutionSplit().split(np.zeros((3, 2)))
     >>> train.tolist(), test.tolist()

@@ -22,6 +22,8 @@ from ._contour_integral import (
     upper_tail,
 )
 
+_LARGEST = 1e150  # its square is a float
+
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
@@ -43,7 +45,7 @@ class QuadraticForm:
     Raises
     ------
     ValueError
-        If the lengths differ or a number is not finite; from a method, if its integral
+        If the lengths differ or a number is not finite or beyond 1e150; from a method, if its integral
         cannot be had to 1e-8.
 
     Notes
@@ -83,8 +85,10 @@ class QuadraticForm:
             ("slopes", slopes),
             ("offset", as_number("offset", self.offset)),
         ):
-            if not np.all(np.isfinite(value)):
-                raise ValueError(f"{name} must be finite, got {value}")
+            if not np.all(np.abs(value) <= _LARGEST):
+                raise ValueError(
+                    f"{name} must be finite and at most {_LARGEST:g}, got {value}"
+                )
         there = (weights != 0) | (slopes != 0)
         object.__setattr__(self, "weights", weights[there])
         object.__setattr__(self, "slopes", slopes[there])

@@ -116,7 +116,9 @@ def test_estimates_by_name():
     both = auc_posterior(MODEL, X, Y)
     assert both.second_source == ".632+"
     # twenty other samples: their mean is known to about .005
-    assert both.leave_pair_out == pytest.approx(bootstrap_auc(MODEL, X, Y).auc, abs=0.02)
+    assert both.leave_pair_out == pytest.approx(
+        bootstrap_auc(MODEL, X, Y).auc, abs=0.02
+    )
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
     folds = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=cv)
     expected = {
