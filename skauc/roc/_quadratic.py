@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from ..statistics._numbers import as_number, as_numbers, as_rate
+from ..statistics._numbers import as_numbers, as_rate
 from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
@@ -76,7 +76,8 @@ class NormalLaw:
 
 
 def _check_log_odds(log_odds):
-    if not np.isfinite(as_number("log_odds", log_odds)):
+    values = as_numbers("log_odds", log_odds)
+    if values.ndim or not np.isfinite(values):
         raise ValueError(f"log_odds must be a finite number, got {log_odds}")
 
 

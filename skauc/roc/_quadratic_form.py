@@ -22,7 +22,7 @@ from ._contour_integral import (
     upper_tail,
 )
 
-_LARGEST = 1e150  # its square is a float
+_LARGEST = 1e300  # of a slope: beyond, the sum with a curvature overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class QuadraticForm:
     Raises
     ------
     ValueError
-        If the lengths differ or a number is not finite or beyond 1e150; from a method, if its integral
-        cannot be had to 1e-8.
+        If the lengths differ, a number is not finite or a slope is beyond 1e300; from
+        a method, if its integral cannot be had to 1e-8.
 
     Notes
     -----
@@ -85,10 +85,10 @@ class QuadraticForm:
             ("slopes", slopes),
             ("offset", as_number("offset", self.offset)),
         ):
-            if not np.all(np.abs(value) <= _LARGEST):
-                raise ValueError(
-                    f"{name} must be finite and at most {_LARGEST:g}, got {value}"
-                )
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be finite, got {value}")
+        if not np.all(np.abs(slopes) <= _LARGEST):
+            raise ValueError(f"slopes must be at most {_LARGEST:g}, got {slopes}")
         there = (weights != 0) | (slopes != 0)
         object.__setattr__(self, "weights", weights[there])
         object.__setattr__(self, "slopes", slopes[there])
