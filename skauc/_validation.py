@@ -378,7 +378,10 @@ def is_continuous(y):
 
 def _distinct(labels):
     """The first five different labels, which may be of several kinds."""
-    return list(dict.fromkeys(labels.tolist()))[:5]
+    try:
+        return list(dict.fromkeys(labels.tolist()))[:5]
+    except TypeError:  # a list or a dict among them
+        return labels.tolist()[:5]
 
 
 def _is_one_of(label, classes):

@@ -618,7 +618,7 @@ def test_quadratic_roc(means, variances, log_odds, level, parts):
         within(ask(roc.threshold, [0.0, 0.3, 1.0], names=says), -np.inf, np.inf)
         best = ask(roc.youden, names=says)
         within(None if best is None else [best.fpr, best.tpr, best.j])
-        if max(np.log10(np.abs(variances))) - min(np.log10(np.abs(variances))) < 2:
+        if np.ptp([np.log10(np.abs(v)).item() for v in map(np.ravel, variances)]) < 2:
             within(ask(roc.partial_auc, level, names=says), slack=1e-9)
 
 
@@ -685,7 +685,7 @@ def check_posterior(posterior):
 
 
 PAIRWISE = ["mean", "var", "std", "median", "ppf", "cdf", "sf", "pdf", "interval"]
-PAIRWISE += ["rvs"]
+PAIRWISE += ["rvs", "to_frame", "plot"]
 
 
 @asks(
@@ -710,6 +710,8 @@ def test_pairwise_posterior(pairs, x, q, level, size, seed):
     within(ask(posterior.ppf, q))
     ordered(ask(posterior.interval, level))
     within(ask(posterior.rvs, size, seed))
+    frame = ask(posterior.to_frame, level)
+    within(None if frame is None else frame[["mean", "low", "high"]].to_numpy())
     repr(posterior)
 
 
@@ -819,6 +821,8 @@ def test_auc_posterior(model, data, options):
     "PairwiseDiagnosis",
     "PairwiseDiagnosis.posterior",
     "PairwiseDiagnosis.warnings",
+    "Diagnosis.to_frame",
+    "PairwiseDiagnosis.to_frame",
     share=0.5,
     **on_rows,
     options=maybe(question),
@@ -831,6 +835,7 @@ def test_diagnose(model, data, options):
     if isinstance(found, skauc.PairwiseDiagnosis):
         within(found.posterior.mean())
         assert all(isinstance(said, str) for said in found.warnings)
+        assert len(found.to_frame()) == len(found.pairs)
         str(found)
     elif found is not None:
         check_posterior(found.posterior)
@@ -839,6 +844,7 @@ def test_diagnose(model, data, options):
         within(found.separate_covariances)
         within([found.effective_dimension, found.variance_ratio], 0, np.inf)
         within([v for v in found.estimates.values() if v is not None])
+        assert len(found.to_frame()) == 1
         str(found)
 
 
@@ -944,6 +950,34 @@ def test_made_scorers(name, model, data, options):
         names = [*SAID, *known, "n_splits"]
         within(ask(scorer, model, X, y, names=names, undefined=True), *wide)
         repr(scorer)
+
+
+@asks(
+    "bootstrap_auc",
+    "BootstrapAUC",
+    "BootstrapAUC.interval",
+    share=0.3,
+    **on_rows,
+    options=maybe(
+        {
+            "method": rarely(st.sampled_from([".632+", ".632", "oob"]), things),
+            "random_state": rarely(st.just(0), things),
+            **labelled,
+        }
+    ),
+    n_boot=rarely(st.sampled_from([2, 5]), things),
+    level=levels,
+)
+def test_bootstrap_auc(model, data, options, n_boot, level):
+    y, X, weight = data
+    options = {**options, "n_boot": n_boot, "sample_weight": weight}
+    names = [*SAID, "clone", "fit"]
+    found = ask(skauc.bootstrap_auc, model, X, y, names=names, **options)
+    if found is not None:
+        within([found.auc, found.apparent])
+        limits = ask(found.interval, level)
+        ordered(limits if np.isfinite(found.replicates).any() else None)
+        repr(found)
 
 
 @asks(
@@ -1093,7 +1127,7 @@ def test_irls(data, options, level):
             if hasattr(model, name):
                 assert not np.isnan(getattr(model, name)).any(), name
         try:
-            table = ask(model.summary, level, names=["C"])
+            table = ask(model.summary, level, names=["C", "separation"])
             test = ask(model.likelihood_ratio_test, model, names=["C", "Infinite"])
         except AttributeError as refusal:
             if not re.search(r"separat|finite C|C=|penal", str(refusal)):

@@ -223,7 +223,7 @@ class LearntProjection:
 def _normal(joined: Joined, **entered) -> AUCPosterior:
     return AUCPosterior.normal(
         joined.estimate,
-        joined.deviation**2,
+        max(joined.deviation**2, np.finfo(float).tiny),  # of 1e300 rows it is 0
         choice_probit=float(joined.choice),
         **entered,
     )

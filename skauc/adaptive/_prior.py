@@ -31,7 +31,7 @@ _COVARIANCES = {
 class AdaptivePrior:
     """Prior on the attainable AUC, learnt from the data: the honest default.
 
-    Answers: how large is the true AUC of this rule, when nobody knows how strongly the
+    Answers: how large is the true AUC of this model, when nobody knows how strongly the
     covariance and the mean difference should be shrunk? The evidence decides, and the
     AUC of rows left out of the same single fit enters as a second source. One
     eigendecomposition a data set (ten more of its rows in folds, where they are

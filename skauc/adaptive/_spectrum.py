@@ -273,7 +273,8 @@ def _over(value, bound):
 
 def _scale(neg, pos, standardize):
     """1/sd of each feature, 0 where it is constant."""
-    n, h = neg.n + pos.n, neg.n * pos.n / (neg.n + pos.n)
+    n = neg.n + pos.n
+    h = neg.n * (pos.n / n)  # the product of two weights may overflow
     within = _diagonal(neg) + _diagonal(pos)
     total = within + h * (pos.mean - neg.mean) ** 2
     alive = total > n * (_CONSTANT * (np.abs(neg.mean) + np.abs(pos.mean))) ** 2
@@ -287,7 +288,7 @@ def _scale(neg, pos, standardize):
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
-    between = n_neg * n_pos / (n_neg + n_pos) * (d @ d)
+    between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
     return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
 
 

@@ -183,8 +183,8 @@ def _is_l1(objective):
     return isinstance(objective, ElasticNetFit) and objective.l1 > 0
 
 
-def _suits_leave_one_out(objective, X):
-    n, P = X.shape
+def _suits_leave_one_out(objective, X, weight):
+    n, P = weight.sum(), X.shape[1]
     if getattr(objective, "loss", None) == "hinge":
         return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
     P = np.count_nonzero(objective.w) if _is_l1(objective) else P
@@ -212,7 +212,7 @@ def _of_interpolating_samples(objective, X, positive, weight):
 
 
 def _leave_one_out(objective, X, positive, weight):
-    if not _suits_leave_one_out(objective, X):
+    if not _suits_leave_one_out(objective, X, weight):
         return None
     smooth = _smooth(objective, X, positive, weight)
     if smooth is None:
@@ -247,7 +247,7 @@ def _smooth(objective, X, positive, weight):
 
 
 def _bootstrap(objective, X, positive, weight, n_boot):
-    if not _is_cheap(objective, X, n_boot):
+    if not _is_cheap(objective, X, weight, n_boot):
         return None
     copies = _copies(objective, X, positive, weight)
     if copies is None:
@@ -311,9 +311,9 @@ def _refits(objective, X, positive, counts):
     return refit_smooth(objective, X, positive, counts, gram)
 
 
-def _is_cheap(objective, X, n_boot):
+def _is_cheap(objective, X, weight, n_boot):
     """Whether a batch of refits costs at most a second or two."""
-    n, P = X.shape
+    n, P = weight.sum(), X.shape[1]
     if _is_l1(objective):
         P = max(np.count_nonzero(objective.w), 1)
         if objective.loss == "hinge" or P > _SPARSE_ENOUGH * n:

@@ -126,7 +126,7 @@ def sees_y(step, rows, y):
     -------
     bool
         True too where it cannot be found out: a posterior that leaves the second
-        source out is wide, one that believes it is wrong.
+        source out is wide, one that trusts it is wrong.
     """
     module = type(step).__module__
     if isinstance(step, VarianceThreshold | FrozenEstimator):

@@ -132,22 +132,22 @@ def _check_conjugate(prior):
 
 
 def _both_scores(a, b, n):
-    """Scores of both rules, (n, 2), and W on the features that they see."""
+    """Scores of both models, (n, 2), and W on the features that they see."""
     Z_a, Z_b = check_features(a.front, n), check_features(b.front, n)
-    for Z, rule in ((Z_a, a), (Z_b, b)):
-        if Z.shape[1] != len(rule.w):
+    for Z, linear in ((Z_a, a), (Z_b, b)):
+        if Z.shape[1] != len(linear.w):
             raise ValueError(
-                f"X must have the {len(rule.w)} features the model was trained on, "
+                f"X must have the {len(linear.w)} features the model was trained on, "
                 f"got {Z.shape[1]}"
             )
-        if not rule.w.any():
+        if not linear.w.any():
             raise ValueError(
-                f"{type(rule.model).__name__} must have a coefficient other than 0, "
+                f"{type(linear.model).__name__} must have a coefficient other than 0, "
                 "got only 0"
             )
     scores = [
-        check_score(project_samples(Z, rule.w), n, name="X @ coef_")
-        for Z, rule in ((Z_a, a), (Z_b, b))
+        check_score(project_samples(Z, linear.w), n, name="X @ coef_")
+        for Z, linear in ((Z_a, a), (Z_b, b))
     ]
     if _equal(Z_a, Z_b):
         W = np.column_stack([a.w, b.w])

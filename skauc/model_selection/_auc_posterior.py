@@ -32,7 +32,9 @@ def auc_posterior(
     """Posterior of the true AUC of a fitted linear model, from one pass.
 
     Answers: given these rows, how large is the AUC of this model on new rows, and how
-    sure is that? Assumes normal features in each class. Costs one ``X @ coef_``.
+    sure is that? Assumes normal features in each class; rows left out of the same fit
+    correct what that misses. Costs one ``X @ coef_``, and with the adaptive prior the
+    AUC of rows left out (some fits' time, see the notes).
 
     Parameters
     ----------
@@ -52,8 +54,10 @@ def auc_posterior(
     covariance : {"common", "spherical", "separate"}, default="common"
         One covariance for both classes, one multiple of the identity, or one each.
     rows : {"auto", "training", "held-out"}, default="auto"
-        Whether these rows trained the estimator. Of held-out rows the score is one
-        feature, as in :func:`skauc.cbauc_score`. ``"auto"`` finds out where the model
+        Whether these rows trained the estimator. Held-out rows need no prior: with
+        the adaptive one the posterior is that of their empirical AUC with Hanley and
+        McNeil's variance; a NormalInverseWishart takes their score for one feature.
+        ``"auto"`` finds out where the model
         or a step in front of it tells (the gradient of what it minimised, support
         vectors, means), and assumes training rows elsewhere, which
         ``posterior.warnings`` says; a NormalInverseWishart takes all rows for
@@ -68,7 +72,7 @@ def auc_posterior(
     -------
     AUCPosterior
         For more than two classes a :class:`skauc.PairwiseAUCPosterior`: the mean over
-        the pairs of classes, each with its own rule on its own rows.
+        the pairs of classes, each with its own model on its own rows.
 
     Raises
     ------
@@ -92,9 +96,22 @@ def auc_posterior(
 
     Notes
     -----
-    With the adaptive prior the posterior joins a mixture of closed forms with
-    leave-pair-out of the same fit. The latter needs the rows that trained the model,
-    and an objective that is known; ``posterior.leave_pair_out`` is None elsewhere.
+    With the adaptive prior the posterior joins a mixture of closed forms with the AUC
+    of rows left out of the same fit, ``posterior.leave_pair_out``;
+    ``posterior.second_source`` names how it was made:
+
+    ====================  =========================================================
+    ``"leave-one-out"``   n ≥ 500 (hinge 1000) and P ≤ .6 n
+    ``".632+"``           else 20 bootstrap refits, where they take a second or two
+    ``"leave-pair-out"``  else, of a smooth loss with an L2 penalty
+    ``"refits"``          ``AdaptivePrior(refits=K)``: K folds, the whole estimator
+    None                  else, and of held-out rows
+    ====================  =========================================================
+
+    The first three need the rows that trained the model and an objective that is
+    known. Without any, nine ridge models of the same rows, whose leave-pair-out is
+    exact, say how far the closed forms are off.
+
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of
     the whole estimator in folds. ``AdaptivePrior(refits=K)`` asks for such refits.
@@ -116,8 +133,9 @@ def auc_posterior(
     >>> from skauc import auc_posterior
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    >>> round(auc_posterior(model, X, y).mean(), 3)
-    0.986
+    >>> posterior = auc_posterior(model, X, y)
+    >>> round(posterior.mean(), 2), posterior.second_source
+    (0.99, 'leave-one-out')
     """
     prior = check_prior(prior)
     check_option("rows", rows, ROWS)
@@ -149,7 +167,8 @@ def bayesian_val_score(
 
     Answers what ``cross_val_score(estimator, X, y, scoring="roc_auc")`` answers, with
     one fit instead of five and with an honest uncertainty: ``.mean()`` and ``.std()``
-    read as before, ``.interval(0.95)`` comes on top.
+    read as before, ``.interval(0.95)`` comes on top. With the adaptive prior rows left
+    out of that one fit enter as well (:func:`skauc.auc_posterior` says which).
 
     Parameters
     ----------

@@ -17,10 +17,10 @@ def cross_val_auc(
 ) -> AveragedAUC:
     """Cross-validated AUC with its influence-curve interval.
 
-    Answers: what is the mean AUC of the rules that ``cv`` trained, on new rows, and
+    Answers: what is the mean AUC of the models that ``cv`` trained, on new rows, and
     what are the limits of that? **It covers** the chance in the test rows, given the
-    trained rules. **It does not cover** the chance in the training rows: not the AUC
-    of this estimator refitted on another sample, and not that of the rule fitted on
+    trained models. **It does not cover** the chance in the training rows: not the AUC
+    of this estimator refitted on another sample, and not that of the model fitted on
     all rows, which is better trained. Costs one fit a fold.
 
     Parameters

@@ -30,7 +30,7 @@ from ._warnings import UntrustedAUCWarning
 
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
-_LEVEL = 0.5  # probits by which the two witnesses may differ
+_LEVEL = 0.5  # probits by which rows left out may differ from the model
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +44,12 @@ class Diagnosis(Result):
     n_neg, n_pos, n_features : float, float, int
         Sums of weights, and features that are not constant.
     attainable : tuple of float
-        Mean and 95 % range of the attainable AUC, the best linear rule's.
+        Mean and 95 % range of the attainable AUC, the best linear model's.
     covariance_shrinkage : float
-        Weight of the prior in the covariance, ``a/(a + n)``, averaged over the cells.
+        Weight of the prior in the covariance, ``a/(a + n)``, averaged over the
+        mixture.
     mean_shrinkage : float
-        Share of the observed mean difference along w that is *not* believed.
+        Share of the observed mean difference along w that the prior takes off.
     effective_dimension : float
         ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
     separate_covariances : float
@@ -58,11 +59,15 @@ class Diagnosis(Result):
     normality : tuple of float
         Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
     discrepancy : float or None
-        Leave-pair-out minus model on the reference ridge path, in probits; None
-        without a second witness.
+        Mean of leave-pair-out minus model over nine ridge models of the same rows, in
+        probits; None where nothing is left out: switched off, held-out rows, one
+        feature.
     estimates : dict of str to float
-        Plug-in, resubstitution, paper's prior, adaptive, leave-pair-out and, if asked,
-        cross-validation.
+        Plug-in, the rows' own AUC (``"resubstitution"``, of held-out rows
+        ``"empirical"``), the paper's prior, the adaptive model alone; where rows were
+        left out of this model their AUC, under the name of the method
+        (``posterior.second_source``), and the adaptive posterior that joins both; if
+        asked, cross-validation.
     warnings : tuple of str
         In plain words, why the number should not be trusted; empty if nothing is known
         against it.
@@ -95,7 +100,7 @@ class Diagnosis(Result):
     def __str__(self):
         low, high = self.posterior.interval(0.95)
         mean, below, above = self.attainable
-        witness = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
+        apart = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
         lines = [
             f"Bayesian AUC            {self.posterior.mean():.3f}  "
             f"[{low:.3f}, {high:.3f}]",
@@ -110,7 +115,7 @@ class Diagnosis(Result):
             f"{self.variance_ratio:.2f}",
             f"normal scores           p = {self.normality[0]:.3f} (neg), "
             f"{self.normality[1]:.3f} (pos)",
-            f"leave-pair-out − model  {witness} probit",
+            f"leave-pair-out − model  {apart} probit",
         ]
         lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
         lines += [f"! {warning}" for warning in self.warnings]
@@ -204,8 +209,11 @@ def diagnose(
     """Say what the evidence said about a model, and whether to trust it.
 
     Answers: how far do the estimates of this AUC disagree, and which assumption is
-    strained? Costs one decomposition of the rows (shared with the scorers), and ``cv``
-    fits if cross-validation is asked for.
+    strained? The model of normal classes is set beside the AUC of rows left out of
+    this fit, where its objective is known (:func:`auc_posterior` says which), and
+    beside leave-pair-out of nine ridge models of the same rows in any case. Costs one
+    decomposition of the rows (shared with the scorers), and ``cv`` fits if
+    cross-validation is asked for.
 
     Parameters
     ----------
@@ -214,7 +222,7 @@ def diagnose(
         diagnosed as it is; of one that is not, a clone is fitted to the rows, as in
         :func:`skauc.bayesian_val_score`.
     X : array-like or sparse matrix of shape (n, n_features)
-        The rows that trained it.
+        The rows that trained it, or held-out ones.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
     rows : {"auto", "training", "held-out"}, default="auto"
@@ -253,7 +261,7 @@ def diagnose(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
-    Bayesian AUC            0.98...
+    Bayesian AUC            0.99...
     """
     check_option("rows", rows, ROWS)
     prior = check_prior(prior)
@@ -295,8 +303,7 @@ def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
         warnings.simplefilter("ignore", UntrustedAUCWarning)
         posterior = learnt.auc()
     neg, pos = class_moments(scored.score, scored.positive, scored.weight)
-    cells, view = learnt.projection.learnt.cells, learnt.projection.view
-    heard = posterior.leave_pair_out is not None
+    dense, view = learnt.projection.learnt.cells, learnt.projection.view
     estimates = _estimates(learnt, neg, pos, posterior)
     estimates["paper's prior"] = published.auc().mean()
     estimates.update(more)
@@ -306,17 +313,17 @@ def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
         posterior=posterior,
         n_neg=neg.n,
         n_pos=pos.n,
-        n_features=cells.eigen.n_features,
-        attainable=_attainable(cells),
+        n_features=dense.eigen.n_features,
+        attainable=_attainable(dense),
         covariance_shrinkage=float(
-            cells.weight @ (cells.a / (cells.a + neg.n + pos.n))
+            dense.weight @ (dense.a / (dense.a + neg.n + pos.n))
         ),
-        mean_shrinkage=_mean_shrinkage(cells, view),
-        effective_dimension=_effective_dimension(cells),
-        separate_covariances=float(cells.weight @ cells.separate),
+        mean_shrinkage=_mean_shrinkage(dense, view),
+        effective_dimension=_effective_dimension(dense),
+        separate_covariances=float(dense.weight @ dense.separate),
         variance_ratio=ratio,
         normality=_normality(scored),
-        discrepancy=_disagreement(learnt.projection.learnt, heard),
+        discrepancy=_disagreement(learnt),
         estimates=estimates,
         warnings=(),
     )
@@ -329,41 +336,45 @@ def _estimates(learnt, neg, pos, posterior):
     w = np.ones(len(score)) if weight is None else weight
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        "resubstitution": empirical_auc(
+        "empirical" if learnt.rows == "held-out" else "resubstitution": empirical_auc(
             score[~positive], score[positive], w[~positive], w[positive]
         ),
         "adaptive, model alone": learnt.projection.model_alone().mean(),
     }
     if posterior.leave_pair_out is not None:
-        out["leave-pair-out"] = posterior.leave_pair_out
+        out[posterior.second_source] = posterior.leave_pair_out
         out["adaptive, both"] = posterior.mean()
     return out
 
 
-def _disagreement(learnt, uses_second_source):
+def _disagreement(learnt):
     """Mean of leave-pair-out less model over the reference models, in probits."""
-    level = learnt.reference() if uses_second_source else None
+    projection = learnt.projection
+    one_feature = projection.learnt.model.eigen.n_features == 1
+    if learnt.rows == "held-out" or one_feature or not projection.uses_second_source:
+        return None
+    level = projection.learnt.reference()
     return None if level is None else level.disagreement
 
 
-def _attainable(cells):
+def _attainable(dense):
     """Mean and central 95 % range of u under the posterior weights."""
-    order = np.argsort(cells.attainable)
-    u, mass = cells.attainable[order], np.cumsum(cells.weight[order])
+    order = np.argsort(dense.attainable)
+    u, mass = dense.attainable[order], np.cumsum(dense.weight[order])
     low, high = u[np.searchsorted(mass, [0.025, 0.975]).clip(max=len(u) - 1)]
-    return float(cells.weight @ cells.attainable), float(low), float(high)
+    return float(dense.weight @ dense.attainable), float(low), float(high)
 
 
-def _mean_shrinkage(cells, view):
-    believed, _ = cells.difference(view, 0)
+def _mean_shrinkage(dense, view):
+    shrunken, _ = dense.difference(view, 0)
     observed = view.difference[0]
-    return float(1 - cells.weight @ believed / observed) if observed != 0 else 0.0
+    return float(1 - dense.weight @ shrunken / observed) if observed != 0 else 0.0
 
 
-def _effective_dimension(cells):
-    values = cells.eigen.values
+def _effective_dimension(dense):
+    values = dense.eigen.values
     return float(
-        cells.weight @ np.sum(values / (values + cells.a_scale[:, None]), axis=1)
+        dense.weight @ np.sum(values / (values + dense.a_scale[:, None]), axis=1)
     )
 
 
@@ -399,15 +410,14 @@ def _with_warnings(d: Diagnosis) -> Diagnosis:
         )
     if d.discrepancy is None:
         said.append(
-            "no second witness (switched off, other rows than the training rows, more "
-            "than two classes, or an objective not known here): the model of normal "
-            "classes speaks alone"
+            "no row was left out (switched off, held-out rows or one feature): the "
+            "model of normal classes is set against nothing"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"
         said.append(
             f"leave-pair-out is {abs(d.discrepancy):.2f} probit {word} than the model "
-            "on this data set: the model is strained, the interval is widened"
+            "on ridge models of these rows: the model of normal classes is strained"
         )
     said += [reason for reason in d.posterior.warnings if reason not in said]
     return Diagnosis(**{**vars(d), "warnings": tuple(said)})

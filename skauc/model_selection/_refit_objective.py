@@ -47,7 +47,7 @@ def training_objective(model, Z, positive, sample_weight=None):
     return None
 
 
-def discriminant_rule(model, shape, sample_weight=None) -> DiscriminantRule | None:
+def discriminant_objective(model, shape, sample_weight=None) -> DiscriminantRule | None:
     """How a fitted discriminant makes its covariance; None if that is not known here.
 
     ``shrinkage="bayes"`` is not: every refit would need its own adaptive prior. Nor is

@@ -16,7 +16,6 @@ from ._any_rows import take_rows
 
 FOLDS = 5
 _SEED = 0  # one for all, so that all candidates of a search share their folds
-_LARGE_DF = 1e8  # of a component whose spread is that of its mean alone
 
 
 def refits_source(estimator, X, y, positive, weight, folds) -> SecondSource | None:
@@ -102,7 +101,4 @@ def posterior_of_source(source: SecondSource, n: float) -> AUCPosterior:
     auc = (source.auc * n + 0.5) / (n + 1)
     z = float(ndtri(auc))
     variance = source.variance * 2 * np.pi * np.exp(z**2)  # over φ(z)²
-    # Z = (D √(χ²/q) + √v N)/√2 with χ²/q = 1: mean Φ(D/√(2 + v)), variance v/2.
-    v = 2 * variance
-    D = z * np.sqrt(2 + v)
-    return AUCPosterior.from_cells(D=D, v=v, q=_LARGE_DF, df=_LARGE_DF)
+    return AUCPosterior.normal(z, variance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 
 class ResubstitutionSplit:
@@ -15,6 +16,7 @@ class ResubstitutionSplit:
     Examples
     --------
     >>> import numpy as np
+    from sklearn.utils.validation import _num_samples
     >>> from skauc import ResubstitutionSplit
     >>> [(train, test)] = ResubstitutionSplit().split(np.zeros((3, 2)))
     >>> train.tolist(), test.tolist()
@@ -33,7 +35,7 @@ class ResubstitutionSplit:
         ------
         train, test : ndarray of shape (n,)
         """
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        n = _num_samples(X)
         yield np.arange(n), np.arange(n)
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:

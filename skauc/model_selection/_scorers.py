@@ -36,7 +36,8 @@ def make_cbauc_scorer(
 
     Answers: which candidate has the best AUC, without folds?
     ``GridSearchCV(pipe, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())``
-    fits every candidate once. One ``X @ coef_`` a candidate.
+    fits every candidate once. One ``X @ coef_`` a candidate, and with the adaptive
+    prior the AUC of rows left out of the same fit.
 
     Parameters
     ----------
@@ -48,13 +49,13 @@ def make_cbauc_scorer(
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows that it is called with trained the estimator, see
         :func:`auc_posterior`: with ``ResubstitutionSplit`` they did, in
-        ``cross_val_score`` they did not.
+        ``cross_val_score`` they did not, and the score is their empirical AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, a number on the whole line that keeps its
         order where the AUC itself rounds to 1.
     multi_class : {"ovo", "raise"}, default="ovo"
         Of more than two classes: the mean over all pairs of classes, each pair on its
-        own rows with its own rule (``w_j − w_i``; the pair's own coefficients in
+        own rows with its own model (``w_j − w_i``; the pair's own coefficients in
         ``SVC(kernel="linear")``); or an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
@@ -71,6 +72,13 @@ def make_cbauc_scorer(
 
     Notes
     -----
+    The score is ``auc_posterior(...).choice()``: with the adaptive prior the model of
+    the data set and half the way from there to the AUC of the rows left out, in
+    probits. A candidate that nothing is left out of goes half the way that
+    leave-pair-out of ridge models of the same rows goes on the average, so that both
+    kinds can stand in one search. The estimate, which weighs the AUC of rows left out
+    by how much it knows, is ``auc_posterior(...).mean()``.
+
     On separable data the AUC of many candidates may round to 1.0, and
     ``GridSearchCV`` would silently take the first of them. ``scale="probit"`` still
     ranks them. The ready-made ``cbauc_scorer`` stays on the AUC scale, because
@@ -120,12 +128,15 @@ def make_ebauc_scorer(
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
     Answers the question of :func:`make_cbauc_scorer` through the posterior predictive
-    distributions. One ``X @ coef_`` and one sort a candidate.
+    distributions of the model of the data set; no row left out enters. One
+    ``X @ coef_`` and one sort a candidate.
 
     Parameters
     ----------
-    prior, rows, multi_class, pos_label
+    prior, multi_class, pos_label
         As for :func:`make_cbauc_scorer`.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Of held-out rows the score is one feature, as in :func:`skauc.ebauc_score`.
     covariance : {"separate", "common", "spherical"}, default="separate"
         Covariance model of the classes; the authors' code takes separate ones.
     thresholds : {"scores", "all"}, default="scores"
@@ -174,12 +185,15 @@ def make_bee_scorer(
     """Scorer that returns 1 − the Bayesian error estimate (BEE).
 
     Answers: which candidate makes the fewest errors at its own threshold? The class
-    probabilities are the (weighted) class shares of the rows it is given.
+    probabilities are the (weighted) class shares of the rows it is given. No row left
+    out enters.
 
     Parameters
     ----------
-    prior, covariance, rows, pos_label
+    prior, covariance, pos_label
         As for :func:`make_cbauc_scorer`.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Of held-out rows the score is one feature.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
 from ._reasons import lost_second_source, stopped_early
-from ._refit_objective import discriminant_rule, training_objective
+from ._refit_objective import discriminant_objective, training_objective
 from ._scored_model import ScoredModel
 from ._training_objective import REARRANGED, largest_gradient
 from ._training_rows import was_stopped
@@ -48,8 +48,9 @@ def left_out(
     if model is None or class_of_one_row(scored.positive, weight) is not None:
         return None, None
     Z = scored.front.astype(float, copy=False)
-    rule = discriminant_rule(model, Z.shape, weight)
-    known = training_objective(model, Z, rows, weight) if rule is None else rule
+    known = discriminant_objective(model, Z.shape, weight)
+    if known is None:
+        known = training_objective(model, Z, rows, weight)
     if known is None:
         return None, None
     reason = None

@@ -22,7 +22,7 @@ _RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in i
 class NormalInverseWishart(ByValue):
     """Conjugate prior ``Σ ~ IW(S, κ)``, ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
 
-    Answers: what is believed about the classes before the data? The defaults are the
+    Answers: what is assumed about the classes before the data? The defaults are the
     published experiments' (``prior="paper"``): m = 0, ν = ½, κ = P + 2, S = I.
 
     Parameters

@@ -150,7 +150,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         return np.mean([ndtr(table(u)) for table in self._tables], axis=0)
 
     def _level(self, x):
-        """Level whose quantile is x, in (0, 1): by halving, all at once."""
+        """The u with quantile x, which lies in (0, 1): by halving, all at once."""
         low, high = np.full(x.shape, -_FAR), np.full(x.shape, _FAR)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2

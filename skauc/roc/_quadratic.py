@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from ..statistics._numbers import as_rate
+from ..statistics._numbers import as_numbers, as_rate
 from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
@@ -76,14 +76,15 @@ class NormalLaw:
 
 
 def _check_log_odds(log_odds):
-    if np.ndim(log_odds) != 0 or not np.isfinite(log_odds):
+    values = as_numbers("log_odds", log_odds)
+    if values.ndim or not np.isfinite(values):
         raise ValueError(f"log_odds must be a finite number, got {log_odds}")
 
 
 def _checked_normal(name, mean, covariance, like=None):
     """Mean vector and covariance matrix of a class, as arrays."""
-    mean = np.atleast_1d(np.asarray(mean, dtype=float))
-    covariance = np.atleast_2d(np.asarray(covariance, dtype=float))
+    mean = np.atleast_1d(as_numbers(f"mean_{name}", mean))
+    covariance = np.atleast_2d(as_numbers(f"covariance_{name}", covariance))
     if mean.ndim != 1 or len(mean) == 0:
         raise ValueError(f"mean_{name} must be a vector, got shape {mean.shape}")
     if like is not None and mean.shape != like:

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..statistics._numbers import as_rate
+from ..statistics._numbers import as_number, as_numbers, as_rate
 from ._contour_integral import (
     centred_cumulant,
     two_sum,
     upper_quantile,
     upper_tail,
 )
+
+_LARGEST = 1e300  # of a slope: beyond, the sum with a curvature overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +45,8 @@ class QuadraticForm:
     Raises
     ------
     ValueError
-        If the lengths differ or a number is not finite; from a method, if its integral
-        cannot be had to 1e-8.
+        If the lengths differ, a number is not finite or a slope is beyond 1e300; from
+        a method, if its integral cannot be had to 1e-8.
 
     Notes
     -----
@@ -71,8 +73,8 @@ class QuadraticForm:
     offset: float = 0.0
 
     def __post_init__(self):
-        weights = np.asarray(self.weights, dtype=float)
-        slopes = np.asarray(self.slopes, dtype=float)
+        weights = as_numbers("weights", self.weights)
+        slopes = as_numbers("slopes", self.slopes)
         if weights.ndim != 1 or weights.shape != slopes.shape:
             raise ValueError(
                 "weights and slopes must be two vectors of one length, got shapes "
@@ -81,10 +83,12 @@ class QuadraticForm:
         for name, value in (
             ("weights", weights),
             ("slopes", slopes),
-            ("offset", self.offset),
+            ("offset", as_number("offset", self.offset)),
         ):
             if not np.all(np.isfinite(value)):
                 raise ValueError(f"{name} must be finite, got {value}")
+        if not np.all(np.abs(slopes) <= _LARGEST):
+            raise ValueError(f"slopes must be at most {_LARGEST:g}, got {slopes}")
         there = (weights != 0) | (slopes != 0)
         object.__setattr__(self, "weights", weights[there])
         object.__setattr__(self, "slopes", slopes[there])
@@ -103,7 +107,21 @@ class QuadraticForm:
         Returns
         -------
         QuadraticForm
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ or a number is not finite.
         """
+        matrix, vector = as_numbers("matrix", matrix), as_numbers("vector", vector)
+        if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
+            raise ValueError(
+                "matrix must be square and vector as long, got shapes "
+                f"{matrix.shape} and {vector.shape}"
+            )
+        for name, value in (("matrix", matrix), ("vector", vector)):
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be finite, got {value}")
         weights, axes = np.linalg.eigh(matrix)
         return cls(weights, axes.T @ vector, constant)
 
@@ -137,9 +155,14 @@ class QuadraticForm:
     def vertex(self) -> float:
         """``c − Σ b_j²/(4λ_j)``, where the density of few terms is not smooth."""
         curved = self.weights != 0
-        with np.errstate(over="ignore"):
-            drop = self.slopes[curved] ** 2 / (4 * self.weights[curved])
-        return float(self.offset - drop.sum())
+        if not curved.any():
+            return float(self.offset)
+        b, weights = self.slopes[curved], self.weights[curved]
+        # Powers of 2 in front, so that no square overflows: exact.
+        k, j = np.frexp(np.abs(b).max())[1], np.frexp(np.abs(weights).min())[1]
+        with np.errstate(over="ignore", under="ignore"):
+            drop = np.ldexp(b, -k) ** 2 / (4 * np.ldexp(weights, -j))
+            return float(self.offset - np.ldexp(drop.sum(), 2 * k - j))
 
     def cumulant(self, s):
         """``K(s) = log E exp(sS)``, elementwise; real or complex s."""

@@ -11,7 +11,7 @@ from skauc.leave_pair_out._discriminant_refits import (
     refit_discriminant,
     ridge_of_discriminant,
 )
-from skauc.model_selection._refit_objective import discriminant_rule
+from skauc.model_selection._refit_objective import discriminant_objective
 
 LDA = LinearDiscriminantAnalysis
 MODELS = [
@@ -43,7 +43,9 @@ def _rows(n, P):
 def test_scores_are_those_of_a_fit_to_the_drawn_rows(model, shape):
     X, positive = _rows(*shape)
     counts = bootstrap_counts(positive, 4)
-    refits = refit_discriminant(discriminant_rule(model, X.shape), X, positive, counts)
+    refits = refit_discriminant(
+        discriminant_objective(model, X.shape), X, positive, counts
+    )
     everything = np.vstack([refits.full, refits.scores])
     for scores, c in zip(everything, [np.ones_like(counts[0]), *counts], strict=True):
         rows = np.repeat(np.arange(len(X)), c)
@@ -54,7 +56,7 @@ def test_scores_are_those_of_a_fit_to_the_drawn_rows(model, shape):
 def test_frequency_weights_multiply_the_counts():
     X, positive = _rows(40, 6)
     counts, weight = bootstrap_counts(positive, 3), np.arange(40) % 3 + 1
-    rule = discriminant_rule(GaussianAUCClassifier(shrinkage="auto"), X.shape)
+    rule = discriminant_objective(GaussianAUCClassifier(shrinkage="auto"), X.shape)
     weighted = refit_discriminant(rule, X, positive, counts, weight).scores
     model = GaussianAUCClassifier(shrinkage="auto")
     for scores, c in zip(weighted, counts, strict=True):
@@ -65,7 +67,7 @@ def test_frequency_weights_multiply_the_counts():
 def test_sparse_rows_give_the_same():
     X, positive = _rows(30, 60)
     counts = bootstrap_counts(positive, 2)
-    rule = discriminant_rule(GaussianAUCClassifier(shrinkage="auto"), X.shape)
+    rule = discriminant_objective(GaussianAUCClassifier(shrinkage="auto"), X.shape)
     thin = refit_discriminant(rule, sparse.csr_matrix(X), positive, counts).scores
     dense = refit_discriminant(rule, X, positive, counts).scores
     np.testing.assert_array_equal(thin, dense)
@@ -73,16 +75,18 @@ def test_sparse_rows_give_the_same():
 
 def test_what_is_not_known():
     shape = (30, 60)
-    assert discriminant_rule(GaussianAUCClassifier(shrinkage="bayes"), shape) is None
-    assert discriminant_rule(LDA(solver="lsqr"), shape) is None
-    assert discriminant_rule(LDA(), shape, np.ones(30)) is None
+    assert (
+        discriminant_objective(GaussianAUCClassifier(shrinkage="bayes"), shape) is None
+    )
+    assert discriminant_objective(LDA(solver="lsqr"), shape) is None
+    assert discriminant_objective(LDA(), shape, np.ones(30)) is None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_ridge_has_the_direction_of_the_discriminant(model):
     X, positive = _rows(60, 5)
-    rule = discriminant_rule(model, X.shape)
+    rule = discriminant_objective(model, X.shape)
     A, fit = ridge_of_discriminant(rule, X, positive, np.ones(60))
     t = np.where(positive, 1.0, -1.0)
     ones = np.column_stack([A, np.ones(60)])

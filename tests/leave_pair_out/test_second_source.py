@@ -15,7 +15,10 @@ from skauc.leave_pair_out import _second_source
 from skauc.leave_pair_out._bootstrap import bootstrap_counts, plus_632
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._second_source import at_optimum, second_source
-from skauc.model_selection._refit_objective import discriminant_rule, training_objective
+from skauc.model_selection._refit_objective import (
+    discriminant_objective,
+    training_objective,
+)
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
 SMOOTH = [
@@ -232,9 +235,9 @@ def test_what_is_left_to_true_refits(monkeypatch):
     assert at_optimum(hinge, X, positive) is None
     assert second_source(None, X, positive) is None
     bayes = GaussianAUCClassifier(shrinkage="bayes")
-    assert second_source(discriminant_rule(bayes, X.shape), X, positive) is None
+    assert second_source(discriminant_objective(bayes, X.shape), X, positive) is None
     monkeypatch.setattr(_second_source, "_WORK", 0.0)
-    rule = discriminant_rule(GaussianAUCClassifier(shrinkage="auto"), X.shape)
+    rule = discriminant_objective(GaussianAUCClassifier(shrinkage="auto"), X.shape)
     assert second_source(rule, X, positive) is None
 
 
@@ -336,7 +339,7 @@ def test_stochastic_gradient_descent_has_a_second_source(loss, shape):
 def test_many_rows_of_a_discriminant_are_left_out_one_at_a_time():
     X, positive = design(500, 4)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    source = second_source(discriminant_objective(model, X.shape), X, positive)
     assert source.method == "leave-one-out"
     scores = np.empty(500)
     for i in range(500):

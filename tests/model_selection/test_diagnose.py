@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -21,8 +21,8 @@ from skauc import (
     PairwiseDiagnosis,
     auc_posterior,
     bayesian_val_score,
+    bootstrap_auc,
     diagnose,
-    lpo_auc_scorer,
 )
 from skauc.model_selection._diagnose import _with_warnings
 
@@ -113,6 +113,12 @@ def test_estimates_by_name():
     pooled = (39 * NEG.var(ddof=1) + 39 * POS.var(ddof=1)) / 78
     seen = diagnose(MODEL, X, Y, cv=5).estimates
     alone = auc_posterior(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
+    both = auc_posterior(MODEL, X, Y)
+    assert both.second_source == ".632+"
+    # twenty other samples: their mean is known to about .005
+    assert both.leave_pair_out == pytest.approx(
+        bootstrap_auc(MODEL, X, Y).auc, abs=0.02
+    )
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
     folds = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=cv)
     expected = {
@@ -121,8 +127,8 @@ def test_estimates_by_name():
         ),
         "resubstitution": roc_auc_score(Y, SCORE),
         "adaptive, model alone": alone.mean(),
-        "leave-pair-out": lpo_auc_scorer(MODEL, X, Y),
-        "adaptive, both": auc_posterior(MODEL, X, Y).mean(),
+        ".632+": both.leave_pair_out,
+        "adaptive, both": both.mean(),
         "paper's prior": auc_posterior(MODEL, X, Y, prior="paper").mean(),
         "cross-validation": folds.mean(),
     }
@@ -137,7 +143,7 @@ def test_discrepancy_is_leave_pair_out_minus_model():
     y = np.arange(40) % 2
     Z = np.exp(2 * y[:, None] + rng.normal(size=(40, 3)))
     seen = diagnose(LogisticRegression(max_iter=10_000), Z, y)
-    gap = stats.norm.ppf(seen.estimates["leave-pair-out"]) - stats.norm.ppf(
+    gap = stats.norm.ppf(seen.estimates[".632+"]) - stats.norm.ppf(
         seen.estimates["adaptive, model alone"]
     )
     # the ridge path disagrees as this model does, by less: most of it is shrunken more
@@ -233,7 +239,7 @@ def test_nothing_is_said_inside_the_limits():
         ({"normality": (np.nan, 0.0099)}, "the scores of a class are not normal"),
         ({"variance_ratio": 3.01}, "differ by a factor of 3 (pos over neg)"),
         ({"variance_ratio": 0.33}, "differ by a factor of 0.33 (pos over neg)"),
-        ({"discrepancy": None}, "no second witness (switched off, other rows"),
+        ({"discrepancy": None}, "no row was left out (switched off, held-out"),
         ({"discrepancy": -0.51}, "leave-pair-out is 0.51 probit lower than"),
         ({"discrepancy": 0.51}, "leave-pair-out is 0.51 probit higher than"),
     ],
@@ -283,18 +289,22 @@ def test_fitted_or_not_and_as_its_neighbour():
     assert diagnose(other, X, Y).posterior.mean() == auc_posterior(other, X, Y).mean()
 
 
-def test_no_witness_for_models_and_rows_that_have_none():
-    model = SGDClassifier(random_state=0)
-    seen = diagnose(model, X, Y)
-    assert seen.discrepancy is None
-    assert set(seen.estimates) == {
-        "plug-in binormal",
-        "resubstitution",
-        "adaptive, model alone",
-        "paper's prior",
-    }
+def test_what_nothing_is_left_out_of():
+    # no objective is known: ridge models of the same rows are set against the model
+    seen = diagnose(Lasso(alpha=0.01), X, Y, rows="training")
+    assert seen.posterior.second_source is None
+    assert seen.discrepancy == SEEN.discrepancy
+    alone = ["plug-in binormal", "resubstitution", "adaptive, model alone"]
+    assert set(seen.estimates) == {*alone, "paper's prior"}
+    assert not any("no row was left out" in reason for reason in seen.warnings)
     silent = diagnose(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
-    assert silent.discrepancy is None
+    one = diagnose(LogisticRegression(), X[:, :1], Y)
+    other = diagnose(MODEL, *normal_classes(80, 6, gap=0.7, seed=4), rows="held-out")
+    for found in (silent, one, other):
+        assert found.discrepancy is None
+        assert any("no row was left out" in reason for reason in found.warnings)
+    assert other.estimates["empirical"] == pytest.approx(other.posterior.mean(), 0.01)
+    assert "resubstitution" not in other.estimates
 
 
 def test_more_than_two_classes():
@@ -317,12 +327,12 @@ def test_more_than_two_classes():
     assert isinstance(pair, Diagnosis)
     assert isinstance(pair.posterior, AUCPosterior)
     assert pair.n_pos == 50
-    assert pair.discrepancy is None
+    assert pair.posterior.second_source is None
+    assert pair.discrepancy is not None  # of ridge models of the pair's rows
     assert pair.estimates["resubstitution"] == pytest.approx(
         roc_auc_score(names[rows] == "virginica", Z[rows] @ w), rel=1e-12
     )
-    assert all("second witness" in warning for warning in seen.warnings)
-    assert seen.warnings[2].startswith("versicolor against virginica: no second")
+    assert all(" against " in warning for warning in seen.warnings)
     text = str(seen)
     assert f"mean Bayesian AUC       {posterior.mean():.3f}" in text
     assert "setosa against virginica\nBayesian AUC " in text

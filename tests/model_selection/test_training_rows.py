@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from model_oracles import newcombe
+from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     Lasso,
@@ -13,6 +15,7 @@ from sklearn.linear_model import (
     RidgeClassifier,
     SGDClassifier,
 )
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -23,9 +26,9 @@ from skauc import (
     ResubstitutionSplit,
     UntrustedAUCWarning,
     auc_posterior,
-    cbauc_score,
     cbauc_scorer,
     diagnose,
+    ebauc_score,
     make_bee_scorer,
     make_cbauc_scorer,
     make_ebauc_scorer,
@@ -99,19 +102,39 @@ def test_a_stochastic_solver_counts_its_rows():
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])
-def test_held_out_rows_are_one_feature(model):
+def test_held_out_rows_are_judged_by_their_empirical_auc(model):
     here, (X, y) = halves(60, 30)
     model.fit(*here)
     posterior = auc_posterior(model, X, y)
-    expected = cbauc_score(y, model.decision_function(X))
-    alone = AdaptivePrior(leave_pair_out=False)
-    assert posterior.mean() == pytest.approx(expected, rel=1e-9)
+    auc = roc_auc_score(y, model.decision_function(X))
+    inside = (60 * auc + 0.5) / 61
+    assert posterior.mean() == pytest.approx(inside, rel=1e-9)
+    # a normal probit with Hanley and McNeil's variance by the delta method
+    deviation = np.sqrt(newcombe(inside, 30, 30)) / norm.pdf(ndtri(inside))
+    middle = ndtri(inside) * np.sqrt(1 + deviation**2)
+    limits = ndtr(middle + deviation * norm.ppf([0.025, 0.975]))
+    assert posterior.interval(0.95) == pytest.approx(limits, rel=1e-6)
     assert posterior.second_source is None
+    alone = AdaptivePrior(leave_pair_out=False)
     forced = auc_posterior(model, X, y, rows="training", prior=alone)
-    assert forced.mean() < expected - 0.02
+    assert forced.mean() < inside - 0.02
     forced = auc_posterior(model, *here, rows="held-out")
-    score = model.decision_function(here[0])
-    assert forced.mean() == pytest.approx(cbauc_score(here[1], score), rel=1e-9)
+    auc = roc_auc_score(here[1], model.decision_function(here[0]))
+    assert forced.mean() == pytest.approx((60 * auc + 0.5) / 61, rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])
+def test_rates_of_held_out_rows_are_those_of_one_feature(model):
+    here, (X, y) = halves(60, 30)
+    model.fit(*here)
+    score = model.decision_function(X)
+    expected = ebauc_score(y, score, covariance="separate")
+    assert make_ebauc_scorer()(model, X, y) == pytest.approx(expected, rel=1e-9)
+    # the threshold of both models is 0, and of their score as one feature, too
+    itself = LogisticRegression().fit(score[:, None], y)
+    itself.coef_, itself.intercept_ = np.ones((1, 1)), np.zeros(1)
+    expected = make_bee_scorer()(itself, score[:, None], y)
+    assert make_bee_scorer()(model, X, y) == pytest.approx(expected, rel=1e-9)
 
 
 def test_held_out_rows_have_no_bias():

@@ -14,6 +14,7 @@ from skauc import (
     auc_posterior,
     bayesian_val_score,
     cbauc_scorer,
+    make_cbauc_scorer,
 )
 
 PAIRS = {
@@ -96,8 +97,12 @@ def test_of_a_model_it_is_what_the_scorer_says():
     posterior = bayesian_val_score(model, X, names)
     assert not hasattr(model, "coef_")
     model.fit(X, names)
-    assert posterior.mean() == pytest.approx(cbauc_scorer(model, X, names), rel=1e-12)
     assert posterior.mean() == auc_posterior(model, X, names).mean()
+    choices = [pair.choice() for pair in posterior.pairs.values()]
+    assert cbauc_scorer(model, X, names) == pytest.approx(np.mean(choices), rel=1e-12)
+    paper = make_cbauc_scorer(prior="paper")(model, X, names)  # it has no other choice
+    expected = auc_posterior(model, X, names, prior="paper").mean()
+    assert paper == pytest.approx(expected, rel=1e-12)
     for i, j in combinations(range(3), 2):
         rows = np.isin(y, (i, j))
         pair = LogisticRegression().fit(X[rows], names[rows])
