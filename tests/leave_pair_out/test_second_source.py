@@ -114,26 +114,6 @@ def test_plus_632_of_a_discriminant_draws_rows_again(shape):
     assert (source.auc, source.method) == (pytest.approx(expected), ".632+")
 
 
-@pytest.mark.parametrize(
-    ("n", "method"),
-    [(38, ".632+"), (52, "leave-pair-out"), (88, "leave-pair-out"), (100, ".632+")],
-)
-def test_a_discriminant_at_its_peak_is_not_drawn_again(n, method):
-    """30 features: .63 n different rows lie between 30 and 60 for n from 48 to 95."""
-    X, positive = design(n, 30)
-    rule = discriminant_rule(LinearDiscriminantAnalysis().fit(X, positive), X.shape)
-    source = second_source(rule, X, positive)
-    assert source.method == method
-    if n == 52:
-        won, model = [], LinearDiscriminantAnalysis()
-        for i in np.flatnonzero(positive):
-            for j in np.flatnonzero(~positive):
-                keep = np.delete(np.arange(n), [i, j])
-                score = model.fit(X[keep], positive[keep]).decision_function(X[[i, j]])
-                won.append(score[0] > score[1])
-        assert source.auc == pytest.approx(np.mean(won), abs=0.015)  # it is smooth
-
-
 def test_hanley_mcneil_variance_of_plus_632():
     X, positive = design(60, 6)
     model = LogisticRegression().fit(X, positive)
