@@ -51,6 +51,17 @@ def test_folds_are_those_of_cross_validation():
     assert turned.auc == pytest.approx(source.auc, rel=1e-12)  # both are turned
 
 
+def test_refits_leave_rows_of_weight_zero_out():
+    weight = np.where(np.arange(60) < 20, 0.0, 1.0 + np.arange(60) % 3)
+    positive = Y == 1
+    found = refits_source(MODEL, X, Y, positive, weight, 4)
+    alone = refits_source(MODEL, X[20:], Y[20:], positive[20:], weight[20:], 4)
+    assert (found.auc, found.variance) == (alone.auc, alone.variance)
+    weight[4:][positive[4:]] = 0
+    weight[:4] = 1  # a fold of four cannot be asked of the two positive rows left
+    assert refits_source(MODEL, X, Y, positive, weight, 4) is not None
+
+
 def test_posterior_of_a_source_by_its_definition():
     source = SecondSource(0.8, 0.003, "refits")
     posterior = posterior_of_source(source, 99.5)
