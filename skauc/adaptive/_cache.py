@@ -92,6 +92,7 @@ def _arrays(value):
 
 
 CACHE = Cache(LIMIT_BYTES)
+FORGET = [CACHE.clear]  # what clear_cache calls; folders above this one add theirs
 
 
 def clear_cache() -> None:
@@ -102,11 +103,13 @@ def clear_cache() -> None:
     most 256 MiB in all and in each process: eigenvalues, eigenvectors and evidence,
     never the rows, labels or weights themselves. What is larger (above some 3300
     features, if there are as many rows) is computed for each candidate, and nothing is
-    kept of scores, or data sets of one feature. Results do not depend on it.
+    kept of scores, or data sets of one feature. Results do not depend on it. Warnings
+    that a search has said of a data set are said again afterwards.
 
     Examples
     --------
     >>> from skauc import clear_cache
     >>> clear_cache()
     """
-    CACHE.clear()
+    for forget in FORGET:
+        forget()

@@ -58,13 +58,14 @@ class ModelPosterior:
         posterior, reasons = self._of_training_rows()
         for reason in reasons:
             if once:
-                SAID.warn_once(reason, self.scored.positive)
+                self._warn_once(reason)
             else:
                 warn_of(reason)
         return posterior
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
+        self._say_broken()
         threshold, share_pos = self.scored.threshold, self.scored.share_pos
         if self.projection is None:  # every row gets the same answer
             constant = self.scored.score[0] > threshold
@@ -73,6 +74,7 @@ class ModelPosterior:
 
     def ebauc(self, thresholds) -> float:
         """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""
+        self._say_broken()
         if self.projection is None:
             return 0.5
         if thresholds == "all":
@@ -88,13 +90,14 @@ class ModelPosterior:
             reasons.append(say.rows_assumed(name))
         if scored.broken_by is not None and self.whole is not None:
             return self._broken(reasons)
+        reasons += self._not_refitted()
         second, n_refits, more = self._second()
         reasons += more
         quiet = []
         if second is None and scored.model is not None and not more:
-            alone = say.prior_alone(scored.Z.shape[1], self._n)
-            switched_off = not self.prior.leave_pair_out
-            (quiet if switched_off else reasons).extend([alone] if alone else [])
+            n_features, n = scored.Z.shape[1], self._n
+            ordinary = n_features < n or not self.prior.leave_pair_out
+            (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
         posterior = self.projection.auc(second, n_refits)
         return replace(posterior, warnings=(*reasons, *quiet)), reasons
 
@@ -108,7 +111,7 @@ class ModelPosterior:
         if not self.prior.leave_pair_out:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
-            return None, None, [say.supervised_step()]
+            return None, None, [say.supervised_step(refits=not self._is_pair)]
         found, reason = left_out(self.scored, self.rows == "training")
         return found, None, [] if reason is None else [reason]
 
@@ -122,6 +125,28 @@ class ModelPosterior:
         posterior = posterior_of_source(found, self._n)
         said = tuple(reasons)
         return replace(posterior, second_source="refits", warnings=said), reasons
+
+    def _not_refitted(self):
+        """What a pair of more than two classes, which has no refits, misses."""
+        reasons = []
+        if self.scored.broken_by is not None:
+            reasons.append(say.closed_form_anyway(self.scored.broken_by))
+        if self._is_pair and self.prior.refits:
+            reasons.append(say.pairs_without_refits())
+        return reasons
+
+    def _say_broken(self):
+        """Warn where a closed form is asked that does not hold."""
+        name = self.scored.broken_by
+        if name is not None and self.rows != "held-out":
+            self._warn_once(say.closed_form_anyway(name))
+
+    def _warn_once(self, reason):
+        SAID.warn_once(reason, self.scored.entry, self.scored.positive)
+
+    @property
+    def _is_pair(self):
+        return self.scored.model is None
 
     def _refit_question(self):
         return *self.whole, self.scored.positive, self.scored.weight

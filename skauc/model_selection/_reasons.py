@@ -24,10 +24,10 @@ def more_features(n_features, n) -> str | None:
     )
 
 
-def prior_alone(n_features, n) -> str | None:
-    """More features than rows, and no rows left out to correct the prior."""
+def prior_alone(n_features, n) -> str:
+    """No rows left out to correct the prior, which matters most if P ≥ n."""
     if n_features < n:
-        return None
+        return "no AUC of rows left out beside the prior"
     return (
         f"{n_features} features against {n:g} rows and no AUC of rows left out beside "
         "the prior: take AdaptivePrior(refits=5)"
@@ -42,12 +42,12 @@ def rows_assumed(name) -> str:
     )
 
 
-def supervised_step() -> str:
+def supervised_step(*, refits=True) -> str:
     """A step in front saw y: the refits of the linear model alone would miss that."""
-    return (
-        "a step in front of the linear model saw y, so that only the prior speaks: "
-        "AdaptivePrior(refits=5) refits the whole estimator"
-    )
+    reason = "a step in front of the linear model saw y, so that only the prior speaks"
+    if not refits:
+        return reason
+    return f"{reason}: AdaptivePrior(refits=5) refits the whole estimator"
 
 
 def no_closed_form(name, folds) -> str:
@@ -56,6 +56,19 @@ def no_closed_form(name, folds) -> str:
         f"{name} saw y and is not affine, so that no closed form holds: the posterior "
         f"comes from {folds} refits of the whole estimator"
     )
+
+
+def closed_form_anyway(name) -> str:
+    """A closed form is asked where none holds and no refits take its place."""
+    return (
+        f"{name} saw y and is not affine, so that the closed form, which is all there "
+        "is here, does not hold: ask rows that trained nothing"
+    )
+
+
+def pairs_without_refits() -> str:
+    """Refits of more than two classes are not made."""
+    return "refits are not used for the pairs of more than two classes"
 
 
 def stopped_early(name) -> str:

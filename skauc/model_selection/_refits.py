@@ -43,6 +43,10 @@ def refits_source(estimator, X, y, positive, weight, folds) -> SecondSource | No
     with those weights squared: the folds test different rows.
     """
     labels = column_or_1d(y)
+    if weight is not None and not weight.all():  # rows of weight 0 are none
+        rows = np.flatnonzero(weight)
+        X, labels = take_rows(X, rows), labels[rows]
+        positive, weight = positive[rows], weight[rows]
     smaller = int(min(positive.sum(), (~positive).sum()))
     folds = min(int(folds), smaller)
     if folds < 2:

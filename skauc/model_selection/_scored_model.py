@@ -74,6 +74,11 @@ class ScoredModel:
     broken_by: str | None = None
 
     @property
+    def entry(self) -> Any:
+        """The rows as they entered, the same for all candidates of a search."""
+        return self.stages[0][1] if self.stages else self.Z
+
+    @property
     def share_pos(self) -> float:
         """Weighted share of the positive class."""
         if self.weight is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 
-import numpy as np
+import joblib
 
+from ..adaptive._cache import FORGET
 from ..intervals._warn_caller import warn_caller
 
 
@@ -43,9 +44,9 @@ class _Said:
         self._items = OrderedDict()
         self._lock = Lock()
 
-    def warn_once(self, reason: str, positive: np.ndarray) -> None:
-        """Warn, unless it was said of rows with these labels."""
-        key = hash((reason, positive.tobytes()))
+    def warn_once(self, reason: str, *data) -> None:
+        """Warn, unless it was said of these rows and labels."""
+        key = _digest(reason, data)
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)
@@ -56,8 +57,21 @@ class _Said:
             while len(self._items) > self._MOST:
                 self._items.popitem(last=False)
 
+    def clear(self) -> None:
+        """Forget what was said."""
+        with self._lock:
+            self._items.clear()
+
+
+def _digest(reason, data):
+    try:
+        return joblib.hash((reason, data))
+    except Exception:  # of what cannot be pickled it is said every time
+        return object()
+
 
 SAID = _Said()
+FORGET.append(SAID.clear)
 
 
 def warn_of(reason: str) -> None:

@@ -110,7 +110,7 @@ def test_plus_632_of_a_discriminant_draws_rows_again(shape):
     outside = np.mean([np.mean(won) for won in wins.values()])
     assert outside > 0.51
     expected = plus_632(apparent, outside)
-    source = second_source(discriminant_rule(model, X.shape), X, positive)
+    source = second_source(discriminant_objective(model, X.shape), X, positive)
     assert (source.auc, source.method) == (pytest.approx(expected), ".632+")
 
 
@@ -190,7 +190,7 @@ def test_leave_pair_out_where_a_batch_would_cost_too_much(monkeypatch):
 )
 def test_no_bootstrap_where_its_samples_interpolate(model, shape, method):
     X, positive = design(*shape)
-    rule = discriminant_rule(model.fit(X, positive), shape)
+    rule = discriminant_objective(model.fit(X, positive), shape)
     fit = training_objective(model, X, positive) if rule is None else rule
     source = second_source(fit, X, positive)
     assert source.method == method

@@ -11,12 +11,14 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
     VarianceThreshold,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
@@ -224,3 +226,36 @@ def test_an_unknown_step_is_asked_once_a_search(monkeypatch):
     opened = open_estimator(model, X)
     entered_features(opened.stages, X, opened.w, Y)
     assert len(asked) == 2
+
+
+class Scaled(TransformerMixin, BaseEstimator):
+    """A step that looks at y, in tiny units."""
+
+    def fit(self, X, y):
+        self.by_ = X.T @ (y - np.mean(y))
+        return self
+
+    def transform(self, X):
+        return 1e-12 * X * self.by_
+
+
+def test_a_frozen_step_sees_what_its_estimator_saw():
+    for step, seen in [
+        (SelectKBest(k=3), True),
+        (StandardScaler(), False),
+        (make_pipeline(StandardScaler(), SelectKBest(k=3)), True),
+        (Wrapped(PCA(3)), False),
+        (Wrapped(SelectKBest(k=3)), True),
+    ]:
+        frozen = FrozenEstimator(step.fit(X, Y))
+        assert _affine_steps.sees_y(frozen, X, Y) == seen
+        assert check([frozen]).supervised == seen
+
+
+def test_looking_at_y_has_no_unit():
+    assert _affine_steps.sees_y(Scaled().fit(X, Y), X, Y)
+
+
+def test_chance_is_not_taken_for_a_look_at_y():
+    for step in (RandomTreesEmbedding(5), Wrapped(RandomTreesEmbedding(5))):
+        assert not _affine_steps.sees_y(step.fit(X, Y), X, Y)

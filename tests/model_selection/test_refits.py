@@ -1,5 +1,7 @@
 """True refits of whole estimators: folds, the bootstrap, and what asks for them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -9,18 +11,23 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, TargetEncoder
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
 
 from skauc import (
+    AdaptivePrior,
     BootstrapAUC,
     UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
+    bee_scorer,
     bootstrap_auc,
+    clear_cache,
+    ebauc_scorer,
+    make_ebauc_scorer,
 )
 from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection._refits import posterior_of_source, refits_source
@@ -49,6 +56,17 @@ def test_folds_are_those_of_cross_validation():
     assert source.auc == pytest.approx(np.average(expected, weights=pairs), rel=1e-12)
     turned = refits_source(MODEL, X, Y, ~positive, None, 4)
     assert turned.auc == pytest.approx(source.auc, rel=1e-12)  # both are turned
+
+
+def test_refits_leave_rows_of_weight_zero_out():
+    weight = np.where(np.arange(60) < 20, 0.0, 1.0 + np.arange(60) % 3)
+    positive = Y == 1
+    found = refits_source(MODEL, X, Y, positive, weight, 4)
+    alone = refits_source(MODEL, X[20:], Y[20:], positive[20:], weight[20:], 4)
+    assert (found.auc, found.variance) == (alone.auc, alone.variance)
+    weight[4:][positive[4:]] = 0
+    weight[:4] = 1  # a fold of four cannot be asked of the two positive rows left
+    assert refits_source(MODEL, X, Y, positive, weight, 4) is not None
 
 
 def test_posterior_of_a_source_by_its_definition():
@@ -89,6 +107,55 @@ def test_behind_a_target_encoder_refits_speak():
     assert posterior.second_source == "refits"
     assert abs(posterior.mean() - 0.5) < 0.2
     assert any("5 refits of the whole" in reason for reason in posterior.warnings)
+
+
+BROKEN = make_pipeline(SelectKBest(k=4), PolynomialFeatures(2), LogisticRegression())
+
+
+@pytest.mark.parametrize("scorer", [ebauc_scorer, bee_scorer])
+def test_closed_forms_behind_a_step_that_breaks_them_are_not_trusted(scorer):
+    model = clone(BROKEN).set_params(logisticregression__max_iter=10_000).fit(X, Y)
+    clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="PolynomialFeatures .* not hold"):
+        scorer(model, X, Y)
+    held_out = make_ebauc_scorer(rows="held-out")
+    assert 0 < held_out(model, X, Y) < 1  # the score is one feature: no warning
+
+
+def messages(model, y, prior):
+    """What is warned of, and what stands in the pairs."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UntrustedAUCWarning)
+        posterior = bayesian_val_score(model, X, y, prior=prior)
+    said = {str(w.message) for w in caught}
+    kept = {reason for pair in posterior.pairs.values() for reason in pair.warnings}
+    return said, {f"{reason[0].upper()}{reason[1:]}" for reason in kept}
+
+
+def test_pairs_of_classes_say_what_they_miss():
+    y = np.arange(60) % 3
+    plain, refits = AdaptivePrior(), AdaptivePrior(refits=5)
+    unused = "Refits are not used for the pairs of more than two classes"
+    only_prior = (
+        "A step in front of the linear model saw y, so that only the prior speaks"
+    )
+    broken = clone(BROKEN).set_params(logisticregression__max_iter=10_000)
+    assert messages(LogisticRegression(), y, plain) == (set(), set())
+    assert messages(LogisticRegression(), y, refits) == ({unused}, {unused})
+    assert messages(MODEL, y, plain) == ({only_prior}, {only_prior})
+    assert messages(MODEL, y, refits) == ({only_prior, unused},) * 2
+    said, kept = messages(broken, y, plain)
+    assert said == kept
+    assert only_prior in said
+    assert any("PolynomialFeatures saw y" in sentence for sentence in said)
+
+
+def test_a_prior_that_speaks_alone_says_so_without_a_warning():
+    alone = "no AUC of rows left out beside the prior"
+    for prior in (AdaptivePrior(), AdaptivePrior(leave_pair_out=False)):
+        posterior = bayesian_val_score(LogisticRegression(), X, Y, prior=prior)
+        assert (posterior.warnings == (alone,)) == (not prior.leave_pair_out)
+    assert bayesian_val_score(Lasso(0.01), X, Y).warnings == (alone,)
 
 
 # ------------------------------------------------------------------------- bootstrap

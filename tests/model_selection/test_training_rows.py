@@ -27,6 +27,7 @@ from skauc import (
     UntrustedAUCWarning,
     auc_posterior,
     cbauc_scorer,
+    clear_cache,
     diagnose,
     ebauc_score,
     make_bee_scorer,
@@ -164,7 +165,7 @@ def test_where_nothing_tells_training_rows_are_assumed_and_said():
         posterior = auc_posterior(model, X, y)
     assert any("which is assumed" in reason for reason in posterior.warnings)
     known = auc_posterior(model, X, y, rows="training")
-    assert known.warnings == ()
+    assert known.warnings == ("no AUC of rows left out beside the prior",)
     assert known.mean() == posterior.mean()
 
 
@@ -198,6 +199,29 @@ def test_a_search_says_a_sentence_once():
     assert str(said[0].message) == (
         "A class has only 4 rows: look at the interval, not at the number"
     )
+
+
+def test_a_sentence_is_said_of_each_data_set_and_again_after_clear_cache():
+    (X, y), _ = halves(8, 4)
+
+    def said(rows):
+        model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, y)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cbauc_scorer(model, rows, y)
+        return [w.category for w in caught]
+
+    clear_cache()
+    one = [UntrustedAUCWarning]
+    assert [said(X), said(X), said(2 * X), said(X), said(2 * X)] == [
+        one,
+        [],
+        one,
+        [],
+        [],
+    ]
+    clear_cache()
+    assert said(X) == one
 
 
 def test_diagnosis_shows_the_sentences_of_the_posterior():
