@@ -18,7 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.exceptions import (
+    ConvergenceWarning,
+    DataConversionWarning,
+    UndefinedMetricWarning,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -95,6 +99,7 @@ def ask(call, *values, names=(), undefined=False, **options):
         warnings.filterwarnings("ignore", message="Variables are collinear")
         warnings.filterwarnings("ignore", message="The covariance matrix of class")
         warnings.filterwarnings("ignore", message="Only one sample available")
+        warnings.simplefilter("ignore", DataConversionWarning)  # y as a column
         try:
             answer = call(*values, **options)
         except (ValueError, TypeError) as error:

