@@ -14,7 +14,7 @@ from . import _reasons as say
 from ._linear_model import LinearModel
 from ._refits import FOLDS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
-from ._second_source import compare_with_training_rows, held_out, left_out
+from ._second_source import are_rearranged, held_out, left_out
 from ._training_rows import told_rows
 from ._warnings import SAID, warn_of
 
@@ -51,11 +51,11 @@ class ModelPosterior:
             return AUCPosterior.point_mass_at_half()
         if not isinstance(self.prior, AdaptivePrior):
             return replace(self.projection.auc(), warnings=self._few_rows())
-        compare_with_training_rows(self.scored, self.rows)
+        rearranged = are_rearranged(self.scored, self.rows)
         if self.rows == "held-out":
             posterior = posterior_of_source(held_out(self.scored), self._n)
             return replace(posterior, warnings=self._few_rows())
-        posterior, reasons = self._of_training_rows()
+        posterior, reasons = self._of_training_rows(rearranged)
         for reason in reasons:
             if once:
                 self._warn_once(reason)
@@ -82,11 +82,12 @@ class ModelPosterior:
         score, weight = self.scored.score, self.scored.weight
         return self.projection.ebauc(score if weight is None else score[weight > 0])
 
-    def _of_training_rows(self):
+    def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
         scored, name = self.scored, type(self.scored.model).__name__
         reasons = list(self._few_rows())
-        if self.rows == "assumed" and scored.model is not None:
+        known = rearranged or scored.broken_by is not None  # what they are is said
+        if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
         if scored.broken_by is not None and self.whole is not None:
             return self._broken(reasons)

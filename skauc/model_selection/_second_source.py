@@ -78,7 +78,7 @@ def held_out(scored: ScoredModel) -> SecondSource:
     return SecondSource(auc, float(balanced_variance(inside, n_neg, n_pos)), "held-out")
 
 
-def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
+def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     """Warn of permuted training rows; keep what tells them of rows that trained.
 
     Parameters
@@ -88,11 +88,14 @@ def compare_with_training_rows(scored: ScoredModel, rows: str) -> None:
     """
     model, second_class = scored.model, scored.second_class
     if model is None:
-        return
+        return False
     if rows == "training":
         REARRANGED.remember(model, second_class, scored.score)
-    elif REARRANGED.recall(model, second_class, scored.score):
+        return False
+    found = REARRANGED.recall(model, second_class, scored.score)
+    if found:
         warn_rearranged(model)
+    return found
 
 
 def _of_stopped(fit, Z, rows, name):
