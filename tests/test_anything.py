@@ -1133,7 +1133,11 @@ def test_irls(data, options, level):
                 assert not np.isnan(getattr(model, name)).any(), name
         try:
             table = ask(model.summary, level, names=["C", "separation"])
-            test = ask(model.likelihood_ratio_test, model, names=["C", "Infinite"])
+            test = ask(
+                model.likelihood_ratio_test,
+                model,
+                names=["C", "Infinite", "separation"],
+            )
         except AttributeError as refusal:
             if not re.search(r"separat|finite C|C=|penal", str(refusal)):
                 raise
