@@ -119,7 +119,8 @@ def test_plus_632_by_hand():
 def test_small_run(tmp_path):
     panel.main(["--fast", "--out", str(tmp_path)])
     rows = read_table(tmp_path / "panel.csv")
-    assert {row["method"] for row in rows} == set(METHODS)
+    # The fast run has one family, whose fits hide no choice of features.
+    assert {row["method"] for row in rows} == set(METHODS) - {"skauc, refits=5"}
     for row in rows:
         if row["method"] == "5-fold CV":
             assert float(row["MAE/CV"]) == 1
