@@ -13,7 +13,7 @@ from ..statistics._ranks import (
     empirical_auc,
     placements,
 )
-from ..statistics._result import Value
+from ..statistics._values import Value
 
 _MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
 

@@ -9,7 +9,7 @@ from scipy.special import stdtr
 
 from ..statistics._moments import Moments, class_moments
 from ..statistics._numbers import as_number, as_numbers
-from ..statistics._values import ByValue
+from ..statistics._values import Value
 from ._auc_posterior import AUCPosterior
 
 COVARIANCES = ("common", "spherical", "separate")
@@ -19,7 +19,7 @@ _RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in i
 
 
 @dataclass(frozen=True, eq=False)
-class NormalInverseWishart(ByValue):
+class NormalInverseWishart(Value):
     """Conjugate prior ``Σ ~ IW(S, κ)``, ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
 
     Answers: what is assumed about the classes before the data? The defaults are the

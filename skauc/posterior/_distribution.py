@@ -12,10 +12,10 @@ import numpy as np
 
 from ..statistics._numbers import as_level
 from ..statistics._result import picture
-from ..statistics._values import ByValue
+from ..statistics._values import Value
 
 
-class Distribution(ByValue):
+class Distribution(Value):
     """Parent of the posteriors of an AUC and of a difference of two."""
 
     def var(self) -> float:

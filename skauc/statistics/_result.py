@@ -7,24 +7,13 @@ that shows them reads that. Results are values: equal if their fields are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import singledispatch
 from html import escape
 from typing import Any
 
 import numpy as np
 
-
-class Value:
-    """Parent of frozen dataclasses (``eq=False``) with arrays: equal by value."""
-
-    def __eq__(self, other) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(map(_same, _values(self), _values(other)))
-
-    def __hash__(self) -> int:
-        return hash((type(self), *map(_hashable, _values(self))))
+from ._values import Value
 
 
 class Result(Value):
@@ -105,26 +94,3 @@ def aligned(rows: Iterable[Sequence[str]]) -> str:
 def shown(value) -> str:
     """Four digits of a number, anything else as it is."""
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _values(result):
-    return [getattr(result, field.name) for field in fields(result) if field.compare]
-
-
-def _same(a, b):
-    """Equality of fields: arrays by their entries, NaN equal to NaN."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        a, b = np.asarray(a), np.asarray(b)
-        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    return bool(a == b) or bool(a != a and b != b)
-
-
-def _hashable(value):
-    """Part of a field that equal fields share and that can be hashed."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    if isinstance(value, float | np.floating) and np.isnan(value):
-        return "nan"
-    return value if getattr(value, "__hash__", None) else type(value).__name__

@@ -7,35 +7,41 @@ from dataclasses import fields
 import numpy as np
 
 
-class ByValue:
+class Value:
     """Parent of frozen dataclasses (``eq=False``) that hold arrays.
 
-    ``==`` compares field by field, NaN equal to NaN, and equal values hash alike.
-    Fields are taken as they are: an array is not equal to a list.
+    ``==`` compares field by field (those with ``compare=True``), arrays by their
+    entries and NaN equal to NaN; equal values hash alike.
     """
 
-    def __eq__(self, other):
-        if type(self) is not type(other):
+    def __eq__(self, other) -> bool:
+        if type(other) is not type(self):
             return NotImplemented
-        return all(map(_same, _values(self), _values(other)))
+        return all(map(_same, _fields(self), _fields(other)))
 
-    def __hash__(self):
-        return hash((type(self), *map(_key, _values(self))))
+    def __hash__(self) -> int:
+        return hash((type(self), *map(_hashable, _fields(self))))
 
 
-def _values(self):
-    return [getattr(self, field.name) for field in fields(self)]
+def _fields(value):
+    return [getattr(value, field.name) for field in fields(value) if field.compare]
 
 
 def _same(a, b):
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
-    return a is b or bool(a == b)
+        a, b = np.asarray(a), np.asarray(b)
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return bool(a == b) or bool(a != a and b != b)
 
 
-def _key(value):
+def _hashable(value):
+    """What equal fields share and a dictionary can keep."""
     if isinstance(value, np.ndarray):
-        return value.shape, (value + 0.0).tobytes()  # −0.0 == 0.0
-    if isinstance(value, dict):
-        return frozenset(value.items())
-    return value
+        if value.dtype.kind not in "biuf":
+            return value.shape
+        return value.shape, (value.astype(float) + 0.0).tobytes()  # −0.0 == 0.0
+    if isinstance(value, float | np.floating) and np.isnan(value):
+        return "nan"
+    return value if getattr(value, "__hash__", None) else type(value).__name__

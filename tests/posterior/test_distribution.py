@@ -49,6 +49,9 @@ def test_one_changed_field_makes_another_value():
     assert hash(PRIOR) == hash(
         NormalInverseWishart(mean_pos=[0.5, 0.0], scale=np.eye(2))
     )
+    whole = NormalInverseWishart(mean_pos=np.array([1, 0], dtype=np.int32))
+    assert whole == NormalInverseWishart(mean_pos=np.array([1.0, 0.0]))
+    assert hash(whole) == hash(NormalInverseWishart(mean_pos=np.array([1.0, 0.0])))
     assert NormalInverseWishart() == NormalInverseWishart(scale=1)
     assert NormalInverseWishart() != NormalInverseWishart(scale=[1.0, 1.0])
 
