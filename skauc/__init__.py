@@ -38,6 +38,10 @@ from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
 from .intervals._cortes_mohri import cortes_mohri_interval
 from .intervals._cortes_mohri_moments import cortes_mohri_moments
+from .intervals._cross_val_comparison import (
+    CrossValAUCComparison,
+    CrossValAUCComparisons,
+)
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
@@ -46,7 +50,9 @@ from .intervals._score_functions import (
 )
 from .model_selection._auc_difference import auc_difference_posterior
 from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
+from .model_selection._best_score_bias import best_score_bias
 from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
+from .model_selection._compare_cross_val_auc import compare_cross_val_auc
 from .model_selection._cross_val_auc import cross_val_auc
 from .model_selection._cross_validation_scorer import (
     cv_auc_scorer,
@@ -87,6 +93,8 @@ __all__ = [
     "BinormalROC",
     "BinormalROCDisplay",
     "BootstrapAUC",
+    "CrossValAUCComparison",
+    "CrossValAUCComparisons",
     "Diagnosis",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
@@ -105,6 +113,7 @@ __all__ = [
     "auc_posterior",
     "bayesian_val_score",
     "bee_scorer",
+    "best_score_bias",
     "binormal_auc_score",
     "binormal_roc",
     "bootstrap_auc",
@@ -113,6 +122,7 @@ __all__ = [
     "class_moments",
     "clear_cache",
     "compare_auc",
+    "compare_cross_val_auc",
     "cortes_mohri_interval",
     "cortes_mohri_moments",
     "cross_val_auc",

@@ -24,6 +24,7 @@ from sklearn.exceptions import (
     UndefinedMetricWarning,
 )
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -999,6 +1000,84 @@ def test_cross_val_auc(model, data, cv, options):
         within(result.auc)
         within(result.parts)
         ordered(result.confidence_interval())
+
+
+CROSS_VAL = ["auc_a", "auc_b", "differences", "difference", "df", "alternative"]
+CROSS_VAL += ["standard_error", "statistic", "pvalue", "confidence_interval"]
+CROSS_VAL += ["probability", "to_frame"]
+
+
+@asks(
+    "compare_cross_val_auc",
+    "CrossValAUCComparison",
+    *members("CrossValAUCComparison", CROSS_VAL),
+    "CrossValAUCComparisons",
+    *members("CrossValAUCComparisons", ["auc", "adjusted_pvalues", "to_frame"]),
+    share=0.5,
+    several=rarely(
+        st.lists(st.deferred(fitted_models), min_size=2, max_size=3),
+        st.one_of(
+            things,
+            st.lists(things, max_size=3),
+            st.lists(st.tuples(things, st.deferred(fitted_models)), max_size=3),
+            st.deferred(fitted_models),
+        ),
+    ),
+    data=rows(two_features),
+    cv=rarely(st.sampled_from([2, 3, skauc.ResubstitutionSplit()]), things),
+    options=maybe(
+        {**labelled, "alternative": sides, "rope": rarely(st.just(0.02), things)}
+    ),
+    margin=rarely(st.sampled_from([None, 0.0, 0.01]), things),
+    level=levels,
+)
+def test_compare_cross_val_auc(several, data, cv, options, margin, level):
+    y, X = data
+    names = [*SAID, "fit"]
+    result = ask(skauc.compare_cross_val_auc, several, X, y, cv, names=names, **options)
+    if result is None:
+        return
+    repr(result)
+    assert len(result.to_frame()) == len(getattr(result, "pairs", "1"))
+    if isinstance(result, skauc.CrossValAUCComparisons):
+        within(result.auc)
+        within([*result.adjusted_pvalues, result.influence.pvalue])
+    for pair in getattr(result, "pairs", (result,)):
+        check_comparison(pair, level)
+        check_comparison(pair.influence, level)
+        within(pair.differences, -1, 1)
+        within(pair.standard_error, 0, np.inf)
+        shares = ask(pair.probability, margin)
+        within(shares)
+        assert shares is None or np.isclose(sum(shares), 1)
+        same = ask(
+            skauc.CrossValAUCComparison, pair.folds_a, pair.folds_b, margin, level
+        )
+        assert same is None
+
+
+@cache
+def searches():
+    """Fitted searches over folds, and what is none."""
+    fitted, _, odd = models()
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    grid = {"C": [0.1, 1.0, 10.0]}
+    found = [
+        GridSearchCV(LogisticRegression(), grid, scoring=scoring, cv=cv).fit(X, y)
+        for scoring in ("roc_auc", "neg_log_loss")
+        for cv in (2, 5, skauc.ResubstitutionSplit())
+    ]
+    return found + fitted[:2] + odd + [GridSearchCV(LogisticRegression(), grid)]
+
+
+@asks(
+    "best_score_bias",
+    share=0.3,
+    search=rarely(st.deferred(lambda: st.sampled_from(searches())), things),
+)
+def test_best_score_bias(search):
+    within(ask(skauc.best_score_bias, search), 0, np.inf)
 
 
 @asks(

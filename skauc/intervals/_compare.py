@@ -132,7 +132,7 @@ def compare_auc(
         pos_label,
     )
     if more_scores:
-        return _compare_many(a)
+        return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         auc_b, variance = float(constant), a.variance([1.0])
@@ -199,24 +199,49 @@ class _Scores:
     def compare(self, i, j, null=0.0, alternative="two-sided"):
         contrast = np.zeros(len(self.samples))
         contrast[i], contrast[j] = 1, -1
-        variance = self.variance(contrast)
-        if variance <= _ROUNDING:
-            variance = 0.0 if self._same_ranking(i, j) else 1 / self.smaller
+        a, b = (np.r_[s.neg, s.pos] for s in (self.samples[i], self.samples[j]))
+        error = paired_error(
+            self.variance(contrast), lambda: same_ranking(a, b), self.smaller
+        )
         auc = self.auc
-        return AUCComparison(
-            float(auc[i]), float(auc[j]), float(np.sqrt(variance)), null, alternative
-        )
-
-    def _same_ranking(self, i, j):
-        a, b = (
-            np.unique(np.r_[s.neg, s.pos], return_inverse=True)[1]
-            for s in (self.samples[i], self.samples[j])
-        )
-        return bool((a == b).all())
+        return AUCComparison(float(auc[i]), float(auc[j]), error, null, alternative)
 
 
-def _compare_many(scores):
-    auc, covariance = scores.auc, scores.covariance()
+def same_ranking(a, b) -> bool:
+    """Whether two scores order their rows alike, ties included."""
+    a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
+    return bool((a == b).all())
+
+
+def paired_error(variance, same, smaller) -> float:
+    """Standard error of a difference of two AUCs of the same rows.
+
+    Parameters
+    ----------
+    variance : float
+        Estimate from the rows; 0 says nothing unless the rankings are the same.
+    same : callable
+        Whether they are, asked only then.
+    smaller : int
+        Rows of the smaller class.
+    """
+    if variance <= _ROUNDING:
+        variance = 0.0 if same() else 1 / smaller
+    return float(np.sqrt(variance))
+
+
+def compare_all(auc, covariance, smaller, compare) -> AUCComparisons:
+    """Overall test of k AUCs under their covariance, and all pairs.
+
+    Parameters
+    ----------
+    auc : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+    smaller : int
+        Rows of the smaller class.
+    compare : callable
+        ``compare(i, j)`` is the comparison of a pair.
+    """
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
     varies = spread > _NO_VARIANCE * np.trace(covariance)
@@ -228,14 +253,14 @@ def _compare_many(scores):
     length = np.linalg.norm(without)
     if length > _NO_GAP:
         contrast = without / length @ L
-        statistic += length**2 * scores.smaller / (np.abs(contrast).sum() / 2) ** 2
+        statistic += length**2 * smaller / (np.abs(contrast).sum() / 2) ** 2
         df += 1
     return AUCComparisons(
         auc=auc,
         covariance=covariance,
         statistic=float(statistic),
         df=df,
-        pairs=tuple(scores.compare(i, j) for i, j in combinations(range(len(auc)), 2)),
+        pairs=tuple(compare(i, j) for i, j in combinations(range(len(auc)), 2)),
     )
 
 

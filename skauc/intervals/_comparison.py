@@ -201,9 +201,14 @@ class AUCComparisons(Result):
     @property
     def adjusted_pvalues(self) -> np.ndarray:
         """Holm's p-values of the pairs: they hold together."""
-        p = np.array([pair.pvalue for pair in self.pairs])
-        order = np.argsort(p)
-        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-        adjusted = np.empty(len(p))
-        adjusted[order] = np.minimum(steps, 1)
-        return adjusted
+        return holm([pair.pvalue for pair in self.pairs])
+
+
+def holm(pvalues) -> np.ndarray:
+    """P-values that hold together (Holm 1979)."""
+    p = np.asarray(pvalues, dtype=float)
+    order = np.argsort(p)
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(steps, 1)
+    return adjusted

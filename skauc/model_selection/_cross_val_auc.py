@@ -75,31 +75,82 @@ def cross_val_auc(
     AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), parts of shape (5,))
     """
     positive = check_positive(y, pos_label=pos_label)
+    folds = check_cv(cv, positive, classifier=True)
+    scores, _, tests = held_out_scores(
+        estimator, X, y, positive, folds, groups=groups, params=params, n_jobs=n_jobs
+    )
+    auc, influence = fold_influence(scores, tests, positive)
+    smallest = int(min(positive.sum(), (~positive).sum()))
+    error = float(np.sqrt((influence**2).sum()))
+    return AveragedAUC(float(auc.mean()), error, auc, smallest)
+
+
+def held_out_scores(estimator, X, y, positive, cv, **how):
+    """Scores of the test rows of every fold, under a clone that did not see them.
+
+    Parameters
+    ----------
+    estimator, X, y
+        As in :func:`cross_val_auc`.
+    positive : ndarray of bool of shape (n,)
+    cv : splitter or list of (train, test)
+    **how
+        ``groups``, ``params`` and ``n_jobs`` of ``cross_validate``.
+
+    Returns
+    -------
+    scores : list of ndarray
+        One array a fold, larger for the positive class.
+    trains, tests : list of ndarray of int
+        Numbers of the rows.
+    """
     folds = cross_validate(
         estimator,
         X,
         y,
-        groups=groups,
-        cv=check_cv(cv, positive, classifier=True),
+        cv=cv,
         scoring=_no_score,
-        params=params,
-        n_jobs=n_jobs,
         return_estimator=True,
         return_indices=True,
         error_score="raise",
+        **how,
     )
-    tests = folds["indices"]["test"]
-    auc, influence = np.empty(len(tests)), np.zeros(len(positive))
-    for v, (model, test) in enumerate(zip(folds["estimator"], tests, strict=True)):
+    scores, tests = [], list(folds["indices"]["test"])
+    for model, test in zip(folds["estimator"], tests, strict=True):
         score = decision_values(model, take_rows(X, test))
         lower = getattr(model, "classes_", np.unique(y))[0]  # a regressor: the labels
         reversed_ = (np.asarray(y)[test][positive[test]] == lower).any()
-        score = check_score(-score if reversed_ else score, len(test))
-        auc[v], influence_v = _fold_influence(score, positive[test])
-        influence[test] += influence_v / len(tests)
-    smallest = int(min(positive.sum(), (~positive).sum()))
-    error = float(np.sqrt((influence**2).sum()))
-    return AveragedAUC(float(auc.mean()), error, auc, smallest)
+        scores.append(check_score(-score if reversed_ else score, len(test)))
+    return scores, list(folds["indices"]["train"]), tests
+
+
+def fold_influence(scores, tests, positive):
+    """AUC of each fold and the influence of the rows on their mean.
+
+    Parameters
+    ----------
+    scores : list of ndarray
+    tests : list of ndarray of int
+        Rows of each fold.
+    positive : ndarray of bool of shape (n,)
+
+    Returns
+    -------
+    auc : ndarray of shape (n_folds,)
+    influence : ndarray of shape (n,)
+        ``Σ_v (V_i − A_v)/(V n_{c,v})`` over the folds that test row i, with the
+        correction of the variance.
+
+    Raises
+    ------
+    ValueError
+        If a test fold holds fewer than two rows of a class.
+    """
+    auc, influence = np.empty(len(tests)), np.zeros(len(positive))
+    for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
+        auc[v], part = _one_fold(score, positive[test])
+        influence[test] += part / len(tests)
+    return auc, influence
 
 
 def _no_score(estimator, X, y):
@@ -107,7 +158,7 @@ def _no_score(estimator, X, y):
     return 0.0
 
 
-def _fold_influence(score, positive):
+def _one_fold(score, positive):
     """AUC of one fold, and ``(V_i − A)/n_c`` of its rows, corrected for n_c."""
     counts = positive.sum(), (~positive).sum()
     if min(counts) < 2:

@@ -1,0 +1,141 @@
+"""Two models with one AUC over shared folds: the size of each test between them.
+
+    python benchmarks/compare_models.py [--fast]
+
+Two blocks of features are exchangeable, and each model sees one of them (and, where
+they share some, the same third block): trained on rows drawn anew, both have the same
+AUC on average. A model is the difference of the class means, so that no fit costs
+anything. Writes ``compare_models.csv``, a row a problem and a design of folds: the
+share of data sets on which each test says p < .05 (its size; .04 to .06 is right), of
+the t of the folds as it is, of the corrected one, and of the rows' influence; the
+spread of the difference over data sets, and the root mean square of each error over
+it (1 is right); the standard error of a size is that of a share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from paper_runs import parse, resume
+from results_table import write_table
+from scipy.special import stdtr
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from skauc.model_selection._compare_cross_val_auc import compare_folds
+
+N_ROWS, OWN, SHARED = 100, 10, 10  # rows, features of a block
+LEVEL = 0.05
+PROBLEMS = {  # distance of the class means in a block of its own, and in a shared one
+    "noise": (0.0, None),
+    "signal": (1.2, None),
+    "signal, half of the features shared": (0.85, 0.85),
+}
+DESIGNS = {  # folds, repetitions, data sets
+    "5-fold": (5, 1, 4000),
+    "10-fold": (10, 1, 4000),
+    "10 x 10-fold": (10, 10, 2000),
+}
+BATCH = 100
+
+
+class MeanDifference(ClassifierMixin, BaseEstimator):
+    """Direction of the difference of the class means of some columns."""
+
+    def __init__(self, columns=slice(None)):
+        self.columns = columns
+
+    def fit(self, X, y):
+        """Keep the difference of the two means."""
+        self.classes_ = np.unique(y)
+        X = X[:, self.columns]
+        low, high = (X[y == label].mean(axis=0) for label in self.classes_)
+        self.coef_ = high - low
+        return self
+
+    def decision_function(self, X):
+        """Projection of the rows."""
+        return X[:, self.columns] @ self.coef_
+
+
+def rows(problem, seed):
+    """Rows, labels and the columns of the two models."""
+    own, shared = PROBLEMS[problem]
+    rng = np.random.default_rng([1414, seed, *problem.encode()])
+    y = np.arange(N_ROWS) % 2
+    distances = [own, own] + ([] if shared is None else [shared])
+    blocks = [
+        rng.standard_normal((N_ROWS, OWN)) + np.outer(y, np.eye(OWN)[0] * distance)
+        for distance in distances
+    ]
+    third = list(range(2 * OWN, len(blocks) * OWN))
+    columns = [[*range(OWN), *third], [*range(OWN, 2 * OWN), *third]]
+    return np.hstack(blocks), y, columns
+
+
+def folds_of(design, seed, X, y):
+    """Training and test rows of every fold."""
+    k, r, _ = DESIGNS[design]
+    cv = RepeatedStratifiedKFold(n_splits=k, n_repeats=r, random_state=seed)
+    return list(cv.split(X, y))
+
+
+def compare(problem, design, seed):
+    """Both models over the folds of one data set."""
+    X, y, columns = rows(problem, seed)
+    folds = folds_of(design, seed, X, y)
+    scores = [
+        [MeanDifference(c).fit(X[a], y[a]).decision_function(X[b]) for a, b in folds]
+        for c in columns
+    ]
+    return compare_folds(("a", "b"), scores, folds, y == 1)
+
+
+def answers(result):
+    """P-values of the three tests, the difference and their three errors."""
+    plain = result.differences.std(ddof=1) / np.sqrt(result.df + 1)
+    errors = plain, result.standard_error, result.influence.standard_error
+    plain_p = 2 * stdtr(result.df, -abs(result.difference) / plain)
+    p = plain_p, result.pvalue, result.influence.pvalue
+    return [*map(float, p), result.difference, *map(float, errors)]
+
+
+def batch(problem, design, first, n_sets):
+    """Answers of some data sets."""
+    return [answers(compare(problem, design, first + i)) for i in range(n_sets)]
+
+
+def main(argv=None):
+    """Run every problem under every design."""
+    arguments = parse(__doc__, argv)
+    jobs = []
+    for problem in PROBLEMS:
+        for design, (_, repeats, n_sets) in DESIGNS.items():
+            if arguments.fast:
+                n_sets = 20 // repeats
+            size = min(BATCH, n_sets)
+            jobs += [(problem, design, i, size) for i in range(0, n_sets, size)]
+    found = {}
+    results = resume("compare_models", batch, jobs, arguments)
+    for (problem, design, *_), part in zip(jobs, results, strict=True):
+        found.setdefault((problem, design), []).extend(part)
+    write_table("compare_models", [summary(*of) for of in found.items()], arguments.out)
+
+
+def summary(cell, found):
+    """One row: sizes, and the errors over the spread of the difference."""
+    found = np.array(found)
+    p, gap, errors = found[:, :3], found[:, 3], found[:, 4:]
+    row = {"problem": cell[0], "design": cell[1], "data sets": len(found)}
+    spread = np.sqrt(np.mean(gap**2))  # the truth is 0
+    names = "uncorrected t", "corrected t", "influence"
+    for name, size in zip(names, (p < LEVEL).mean(axis=0), strict=True):
+        error = np.sqrt(size * (1 - size) / len(found))
+        row[name] = f"{size:.3f} ({error:.3f})"
+    row["spread of the difference"] = spread
+    for name, error in zip(names, np.sqrt((errors**2).mean(axis=0)), strict=True):
+        row[f"error / spread, {name}"] = error / spread
+    return row
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+"""What a comparison of AUCs over shared folds answers.
+
+``d_j`` is the difference of the AUCs of two models in fold j of J, n_test and n_train
+the sizes of the folds. The folds' training rows overlap, so that the d_j are not
+independent; Nadeau & Bengio's variance of their mean takes ``n_test/(n_train +
+n_test)`` for their correlation,
+
+    V = s² (1/J + n_test/n_train),    s² = Σ (d_j − d̄)²/(J − 1),
+
+and ``(d̄ − Δ)/√V`` for Student's t with J − 1 degrees of freedom: the test, the
+interval and, under a flat prior, the posterior of Δ (Corani & Benavoli).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from .._validation import check_floats, check_level, check_number, check_option, short
+from ..statistics._result import Result, aligned, shown
+from ._comparison import AUCComparison, AUCComparisons, holm
+from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+
+# Where the differences of the folds vary by less, they vary by rounding
+_ROUNDING = 64 * np.finfo(float).eps
+
+
+class PracticalProbabilities(NamedTuple):
+    """Probabilities that a model is better, equivalent or worse; their sum is 1."""
+
+    better: float
+    equivalent: float
+    worse: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValAUCComparison(Result):
+    """Difference of the cross-validated AUCs of two models over the same folds.
+
+    Made by :func:`compare_cross_val_auc`. The numbers here are those of the corrected
+    t; ``influence`` answers the same questions from the rows' influence.
+
+    Parameters
+    ----------
+    folds_a, folds_b : ndarray of shape (J,)
+        AUC of each fold.
+    test_train_ratio : float > 0
+        Rows of a test fold over its training rows: 1/(K − 1) for K folds.
+    influence : AUCComparison
+        The same difference with the standard error of the rows' influence.
+    rope : float in [0, 1), default=0.01
+        Differences up to it, in size, are practically equivalent.
+    names : tuple of two str, default=("a", "b")
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import AUCComparison, CrossValAUCComparison
+    >>> a, b = np.array([0.9, 0.8, 0.85, 0.9]), np.array([0.8, 0.8, 0.8, 0.85])
+    >>> influence = AUCComparison(0.8625, 0.8125, standard_error=0.03)
+    >>> result = CrossValAUCComparison(a, b, 1 / 3, influence)
+    >>> round(result.statistic, 2), round(result.pvalue, 2)
+    (1.6, 0.21)
+    >>> [round(p, 2) for p in result.probability(margin=0.02)]
+    [0.8, 0.15, 0.06]
+    """
+
+    folds_a: np.ndarray
+    folds_b: np.ndarray
+    test_train_ratio: float
+    influence: AUCComparison
+    rope: float = 0.01
+    names: tuple[str, str] = ("a", "b")
+
+    def __post_init__(self):
+        for name in ("folds_a", "folds_b"):
+            folds = check_floats(name, getattr(self, name))
+            if not ((folds >= 0) & (folds <= 1)).all():  # NaN does not either
+                raise ValueError(f"{name} must lie in [0, 1], got {folds.tolist()}")
+        a, b = np.shape(self.folds_a), np.shape(self.folds_b)
+        if len(a) != 1 or a != b or a[0] < 2:
+            raise ValueError(
+                "folds_a and folds_b must hold one AUC for each of two folds or more, "
+                f"got shapes {a} and {b}"
+            )
+        check_number(
+            "test_train_ratio",
+            self.test_train_ratio,
+            "be finite and > 0",
+            lambda ratio: 0 < ratio < np.inf,
+        )
+        if not isinstance(self.influence, AUCComparison):
+            raise ValueError(
+                f"influence must be an AUCComparison, got {short(self.influence)}"
+            )
+        check_number("rope", self.rope, "lie in [0, 1)", lambda rope: 0 <= rope < 1)
+
+    def __repr__(self):
+        low, high = self.confidence_interval()
+        numbers = {name: getattr(self, name) for name in ("statistic", "pvalue")}
+        numbers |= self.probability()._asdict()
+        said = ", ".join(f"{name}={shown(value)}" for name, value in numbers.items())
+        return (
+            f"CrossValAUCComparison({' - '.join(self.names)}, "
+            f"difference={self.difference:.4g}, interval95=({low:.4g}, {high:.4g}), "
+            f"{said})"
+        )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        row = {
+            "": " - ".join(self.names),
+            "difference": self.difference,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "influence_error": self.influence.standard_error,
+            "influence_pvalue": self.influence.pvalue,
+            **self.probability()._asdict(),
+        }
+        return {name: [value] for name, value in row.items()}
+
+    @property
+    def auc_a(self) -> float:
+        """Mean AUC of the first model."""
+        return float(np.mean(self.folds_a))
+
+    @property
+    def auc_b(self) -> float:
+        """Mean AUC of the second model."""
+        return float(np.mean(self.folds_b))
+
+    @property
+    def differences(self) -> np.ndarray:
+        """``d_j``, of shape (J,)."""
+        return np.asarray(self.folds_a) - np.asarray(self.folds_b)
+
+    @property
+    def difference(self) -> float:
+        """Mean difference over the folds."""
+        return float(self.differences.mean())
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom: J − 1."""
+        return len(self.differences) - 1
+
+    @property
+    def alternative(self) -> str:
+        """Of the tests, as in :class:`AUCComparison`."""
+        return self.influence.alternative
+
+    @property
+    def standard_error(self) -> float:
+        """``√{s² (1/J + n_test/n_train)}``; that of the influence where s is 0."""
+        spread = self.differences.std(ddof=1)
+        if spread <= _ROUNDING:
+            return self.influence.standard_error
+        return float(spread * np.sqrt(1 / (self.df + 1) + self.test_train_ratio))
+
+    @property
+    def statistic(self) -> float:
+        """``difference/standard_error``; 0 for 0/0."""
+        if self.standard_error == 0:
+            return float(np.sign(self.difference) * np.inf) if self.difference else 0.0
+        return self.difference / self.standard_error
+
+    @property
+    def pvalue(self) -> float:
+        """Of Student's t, for the alternative."""
+        t = self.statistic
+        if self.alternative == "two-sided":
+            return float(2 * stdtr(self.df, -abs(t)))
+        return float(stdtr(self.df, -t if self.alternative == "greater" else t))
+
+    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
+        """Limits for the difference, inside [−1, 1]; credible limits as well.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        alternative : {"two-sided", "less", "greater"}, default=None
+            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule.
+        """
+        level = check_level("confidence_level", confidence_level)
+        side = self.alternative if alternative is None else alternative
+        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
+        reach = [
+            -stdtrit(self.df, tail) * self.standard_error if tail else 2.0
+            for tail in tails
+        ]
+        return Interval(
+            float(max(self.difference - reach[0], -1.0)),
+            float(min(self.difference + reach[1], 1.0)),
+        )
+
+    def probability(self, margin=None) -> PracticalProbabilities:
+        """Posterior probabilities that the first model is better by more than a margin.
+
+        Parameters
+        ----------
+        margin : float in [0, 1), default=None
+            Half the width of the region of practical equivalence; None takes ``rope``.
+
+        Returns
+        -------
+        PracticalProbabilities
+            ``(better, equivalent, worse)``: ``P(Δ > margin)``, ``P(|Δ| ≤ margin)`` and
+            ``P(Δ < −margin)`` under Student's t around the difference.
+
+        Raises
+        ------
+        ValueError
+            If the margin lies outside [0, 1).
+        """
+        margin = self.rope if margin is None else margin
+        margin = check_number("margin", margin, "lie in [0, 1)", lambda m: 0 <= m < 1)
+        gap, error = self.difference, self.standard_error
+        if error == 0:
+            sure = gap > margin, abs(gap) <= margin, gap < -margin
+            return PracticalProbabilities(*map(float, sure))
+        near, far = (abs(gap) - margin) / error, (abs(gap) + margin) / error
+        # P(|Δ| ≤ margin) from the tails beyond 0, which keep their digits
+        tails = stdtr(self.df, near), stdtr(self.df, -near) - stdtr(self.df, -far)
+        ahead, equivalent, behind = map(float, (*tails, stdtr(self.df, -far)))
+        first, last = (ahead, behind) if gap >= 0 else (behind, ahead)
+        return PracticalProbabilities(first, equivalent, last)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValAUCComparisons(Result):
+    """Three models or more over the same folds, by pairs.
+
+    Made by :func:`compare_cross_val_auc`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the k models.
+    pairs : tuple of CrossValAUCComparison
+        All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
+        adjusted.
+    influence : AUCComparisons
+        The AUCs under the covariance of the rows' influence, with an overall test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skauc import compare_cross_val_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> trees = {f"depth {d}": DecisionTreeClassifier(max_depth=d, random_state=0)
+    ...          for d in (1, 3)}
+    >>> result = compare_cross_val_auc({"Bayes": GaussianNB(), **trees}, X, y)
+    >>> (result.adjusted_pvalues < 0.05).tolist()
+    [True, True, False]
+    """
+
+    names: tuple[str, ...]
+    pairs: tuple[CrossValAUCComparison, ...]
+    influence: AUCComparisons
+
+    def __post_init__(self):
+        k = len(self.names)
+        if k < 3 or len(self.pairs) != k * (k - 1) // 2:
+            raise ValueError(
+                "names must be three or more and pairs all of theirs, got "
+                f"{k} names and {len(self.pairs)} pairs"
+            )
+
+    def __repr__(self):
+        columns = self._columns()
+        table = [tuple(columns)]
+        table += [tuple(map(shown, row)) for row in zip(*columns.values(), strict=True)]
+        auc = ", ".join(
+            f"{name}: {value:.4g}"
+            for name, value in zip(self.names, self.auc, strict=True)
+        )
+        return f"CrossValAUCComparisons({auc})\n{aligned(table)}"
+
+    def _columns(self):
+        parts = [pair._columns() for pair in self.pairs]
+        columns = {name: [part[name][0] for part in parts] for name in parts[0]}
+        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
+        before = list(columns).index("influence_error")
+        items = list(columns.items())
+        return dict(items[:before]) | adjusted | dict(items[before:])
+
+    @property
+    def auc(self) -> np.ndarray:
+        """Mean AUC of each model, of shape (k,)."""
+        return self.influence.auc
+
+    @property
+    def adjusted_pvalues(self) -> np.ndarray:
+        """Holm's p-values of the pairs: they hold together."""
+        return holm([pair.pvalue for pair in self.pairs])

@@ -1,0 +1,214 @@
+"""Whole pipelines compared over the folds that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+
+from .._validation import check_number, check_option, check_positive, short
+from ..intervals._compare import compare_all, paired_error, same_ranking
+from ..intervals._comparison import AUCComparison
+from ..intervals._confidence_limits import ALTERNATIVES
+from ..intervals._cross_val_comparison import (
+    CrossValAUCComparison,
+    CrossValAUCComparisons,
+)
+from ._cross_val_auc import fold_influence, held_out_scores
+
+
+def compare_cross_val_auc(
+    estimators,
+    X,
+    y,
+    cv=5,
+    *,
+    rope=0.01,
+    alternative="two-sided",
+    groups=None,
+    pos_label=None,
+    params=None,
+    n_jobs=None,
+) -> CrossValAUCComparison | CrossValAUCComparisons:
+    """Compare whole Pipelines by their cross-validated AUCs over the same folds.
+
+    Answers: trained on so many rows as the folds leave, is one estimator better than
+    another, by chance or not, and by more than matters? Two answers are given.
+    **The corrected t** (``result.pvalue`` and all that stands beside it) takes the
+    folds' differences, whose training rows overlap, for equally correlated: it speaks
+    about the estimators, trained on other rows as well. **The influence of the rows**
+    (``result.influence``) is DeLong's test of the models that were trained: it knows
+    the chance in the test rows only. Costs one fit a fold and estimator.
+
+    Parameters
+    ----------
+    estimators : list of estimators, list of (name, estimator), or dict
+        Two or more classifiers with ``decision_function`` or ``predict_proba``, or
+        regressors on two numbers. Cloned. In a list without names they are called by
+        their places, "0", "1", ….
+    X : array-like or sparse matrix of shape (n, n_features)
+    y : array-like of shape (n,)
+        Labels of two classes.
+    cv : int or splitter, default=5
+        As in :func:`sklearn.model_selection.cross_validate`, of two folds or more;
+        split once, so that all estimators see the same rows. Ten times repeated
+        10-fold cross-validation makes the corrected t repeatable.
+    rope : float in [0, 1), default=0.01
+        Region of practical equivalence: differences up to it, in size, do not matter.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Of ``AUC_a − AUC_b``; for three estimators or more only two-sided.
+    groups : array-like of shape (n,), default=None
+        For splitters that need them. They do not enter the variance.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+    params : dict, default=None
+        Passed to ``fit`` of every estimator, as in ``cross_validate``.
+    n_jobs : int, default=None
+
+    Returns
+    -------
+    CrossValAUCComparison
+        For two estimators: ``difference``, ``statistic``, ``pvalue``,
+        ``confidence_interval()``, ``probability(margin)``, ``influence``.
+    CrossValAUCComparisons
+        For three or more: ``pairs`` with Holm's ``adjusted_pvalues``, ``influence``
+        with an overall test.
+
+    Raises
+    ------
+    TypeError
+        If an estimator has no score: none of the two and no ``predict`` either.
+    ValueError
+        If there are fewer than two estimators or folds, names repeat each other, a
+        test fold holds fewer than two rows of a class, or an option breaks its rule.
+
+    Notes
+    -----
+    With the differences d_j of J folds and their variance s², ``t = d̄/√{s² (1/J +
+    n_test/n_train)}`` has Student's distribution with J − 1 degrees of freedom, and
+    ``d̄ + t √{…}`` is the posterior of the difference. The n_test/n_train is exact where
+    the correlation of two folds is ``n_test/(n_train + n_test)``; no estimate of it
+    from the folds is unbiased (Bengio & Grandvalet 2004). Row i adds
+    ``Σ_v (V_i − A_v)/(V n_{c,v})`` to each AUC (see :func:`cross_val_auc`); the sum of
+    the squared differences of two models is the variance of ``influence``, averaged
+    over the repetitions that test a row. Where all d_j are equal the influence's error
+    stands for s.
+
+    References
+    ----------
+    Nadeau & Bengio (2003), https://doi.org/10.1023/A:1024068626366; Bouckaert & Frank
+    (2004), https://doi.org/10.1007/978-3-540-24775-3_3; Corani & Benavoli (2015),
+    https://doi.org/10.1007/s10994-015-5486-z; Benavoli, Corani, Demšar & Zaffalon
+    (2017), https://jmlr.org/papers/v18/16-305.html; LeDell, Petersen & van der Laan
+    (2015), https://doi.org/10.1214/15-EJS1035; Bengio & Grandvalet (2004),
+    https://jmlr.org/papers/v5/grandvalet04a.html
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.model_selection import RepeatedStratifiedKFold
+    >>> from sklearn.svm import SVC
+    >>> from skauc import compare_cross_val_auc
+    >>> X, y = make_moons(noise=0.352, random_state=1, n_samples=100)
+    >>> cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    >>> kernels = {"rbf": SVC(), "linear": SVC(kernel="linear")}
+    >>> result = compare_cross_val_auc(kernels, X, y, cv)
+    >>> round(result.difference, 3), round(result.pvalue, 2)
+    (0.01, 0.45)
+    >>> round(result.probability(margin=0).better, 2)
+    0.77
+    """
+    names, models = _named(estimators)
+    check_option("alternative", alternative, ALTERNATIVES)
+    check_number("rope", rope, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    if len(models) > 2 and alternative != "two-sided":
+        raise ValueError(
+            "alternative must be 'two-sided' for more than two estimators, got "
+            f"{alternative!r}"
+        )
+    positive = check_positive(y, pos_label=pos_label)
+    X, y, groups = indexable(X, y, groups)
+    folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
+    if len(folds) < 2:
+        raise ValueError(f"cv must make two folds or more, got {len(folds)}")
+    scores = [
+        held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
+        for model in models
+    ]
+    return compare_folds(names, scores, folds, positive, rope, alternative)
+
+
+def compare_folds(names, scores, folds, positive, rope=0.01, alternative="two-sided"):
+    """Comparison of scores of the test rows of shared folds.
+
+    Parameters
+    ----------
+    names : sequence of k str
+    scores : list of k lists of ndarray
+        For each model and fold the scores of its test rows.
+    folds : list of (train, test)
+    positive : ndarray of bool of shape (n,)
+    rope : float
+    alternative : str
+
+    Returns
+    -------
+    CrossValAUCComparison or CrossValAUCComparisons
+    """
+    trains, tests = zip(*folds, strict=True)
+    parts = [fold_influence(score, tests, positive) for score in scores]
+    auc, U = (np.array(part) for part in zip(*parts, strict=True))
+    means = auc.mean(axis=1)
+    smaller = int(min(positive.sum(), (~positive).sum()))
+
+    def influence(i, j):
+        def same():
+            return all(map(same_ranking, scores[i], scores[j]))
+
+        error = paired_error(((U[i] - U[j]) ** 2).sum(), same, smaller)
+        return AUCComparison(
+            float(means[i]), float(means[j]), error, alternative=alternative
+        )
+
+    def compare(i, j, of_rows):
+        ratio = sum(map(len, tests)) / sum(map(len, trains))
+        return CrossValAUCComparison(
+            auc[i], auc[j], ratio, of_rows, float(rope), (names[i], names[j])
+        )
+
+    if len(names) == 2:
+        return compare(0, 1, influence(0, 1))
+    overall = compare_all(means, U @ U.T, smaller, influence)
+    order = combinations(range(len(names)), 2)
+    pairs = (compare(*ij, of) for ij, of in zip(order, overall.pairs, strict=True))
+    return CrossValAUCComparisons(tuple(names), tuple(pairs), overall)
+
+
+def _named(estimators):
+    """Names and estimators; those of a list are called by their places."""
+    if isinstance(estimators, Mapping):
+        pairs = list(estimators.items())
+    elif isinstance(estimators, list | tuple):
+        pairs = [
+            entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
+            for place, entry in enumerate(estimators)
+        ]
+    else:
+        raise ValueError(
+            f"estimators must be a list or a dict, got {short(estimators)}"
+        )
+    if len(pairs) < 2:
+        raise ValueError(f"estimators must be two or more, got {len(pairs)}")
+    names, models = [str(name) for name, _ in pairs], [model for _, model in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"estimators must have different names, got {name!r} more than once"
+            )
+    for model in models:
+        if not hasattr(model, "fit") or isinstance(model, type):
+            raise ValueError(f"estimators must have a fit method, got {short(model)}")
+    return names, models
