@@ -19,22 +19,40 @@ from paper_runs import parse, resume
 from results_table import write_table
 from scipy.special import stdtr
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 from skauc.model_selection._compare_cross_val_auc import compare_folds
 
-N_ROWS, OWN, SHARED = 100, 10, 10  # rows, features of a block
+BLOCK = 10  # features of a block
 LEVEL = 0.05
-PROBLEMS = {  # distance of the class means in a block of its own, and in a shared one
-    "noise": (0.0, None),
-    "signal": (1.2, None),
-    "signal, half of the features shared": (0.85, 0.85),
+PROBLEMS = {  # rows, distance of the class means in an own and in a shared block
+    "noise": (100, 0.0, None),
+    "signal": (100, 1.2, None),
+    "signal, half of the features shared": (100, 0.85, 0.85),
+    "signal, 400 rows": (400, 1.2, None),
 }
-DESIGNS = {  # folds, repetitions, data sets
-    "5-fold": (5, 1, 4000),
-    "10-fold": (10, 1, 4000),
-    "10 x 10-fold": (10, 10, 2000),
+DESIGNS = {  # splitter, data sets
+    "5-fold": (lambda seed: StratifiedKFold(5, shuffle=True, random_state=seed), 4000),
+    "10-fold": (
+        lambda seed: StratifiedKFold(10, shuffle=True, random_state=seed),
+        4000,
+    ),
+    "15 random splits, a tenth tested": (
+        lambda seed: StratifiedShuffleSplit(15, test_size=0.1, random_state=seed),
+        4000,
+    ),
+    "10 x 10-fold": (
+        lambda seed: RepeatedStratifiedKFold(
+            n_splits=10, n_repeats=10, random_state=seed
+        ),
+        1000,
+    ),
 }
+FAST = 20  # data sets of a small run
 BATCH = 100
 
 
@@ -59,30 +77,24 @@ class MeanDifference(ClassifierMixin, BaseEstimator):
 
 def rows(problem, seed):
     """Rows, labels and the columns of the two models."""
-    own, shared = PROBLEMS[problem]
+    n, own, shared = PROBLEMS[problem]
     rng = np.random.default_rng([1414, seed, *problem.encode()])
-    y = np.arange(N_ROWS) % 2
+    y = np.arange(n) % 2
     distances = [own, own] + ([] if shared is None else [shared])
     blocks = [
-        rng.standard_normal((N_ROWS, OWN)) + np.outer(y, np.eye(OWN)[0] * distance)
+        rng.standard_normal((n, BLOCK)) + np.outer(y, np.eye(BLOCK)[0] * distance)
         for distance in distances
     ]
-    third = list(range(2 * OWN, len(blocks) * OWN))
-    columns = [[*range(OWN), *third], [*range(OWN, 2 * OWN), *third]]
+    first, second, third = (list(range(k, k + BLOCK)) for k in (0, BLOCK, 2 * BLOCK))
+    third = [] if shared is None else third
+    columns = [first + third, second + third]
     return np.hstack(blocks), y, columns
-
-
-def folds_of(design, seed, X, y):
-    """Training and test rows of every fold."""
-    k, r, _ = DESIGNS[design]
-    cv = RepeatedStratifiedKFold(n_splits=k, n_repeats=r, random_state=seed)
-    return list(cv.split(X, y))
 
 
 def compare(problem, design, seed):
     """Both models over the folds of one data set."""
     X, y, columns = rows(problem, seed)
-    folds = folds_of(design, seed, X, y)
+    folds = list(DESIGNS[design][0](seed).split(X, y))
     scores = [
         [MeanDifference(c).fit(X[a], y[a]).decision_function(X[b]) for a, b in folds]
         for c in columns
@@ -109,9 +121,8 @@ def main(argv=None):
     arguments = parse(__doc__, argv)
     jobs = []
     for problem in PROBLEMS:
-        for design, (_, repeats, n_sets) in DESIGNS.items():
-            if arguments.fast:
-                n_sets = 20 // repeats
+        for design, (_, n_sets) in DESIGNS.items():
+            n_sets = FAST if arguments.fast else n_sets
             size = min(BATCH, n_sets)
             jobs += [(problem, design, i, size) for i in range(0, n_sets, size)]
     found = {}
