@@ -131,6 +131,8 @@ def compare_cross_val_auc(
         )
     positive = check_positive(y, pos_label=pos_label)
     X, y, groups = indexable(X, y, groups)
+    if isinstance(cv, bytes):  # has a method ``split``, as a splitter
+        raise ValueError(f"cv must be a number, a splitter or folds, got {cv!r}")
     folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
     if len(folds) < 2:
         raise ValueError(f"cv must make two folds or more, got {len(folds)}")
