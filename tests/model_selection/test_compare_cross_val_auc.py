@@ -225,6 +225,8 @@ def test_pairs_are_those_of_two_models():
     result = compare_cross_val_auc(MODELS, X, Y, CV, rope=0.02)
     assert isinstance(result, CrossValAUCComparisons)
     assert result.names == tuple(MODELS)
+    assert result.pairs[0].probability() == result.pairs[0].probability(0.02)
+    assert result.pairs[0].probability() != result.pairs[0].probability(0.01)
     for pair, (a, b) in zip(result.pairs, combinations(MODELS, 2), strict=True):
         two = {a: MODELS[a], b: MODELS[b]}
         assert pair == compare_cross_val_auc(two, X, Y, CV, rope=0.02)
