@@ -101,8 +101,8 @@ def compare_cross_val_auc(
     to .07 of the data sets for repeated folds or random splits, in .01 to .03 for K
     folds once (100 and 400 rows), and in too many, .06 to .14, where there is nothing
     to learn. The influence leaves out the chance in the training rows: .05 to .06 with
-    400 rows, .07 to .14 with 100. The folds' t as it is: .06 to .64
-    (``benchmarks/compare_models.py``).
+    400 rows, .07 to .14 with 100, up to .21 with nothing to learn. The folds' t as it
+    is: .06 to .64 (``benchmarks/compare_models.py``).
 
     References
     ----------
