@@ -26,12 +26,18 @@ def _check_kinds(labels):
         next((kind for kind in (str, Real) if isinstance(label, kind)), type(label))
         for label in labels
     }
-    missing = [label for label in labels if label is None or label != label]
+    missing = [label for label in labels if _is_missing(label)]
     if missing or len(kinds) > 1:
         raise ValueError(
             "y must hold labels of one kind without missing values, got "
             f"{missing[:1] or labels[:3]}"
         )
+
+
+def _is_missing(label):
+    """None, nan or NaT; an array or pandas.NA has no truth value, and is a kind."""
+    differs = label != label
+    return label is None or (isinstance(differs, bool | np.bool_) and bool(differs))
 
 
 def check_classes(y, *, binary=False):

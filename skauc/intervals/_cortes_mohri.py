@@ -121,7 +121,9 @@ def _adaptive_interval(m, n, k0, confidence_level):
     rate = (k0 + 0.5) / (N + 1)
     sd = sqrt(N * rate * (1 - rate))
     k, step = _plausible_errors(k0, N, sd)
-    probability = step * binom.pmf(k, N, rate)
+    # They sum to 1, but scipy's to 1.02 before 1.17 where N is beyond 1e15
+    probability = binom.pmf(k, N, rate)
+    probability /= probability.sum()
     mean, variance = cortes_mohri_moments(m, n, k)
 
     def risks(width):

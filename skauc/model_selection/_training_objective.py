@@ -197,7 +197,10 @@ def _l2_only(model):
         return True
     ratio = model.l1_ratio_ if hasattr(model, "l1_ratio_") else model.l1_ratio
     ratio = np.ravel(ratio)[0] if np.size(ratio) else None
-    return model.penalty in ("deprecated", "l2", None, "none") and ratio in (None, 0)
+    # A penalty that is named rules, before and after scikit-learn 1.8
+    return model.penalty in ("l2", None, "none") or (
+        model.penalty == "deprecated" and ratio in (None, 0)
+    )
 
 
 def _logistic(model, Z, positive, sample_weight):

@@ -175,7 +175,7 @@ class AUCPosterior(AUCDistribution):
         -------
         float
         """
-        if scale not in ("auc", "probit"):
+        if not isinstance(scale, str) or scale not in ("auc", "probit"):
             raise ValueError(f"scale must be 'auc' or 'probit', got {scale!r}")
         probit = self.choice_probit
         if probit is None:

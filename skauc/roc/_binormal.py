@@ -103,8 +103,8 @@ class BinormalROC(ROCCurve):
             df = neg.n + pos.n - 2
             if df <= 0:
                 raise ValueError(
-                    "the classes must hold more than 2 rows together for a pooled "
-                    f"variance, got {neg.n + pos.n:g}"
+                    "the negative and the positive class must hold more than 2 rows "
+                    f"together for a pooled variance, got {neg.n + pos.n:g}"
                 )
             std_neg = std_pos = np.sqrt((neg.scatter + pos.scatter) / df)
         else:

@@ -177,6 +177,10 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
     mixed = np.array([None, "a"], object)[y.astype(int)]
     with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
         kind().fit(X, mixed)
+    arrays = np.empty(len(X), object)
+    arrays[:] = [np.array([0.5, 0.5]), *(int(label) for label in y[1:])]
+    with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[array"):
+        kind().fit(X, arrays)
     with pytest.raises(ValueError, match=r"priors must be non-negative, got \[-1, 2\]"):
         kind(priors=[-1, 2]).fit(X, y)
     for priors in ([1.0], {}, "x"):

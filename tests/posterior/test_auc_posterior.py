@@ -705,3 +705,6 @@ def test_level_errors():
             posterior.interval(bad)
     with pytest.raises(ValueError, match=r"q must lie in \[0, 1\], got -0.1"):
         posterior.ppf(-0.1)
+    for bad in ("odds", np.array([0.5, 0.5])):
+        with pytest.raises(ValueError, match="scale must be 'auc' or 'probit', got"):
+            posterior.choice(bad)

@@ -59,11 +59,12 @@ def test_partial_auc(curve, max_fpr):
     )[0]
     got = BinormalROC(*curve).partial_auc(max_fpr)
     assert got == pytest.approx(area, rel=1e-8, abs=0)
-    # the bivariate normal probability (scipy's own integration: 1e-6)
+    # the bivariate normal probability (scipy's own: random points before 1.17,
+    # to 1e-5)
     a, b = (m1 - m0) / s1, s0 / s1
     rho, root = -b / np.hypot(1, b), np.hypot(1, b)
     both = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]], allow_singular=True)
-    assert got == pytest.approx(both.cdf([a / root, stats.norm.ppf(max_fpr)]), abs=2e-6)
+    assert got == pytest.approx(both.cdf([a / root, stats.norm.ppf(max_fpr)]), abs=5e-5)
 
 
 def test_partial_auc_against_mpmath():
@@ -329,5 +330,5 @@ def test_error_texts():
         BinormalROC.from_moments(one, two)
     with pytest.raises(ValueError, match=r"positive class .* got 1; equal_variance"):
         BinormalROC.from_moments(two, one)
-    with pytest.raises(ValueError, match=r"more than 2 rows together .* got 2"):
+    with pytest.raises(ValueError, match=r"positive class .* 2 rows together .* got 2"):
         BinormalROC.from_moments(one, one, equal_variance=True)
