@@ -319,8 +319,15 @@ def test_wide_fits_are_scikit_learns(K, fit_intercept, class_weight):
     X, y = wide(K=K)
     weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
     params = {"C": 0.3, "fit_intercept": fit_intercept, "class_weight": class_weight}
+    if class_weight == "balanced":  # scikit-learn counts weighted rows since 1.7
+        class_weight = dict(enumerate(weight.sum() / K / np.bincount(y, weight)))
     theirs = LogisticRegression(
-        **params, solver="newton-cholesky", tol=1e-12, max_iter=500
+        C=0.3,
+        fit_intercept=fit_intercept,
+        class_weight=class_weight,
+        solver="newton-cholesky",
+        tol=1e-12,
+        max_iter=500,
     ).fit(X, y, weight)
     ours = IRLSLogisticRegression(**params, tol=1e-12).fit(X, y, weight)
     assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-8, abs=1e-10)

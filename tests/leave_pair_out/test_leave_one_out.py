@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
+from sklearn_versions import l1_part
 
 from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._estimate import leave_pair_out
@@ -64,7 +65,7 @@ def test_pooled_scores_agree_with_leave_pair_out(share):
 def test_l1_leaves_the_active_features():
     X, positive = _rows(60, 8)
     model = LogisticRegression(
-        l1_ratio=1.0, solver="saga", C=0.3, tol=1e-8, max_iter=100_000
+        solver="saga", C=0.3, tol=1e-8, max_iter=100_000, **l1_part(1.0)
     ).fit(X, positive)
     fit = training_objective(model, X, positive)
     on = fit.w != 0

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
+from sklearn_versions import l1_part
 
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
@@ -14,11 +15,11 @@ from skauc.model_selection._refit_objective import training_objective
 
 TIGHT = {"tol": 1e-9, "max_iter": 1_000_000}
 SPARSE = [
-    LogisticRegression(l1_ratio=1.0, solver="liblinear", C=0.3, **TIGHT),
-    LogisticRegression(l1_ratio=1.0, solver="saga", C=0.2, **TIGHT),
-    LogisticRegression(l1_ratio=0.5, solver="saga", C=0.1, **TIGHT),
+    LogisticRegression(solver="liblinear", C=0.3, **TIGHT, **l1_part(1.0)),
+    LogisticRegression(solver="saga", C=0.2, **TIGHT, **l1_part(1.0)),
+    LogisticRegression(solver="saga", C=0.1, **TIGHT, **l1_part(0.5)),
     LogisticRegression(
-        l1_ratio=1.0, solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT
+        solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT, **l1_part(1.0)
     ),
     LinearSVC(penalty="l1", C=0.1, class_weight="balanced", **TIGHT),
     LinearSVC(penalty="l1", C=0.1, fit_intercept=False, **TIGHT),
@@ -92,7 +93,7 @@ def test_stochastic_gradient_descent_is_taken_to_its_optimum(loss):
 
 def test_features_that_are_not_sparse_are_left_to_true_refits():
     X, positive = _rows(20, 80)
-    model = LogisticRegression(l1_ratio=1e-6, solver="saga", max_iter=20_000)
+    model = LogisticRegression(solver="saga", max_iter=20_000, **l1_part(1e-6))
     fit = training_objective(model.fit(X, positive), X, positive)
     assert refit_elastic_net(fit, X, positive, bootstrap_counts(positive, 2)) is None
 

@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC, LinearSVC
+from sklearn_versions import l1_part
 
 from skauc import GaussianAUCClassifier
 from skauc.leave_pair_out import _second_source
@@ -29,9 +30,9 @@ SMOOTH = [
     RidgeClassifier(alpha=3.0),
 ]
 L1 = [
-    LogisticRegression(l1_ratio=1.0, solver="saga", C=0.2, **TIGHT),
+    LogisticRegression(solver="saga", C=0.2, **TIGHT, **l1_part(1.0)),
     LogisticRegression(
-        l1_ratio=1.0, solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT
+        solver="liblinear", C=0.5, intercept_scaling=4.0, **TIGHT, **l1_part(1.0)
     ),
 ]
 
@@ -207,7 +208,9 @@ def test_no_bootstrap_where_its_samples_interpolate(model, shape, method):
 
 def test_what_is_left_to_true_refits(monkeypatch):
     X, positive = design(30, 60)
-    weak = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=1e4).fit(X, positive)
+    weak = LogisticRegression(solver="liblinear", C=1e4, **l1_part(1.0)).fit(
+        X, positive
+    )
     fit = training_objective(weak, X, positive)
     assert second_source(replace(fit, w=np.ones(60)), X, positive) is None
     hinge = replace(fit, loss="hinge", w=np.eye(60)[0])

@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn_versions import l1_part
 
 from skauc import (
     GaussianAUCClassifier,
@@ -211,14 +212,13 @@ def test_singular_discriminant_has_no_leave_pair_out():
     assert leave_pair_out_estimate(model, X, y) is None
 
 
-@pytest.mark.filterwarnings("ignore:l1_ratio parameter is only used")
 @pytest.mark.parametrize(
     "model",
     [
         Perceptron(),
         SGDClassifier(loss="log_loss", random_state=0),
-        LogisticRegression(l1_ratio=1.0, solver="liblinear"),
-        LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000),
+        LogisticRegression(solver="liblinear", **l1_part(1.0)),
+        LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
         LinearSVC(loss="hinge", max_iter=100000),
         LinearSVC(penalty="l1", max_iter=100000),
         RidgeClassifier(positive=True),
@@ -254,7 +254,7 @@ def test_unknown_objectives_have_no_leave_pair_out(model):
         (IRLSLogisticRegression(), "separated classes have no optimum"),
         (LogisticRegression(C=np.inf), "separated classes have no optimum"),
         (
-            LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000),
+            LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
             "its penalty is not L2 alone",
         ),
         (LinearSVC(loss="hinge", max_iter=100000), "loss='hinge' with penalty='l2'"),

@@ -55,7 +55,7 @@ def told(model, X, y, weight=None):
 TOLD = [
     LogisticRegression(),
     LogisticRegression(solver="saga", max_iter=2000),
-    LogisticRegression(solver="liblinear", l1_ratio=0.0),
+    LogisticRegression(solver="liblinear"),
     LinearSVC(),
     SVC(kernel="linear"),
     RidgeClassifier(),
