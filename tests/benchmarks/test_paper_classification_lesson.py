@@ -140,7 +140,8 @@ def test_pima(data_dir, tmp_path):
     assert len(rows) == 33
     # scikit-learn's denominator, n for n − 2 (since 1.9.1), moves one row over LDA's
     # boundary
-    assert [row["quantity"] for row in rows if row["agrees"] == "no"] in (
+    moved = [row["quantity"] for row in rows if row["agrees"] == "no"]
+    assert moved in (
         [],
         ["LDA (scikit-learn), error %", "LDA (scikit-learn), sensitivity %"],
     )
@@ -151,7 +152,7 @@ def test_pima(data_dir, tmp_path):
     errors = {name: round(float(row["error %"]) * 7.68) for name, row in by.items()}
     assert errors["logistic (IRLS)"] == 216
     assert errors["LDA (n - 2)"] == 217
-    assert errors["LDA (scikit-learn)"] == 216
+    assert errors["LDA (scikit-learn)"] == (216 if moved else 217)
     assert errors["QDA"] == 223
     assert errors["1-NN"] == 0
     for name in ("LDA (n - 2)", "QDA"):  # analytic against empirical: √(A(1 − A)/268)
