@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from model_oracles import newcombe
 from scipy import stats
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from skauc.adaptive._join import (
@@ -35,19 +36,52 @@ def test_pool_is_a_mixture_by_draws(rng):
     assert variance == pytest.approx(drawn.var(), abs=2e-3)
 
 
+def hanley(z, *sizes):
+    return newcombe(ndtr(z), *sizes) / stats.norm.pdf(z) ** 2
+
+
 def test_weight_and_estimate_by_hand():
-    m, s_m2, z = 0.4, 0.05, 1.0
-    s_b2 = newcombe(ndtr(z), 40, 60) / stats.norm.pdf(z) ** 2
+    m, s_m2, z = 0.6, 0.05, 1.0
+    s_b2 = hanley(z, 40, 60)
     got = join(m, s_m2, z, 40, 60)
     w = (0.01 + s_m2) / (0.01 + s_m2 + s_b2)
     assert got.weight == pytest.approx(w)
     assert got.estimate == pytest.approx((1 - w) * m + w * z)
-    assert got.choice == pytest.approx(0.7)
+    assert got.choice == pytest.approx(0.8)
     # errors that move together: the deviation of the sum is the sum of deviations
     e = got.estimate
     at_e = np.sqrt(newcombe(ndtr(e), 40, 60)) / stats.norm.pdf(e)
     want = (2 - w) * (w * at_e + (1 - w) * np.sqrt(0.06))
     assert got.deviation == pytest.approx(want)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_model_that_is_contradicted_misfits_as_much_as_makes_two_deviations(sign):
+    m, s_m2, z, sizes = sign * 0.1, 0.01, sign * 1.1, (20, 30)
+    s_b2 = hanley(z, *sizes)
+    t2 = brentq(lambda t2: 2 * np.sqrt(t2 + s_m2 + s_b2) - 1.0, 0, 9)
+    assert t2 > 0.01
+    w = (t2 + s_m2) / (t2 + s_m2 + s_b2)
+    got = join(m, s_m2, z, *sizes)
+    assert got.weight == pytest.approx(w)
+    assert got.estimate == pytest.approx(m + w * (z - m))
+    assert got.choice == pytest.approx((m + z) / 2)
+    at_e = np.sqrt(hanley(got.estimate, *sizes))
+    want = (2 - w) * (w * at_e + (1 - w) * np.sqrt(t2 + s_m2))
+    assert got.deviation == pytest.approx(want)
+
+
+def test_a_source_within_two_deviations_does_not_change_the_misfit():
+    m, s_m2, sizes = 0.1, 0.01, (20, 30)
+
+    def excess_of(z):  # of the disagreement over two deviations
+        return z - m - 2 * np.sqrt(0.01 + s_m2 + hanley(z, *sizes))
+
+    edge = brentq(excess_of, 0.1, 1.2)
+    below, above = (edge - 0.02, edge + 0.02)
+    plain = [0.02 / (0.02 + hanley(z, *sizes)) for z in (below, above)]
+    assert join(m, s_m2, below, *sizes).weight == pytest.approx(plain[0])
+    assert join(m, s_m2, above, *sizes).weight > 1.05 * plain[1]
 
 
 def test_a_better_source_never_lowers_the_estimate():
@@ -56,11 +90,16 @@ def test_a_better_source_never_lowers_the_estimate():
         estimate = [join(m, 0.03, value, 20, 30).estimate for value in z]
         assert np.all(np.diff(estimate) > -1e-3)  # the way has 64 steps
         assert estimate[-1] > estimate[100]
-    # by the formula alone it would, of 50 rows: .9 says more than 1
-    s_b2 = [newcombe(ndtr(x), 20, 30) / stats.norm.pdf(x) ** 2 for x in z[[180, 200]]]
-    near, far = 0.04 / (0.04 + np.array(s_b2)) * z[[180, 200]]
-    assert near > far
-    assert join(0.0, 0.03, z[200], 20, 30).estimate >= near
+    # by the formula alone it would, with 5 positives: .97 contradicts, 1 does not
+    m, s_m2, sizes = 0.3, 0.001, (95, 5)
+    z = probit_of(np.linspace(0.6, 1, 81), 100)
+    s_b2 = hanley(z, *sizes)
+    model = np.maximum(0.01 + s_m2, (z - m) ** 2 / 4 - s_b2)
+    alone = m + model / (model + s_b2) * (z - m)
+    assert alone[-1] < alone.max() - 0.3
+    got = [join(m, s_m2, value, *sizes).estimate for value in z]
+    assert np.all(np.diff(got) > -0.01)
+    assert got[-1] == pytest.approx(alone.max(), abs=0.01)
 
 
 def test_few_refits_have_little_to_say_about_contrasts():
@@ -69,10 +108,10 @@ def test_few_refits_have_little_to_say_about_contrasts():
 
 
 def test_a_model_that_does_not_know_leaves_the_word_to_the_source():
-    sure, unsure = (join(0.0, s, 1.0, 50, 50) for s in (1e-4, 100.0))
-    assert sure.weight < 0.3
+    sure, unsure = (join(0.0, s, 0.3, 50, 50) for s in (1e-4, 100.0))
+    assert sure.weight < 0.35
     assert unsure.weight > 0.999
-    assert unsure.estimate == pytest.approx(1, abs=1e-3)
+    assert unsure.estimate == pytest.approx(0.3, abs=1e-3)
 
 
 @pytest.mark.parametrize(("n", "widest"), [(10**4, 1.2), (10**6, 1.03)])
@@ -108,10 +147,14 @@ def test_which_class_is_called_positive_does_not_matter():
 
 
 def test_level_is_the_mean_of_weighted_disagreements():
+    # the first source contradicts the model
     m, s_m2, z = np.array([0.2, 0.5]), np.array([0.02, 0.08]), np.array([0.9, 0.4])
-    s_b2 = newcombe(ndtr(z), 25, 35) / stats.norm.pdf(z) ** 2
-    w = (0.01 + s_m2) / (0.01 + s_m2 + s_b2)
+    s_b2 = hanley(z, 25, 35)
+    t2 = np.maximum(0.01, (z - m) ** 2 / 4 - s_m2 - s_b2)
+    assert t2[0] > t2[1] == 0.01
+    w = (t2 + s_m2) / (t2 + s_m2 + s_b2)
     level = reference_level(m, s_m2, z, 25, 35)
+    assert level.misfit == pytest.approx(t2.mean())
     assert level.shift == pytest.approx((w[0] * 0.7 - w[1] * 0.1) / 2)
     assert level.weight == pytest.approx(w.mean())
     assert level.disagreement == pytest.approx((0.7 - 0.1) / 2)
@@ -119,7 +162,8 @@ def test_level_is_the_mean_of_weighted_disagreements():
     assert got.estimate == pytest.approx(1.1 + level.shift)
     assert got.choice == pytest.approx(1.1 + 0.5 * (0.7 - 0.1) / 2)
     at_e = np.sqrt(newcombe(ndtr(got.estimate), 25, 35)) / stats.norm.pdf(got.estimate)
-    want = (2 - level.weight) * (level.weight * at_e + (1 - level.weight) * 0.2)
+    of_model = np.sqrt(t2.mean() + 0.03)
+    want = (2 - level.weight) * (level.weight * at_e + (1 - level.weight) * of_model)
     assert got.deviation == pytest.approx(want)
 
 
