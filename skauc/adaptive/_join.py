@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 # Sources: table of constants in skauc.adaptive.
 MISFIT = 0.1  # s₀; .05 is equal, .2 costs MAE .064 (.016) on few signals
-CONTRADICTION = 2.0  # standard deviations that m and z may be apart; 1.5, 2.5: equal
+CONTRADICTION = 2.0  # standard deviations that m and z may be apart
 CONTRAST = 0.5  # w_c; loss by choice equal from .3 to .7, on few signals .80 at 0
 ENOUGH_REFITS = 20  # R at which a second source may say w_c of the contrasts
 _BOUND = 8.0  # probits beyond 1 − 6e-16 of the model only drown the second source
@@ -89,7 +89,21 @@ def source_variance(probit, n_neg, n_pos):
     return spread / (n_neg * n_pos) / norm.pdf(probit) ** 2
 
 
-def join(m, s_m2, z, n_neg, n_pos, *, n_refits=ENOUGH_REFITS, excess=1.0) -> Joined:
+def misfit(m, s_m2, z, n_neg, n_pos, *, excess=1.0, sign=1.0):
+    """t²: s₀², or the least at which m and z are two standard deviations apart.
+
+    A model that the rows left out contradict has missed more than s₀. They are asked
+    as of any hypothesis: with s_b² at m. An AUC of the wrong side of ½, which rows left
+    out have by chance, says no more than ½ against it; ``sign`` is that of xᵀd.
+    """
+    apart = sign * np.maximum(sign * np.asarray(z), 0) - m
+    source = excess * source_variance(np.clip(m, -_BOUND, _BOUND), n_neg, n_pos)
+    return np.maximum(MISFIT**2, (apart / CONTRADICTION) ** 2 - s_m2 - source)
+
+
+def join(
+    m, s_m2, z, n_neg, n_pos, *, n_refits=ENOUGH_REFITS, excess=1.0, sign=1.0
+) -> Joined:
     """Posterior from the model and a second source of one candidate.
 
     Parameters
@@ -103,24 +117,28 @@ def join(m, s_m2, z, n_neg, n_pos, *, n_refits=ENOUGH_REFITS, excess=1.0) -> Joi
         Refits behind z.
     excess : float, default=1.0
         Variance of z as a multiple of Hanley and McNeil's.
+    sign : {1.0, -1.0}, default=1.0
+        Of the difference of the class means along the direction.
 
     Returns
     -------
     Joined
     """
-    weight, misfit = _weight(m, s_m2, z, n_neg, n_pos, excess)
+    model = s_m2 + misfit(m, s_m2, z, n_neg, n_pos, excess=excess, sign=sign)
+    weight = _weight(m, model, z, n_neg, n_pos, excess)
     estimate = m + weight * (z - m)
     contrast = CONTRAST * min(1.0, n_refits / ENOUGH_REFITS)
-    deviation = _deviation(estimate, weight, misfit + s_m2, n_neg, n_pos, excess)
+    deviation = _deviation(estimate, weight, model, n_neg, n_pos, excess)
     return Joined(estimate, deviation, m + contrast * (z - m), weight)
 
 
 def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
     """Level from L reference models: m, s_m² and the source z of each, (L,)."""
     m, s_m2, z = np.asarray(m), np.asarray(s_m2), np.asarray(z)
-    weight, misfit = _weight(m, s_m2, z, n_neg, n_pos)
+    missed = misfit(m, s_m2, z, n_neg, n_pos)
+    weight = _weight(m, missed + s_m2, z, n_neg, n_pos)
     apart = z - m
-    means = (apart.mean(), np.mean(weight * apart), weight.mean(), misfit.mean())
+    means = (apart.mean(), np.mean(weight * apart), weight.mean(), missed.mean())
     return Level(*map(float, means))
 
 
@@ -142,25 +160,18 @@ def alone(m, s_m2) -> Joined:
     return Joined(m, 2 * np.sqrt(s_m2), m, 0.0)
 
 
-def _weight(m, s_m2, z, n_neg, n_pos, excess=1.0):
-    """``w = (t² + s_m²)/(t² + s_m² + s_b²)`` and t², s_b² at z or before it.
-
-    t² is s₀², or the least at which m and z are two standard deviations apart: a model
-    that the rows left out contradict has missed more than s₀.
+def _weight(m, model, z, n_neg, n_pos, excess=1.0):
+    """``w = model/(model + s_b²)``, s_b² at z or where a source says more on the way.
 
     s_b² grows faster than z where an AUC is near 1: ``w (z − m)`` would fall again, and
-    a better source would lower the estimate. So both are those of the z' between m and
-    z where ``w(z')(z' − m)`` is largest.
+    a better source would lower the estimate. So it is the largest of
+    ``w(z')(z' − m)``, z' between m and z.
     """
     share = np.linspace(0, 1, _WAY)[1:, None]
-    apart = np.atleast_1d(share * (z - m))
-    source = source_variance(np.clip(m + apart, -_BOUND, _BOUND), n_neg, n_pos) * excess
-    least = (apart / CONTRADICTION) ** 2 - s_m2 - source
-    misfit = np.maximum(MISFIT**2, least)
-    said = share * (misfit + s_m2) / (misfit + s_m2 + source)
-    largest = said.argmax(axis=0)[None]
-    weight, misfit = (np.take_along_axis(x, largest, 0)[0] for x in (said, misfit))
-    return (weight, misfit) if np.ndim(m) else (float(weight[0]), float(misfit[0]))
+    there = np.clip(np.atleast_1d(m + share * (z - m)), -_BOUND, _BOUND)
+    said = share * model / (model + excess * source_variance(there, n_neg, n_pos))
+    weight = said.max(axis=0)
+    return weight if np.ndim(m) else float(weight[0])
 
 
 def _deviation(estimate, weight, model, n_neg, n_pos, excess=1.0):

@@ -196,7 +196,9 @@ class LearntProjection:
             theirs = source_variance(z, n_neg, n_pos) * norm.pdf(z) ** 2
             excess = max(1.0, second.variance / theirs)
         m, s_m2 = self._probit()
-        return join(m, s_m2, z, n_neg, n_pos, n_refits=n_refits, excess=excess)
+        sign = 1.0 if self.view.difference[0] >= 0 else -1.0
+        found = {"n_refits": n_refits, "excess": excess, "sign": sign}
+        return join(m, s_m2, z, n_neg, n_pos, **found)
 
     def _probit(self):
         return self.learnt.model.probit(self.view, 0, self.w, self.learnt.Z)

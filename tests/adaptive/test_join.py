@@ -11,6 +11,7 @@ from skauc.adaptive._join import (
     alone,
     join,
     join_level,
+    misfit,
     pooled,
     probit_of,
     probit_of_mean,
@@ -56,13 +57,13 @@ def test_weight_and_estimate_by_hand():
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_model_that_is_contradicted_misfits_as_much_as_makes_two_deviations(sign):
+def test_a_contradicted_model_misfits_by_as_much_as_makes_two_deviations(sign):
     m, s_m2, z, sizes = sign * 0.1, 0.01, sign * 1.1, (20, 30)
-    s_b2 = hanley(z, *sizes)
-    t2 = brentq(lambda t2: 2 * np.sqrt(t2 + s_m2 + s_b2) - 1.0, 0, 9)
-    assert t2 > 0.01
-    w = (t2 + s_m2) / (t2 + s_m2 + s_b2)
-    got = join(m, s_m2, z, *sizes)
+    at_m = hanley(m, *sizes)
+    t2 = brentq(lambda t2: 2 * np.sqrt(t2 + s_m2 + at_m) - 1.0, 0, 9)
+    assert t2 > 0.1
+    w = (t2 + s_m2) / (t2 + s_m2 + hanley(z, *sizes))
+    got = join(m, s_m2, z, *sizes, sign=sign)
     assert got.weight == pytest.approx(w)
     assert got.estimate == pytest.approx(m + w * (z - m))
     assert got.choice == pytest.approx((m + z) / 2)
@@ -71,35 +72,45 @@ def test_a_model_that_is_contradicted_misfits_as_much_as_makes_two_deviations(si
     assert got.deviation == pytest.approx(want)
 
 
-def test_a_source_within_two_deviations_does_not_change_the_misfit():
+def test_misfit_begins_at_two_deviations():
     m, s_m2, sizes = 0.1, 0.01, (20, 30)
+    edge = m + 2 * np.sqrt(0.01 + s_m2 + hanley(m, *sizes))
+    assert misfit(m, s_m2, edge - 1e-6, *sizes) == pytest.approx(0.01, rel=1e-12)
+    assert misfit(m, s_m2, edge + 1e-6, *sizes) > 0.01
+    # of a source of four times the variance at m twice as far
+    wide = m + 2 * np.sqrt(0.01 + s_m2 + 4 * hanley(m, *sizes))
+    assert misfit(m, s_m2, wide - 1e-6, *sizes, excess=4) == pytest.approx(0.01)
+    assert misfit(m, s_m2, wide + 1e-6, *sizes, excess=4) > 0.01
 
-    def excess_of(z):  # of the disagreement over two deviations
-        return z - m - 2 * np.sqrt(0.01 + s_m2 + hanley(z, *sizes))
 
-    edge = brentq(excess_of, 0.1, 1.2)
-    below, above = (edge - 0.02, edge + 0.02)
-    plain = [0.02 / (0.02 + hanley(z, *sizes)) for z in (below, above)]
-    assert join(m, s_m2, below, *sizes).weight == pytest.approx(plain[0])
-    assert join(m, s_m2, above, *sizes).weight > 1.05 * plain[1]
+def test_ranking_rows_left_out_the_wrong_way_contradicts_like_a_half():
+    m, s_m2, sizes = 0.9, 0.01, (200, 300)
+    half = misfit(m, s_m2, 0.0, *sizes)
+    assert half > 0.1
+    assert misfit(m, s_m2, -2.0, *sizes) == half
+    assert misfit(-m, s_m2, 2.0, *sizes, sign=-1) == half
+    assert misfit(0.05, s_m2, -2.0, *sizes) == pytest.approx(0.01)
+    # where the model itself has it the wrong way round, rows left out correct it
+    assert misfit(-m, s_m2, 1.0, *sizes) > half
+
+
+def test_a_separated_sample_does_not_contradict_a_model_that_says_so():
+    # z is bounded by the number of rows, m is not
+    assert misfit(5.0, 0.1, probit_of(1.0, 60), 30, 30) == pytest.approx(0.01)
+    assert misfit(40.0, 0.1, probit_of(1.0, 60), 30, 30) == pytest.approx(0.01)
 
 
 def test_a_better_source_never_lowers_the_estimate():
     z = probit_of(np.linspace(0, 1, 201), 50)
-    for m in (-1.0, 0.0, 0.4, 3.0):
+    for m in (-1.0, 0.0, 0.4, 1.0, 3.0):
         estimate = [join(m, 0.03, value, 20, 30).estimate for value in z]
         assert np.all(np.diff(estimate) > -1e-3)  # the way has 64 steps
         assert estimate[-1] > estimate[100]
-    # by the formula alone it would, with 5 positives: .97 contradicts, 1 does not
-    m, s_m2, sizes = 0.3, 0.001, (95, 5)
-    z = probit_of(np.linspace(0.6, 1, 81), 100)
-    s_b2 = hanley(z, *sizes)
-    model = np.maximum(0.01 + s_m2, (z - m) ** 2 / 4 - s_b2)
-    alone = m + model / (model + s_b2) * (z - m)
-    assert alone[-1] < alone.max() - 0.3
-    got = [join(m, s_m2, value, *sizes).estimate for value in z]
-    assert np.all(np.diff(got) > -0.01)
-    assert got[-1] == pytest.approx(alone.max(), abs=0.01)
+    # by the formula alone it would, of 50 rows
+    above = z[z > 1.1]
+    alone = 1.1 + 0.11 / (0.11 + hanley(above, 20, 30)) * (above - 1.1)
+    assert alone.max() > alone[-1] + 0.02
+    assert join(1.1, 0.1, z[-1], 20, 30).estimate >= alone.max()
 
 
 def test_few_refits_have_little_to_say_about_contrasts():
@@ -150,7 +161,7 @@ def test_level_is_the_mean_of_weighted_disagreements():
     # the first source contradicts the model
     m, s_m2, z = np.array([0.2, 0.5]), np.array([0.02, 0.08]), np.array([0.9, 0.4])
     s_b2 = hanley(z, 25, 35)
-    t2 = np.maximum(0.01, (z - m) ** 2 / 4 - s_m2 - s_b2)
+    t2 = np.maximum(0.01, (z - m) ** 2 / 4 - s_m2 - hanley(m, 25, 35))
     assert t2[0] > t2[1] == 0.01
     w = (t2 + s_m2) / (t2 + s_m2 + s_b2)
     level = reference_level(m, s_m2, z, 25, 35)

@@ -243,7 +243,7 @@ def test_second_source_joined_by_hand(method, n_refits, contrast, own):
         return newcombe(stats.norm.cdf(probit), 30, 20) / stats.norm.pdf(probit) ** 2
 
     excess = variance_of_z / newcombe(stats.norm.cdf(z), 30, 20) if own else 1.0
-    known = 0.01 + s_m2
+    known = max(0.01 + s_m2, ((z - m) / 2) ** 2 - excess * variance(m))
     weight = known / (known + excess * variance(z))
     estimate = m + weight * (z - m)
     deviation = (2 - weight) * (
@@ -256,21 +256,36 @@ def test_second_source_joined_by_hand(method, n_refits, contrast, own):
     assert posterior.second_source == method
 
 
+@pytest.mark.parametrize("auc", [0.1, 0.6, 0.95])
+def test_a_direction_turned_round_and_its_source_give_one_minus(auc):
+    X, y = design(50, 60, share=0.4)
+    learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
+    there = learnt.project(w, X @ w).auc(SecondSource(auc, 0.005, "refits"))
+    back = learnt.project(-w, -(X @ w)).auc(SecondSource(1 - auc, 0.005, "refits"))
+    assert back.mean_probit() == pytest.approx(-there.mean_probit(), rel=1e-9)
+    assert back.var() == pytest.approx(there.var(), rel=1e-9)
+
+
 def test_without_a_source_the_ridge_models_say_how_far_the_model_is_off():
     X, y = design(50, 60, share=0.4)
     learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
     eigen, path = learnt.model.eigen, ridge_path(X, y)
-    apart, weights = [], []
+    apart, weights, misfits = [], [], []
     for direction, auc in zip(path.directions.T, path.auc, strict=True):
         view = eigen.project(direction, X @ direction)
         m, s_m2 = learnt.model.probit(view, 0, direction, X)
         z = stats.norm.ppf((auc * 50 + 0.5) / 51)
-        noise = newcombe(stats.norm.cdf(z), 30, 20) / stats.norm.pdf(z) ** 2
+        noise, at_m = (
+            newcombe(stats.norm.cdf(x), 30, 20) / stats.norm.pdf(x) ** 2 for x in (z, m)
+        )
+        misfit = max(0.01, ((max(z, 0) - m) / 2) ** 2 - s_m2 - at_m)
         apart.append(z - m)
-        weights.append((0.01 + s_m2) / (0.01 + s_m2 + noise))
+        misfits.append(misfit)
+        weights.append((misfit + s_m2) / (misfit + s_m2 + noise))
     level = learnt.reference()
     assert level.disagreement == pytest.approx(np.mean(apart))
     assert level.weight == pytest.approx(np.mean(weights))
+    assert level.misfit == pytest.approx(np.mean(misfits))
     assert level.shift == pytest.approx(np.mean(np.multiply(apart, weights)))
     m, _ = learnt.model.probit(eigen.project(w, X @ w), 0, w, X)
     posterior = learnt.project(w, X @ w).auc()
