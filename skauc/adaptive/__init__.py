@@ -80,8 +80,8 @@ to 5), which a second source corrects (6, 7).
 
 7. No source of its own (``_reference``): nine ridge models with their exact
    leave-pair-out z_l: estimate ``m ± mean_l w_l(z_l − m_l)``, the sign that of xᵀd;
-   w and t² in s are the means of w_l and t_l²; choice ``m ± w_c mean_l(z_l − m_l)``, which candidates
-   with a source of their own are off by on the average, too.
+   w and t² in s are the means of w_l and t_l²; choice ``m ± w_c mean_l(z_l − m_l)``,
+   which candidates with a source of their own are off by on the average, too.
 
 8. Predicted scores (error, rates, EBAUC; ``_learnt``) are those of the dense mixture
    of section 2 alone.
