@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 # Sources: table of constants in skauc.adaptive.
 MISFIT = 0.1  # s₀; .05 is equal, .2 costs MAE .064 (.016) on few signals
-CONTRADICTION = 2.0  # standard deviations that m and z may be apart
+CONTRADICTION = 2.0  # standard deviations that z may lie above m
 CONTRAST = 0.5  # w_c; loss by choice equal from .3 to .7, on few signals .80 at 0
 ENOUGH_REFITS = 20  # R at which a second source may say w_c of the contrasts
 _BOUND = 8.0  # probits beyond 1 − 6e-16 of the model only drown the second source
@@ -90,15 +90,16 @@ def source_variance(probit, n_neg, n_pos):
 
 
 def misfit(m, s_m2, z, n_neg, n_pos, *, excess=1.0, sign=1.0):
-    """t²: s₀², or the least at which m and z are two standard deviations apart.
+    """t²: s₀², or the least at which z is two standard deviations above m.
 
-    A model that the rows left out contradict has missed more than s₀. They are asked
-    as of any hypothesis: with s_b² at m. An AUC of the wrong side of ½, which rows left
-    out have by chance, says no more than ½ against it; ``sign`` is that of xᵀd.
+    A model that sees less than the rows left out has missed more than s₀. Models of
+    fewer rows, which score those, may well be worse: z below m contradicts nothing.
+    z is judged as under any hypothesis, by s_b² at m. ``sign`` is that of xᵀd: above
+    is further that way.
     """
-    apart = sign * np.maximum(sign * np.asarray(z), 0) - m
+    above = np.maximum(sign * (np.asarray(z) - m), 0)
     source = excess * source_variance(np.clip(m, -_BOUND, _BOUND), n_neg, n_pos)
-    return np.maximum(MISFIT**2, (apart / CONTRADICTION) ** 2 - s_m2 - source)
+    return np.maximum(MISFIT**2, (above / CONTRADICTION) ** 2 - s_m2 - source)
 
 
 def join(

@@ -83,21 +83,16 @@ def test_misfit_begins_at_two_deviations():
     assert misfit(m, s_m2, wide + 1e-6, *sizes, excess=4) > 0.01
 
 
-def test_ranking_rows_left_out_the_wrong_way_contradicts_like_a_half():
+def test_a_source_below_the_model_does_not_contradict_it():
+    # models of fewer rows may be worse; and z is bounded by the number of rows
     m, s_m2, sizes = 0.9, 0.01, (200, 300)
-    half = misfit(m, s_m2, 0.0, *sizes)
-    assert half > 0.1
-    assert misfit(m, s_m2, -2.0, *sizes) == half
-    assert misfit(-m, s_m2, 2.0, *sizes, sign=-1) == half
-    assert misfit(0.05, s_m2, -2.0, *sizes) == pytest.approx(0.01)
-    # where the model itself has it the wrong way round, rows left out correct it
-    assert misfit(-m, s_m2, 1.0, *sizes) > half
-
-
-def test_a_separated_sample_does_not_contradict_a_model_that_says_so():
-    # z is bounded by the number of rows, m is not
+    assert misfit(m, s_m2, 0.0, *sizes) == pytest.approx(0.01)
     assert misfit(5.0, 0.1, probit_of(1.0, 60), 30, 30) == pytest.approx(0.01)
     assert misfit(40.0, 0.1, probit_of(1.0, 60), 30, 30) == pytest.approx(0.01)
+    # above is the way the direction ranks its own rows
+    assert misfit(-m, s_m2, 0.9, *sizes) > 0.1
+    assert misfit(-m, s_m2, 0.9, *sizes, sign=-1) == pytest.approx(0.01)
+    assert misfit(m, s_m2, -0.9, *sizes, sign=-1) == misfit(-m, s_m2, 0.9, *sizes)
 
 
 def test_a_better_source_never_lowers_the_estimate():
@@ -158,7 +153,7 @@ def test_which_class_is_called_positive_does_not_matter():
 
 
 def test_level_is_the_mean_of_weighted_disagreements():
-    # the first source contradicts the model
+    # the first source contradicts the model, the second is below it
     m, s_m2, z = np.array([0.2, 0.5]), np.array([0.02, 0.08]), np.array([0.9, 0.4])
     s_b2 = hanley(z, 25, 35)
     t2 = np.maximum(0.01, (z - m) ** 2 / 4 - s_m2 - hanley(m, 25, 35))

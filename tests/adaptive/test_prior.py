@@ -243,6 +243,7 @@ def test_second_source_joined_by_hand(method, n_refits, contrast, own):
         return newcombe(stats.norm.cdf(probit), 30, 20) / stats.norm.pdf(probit) ** 2
 
     excess = variance_of_z / newcombe(stats.norm.cdf(z), 30, 20) if own else 1.0
+    assert z > m
     known = max(0.01 + s_m2, ((z - m) / 2) ** 2 - excess * variance(m))
     weight = known / (known + excess * variance(z))
     estimate = m + weight * (z - m)
@@ -278,7 +279,7 @@ def test_without_a_source_the_ridge_models_say_how_far_the_model_is_off():
         noise, at_m = (
             newcombe(stats.norm.cdf(x), 30, 20) / stats.norm.pdf(x) ** 2 for x in (z, m)
         )
-        misfit = max(0.01, ((max(z, 0) - m) / 2) ** 2 - s_m2 - at_m)
+        misfit = max(0.01, (max(z - m, 0) / 2) ** 2 - s_m2 - at_m)
         apart.append(z - m)
         misfits.append(misfit)
         weights.append((misfit + s_m2) / (misfit + s_m2 + noise))
