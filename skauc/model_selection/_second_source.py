@@ -12,6 +12,7 @@ from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._objective import (
     ElasticNetFit,
     PenalisedFit,
+    ask_again,
 )
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import (
@@ -92,6 +93,8 @@ def kept_of(Z, positive, weight=None):
     callable
         ``(name, compute) -> value``.
     """
+    if Z.shape[1] == 1:  # a score: not kept
+        return ask_again
     key = cache(lambda: fingerprint(Z, positive, weight))
     return lambda name, compute: CACHE.remember((name, key()), compute)
 

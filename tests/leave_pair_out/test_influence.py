@@ -1,0 +1,121 @@
+"""One curvature for many rows against the response of every row's own."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from skauc.leave_pair_out import _influence
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._influence import _is_one, gram_matrix, influence
+from skauc.leave_pair_out._losses import loss_derivatives
+from skauc.leave_pair_out._objective import (
+    PenalisedFit,
+    column_curvature,
+    with_optimum,
+)
+from skauc.leave_pair_out._second_source import second_source
+from skauc.model_selection._training_objective import penalised_fit
+
+
+def wide_rows(n=520, P=700):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, P)) * np.geomspace(3, 0.1, P) + 0.3
+    positive = X[:, :20].sum(axis=1) + 6 * rng.normal(size=n) > 8
+    return X, positive
+
+
+def defined(X, fit, curvature):
+    """``Q = X̃H⁻¹X̃ᵀ`` and ``F = I − Qω`` from the Hessian, column of ones and all."""
+    penalty = np.full(X.shape[1], fit.l2)
+    if fit.intercept_scaling > 0:
+        X = np.column_stack([X, np.ones(len(X))])
+        last = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
+        penalty = np.append(penalty, last)
+    H = (X.T * curvature) @ X + np.diag(penalty)
+    Q = X @ np.linalg.solve(H, X.T)
+    return Q, np.eye(len(X)) - Q * curvature
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("l2", [30.0, 0.3])
+def test_equal_curvatures_and_flat_rows_are_exact(scaling, l2):
+    X, positive = wide_rows()
+    rng = np.random.default_rng(1)
+    w = 0.005 * rng.normal(size=X.shape[1])
+    for k in rng.choice(len(X), 40, replace=False):  # beyond the margin
+        X[k] += ((2 if positive[k] else -2) - X[k] @ w) * w / (w @ w)
+    fit = PenalisedFit("squared_hinge", l2, np.full(len(X), 0.7), w, 0.1, scaling)
+    z = X @ w + 0.1
+    curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)[1]
+    assert np.count_nonzero(curvature == 0) == 40
+    assert _is_one(curvature)
+    rows, _, z_rows, Q, F = influence(X, positive, fit, np.ones(len(X)))
+    block = np.ix_(rows, rows)
+    Q_true, F_true = defined(X, fit, curvature)
+    np.testing.assert_allclose(z_rows, z[rows], rtol=1e-12)
+    size = np.sqrt(np.outer(*[np.diag(Q_true)[rows]] * 2))
+    np.testing.assert_allclose(Q / size, Q_true[block] / size, atol=1e-4)
+    np.testing.assert_allclose(F, F_true[block], atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(C=0.1), LinearSVC(C=1e-3)])
+def test_one_curvature_gives_the_estimate_of_all(model, monkeypatch):
+    X, positive = wide_rows()
+    fit = penalised_fit(model.fit(X, positive), X, positive)
+    one = leave_pair_out(X, positive, fit)
+    monkeypatch.setattr(_influence, "_ONE_CURVATURE_ROWS", 10**9)
+    all_ = leave_pair_out(X, positive, fit)
+    assert one.smooth_auc == pytest.approx(all_.smooth_auc, abs=1e-3)
+    assert one.smooth_variance == pytest.approx(all_.smooth_variance, rel=0.02)
+
+
+def test_what_one_curvature_may_stand_for():
+    flat = np.zeros(30)
+    assert _is_one(np.full(100, 0.2))
+    assert _is_one(np.append(flat, np.full(90, 0.2)))
+    assert not _is_one(np.append(flat, np.full(89, 0.2)))
+    spread = np.append(np.full(50, 1.0), np.full(50, 3.0))  # ½ of the mean, exactly
+    assert _is_one(spread)
+    assert not _is_one(np.append(np.full(50, 1.0), np.full(50, 3.1)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_many_wide_rows_are_left_out_in_pairs_and_share_their_kernel(form):
+    X, positive = wide_rows()
+    asked = []
+
+    def remember(name, compute):
+        asked.append(name[0])
+        return compute()
+
+    model = LogisticRegression(C=1e-4, tol=1e-8, max_iter=10_000).fit(X, positive)
+    fit = penalised_fit(model, X, positive)
+    found = second_source(fit, form(X), positive, remember=remember)
+    assert found.method == "leave-pair-out"
+    assert asked == ["eigen"]
+    few = slice(0, 490)
+    model.fit(X[few], positive[few])
+    fit = penalised_fit(model, X[few], positive[few])
+    assert second_source(fit, form(X[few]), positive[few]).method == ".632+"
+
+
+def test_gram_matrix_is_that_of_centred_rows():
+    X, _ = wide_rows(20, 50)
+    R = X - X.mean(axis=0)
+    for A in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(gram_matrix(A, True), R @ R.T, atol=1e-10)
+        np.testing.assert_allclose(gram_matrix(A, False), X @ X.T, rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_penalty_far_above_rounding_stays_as_it_is(form):
+    X, positive = wide_rows(60, 80)
+    X = form(X)
+    w = np.zeros(80)
+    for scaling in (np.inf, 0.0):
+        for l2 in (0.0, 1e-13, 1e-9, 1.0):
+            fit = PenalisedFit("squared", l2, np.full(60, 2.0), w, 0.0, scaling)
+            least = 1e-12 * column_curvature(fit, X)
+            assert with_optimum(fit, X, positive).l2 == max(l2, least)
