@@ -9,6 +9,7 @@ import numpy as np
 from ..adaptive._cache import CACHE
 from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
+from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._objective import (
     ElasticNetFit,
     PenalisedFit,
@@ -56,6 +57,7 @@ def left_out(
     if model is None or class_of_one_row(scored.positive, weight) is not None:
         return None, None
     Z = scored.floats
+    known: DiscriminantRule | PenalisedFit | None
     known = discriminant_objective(model, Z.shape, weight)
     if known is None:
         known = scored.objective

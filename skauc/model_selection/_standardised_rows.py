@@ -19,7 +19,7 @@ _FARTHEST = 1e4  # centre over scale: products lose as many digits, of 16
 
 @dataclass(frozen=True, eq=False)
 class StandardisedRows:
-    """Rows ``(x − centre)/scale``; takes products, rows, and ``np.asarray``.
+    """Rows ``(x − centre)/scale``; takes products, parts, and ``np.asarray``.
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ class StandardisedRows:
     def T(self):  # noqa: N802
         return _Transposed(self)
 
-    def __getitem__(self, rows):
-        made = self.X[rows] - self.centre
-        made /= self.scale
+    def __getitem__(self, part):
+        rows, columns = part if isinstance(part, tuple) else (part, slice(None))
+        made = self.X[rows, columns] - self.centre[columns]
+        made /= self.scale[columns]
         return made
 
     def astype(self, dtype, copy=False):
