@@ -42,6 +42,7 @@ from .intervals._cross_val_comparison import (
     CrossValAUCComparison,
     CrossValAUCComparisons,
 )
+from .intervals._partial_auc import PartialAUC
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
@@ -103,6 +104,7 @@ __all__ = [
     "NormalInverseWishart",
     "PairwiseAUCPosterior",
     "PairwiseDiagnosis",
+    "PartialAUC",
     "QuadraticDiscriminantROC",
     "QuadraticForm",
     "QuadraticROC",

@@ -295,6 +295,12 @@ def test_binormal_of_scores(data, equal, options):
 
 METHODS = ["score", "hanley_mcneil_score", "delong", "bamber", "hanley_mcneil"]
 METHODS += ["max_variance", "binormal", "bayesian", "cortes_mohri", "bootstrap", None]
+ranges = st.sampled_from([(0, 0.1), (0.2, 0.5), (0, 1), [0.9, 1.0]])
+parts = st.one_of(
+    ranges.map(lambda range_: {"fpr": range_}),
+    ranges.map(lambda range_: {"tpr": range_, "standardize": True}),
+    maybe({"fpr": rarely(ranges, things), "tpr": things, "standardize": things}),
+)
 sides = rarely(st.sampled_from(["two-sided", "less", "greater"]), things)
 transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
 
@@ -305,6 +311,11 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
     "AUCEstimate.confidence_interval",
     "AUCEstimate.standard_error",
     "AUCEstimate.to_frame",
+    "AUCEstimate.partial_auc",
+    "PartialAUC",
+    "PartialAUC.confidence_interval",
+    "PartialAUC.standard_error",
+    "PartialAUC.to_frame",
     share=2,
     data=rows(scores, weights, lambda n: st.one_of(st.none(), labels(n), scores(n))),
     options=maybe(labelled),
@@ -316,6 +327,7 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
             "alternative": sides,
         }
     ),
+    part=parts,
     extra=maybe(
         {
             "n_resamples": rarely(st.just(20), things),
@@ -326,7 +338,7 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
         }
     ),
 )
-def test_auc_estimate(data, options, how, extra):
+def test_auc_estimate(data, options, how, part, extra):
     y, score, weight, groups = data
     estimate = ask(
         skauc.auc_estimate, y, score, sample_weight=weight, groups=groups, **options
@@ -345,6 +357,15 @@ def test_auc_estimate(data, options, how, extra):
     within(error, 0, np.inf)
     ask(estimate.__repr__, names=said)
     ask(estimate.to_frame, names=said)
+    area = ask(estimate.partial_auc, **part)
+    if area is not None:
+        least = -np.inf if area.standardize else 0.0  # worse than chance
+        within(area.auc, least, slack=1e-12)
+        within(ask(area.standard_error, names=said), 0, np.inf)
+        limits = ask(area.confidence_interval, names=said, **how)
+        within(limits, least, slack=1e-12)
+        ask(area.__repr__, names=said)
+        ask(area.to_frame, names=said)
 
 
 @asks(
@@ -370,9 +391,10 @@ def test_auc_estimate(data, options, how, extra):
             "margin": rarely(st.sampled_from([0.0, 0.1]), things),
         }
     ),
+    part=st.one_of(st.just({}), st.just({}), parts),
     level=levels,
 )
-def test_compare_auc(data, how, constant, options, level):
+def test_compare_auc(data, how, constant, options, part, level):
     y, a, b, c, weight, other = data
     values = {"pair": (a, b), "many": (a, b, c), "constant": (a,), "unpaired": (a, b)}
     if how == "constant":
@@ -381,7 +403,8 @@ def test_compare_auc(data, how, constant, options, level):
         options["y_true_b"] = other
     else:
         options["sample_weight"] = weight
-    result = ask(skauc.compare_auc, y, *values[how], **options)
+    part.pop("standardize", None)
+    result = ask(skauc.compare_auc, y, *values[how], **options, **part)
     if result is not None:
         assert len(result.to_frame()) == len(getattr(result, "pairs", "1"))
     for pair in getattr(result, "pairs", () if result is None else (result,)):
