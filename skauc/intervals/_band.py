@@ -10,12 +10,12 @@ and positives the lowest, for the upper limit the other way round.
 
 **Pointwise**: quantiles of the lower and the upper curves at each FPR.
 **Simultaneous**: quantiles of the one level at which the share of draws that lie
-inside everywhere is the confidence level (Besag et al. 1995). **Fixed width** (Campbell 1994; Macskassy,
-Provost & Rosset 2005): the curve moved by ``±c (−1/√n₀, 1/√n₁)``; along that direction
-``s = √n₀ x + √n₁ y`` stands still and ``h = (√n₁ y − √n₀ x)/2`` grows by c, so that a
-curve lies within the band where its h(s) is within c of the curve's own. **Joint
-regions** (Campbell 1994): Kolmogorov's bands of both classes, each at the square root
-of the level.
+inside everywhere is the confidence level (Besag et al. 1995).
+**Fixed width** (Campbell 1994; Macskassy, Provost & Rosset 2005): the curve moved by
+``±c (−1/√n₀, 1/√n₁)``; along that direction ``s = √n₀ x + √n₁ y`` stands still and
+``h = (√n₁ y − √n₀ x)/2`` grows by c, so that a curve lies within the band where its
+h(s) is within c of the curve's own. **Joint regions** (Campbell 1994): Kolmogorov's
+bands of both classes, each at the square root of the level.
 """
 
 from __future__ import annotations
