@@ -39,7 +39,7 @@ class Curve:
         """The false positive rate that a true positive rate costs."""
         return self.neg.sf(self.pos.isf(tpr))
 
-    @cache
+    @cache  # noqa: B019  (the curves live as long as the module)
     def area(self, axis, low, high):
         """Area over a range of one of the rates."""
         height = self.tpr if axis == "fpr" else lambda u: 1 - self.fpr(u)

@@ -3,7 +3,10 @@
 ``_sample`` holds the two samples, ``_methods`` the registry of intervals
 (``_bootstrap`` and ``_cortes_mohri`` those that bring their own limits),
 ``_confidence_limits`` turns an error into limits; ``_auc_estimate``, ``_compare`` and
-``_averaged_auc`` are what a user calls. Everything below is for n₀ negatives and n₁
+``_averaged_auc`` are what a user calls, with ``_partial_auc`` for a part of the curve.
+``_roc_points`` holds the corners of the empirical curve; ``_empirical_roc`` with the
+registry ``_band`` and ``_operating_points`` with the registry ``_operating_intervals``
+are made of them. Everything below is for n₀ negatives and n₁
 positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over
 all pairs (i positive, j negative).
 

@@ -117,9 +117,9 @@ def operating_points(
     return OperatingPoints(
         threshold=rule.targets if rule.kind == "threshold" else chosen,
         true_positives=above_pos,
-        false_negatives=n_pos - above_pos,
+        false_negatives=points.above_pos[-1] - above_pos,
         false_positives=above_neg,
-        true_negatives=n_neg - above_neg,
+        true_negatives=points.above_neg[-1] - above_neg,
         prevalence=share,
         prevalence_given=prevalence is not None,
         _rule=rule,
@@ -235,12 +235,12 @@ class OperatingPoints(Result):
     @property
     def sensitivity(self) -> np.ndarray:
         """Share of the positives that are called positive."""
-        return self.true_positives / self._sample.sizes[1]
+        return self.true_positives / (self.true_positives + self.false_negatives)
 
     @property
     def specificity(self) -> np.ndarray:
         """Share of the negatives that are called negative."""
-        return self.true_negatives / self._sample.sizes[0]
+        return self.true_negatives / (self.true_negatives + self.false_positives)
 
     @property
     def ppv(self) -> np.ndarray:

@@ -168,6 +168,13 @@ def test_empty_cells():
     spread = np.sqrt(1 / 3.5 - 1 / 4 + 1 / 0.5 - 1 / 4)
     expected = 7 * np.exp(-stats.norm.isf(0.025) * spread)
     assert points.interval("lr_positive").low[1] == pytest.approx(expected, rel=1e-10)
+    # ½ in all four cells: 3.5²/.5², Var log = 2/3.5 + 2/.5
+    spread = np.sqrt(2 / 3.5 + 2 / 0.5)
+    expected = 49 * np.exp(-stats.norm.isf(0.025) * spread)
+    assert points.interval("odds_ratio").low[1] == pytest.approx(expected, rel=1e-10)
+    for side, end in (("greater", 1), ("less", 0)):
+        limits = points.interval("odds_ratio", alternative=side)
+        assert limits[end].tolist() == [(0, np.inf)[end]] * 3
 
 
 # ------------------------------------------------------------- chosen thresholds
