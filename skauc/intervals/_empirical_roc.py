@@ -235,10 +235,11 @@ class EmpiricalROC(Result):
         # Corners of the hull are the blocks of the isotonic regression of the labels
         # (Fawcett & Niculescu-Mizil 2007, https://doi.org/10.1007/s10994-007-5011-0).
         points = self._sample.points
-        neg, pos = points.at_neg[::-1], points.at_pos[::-1]
-        fit = isotonic_regression(pos / (neg + pos), weights=neg + pos)
-        level = fit.x[::-1]
-        last = np.append(np.flatnonzero(np.diff(level)), len(level) - 1)
+        right, up = np.diff(points.fpr), np.diff(points.tpr)
+        moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
+        right, up = right[moves][::-1], up[moves][::-1]
+        level = isotonic_regression(up / (right + up), weights=right + up).x[::-1]
+        last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]
         corners = np.append(0, last + 1)
         thresholds = np.append(np.inf, points.thresholds[last])
         return ROCHull(points.fpr[corners], points.tpr[corners], thresholds)

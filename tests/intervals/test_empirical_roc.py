@@ -65,6 +65,12 @@ def test_hull_is_the_convex_hull(seed):
         assert (x, r) == pytest.approx((called[y == 0].mean(), called[y == 1].mean()))
 
 
+def test_hull_with_a_weight_that_outweighs_all():
+    weight = [1, 1, 1e300, 1]
+    hull = empirical_roc([0, 0, 1, 1], [0, 2, 3, 1], sample_weight=weight).convex_hull()
+    assert hull.auc == 1.0
+
+
 def test_hull_of_a_bad_score_is_chance():
     hull = empirical_roc([0, 0, 1, 1], [3, 4, 1, 2]).convex_hull()
     assert hull.auc == 0.5
