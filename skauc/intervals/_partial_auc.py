@@ -20,7 +20,8 @@ from numbers import Real
 import numpy as np
 
 from .._validation import check_bool, check_level, check_option, short
-from ..statistics._result import Result, Value
+from ..statistics._result import Result
+from ..statistics._values import Value
 from ._confidence_limits import (
     ALTERNATIVES,
     TRANSFORMS,

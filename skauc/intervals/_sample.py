@@ -14,7 +14,6 @@ from ..statistics._ranks import (
     placements,
 )
 from ..statistics._values import Value
-from ..statistics._result import Value
 from ._roc_points import ROCPoints
 
 _MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import binom
 
 from .._validation import check_floats, check_number, check_option, short
-from ..statistics._result import Value
+from ..statistics._values import Value
 
 BEST = ("youden", "closest")
 _ROUNDING = 1e-12  # of sums of weights: a rate this close to its target meets it

@@ -7,7 +7,7 @@ from scipy.stats import chi2, norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import RocCurveDisplay, roc_auc_score
+from sklearn.metrics import auc, roc_auc_score, roc_curve
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -291,17 +291,22 @@ def folds():
 def test_folds_are_scikit_learns_and_their_average(folds):
     cv_results, X, y = folds
     display = BinormalROCDisplay.from_cv_results(cv_results, X, y, name="iris")
-    theirs = RocCurveDisplay.from_cv_results(cv_results, X, y)
-    for line, fpr, tpr in zip(display.line_, theirs.fpr, theirs.tpr, strict=True):
+    tests, models = cv_results["indices"]["test"], cv_results["estimator"]
+    curves = [
+        roc_curve(y[rows], model.decision_function(X[rows]), pos_label="b")[:2]
+        for rows, model in zip(tests, models, strict=True)
+    ]
+    for line, (fpr, tpr) in zip(display.line_, curves, strict=True):
         assert line.get_xdata() == pytest.approx(fpr)
         assert line.get_ydata() == pytest.approx(tpr)
-    mean, spread = np.mean(theirs.roc_auc), np.std(theirs.roc_auc, ddof=1)
+    areas = [auc(*curve) for curve in curves]
+    mean, spread = np.mean(areas), np.std(areas, ddof=1)
     text = f"iris (average of folds, AUC = {mean:.2f} ± {spread:.2f})"
     assert display.average_line_.get_label() == text
     x, mean = display.average_line_.get_data()
     inner = (x > 0.001) & (x < 0.999)
     expected = np.mean(
-        [np.interp(x, *pair) for pair in zip(theirs.fpr, theirs.tpr, strict=True)],
+        [np.interp(x, *curve) for curve in curves],
         axis=0,
     )
     assert mean[inner] == pytest.approx(expected[inner], abs=1e-9)
