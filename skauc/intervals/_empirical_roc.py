@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+from sklearn.isotonic import isotonic_regression
 
 from .._validation import (
     check_bool,
@@ -136,6 +136,11 @@ class EmpiricalROC(Result):
     - ``"joint_regions"``: the whole curve at once for any continuous scores, by
       Kolmogorov's bands for both classes; wide.
 
+    Coverage at 95 %, least and mean over 20 designs, and mean width
+    (``benchmarks/coverage_curves.py``): .96, .978 and .26 of the points for
+    ``"pointwise"``; of whole curves .96, .989 and .37 for ``"simultaneous"``, .96, .985
+    and .38 for ``"fixed_width"``, 1, 1 and .53 for ``"joint_regions"``.
+
     References
     ----------
     Gu, Ghosal & Roy (2008), https://doi.org/10.1002/sim.3366; Besag, Green, Higdon &
@@ -238,7 +243,7 @@ class EmpiricalROC(Result):
         right, up = np.diff(points.fpr), np.diff(points.tpr)
         moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
         right, up = right[moves][::-1], up[moves][::-1]
-        level = isotonic_regression(up / (right + up), weights=right + up).x[::-1]
+        level = isotonic_regression(up / (right + up), sample_weight=right + up)[::-1]
         last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]
         corners = np.append(0, last + 1)
         thresholds = np.append(np.inf, points.thresholds[last])

@@ -168,6 +168,11 @@ class PartialAUC(Result):
     ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale of ``transform``, and Clopper and Pearson's
     limits for m trials where the variance is 0.
 
+    Coverage at 95 %, least and mean over 20 designs (20 + 20 to 200 + 200 rows, normal
+    and Cauchy scores, ``benchmarks/coverage_curves.py``): ``"score"`` .80 and .957 for
+    FPR 0 to .1, .93 and .968 for .1 to .3, .87 and .940 for TPR .8 to 1; ``"delong"``
+    .77 and .912, .84 and .948, .77 and .914. The worst has two negatives in the range.
+
     References
     ----------
     McClish (1989), https://doi.org/10.1177/0272989X8900900307; Dodd & Pepe (2003),
