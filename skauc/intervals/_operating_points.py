@@ -169,10 +169,10 @@ class OperatingPoints(Result):
     All but the last two take the threshold as known. Of a threshold that these rows
     chose as best, the rates are a little optimistic whatever the interval.
 
-    Coverage at 95 %, least and mean over 20 designs (``benchmarks/coverage_curves.py``):
-    at a known threshold .91 and .96 or more for every value; at a wanted sensitivity
-    of .9, the specificity .94 and .977 by ``"bayesian_bootstrap"``, and .15 and .607 by
-    ``"wilson"``, which forgets that the threshold is estimated.
+    Coverage at 95 % over 20 designs (``benchmarks/coverage_curves.py``): at a known
+    threshold .91 at least and .95 or more in the mean, for every value; of the
+    specificity at a wanted sensitivity of .9, .94 and .977 by ``"bayesian_bootstrap"``,
+    and .15 and .607 by ``"wilson"``, which forgets that the threshold is estimated.
 
     References
     ----------
