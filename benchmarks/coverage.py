@@ -1,6 +1,7 @@
 """Coverage and width of every interval method, against known AUCs.
 
     python benchmarks/coverage.py [--replicates 2000] [--level 0.95] [--only-plot]
+    python benchmarks/coverage.py --curves  # partial areas, operating points, bands
 
 150 cells (AUC × sizes × shape of the scores), every method and transform on the same
 replicates. Rows are appended to results/coverage.csv as cells finish, so that a run
@@ -18,6 +19,7 @@ import csv
 from functools import cache
 from pathlib import Path
 
+import coverage_curves
 import numpy as np
 from results_table import stamp
 from scipy.optimize import brentq
@@ -372,7 +374,11 @@ if __name__ == "__main__":
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--only-plot", action="store_true")
+    parser.add_argument("--curves", action="store_true")
     arguments = parser.parse_args()
+    if arguments.curves:
+        coverage_curves.main([])
+        raise SystemExit
     if not arguments.only_plot:
         run(arguments.replicates, arguments.level)
     plot(arguments.level)

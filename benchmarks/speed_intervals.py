@@ -17,9 +17,16 @@ from time import perf_counter
 
 import numpy as np
 from results_table import write_table
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 
-from skauc import auc_estimate, compare_auc, cortes_mohri_moments
+from skauc import (
+    auc_estimate,
+    compare_auc,
+    cortes_mohri_moments,
+    operating_points,
+)
+
+GRID = np.linspace(0.01, 0.99, 1000)
 
 
 def best_time(function, repeats):
@@ -92,6 +99,26 @@ def main():
                 lambda y=y, a=a, b=b: compare_auc(y, a, b),
                 "MLstatkit",
                 test and (lambda y=y, a=a, b=b: test(y, a, b)),
+                repeats,
+            ),
+            row(
+                "partial AUC with its interval",
+                n,
+                lambda y=y, a=a: (
+                    auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
+                ),
+                "auc_estimate with its interval",
+                lambda y=y, a=a: auc_estimate(y, a).confidence_interval(),
+                repeats,
+            ),
+            row(
+                "1000 operating points with an interval",
+                n,
+                lambda y=y, a=a: operating_points(y, a, threshold=GRID).interval(
+                    "sensitivity"
+                ),
+                "sklearn.metrics.roc_curve",
+                lambda y=y, a=a: roc_curve(y, a),
                 repeats,
             ),
         ]

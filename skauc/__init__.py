@@ -34,6 +34,7 @@ from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
 from .intervals._auc_estimate import AUCEstimate, auc_estimate
 from .intervals._averaged_auc import AveragedAUC, hand_till_auc
+from .intervals._band import ROCBand
 from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
 from .intervals._cortes_mohri import cortes_mohri_interval
@@ -42,6 +43,10 @@ from .intervals._cross_val_comparison import (
     CrossValAUCComparison,
     CrossValAUCComparisons,
 )
+from .intervals._empirical_roc import EmpiricalROC, empirical_roc
+from .intervals._operating_comparison import OperatingComparison
+from .intervals._operating_points import OperatingPoints, operating_points
+from .intervals._partial_auc import PartialAUC
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
@@ -96,16 +101,21 @@ __all__ = [
     "CrossValAUCComparison",
     "CrossValAUCComparisons",
     "Diagnosis",
+    "EmpiricalROC",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "OperatingComparison",
+    "OperatingPoints",
     "PairwiseAUCPosterior",
     "PairwiseDiagnosis",
+    "PartialAUC",
     "QuadraticDiscriminantROC",
     "QuadraticForm",
     "QuadraticROC",
+    "ROCBand",
     "ResubstitutionSplit",
     "UntrustedAUCWarning",
     "auc_difference_posterior",
@@ -130,6 +140,7 @@ __all__ = [
     "diagnose",
     "ebauc_score",
     "ebauc_scorer",
+    "empirical_roc",
     "hand_till_auc",
     "lpo_auc_scorer",
     "make_bee_scorer",
@@ -137,4 +148,5 @@ __all__ = [
     "make_cv_auc_scorer",
     "make_ebauc_scorer",
     "make_lpo_auc_scorer",
+    "operating_points",
 ]

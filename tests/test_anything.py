@@ -28,6 +28,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import skauc
 
@@ -295,6 +296,12 @@ def test_binormal_of_scores(data, equal, options):
 
 METHODS = ["score", "hanley_mcneil_score", "delong", "bamber", "hanley_mcneil"]
 METHODS += ["max_variance", "binormal", "bayesian", "cortes_mohri", "bootstrap", None]
+ranges = st.sampled_from([(0, 0.1), (0.2, 0.5), (0, 1), [0.9, 1.0]])
+parts = st.one_of(
+    ranges.map(lambda range_: {"fpr": range_}),
+    ranges.map(lambda range_: {"tpr": range_, "standardize": True}),
+    maybe({"fpr": rarely(ranges, things), "tpr": things, "standardize": things}),
+)
 sides = rarely(st.sampled_from(["two-sided", "less", "greater"]), things)
 transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
 
@@ -305,6 +312,11 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
     "AUCEstimate.confidence_interval",
     "AUCEstimate.standard_error",
     "AUCEstimate.to_frame",
+    "AUCEstimate.partial_auc",
+    "PartialAUC",
+    "PartialAUC.confidence_interval",
+    "PartialAUC.standard_error",
+    "PartialAUC.to_frame",
     share=2,
     data=rows(scores, weights, lambda n: st.one_of(st.none(), labels(n), scores(n))),
     options=maybe(labelled),
@@ -316,6 +328,7 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
             "alternative": sides,
         }
     ),
+    part=parts,
     extra=maybe(
         {
             "n_resamples": rarely(st.just(20), things),
@@ -326,7 +339,7 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
         }
     ),
 )
-def test_auc_estimate(data, options, how, extra):
+def test_auc_estimate(data, options, how, part, extra):
     y, score, weight, groups = data
     estimate = ask(
         skauc.auc_estimate, y, score, sample_weight=weight, groups=groups, **options
@@ -345,6 +358,15 @@ def test_auc_estimate(data, options, how, extra):
     within(error, 0, np.inf)
     ask(estimate.__repr__, names=said)
     ask(estimate.to_frame, names=said)
+    area = ask(estimate.partial_auc, **part)
+    if area is not None:
+        least = -np.inf if area.standardize else 0.0  # worse than chance
+        within(area.auc, least, slack=1e-12)
+        within(ask(area.standard_error, names=said), 0, np.inf)
+        limits = ask(area.confidence_interval, names=said, **how)
+        within(limits, least, slack=1e-12)
+        ask(area.__repr__, names=said)
+        ask(area.to_frame, names=said)
 
 
 @asks(
@@ -370,9 +392,10 @@ def test_auc_estimate(data, options, how, extra):
             "margin": rarely(st.sampled_from([0.0, 0.1]), things),
         }
     ),
+    part=st.one_of(st.just({}), st.just({}), parts),
     level=levels,
 )
-def test_compare_auc(data, how, constant, options, level):
+def test_compare_auc(data, how, constant, options, part, level):
     y, a, b, c, weight, other = data
     values = {"pair": (a, b), "many": (a, b, c), "constant": (a,), "unpaired": (a, b)}
     if how == "constant":
@@ -381,7 +404,8 @@ def test_compare_auc(data, how, constant, options, level):
         options["y_true_b"] = other
     else:
         options["sample_weight"] = weight
-    result = ask(skauc.compare_auc, y, *values[how], **options)
+    part.pop("standardize", None)
+    result = ask(skauc.compare_auc, y, *values[how], **options, **part)
     if result is not None:
         assert len(result.to_frame()) == len(getattr(result, "pairs", "1"))
     for pair in getattr(result, "pairs", () if result is None else (result,)):
@@ -427,6 +451,169 @@ def test_hand_till_auc(y, names, options):
         repr(result)
         result.to_frame()
         ordered(ask(result.confidence_interval, **options))
+
+
+rates = rarely(st.sampled_from([0.1, 0.5, 0.9, [0.2, 0.8]]), things)
+
+
+@asks(
+    "empirical_roc",
+    "EmpiricalROC",
+    "EmpiricalROC.band",
+    "EmpiricalROC.convex_hull",
+    "EmpiricalROC.partial_auc",
+    "EmpiricalROC.plot",
+    "EmpiricalROC.roc",
+    "EmpiricalROC.to_frame",
+    "EmpiricalROC.youden",
+    "ROCBand",
+    "ROCBand.to_frame",
+    data=rows(scores, weights),
+    options=maybe({**labelled, "drop_intermediate": rarely(st.booleans(), things)}),
+    u=rates,
+    part=parts,
+    how=maybe(
+        {
+            "confidence_level": levels,
+            "method": rarely(
+                st.sampled_from(
+                    ["pointwise", "simultaneous", "fixed_width", "joint_regions"]
+                ),
+                things,
+            ),
+            "fpr": rates,
+            "random_state": rarely(st.just(1), things),
+        }
+    ),
+    n_draws=rarely(st.just(40), things),
+)
+def test_empirical_roc(data, options, u, part, how, n_draws):
+    y, score, weight = data
+    roc = ask(skauc.empirical_roc, y, score, sample_weight=weight, **options)
+    if roc is None:
+        return
+    within([roc.fpr, roc.tpr])
+    within(roc.auc)
+    assert np.all(np.diff(roc.fpr) >= 0)
+    within(ask(roc.roc, u))
+    hull = ask(roc.convex_hull)
+    within(hull.auc, roc.auc, 1.0, slack=1e-12)
+    within(ask(roc.youden).j, 0, 1)
+    area = ask(roc.partial_auc, **part)
+    within(None if area is None else area.auc, -np.inf, 1, slack=1e-12)
+    if how.get("method") != "joint_regions":
+        how["n_draws"] = n_draws
+    if n_draws == 0.5:  # once in a while
+        plt = pytest.importorskip("matplotlib.pyplot")
+        ask(roc.plot, names=["sample_weight"])
+        plt.close("all")
+    band = ask(roc.band, names=["sample_weight", "n_draws", "random_state"], **how)
+    if band is not None:
+        within([band.low, band.high])
+        assert np.all(band.low <= band.high)
+        repr(band)
+        assert len(band.to_frame()) == len(band.fpr)
+    repr(roc)
+    roc.to_frame()
+
+
+VALUES = ["threshold", "sensitivity", "specificity", "ppv", "npv", "lr_positive"]
+VALUES += ["lr_negative", "accuracy", "odds_ratio"]
+RULES = ["threshold", "sensitivity", "specificity", "best"]
+
+
+@asks(
+    "operating_points",
+    "OperatingPoints",
+    *(f"OperatingPoints.{name}" for name in VALUES if name != "threshold"),
+    "OperatingPoints.chosen_by",
+    "OperatingPoints.interval",
+    "OperatingPoints.compare",
+    "OperatingPoints.to_frame",
+    "OperatingComparison",
+    "OperatingComparison.confidence_interval",
+    "OperatingComparison.difference",
+    "OperatingComparison.statistic",
+    "OperatingComparison.pvalue",
+    "OperatingComparison.to_frame",
+    share=2,
+    data=rows(scores, scores, weights),
+    rule=st.sampled_from(RULES).flatmap(
+        lambda name: st.fixed_dictionaries(
+            {name: st.sampled_from(["youden", "closest"]) if name == "best" else rates}
+        )
+    ),
+    options=maybe(
+        {
+            **labelled,
+            "prevalence": rarely(st.sampled_from([0.1, 1e-9]), things),
+            "cost": things,
+        }
+    ),
+    name=rarely(st.sampled_from(VALUES), things),
+    how=maybe(
+        {
+            "confidence_level": levels,
+            "method": st.sampled_from(
+                ["wilson", "clopper_pearson", "log", "order_statistics", None, 1]
+            ),
+            "alternative": sides,
+        }
+    ),
+    n_draws=rarely(st.just(40), things),
+)
+def test_operating_points(data, rule, options, name, how, n_draws):
+    y, score, other, weight = data
+    options = {**options, **rule, "sample_weight": weight}
+    points = ask(skauc.operating_points, y, score, **options)
+    if points is None:
+        return
+    within([points.sensitivity, points.specificity])
+    within(points.accuracy, slack=1e-12)
+    for value in (points.ppv, points.npv):  # undefined where nobody is called so
+        within(value[~np.isnan(value)], slack=1e-12)
+    for value in (points.lr_positive, points.lr_negative, points.odds_ratio):
+        within(value[~np.isnan(value)], 0, np.inf)
+    said = ["sample_weight", "y_true", "n_draws", "random_state", "thresholds"]
+    limits = ask(points.interval, name, names=said, **how)
+    if limits is not None:
+        unit = name not in ("threshold", "lr_positive", "lr_negative", "odds_ratio")
+        within(limits, 0 if name != "threshold" else -np.inf, 1 if unit else np.inf)
+        assert np.all(limits[0] <= limits[1])
+    repr(points)
+    points.to_frame()
+    again = ask(skauc.operating_points, y, other, **options)
+    if again is not None:
+        result = ask(points.compare, again, names=said, n_draws=n_draws)
+        if result is not None:
+            within([result.pvalue, result.rate_a, result.rate_b])
+            within(result.difference, -1, 1)
+            within(result.statistic, -np.inf, np.inf)
+            level = how.get("confidence_level", 0.9)
+            within(ask(result.confidence_interval, level), -1, 1)
+            repr(result)
+            result.to_frame()
+
+
+@asks(
+    "BinormalROCDisplay.from_cv_results",
+    share=0.2,
+    data=rows(scores, weights),
+    folds=things,
+)
+def test_curves_of_folds(data, folds):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    y, score, weight = data
+    tree = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1])
+    results = {"estimator": [tree], "indices": {"test": [np.array([0, 1])]}}
+    X = np.zeros((len(np.atleast_1d(np.asarray(score, dtype=object))), 1))
+    call = skauc.BinormalROCDisplay.from_cv_results
+    for cv_results in (results, folds):
+        ask(call, cv_results, X, y, sample_weight=weight, names=["y_true"])
+    plt.close("all")
 
 
 counts = st.one_of(st.integers(0, 60), st.integers(1, 60), things)

@@ -1,46 +1,46 @@
-"""Picture of a ROC curve: analytic beside empirical."""
+"""Picture of ROC curves: analytic beside empirical, or of folds and their average."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 from sklearn.metrics import auc, roc_curve
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import (
     check_level,
-    check_option,
     check_positive,
     check_score,
     check_weight,
 )
 from ..intervals._auc_estimate import AUCEstimate
+from ..intervals._band import ROCBand
+from ..intervals._empirical_roc import EmpiricalROC
 from ..intervals._score_functions import binormal_roc
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
+from ._binormal_band import GRID, credible_band
+from ._roc_folds import average, fold_curves, responses
 from ._style import BAND, axes, chance_style, despined, label, line_style, next_colour
-
-_GRID = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense in both corners
-_DRAWS = 4000  # quantiles of the band to about 1/100 of its width
 
 
 class BinormalROCDisplay:
-    """Analytic ROC curve of normal scores, beside the empirical one.
+    """Analytic ROC curve of normal scores, beside the empirical one; curves of folds.
 
     Answers: how well do two normal distributions describe these scores, how sure is
     the curve, and where is its best threshold? Make it with ``from_estimator`` or
-    ``from_predictions``, or from a curve that is known (``model.roc_``).
+    ``from_predictions``, from a curve that is known (``model.roc_``), or from the
+    folds of a cross-validation with ``from_cv_results``. An empirical curve alone,
+    with its bands, is drawn by :meth:`EmpiricalROC.plot`.
 
     Parameters
     ----------
-    roc : BinormalROC or QuadraticROC
-        The analytic curve.
+    roc : BinormalROC, QuadraticROC, EmpiricalROC, or a list of EmpiricalROC
+        The curve; of a list each one thin, and the average thick.
     fpr, tpr : ndarray, default=None
-        The empirical curve, if there are data.
-    band : tuple of ndarray (fpr, low, high), default=None
-        Pointwise credible band of the analytic curve.
+        The empirical curve beside an analytic one, if there are data.
+    band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
+        Pointwise credible band of the analytic curve; bands of an empirical one.
     confidence_level : float, default=0.95
         Of the band.
     name : str, default=None
@@ -50,10 +50,13 @@ class BinormalROCDisplay:
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        The analytic curve.
+    line_ : matplotlib Line2D, or a list of them
+        The curve, or those of a list.
+    average_line_ : matplotlib Line2D or None
+        Mean true positive rate of a list at each false positive rate.
     empirical_line_, chance_level_ : matplotlib Line2D or None
-    band_ : matplotlib PolyCollection or None
+    band_ : matplotlib PolyCollection, a list of them, or None
+        For a list of curves one standard deviation around the average.
     youden_points_ : list of matplotlib Line2D
         Largest TPR − FPR: a circle on the analytic curve, a square on the other.
     ax_ : matplotlib Axes
@@ -76,7 +79,7 @@ class BinormalROCDisplay:
 
     def __init__(
         self,
-        roc: BinormalROC | QuadraticROC,
+        roc: BinormalROC | QuadraticROC | EmpiricalROC | list[EmpiricalROC],
         *,
         fpr=None,
         tpr=None,
@@ -130,7 +133,7 @@ class BinormalROCDisplay:
         -------
         BinormalROCDisplay
         """
-        score, pos_label = _response(estimator, X, response_method, pos_label)
+        score, pos_label = responses(estimator, X, response_method, pos_label)
         return cls.from_predictions(
             y,
             score,
@@ -141,6 +144,55 @@ class BinormalROCDisplay:
             name=type(estimator).__name__ if name is None else name,
             ax=ax,
             **plot_kwargs,
+        )
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results,
+        X,
+        y,
+        *,
+        sample_weight=None,
+        response_method="auto",
+        pos_label=None,
+        name=None,
+        ax=None,
+        **plot_kwargs,
+    ):
+        """Plot the curves of a cross-validation's test rows, and their average.
+
+        Parameters
+        ----------
+        cv_results : dict
+            From :func:`sklearn.model_selection.cross_validate` with
+            ``return_estimator=True`` and ``return_indices=True``.
+        X : array-like, sparse matrix or frame of shape (n, n_features)
+            What was given to ``cross_validate``.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), default=None
+        response_method, pos_label, name, ax, **plot_kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        BinormalROCDisplay
+
+        Notes
+        -----
+        The folds share most of their training rows: one standard deviation between
+        their curves is shaded, which is no interval.
+        """
+        curves, label = fold_curves(
+            cv_results,
+            X,
+            y,
+            sample_weight=sample_weight,
+            response_method=response_method,
+            pos_label=pos_label,
+        )
+        return cls(curves, name=name, pos_label=pos_label and label).plot(
+            ax=ax, **plot_kwargs
         )
 
     @classmethod
@@ -196,7 +248,9 @@ class BinormalROCDisplay:
             roc,
             fpr=fpr,
             tpr=tpr,
-            band=_band(*class_moments(score, positive, weight), confidence_level),
+            band=credible_band(
+                *class_moments(score, positive, weight), confidence_level
+            ),
             confidence_level=confidence_level,
             name=name,
             pos_label=pos_label,
@@ -240,31 +294,77 @@ class BinormalROCDisplay:
         """
         self.ax_, self.figure_ = axes(ax, type(self).__name__)
         name = self.name if name is None else name
-        self._draw_analytic(name, curve_kwargs)
-        colour = self.line_.get_color()
         self.band_ = self.empirical_line_ = self.chance_level_ = None
+        self.average_line_ = None
         self.youden_points_ = []
+        if isinstance(self.roc, list):
+            self._draw_folds(name, curve_kwargs, plot_band)
+            return self._finished(plot_chance_level, chance_level_kw, despine)
+        self._draw_curve(name, curve_kwargs)
+        colour = self.line_.get_color()
         if plot_band and self.band is not None:
-            text = f"{self.confidence_level:.0%} credible band"
-            self.band_ = self.ax_.fill_between(
-                *self.band, color=colour, label=text, **BAND
-            )
+            self._draw_bands(colour)
         if plot_empirical and self.fpr is not None:
             self._draw_empirical(colour)
         if plot_youden:
             self._mark_youden(colour)
-        if plot_chance_level:
-            style = chance_style(chance_level_kw, "chance level (AUC = 0.5)")
-            (self.chance_level_,) = self.ax_.plot((0, 1), (0, 1), **style)
-        self._finish(despine)
-        return self
+        return self._finished(plot_chance_level, chance_level_kw, despine)
 
-    def _draw_analytic(self, name, curve_kwargs):
+    def _draw_curve(self, name, curve_kwargs):
         style = {"color": next_colour(self.ax_), "linewidth": 2}
         style |= {"label": label(name, f"AUC = {self.roc.auc:.2f}")}
         style |= line_style(curve_kwargs)
-        fpr = np.concatenate([[0.0], _GRID, [1.0]])
-        (self.line_,) = self.ax_.plot(fpr, self.roc.roc(fpr), gid="skauc", **style)
+        if isinstance(self.roc, EmpiricalROC):
+            fpr, tpr = self.roc.fpr, self.roc.tpr
+        else:
+            fpr = GRID
+            tpr = self.roc.roc(fpr)
+        (self.line_,) = self.ax_.plot(fpr, tpr, gid="skauc", **style)
+
+    def _draw_bands(self, colour):
+        bands = self.band if isinstance(self.band, list) else [self.band]
+        drawn = []
+        for band in bands:
+            text, limits = f"{self.confidence_level:.0%} credible band", band
+            if isinstance(band, ROCBand):
+                kind = "simultaneous" if band.simultaneous else "pointwise"
+                text = f"{band.confidence_level:.0%} {kind} band"
+                limits = band.fpr, band.low, band.high
+            drawn.append(
+                self.ax_.fill_between(*limits, color=colour, label=text, **BAND)
+            )
+        self.band_ = drawn if isinstance(self.band, list) else drawn[0]
+
+    def _draw_folds(self, name, curve_kwargs, plot_band):
+        colour = next_colour(self.ax_)
+        style = {"color": colour, "linewidth": 1, "alpha": 0.4}
+        style |= line_style(curve_kwargs)
+        self.line_ = [
+            self.ax_.plot(curve.fpr, curve.tpr, **style)[0] for curve in self.roc
+        ]
+        areas = [curve.auc for curve in self.roc]
+        self.line_[0].set_label(f"{len(areas)} folds")
+        mean, spread = average(self.roc, GRID)
+        text = f"AUC = {np.mean(areas):.2f}"
+        if len(areas) > 1:
+            text += f" ± {np.std(areas, ddof=1):.2f}"
+        (self.average_line_,) = self.ax_.plot(
+            GRID,
+            mean,
+            color=style["color"],
+            linewidth=2.5,
+            gid="skauc",
+            label=label(name, f"average of folds, {text}"),
+        )
+        if plot_band and len(areas) > 1:
+            self.band_ = self.ax_.fill_between(
+                GRID,
+                np.maximum(mean - spread, 0),
+                np.minimum(mean + spread, 1),
+                color=style["color"],
+                label="± 1 standard deviation of folds",
+                **BAND,
+            )
 
     def _draw_empirical(self, colour):
         (self.empirical_line_,) = self.ax_.plot(
@@ -295,7 +395,10 @@ class BinormalROCDisplay:
                 clip_on=False,
             )
 
-    def _finish(self, despine):
+    def _finished(self, plot_chance_level, chance_level_kw, despine):
+        if plot_chance_level:
+            style = chance_style(chance_level_kw, "chance level (AUC = 0.5)")
+            (self.chance_level_,) = self.ax_.plot((0, 1), (0, 1), **style)
         extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
         self.ax_.set(
             xlabel="False positive rate" + extra,
@@ -306,53 +409,7 @@ class BinormalROCDisplay:
         )
         self.ax_.legend(loc="lower right", fontsize="small")
         despined(self.ax_, despine)
-
-
-def _response(estimator, X, method, pos_label):
-    """Scores in favour of the positive label, and that label."""
-    check_option(
-        "response_method", method, ("auto", "decision_function", "predict_proba")
-    )
-    check_is_fitted(estimator)
-    classes = list(getattr(estimator, "classes_", []))
-    if len(classes) != 2:
-        raise ValueError(
-            f"estimator must separate two classes for a ROC curve, got {len(classes)}"
-        )
-    pos_label = classes[1] if pos_label is None else pos_label
-    if pos_label not in classes:
-        raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}")
-    if method == "auto":
-        has_decision = hasattr(estimator, "decision_function")
-        method = "decision_function" if has_decision else "predict_proba"
-    score = getattr(estimator, method)(X)
-    if method == "predict_proba":
-        return score[:, classes.index(pos_label)], pos_label
-    return (score if pos_label == classes[1] else -score), pos_label
-
-
-def _band(neg, pos, confidence_level):
-    """Pointwise credible band ``(fpr, low, high)``; None where there is no spread."""
-    if min(neg.scatter, pos.scatter) <= 0 or min(neg.n, pos.n) <= 1:
-        return None
-    # σ_c² = W_c/χ²_{n_c−1}, μ_c ~ N(x̄_c, σ_c²/n_c)
-    rng = np.random.default_rng(0)  # the same data, the same band
-    means, deviations = [], []
-    for part in (neg, pos):
-        sigma = np.sqrt(part.scatter / rng.chisquare(part.n - 1, _DRAWS))
-        deviations.append(sigma)
-        normal = rng.standard_normal(_DRAWS)
-        means.append(part.mean + sigma * normal / np.sqrt(part.n))
-    # Φ⁻¹(ROC(u)) = (μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁
-    gap = (means[1] - means[0])[:, None]
-    z = (gap + deviations[0][:, None] * ndtri(_GRID)) / deviations[1][:, None]
-    tail = (1 - confidence_level) / 2
-    low, high = ndtr(np.quantile(z, [tail, 1 - tail], axis=0))
-    return (
-        np.concatenate([[0.0], _GRID, [1.0]]),
-        np.concatenate([[0.0], low, [1.0]]),
-        np.concatenate([[0.0], high, [1.0]]),
-    )
+        return self
 
 
 @picture.register
@@ -369,3 +426,15 @@ def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
         ax=ax,
         **options,
     )
+
+
+@picture.register
+def _(
+    value: EmpiricalROC, ax=None, *, confidence_level=0.95, band="pointwise", **options
+) -> BinormalROCDisplay:
+    methods = band if isinstance(band, list | tuple) else [band]
+    bands = [value.band(confidence_level, how) for how in methods if how is not None]
+    name = options.pop("name", None)
+    return BinormalROCDisplay(
+        value, band=bands or None, confidence_level=confidence_level, name=name
+    ).plot(ax=ax, **options)

@@ -3,7 +3,10 @@
 ``_sample`` holds the two samples, ``_methods`` the registry of intervals
 (``_bootstrap`` and ``_cortes_mohri`` those that bring their own limits),
 ``_confidence_limits`` turns an error into limits; ``_auc_estimate``, ``_compare`` and
-``_averaged_auc`` are what a user calls. Everything below is for n₀ negatives and n₁
+``_averaged_auc`` are what a user calls, with ``_partial_auc`` for a part of the curve.
+``_roc_points`` holds the corners of the empirical curve; ``_empirical_roc`` with the
+registry ``_band`` and ``_operating_points`` with the registry ``_operating_intervals``
+are made of them. Everything below is for n₀ negatives and n₁
 positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over
 all pairs (i positive, j negative).
 
@@ -77,6 +80,15 @@ own. Then E[i], E[j] and Var[i] = Var[j] follow from h, e and G, and
 
 sums of positive terms: nothing cancels, and the relative error is a few roundings
 for every k and N. Nothing here needs k to be whole.
+
+**7. A part of the curve.** Along the trapezoidal curve (x, y) = (FPR, TPR) the area
+over ``a ≤ x ≤ b`` is ``∫ (b − clip(x, a, b)) dy``, the mean over the positives of
+``V₁ = b − clip(x, a, b)``. Moving a share ε of the negatives to a score at (x_j, y_j)
+moves x by ``ε(1{x ≥ x_j} − x)`` and the area by ``−∫ δx dy`` over the range, so that
+``V₀ = clip(y_j, ROC(a), ROC(b)) − ROC(b)``, but for what all negatives share. Tied
+rows take the means over their straight piece of the curve. For ``a = 0, b = 1`` they
+are section 1's placements, and section 1 gives their variance. An area over a range
+of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
 References
 ----------

@@ -17,6 +17,7 @@ from .._validation import (
 from ..statistics._result import Result, picture
 from ._confidence_limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
 from ._methods import METHODS
+from ._partial_auc import PartialAUC
 from ._sample import Sample
 
 DEFAULT_METHOD = "score"
@@ -212,6 +213,32 @@ class AUCEstimate(Result):
             If a score is infinite, or a class has one row.
         """
         return picture(self, ax, **options)
+
+    def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
+        """Area under a part of the curve, with its error and interval.
+
+        Answers: how good is the score where it would be used, at few false alarms or
+        at few cases missed?
+
+        Parameters
+        ----------
+        fpr : (float, float), default=None
+            Range ``0 <= a < b <= 1`` of the false positive rate: ``∫ TPR dFPR``.
+        tpr : (float, float), default=None
+            Range of the true positive rate instead: ``∫ (1 − FPR) dTPR``.
+        standardize : bool, default=False
+            McClish's rescaling to ½ for chance and 1 for a perfect curve.
+
+        Returns
+        -------
+        PartialAUC
+
+        Raises
+        ------
+        ValueError
+            If not exactly one range is given, or it breaks its rule.
+        """
+        return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def standard_error(self, method=None, **options) -> float:
         """Standard error of the AUC; 0 where the method estimates it as 0.

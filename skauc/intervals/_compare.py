@@ -22,6 +22,7 @@ from .._validation import (
 )
 from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
+from ._partial_auc import PartOfSample, Region
 from ._sample import Sample, placement_covariance
 
 # A variance below it is 0: the square of the rounding of a difference of two means
@@ -38,6 +39,8 @@ def compare_auc(
     y_true_b=None,
     constant=None,
     margin=0.0,
+    fpr=None,
+    tpr=None,
     alternative="two-sided",
     sample_weight=None,
     groups=None,
@@ -56,6 +59,7 @@ def compare_auc(
     ``compare_auc(y_a, a, b, y_true_b=y_b)``            scores of different rows
     ``compare_auc(y, a, constant=0.8)``                 one score with a number
     ``…, margin=0.05, alternative="greater"``           a is not worse by 0.05 or more
+    ``…, fpr=(0, 0.1)`` or ``tpr=(0.9, 1)``             partial areas in place of AUCs
     ==================================================  ===============================
 
     Parameters
@@ -73,6 +77,10 @@ def compare_auc(
     margin : float >= 0, default=0
         Non-inferiority margin: with ``alternative="greater"`` the null hypothesis is
         ``AUC_a − AUC_b ≤ −margin``, with ``"less"`` it is ``≥ margin``.
+    fpr, tpr : (float, float), default=None
+        Compare the areas over a range of the false or true positive rate, see
+        :meth:`AUCEstimate.partial_auc`; constant and margin are then such areas, not
+        standardized. (Standardizing is linear: the p-values are the same.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
     sample_weight : array-like of shape (n,), default=None
@@ -122,6 +130,7 @@ def compare_auc(
     """
     check_option("alternative", alternative, ALTERNATIVES)
     _check_question(score_b, more_scores, y_true_b, constant, margin, alternative)
+    region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
     a = _Scores.from_rows(
         y_true,
         [score_a]
@@ -130,19 +139,28 @@ def compare_auc(
         sample_weight,
         groups,
         pos_label,
+        region,
     )
     if more_scores:
         return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         auc_b, variance = float(constant), a.variance([1.0])
-        largest = auc_b * (1 - auc_b) / a.smaller
+        if auc_b > a.width:
+            raise ValueError(
+                f"constant must be at most the largest partial area {a.width:g}, got "
+                f"{auc_b:g}"
+            )
+        share = auc_b / a.width
+        largest = share * (1 - share) / a.smaller
     elif y_true_b is not None:
         if sample_weight is not None or groups is not None:
             raise ValueError(
                 "sample_weight and groups must be None with y_true_b, got some"
             )
-        b = _Scores.from_rows(y_true_b, [score_b], None, None, pos_label, name="_b")
+        b = _Scores.from_rows(
+            y_true_b, [score_b], None, None, pos_label, region, name="_b"
+        )
         auc_b, variance = float(b.auc[0]), a.variance([1.0]) + b.variance([1.0])
         largest = (1 / a.smaller + 1 / b.smaller) / 4
     else:
@@ -153,14 +171,23 @@ def compare_auc(
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """k scores of the same rows."""
+    """k scores of the same rows: their AUCs, or areas that are ``width`` at most.
+
+    No difference varies more than ``1/smaller``: the rows of the smaller class, or for
+    areas the trials of the part (section 7) over ``width²``.
+    """
 
     samples: list[Sample]
+    auc: np.ndarray
     v01: np.ndarray
     v10: np.ndarray
+    width: float
+    smaller: float
 
     @classmethod
-    def from_rows(cls, y_true, scores, sample_weight, groups, pos_label, name=""):
+    def from_rows(
+        cls, y_true, scores, sample_weight, groups, pos_label, region=None, name=""
+    ):
         positive = check_positive(y_true, pos_label=pos_label, name=f"y_true{name}")
         n = len(positive)
         weight = check_weight(sample_weight, positive)
@@ -173,18 +200,17 @@ class _Scores:
             samples.append(
                 Sample.from_rows(score, positive, weight, cluster, keep_order=True)
             )
+        if region is None:
+            auc, parts = [sample.auc for sample in samples], samples
+            width, smaller = 1.0, samples[0].smaller
+        else:
+            parts = [PartOfSample(sample, region) for sample in samples]
+            auc, width = [part.area for part in parts], region.width
+            smaller = parts[0].trials / width**2
         v01, v10 = (
-            np.stack(v) for v in zip(*(s.placements for s in samples), strict=True)
+            np.stack(v) for v in zip(*(part.placements for part in parts), strict=True)
         )
-        return cls(samples, v01, v10)
-
-    @property
-    def auc(self):
-        return np.array([sample.auc for sample in self.samples])
-
-    @property
-    def smaller(self):
-        return self.samples[0].smaller
+        return cls(samples, np.array(auc), v01, v10, width, smaller)
 
     def covariance(self):
         return placement_covariance(self.samples[0], self.v01, self.v10)

@@ -9,7 +9,7 @@ The formulas are sections 2 and 3 of :mod:`skauc.intervals`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
@@ -23,10 +23,10 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class Interval(NamedTuple):
-    """Limits ``(low, high)`` of an interval."""
+    """Limits ``(low, high)`` of an interval: floats, or arrays of many."""
 
-    low: float
-    high: float
+    low: Any
+    high: Any
 
 
 def interval_tails(confidence_level, alternative) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from ..statistics._ranks import (
     placements,
 )
 from ..statistics._values import Value
+from ._roc_points import ROCPoints
 
 _MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
 
@@ -101,6 +102,11 @@ class Sample(Value):
     def placements(self):
         """``V₀₁`` and ``V₁₀``."""
         return placements(self.neg, self.pos, self.weight_neg, self.weight_pos)
+
+    @cached_property
+    def points(self) -> ROCPoints:
+        """Corners of the ROC curve."""
+        return ROCPoints.from_rows(self.neg, self.pos, self.weight_neg, self.weight_pos)
 
     @property
     def counts(self) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,9 @@ from scipy.integrate import quad
 from scipy.stats import chi2, norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import roc_auc_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import auc, roc_auc_score, roc_curve
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -19,7 +21,7 @@ from skauc import (
     auc_posterior,
     binormal_roc,
 )
-from skauc.displays._roc import _band
+from skauc.displays._binormal_band import credible_band
 from skauc.statistics._moments import Moments
 from skauc.statistics._result import picture
 
@@ -56,7 +58,7 @@ def test_band_is_the_posterior_when_the_negatives_are_known():
     # With endless negatives N(0, 1) the rate at u is P(pos > c), c = Φ⁻¹(1 − u):
     # (μ₁ − c)/σ₁ = (x̄ − c)√(χ²/W) + N/√n, whose CDF is one integral over χ².
     n, mean, scatter = 12, 1.2, 20.0
-    fpr, low, high = _band(
+    fpr, low, high = credible_band(
         Moments(1e9, 0.0, 1e9), Moments(float(n), mean, scatter), confidence_level=0.9
     )
 
@@ -258,3 +260,90 @@ def test_a_posterior_is_drawn_by_its_display():
     drawn = picture(posterior, name="ridge")
     assert isinstance(drawn, AUCPosteriorDisplay)
     assert drawn.line_.get_label() == "ridge: 0.92 [0.82, 0.98]"
+
+
+# Empirical curves ---------------------------------------------------------------------
+
+
+def test_an_empirical_curve_is_drawn_with_its_bands():
+    y, score = np.repeat([0, 1], 20), np.random.default_rng(0).normal(size=40)
+    roc = skauc.empirical_roc(y, score)
+    display = roc.plot(band=["pointwise", "simultaneous"], confidence_level=0.9)
+    assert display.line_.get_xdata().tolist() == roc.fpr.tolist()
+    assert display.line_.get_ydata().tolist() == roc.tpr.tolist()
+    texts = [band.get_label() for band in display.band_]
+    assert texts == ["90% pointwise band", "90% simultaneous band"]
+    band = roc.band(0.9)
+    drawn = display.band_[0].get_paths()[0].vertices[:, 1]
+    assert set(band.low.round(12)) <= set(drawn.round(12))
+    assert display.youden_points_[0].get_ydata()[0] == roc.youden().tpr
+    assert roc.plot(band=None, name="marker").band_ is None
+
+
+@pytest.fixture
+def folds():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], np.array(["a", "b"])[y[50:] - 1]
+    keep = {"return_estimator": True, "return_indices": True}
+    return cross_validate(LogisticRegression(), X, y, cv=4, **keep), X, y
+
+
+def test_folds_are_scikit_learns_and_their_average(folds):
+    cv_results, X, y = folds
+    display = BinormalROCDisplay.from_cv_results(cv_results, X, y, name="iris")
+    tests, models = cv_results["indices"]["test"], cv_results["estimator"]
+    curves = [
+        roc_curve(y[rows], model.decision_function(X[rows]), pos_label="b")[:2]
+        for rows, model in zip(tests, models, strict=True)
+    ]
+    for line, (fpr, tpr) in zip(display.line_, curves, strict=True):
+        assert line.get_xdata() == pytest.approx(fpr)
+        assert line.get_ydata() == pytest.approx(tpr)
+    areas = [auc(*curve) for curve in curves]
+    mean, spread = np.mean(areas), np.std(areas, ddof=1)
+    text = f"iris (average of folds, AUC = {mean:.2f} ± {spread:.2f})"
+    assert display.average_line_.get_label() == text
+    x, mean = display.average_line_.get_data()
+    inner = (x > 0.001) & (x < 0.999)
+    expected = np.mean(
+        [np.interp(x, *curve) for curve in curves],
+        axis=0,
+    )
+    assert mean[inner] == pytest.approx(expected[inner], abs=1e-9)
+    assert mean[0] == 0
+    spread = display.band_.get_paths()[0].vertices[:, 1]
+    assert spread.min() >= 0
+    assert spread.max() <= 1
+
+
+def test_folds_take_weights_frames_and_the_other_label(folds):
+    cv_results, X, y = folds
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X)
+    weight = np.arange(len(y)) % 3
+    cv_results = dict(cv_results)
+    display = BinormalROCDisplay.from_cv_results(
+        cv_results, frame.to_numpy(), y, sample_weight=weight, pos_label="a"
+    )
+    rows = cv_results["indices"]["test"][0]
+    score = -cv_results["estimator"][0].decision_function(X[rows])
+    expected = skauc.empirical_roc(
+        y[rows], score, sample_weight=weight[rows], pos_label="a"
+    )
+    assert display.roc[0].auc == pytest.approx(expected.auc)
+    assert "positive label: a" in display.ax_.get_xlabel()
+
+
+def test_errors_of_folds(folds):
+    cv_results, X, y = folds
+    for given, text in [
+        ({}, "cv_results must hold 'estimator', .* return_estimator=True"),
+        ({"estimator": []}, "cv_results must hold 'indices', .* return_indices=True"),
+        (1, "cv_results must be the dictionary of cross_validate, got 1"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            BinormalROCDisplay.from_cv_results(given, X, y)
+    with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
+        BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)
+    with pytest.raises(ValueError, match="got 50 rows and the index"):
+        BinormalROCDisplay.from_cv_results(cv_results, X[:50], y[:50])

@@ -1,0 +1,96 @@
+"""ROC curves of folds: one for each held-out part, and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_column, check_option, check_score, short
+from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
+from ..model_selection._any_rows import n_rows, take_rows
+
+
+def fold_curves(
+    cv_results, X, y, *, sample_weight, response_method, pos_label
+) -> tuple[list[EmpiricalROC], object]:
+    """One curve for each fold's test rows, and the positive label."""
+    estimators, tests = _folds(cv_results)
+    y = check_column("y", y)
+    if n_rows(X) != len(y):
+        raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
+    weight = sample_weight
+    if weight is not None:
+        weight = check_score(weight, len(y), name="sample_weight")
+    curves = []
+    for estimator, rows in zip(estimators, tests, strict=True):
+        if len(rows) and np.max(rows) >= len(y):
+            raise ValueError(
+                f"X must hold all rows of cv_results, got {len(y)} rows and the index "
+                f"{np.max(rows)}"
+            )
+        score, label = responses(
+            estimator, take_rows(X, rows), response_method, pos_label
+        )
+        curves.append(
+            empirical_roc(
+                y[rows],
+                score,
+                sample_weight=None if weight is None else weight[rows],
+                pos_label=label,
+            )
+        )
+    return curves, label
+
+
+def average(curves, grid):
+    """Mean and deviation of the curves' true positive rates at each rate of a grid.
+
+    Vertical averaging (Fawcett 2006, section 9.1,
+    https://doi.org/10.1016/j.patrec.2005.10.010).
+    """
+    heights = np.array([curve.roc(grid) for curve in curves])
+    heights[:, 0] = 0.0  # all start at (0, 0)
+    spread = heights.std(axis=0, ddof=1) if len(curves) > 1 else np.zeros(len(grid))
+    return heights.mean(axis=0), spread
+
+
+def responses(estimator, X, method, pos_label):
+    """Scores in favour of the positive label, and that label."""
+    check_option(
+        "response_method", method, ("auto", "decision_function", "predict_proba")
+    )
+    check_is_fitted(estimator)
+    classes = list(getattr(estimator, "classes_", []))
+    if len(classes) != 2:
+        raise ValueError(
+            f"estimator must separate two classes for a ROC curve, got {len(classes)}"
+        )
+    pos_label = classes[1] if pos_label is None else pos_label
+    if pos_label not in classes:
+        raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}")
+    if method == "auto":
+        has_decision = hasattr(estimator, "decision_function")
+        method = "decision_function" if has_decision else "predict_proba"
+    score = getattr(estimator, method)(X)
+    if method == "predict_proba":
+        return score[:, classes.index(pos_label)], pos_label
+    return (score if pos_label == classes[1] else -score), pos_label
+
+
+def _folds(cv_results):
+    """Fitted estimators and test rows of ``cross_validate``."""
+    if not isinstance(cv_results, Mapping):
+        raise ValueError(
+            "cv_results must be the dictionary of cross_validate, got "
+            f"{short(cv_results)}"
+        )
+    for key in ("estimator", "indices"):
+        if key not in cv_results:
+            option = {"estimator": "return_estimator", "indices": "return_indices"}[key]
+            raise ValueError(
+                f"cv_results must hold {key!r}, got none: call cross_validate with "
+                f"{option}=True"
+            )
+    return cv_results["estimator"], cv_results["indices"]["test"]

@@ -1,0 +1,403 @@
+"""Operating points of a score: what a threshold does, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._validation import (
+    check_level,
+    check_number,
+    check_option,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ..statistics._result import Result
+from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._operating_comparison import OperatingComparison, compared
+from ._operating_intervals import CROSSED, INTERVALS, NAMES, RATES, is_crossed
+from ._sample import Sample
+from ._threshold_rule import ThresholdRule, relative_weight
+
+
+def operating_points(
+    y_true,
+    y_score,
+    *,
+    threshold=None,
+    sensitivity=None,
+    specificity=None,
+    best=None,
+    prevalence=None,
+    cost=None,
+    sample_weight=None,
+    pos_label=None,
+) -> OperatingPoints:
+    """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
+
+    Answers: what happens if ``score >= threshold`` is called positive; which threshold
+    reaches a wanted sensitivity or specificity, or is best; and how sure is all that?
+    A threshold t calls **score >= t** positive. For scores of rows that did not train
+    the model. One sort, then O(1) a threshold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_score : array-like of shape (n,)
+        Scores, larger for the positive class; ±inf are allowed, NaN is not.
+    threshold : float or array-like of shape (k,), default=None
+        Thresholds to judge.
+    sensitivity : float or array-like of shape (k,), default=None
+        Targets in (0, 1): the highest scores that reach them become the thresholds.
+    specificity : float or array-like of shape (k,), default=None
+        Targets in (0, 1): the lowest scores that keep them, inf where none does.
+    best : {"youden", "closest"}, default=None
+        The score with the largest ``sensitivity + r specificity``, or with the least
+        ``(1 − sensitivity)² + r (1 − specificity)²``; the highest of several. r is 1
+        without a cost. With none of the four, every distinct score is a threshold.
+    prevalence : float in (0, 1), default=None
+        Share of positives where the score will be used, for the predictive values,
+        the accuracy and the cost; None takes that of the sample.
+    cost : float, default=None
+        Cost of a missed positive, in false alarms: ``r = (1 − π)/(cost π)`` with the
+        prevalence π, as pROC's ``best.weights``.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; intervals need counts of rows.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+
+    Returns
+    -------
+    OperatingPoints
+
+    Raises
+    ------
+    ValueError
+        If the input breaks a rule, or more than one of the four is given.
+
+    References
+    ----------
+    Pepe (2003), The Statistical Evaluation of Medical Tests, chapter 2; Perkins &
+    Schisterman (2006), https://doi.org/10.1093/aje/kwj063, for the best threshold
+
+    Examples
+    --------
+    >>> from skauc import operating_points
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    >>> points = operating_points(y, score, threshold=[4, 7])
+    >>> points.sensitivity, points.specificity
+    (array([1. , 0.5]), array([0.75, 1.  ]))
+    >>> operating_points(y, score, best="youden").threshold
+    array([4.])
+    """
+    positive = check_positive(y_true, pos_label=pos_label)
+    score = check_score(y_score, len(positive), allow_infinite=True)
+    weight = check_weight(sample_weight, positive)
+    sample = Sample.from_rows(score, positive, weight, keep_order=True)
+    n_neg, n_pos = sample.sizes
+    share = n_pos / (n_neg + n_pos)
+    if prevalence is not None:
+        share = check_number(
+            "prevalence", prevalence, "lie in (0, 1)", lambda p: 0 < p < 1
+        )
+    if cost is not None and best is None:
+        raise ValueError(f"cost must come with best, got {cost!r} without it")
+    rule = ThresholdRule.of(
+        threshold, sensitivity, specificity, best, relative_weight(cost, share)
+    )
+    points = sample.points
+    at = rule.corners(points.thresholds, points.fpr, points.tpr)
+    above_neg, above_pos = (
+        np.append(0.0, above)[at] for above in (points.above_neg, points.above_pos)
+    )
+    chosen = np.append(np.inf, points.thresholds)[at]
+    return OperatingPoints(
+        threshold=rule.targets if rule.kind == "threshold" else chosen,
+        true_positives=above_pos,
+        false_negatives=points.above_pos[-1] - above_pos,
+        false_positives=above_neg,
+        true_negatives=points.above_neg[-1] - above_neg,
+        prevalence=share,
+        prevalence_given=prevalence is not None,
+        _rule=rule,
+        _sample=sample,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoints(Result):
+    """What thresholds of a score do: one value a point in every array.
+
+    Made by :func:`operating_points`.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (k,)
+        ``score >= threshold`` is called positive.
+    true_positives, false_negatives, false_positives, true_negatives : ndarray
+        Rows (sums of the weights), of shape (k,).
+    prevalence : float
+    prevalence_given : bool
+        Whether the user said it, or it is the sample's.
+    _rule : ThresholdRule
+    _sample : Sample
+
+    Notes
+    -----
+    Undefined ratios are nan: a predictive value where no row is called so, 0/0. Their
+    intervals say that nothing is known.
+
+    The methods of :meth:`interval`; the first that fits is the default, but for
+    a specificity at a wanted sensitivity and the other way round the last:
+
+    - ``"wilson"``, ``"clopper_pearson"``: sensitivity, specificity; the predictive
+      values and the accuracy of the sample. For an accuracy at a given prevalence the
+      limits of both rates are joined (Zou & Donner 2008).
+    - ``"log"``: the likelihood ratios (Simel et al. 1991) and the odds ratio (Woolf),
+      and predictive values at a given prevalence, whose odds are likelihood ratio
+      times prior odds (Mercaldo, Lau & Zhou 2007).
+    - ``"order_statistics"``: the threshold of a wanted sensitivity or specificity,
+      for scores of any distribution.
+    - ``"bayesian_bootstrap"``: the specificity at a wanted sensitivity, and the
+      sensitivity at a wanted specificity, **with** the uncertainty of the threshold
+      (the pointwise band of :meth:`EmpiricalROC.band`); the threshold and both rates
+      of a best point, chosen anew in every draw.
+
+    All but the last two take the threshold as known. Of a threshold that these rows
+    chose as best, the rates are a little optimistic whatever the interval.
+
+    Coverage at 95 % over 20 designs (``benchmarks/coverage_curves.py``): at a known
+    threshold .91 at least and .95 or more in the mean, for every value; of the
+    specificity at a wanted sensitivity of .9, .94 and .977 by ``"bayesian_bootstrap"``,
+    and .15 and .607 by ``"wilson"``, which forgets that the threshold is estimated.
+
+    References
+    ----------
+    Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
+    Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
+    https://doi.org/10.1002/sim.3095
+
+    Examples
+    --------
+    >>> from skauc import operating_points
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    >>> points = operating_points(y, score, threshold=5)
+    >>> low, high = points.interval("sensitivity", 0.95)
+    >>> low.round(2), high.round(2)
+    (array([0.3]), array([0.95]))
+    """
+
+    threshold: np.ndarray
+    true_positives: np.ndarray
+    false_negatives: np.ndarray
+    false_positives: np.ndarray
+    true_negatives: np.ndarray
+    prevalence: float
+    prevalence_given: bool
+    _rule: ThresholdRule = field(repr=False)
+    _sample: Sample = field(repr=False)
+
+    def __repr__(self):
+        if len(self.threshold) != 1:
+            return (
+                f"OperatingPoints({len(self.threshold)} points, chosen by "
+                f"{self.chosen_by!r}, prevalence={self.prevalence:.4g})"
+            )
+        return (
+            f"OperatingPoints(threshold={self.threshold[0]:.4g}, "
+            f"sensitivity={self.sensitivity[0]:.4g}, "
+            f"specificity={self.specificity[0]:.4g}, chosen by {self.chosen_by!r})"
+        )
+
+    def _columns(self):
+        return {name: getattr(self, name) for name in NAMES}
+
+    @property
+    def chosen_by(self) -> str:
+        """What chose the thresholds: a name of an argument, of a best point, or all."""
+        return self._rule.kind
+
+    @property
+    def _table(self):
+        return (
+            self.true_positives,
+            self.false_negatives,
+            self.false_positives,
+            self.true_negatives,
+        )
+
+    @property
+    def _shares(self):
+        """Hits, misses, false alarms, true negatives among all, at the prevalence."""
+        n_neg, n_pos = self._sample.sizes
+        sick, well = self.prevalence / n_pos, (1 - self.prevalence) / n_neg
+        tp, fn, fp, tn = self._table
+        return tp * sick, fn * sick, fp * well, tn * well
+
+    @property
+    def sensitivity(self) -> np.ndarray:
+        """Share of the positives that are called positive."""
+        return self.true_positives / (self.true_positives + self.false_negatives)
+
+    @property
+    def specificity(self) -> np.ndarray:
+        """Share of the negatives that are called negative."""
+        return self.true_negatives / (self.true_negatives + self.false_positives)
+
+    @property
+    def ppv(self) -> np.ndarray:
+        """Share of positives among those called positive, at the prevalence."""
+        hit, _, alarm, _ = self._shares
+        return _ratio(hit, hit + alarm)
+
+    @property
+    def npv(self) -> np.ndarray:
+        """Share of negatives among those called negative, at the prevalence."""
+        _, miss, _, quiet = self._shares
+        return _ratio(quiet, quiet + miss)
+
+    @property
+    def lr_positive(self) -> np.ndarray:
+        """``sensitivity/(1 − specificity)``: what a positive call does to the odds."""
+        return _ratio(self.sensitivity, self.false_positives / self._sample.sizes[0])
+
+    @property
+    def lr_negative(self) -> np.ndarray:
+        """``(1 − sensitivity)/specificity``: what a negative call does to the odds."""
+        return _ratio(self.false_negatives / self._sample.sizes[1], self.specificity)
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Share of right calls at the prevalence."""
+        hit, _, _, quiet = self._shares
+        return hit + quiet
+
+    @property
+    def odds_ratio(self) -> np.ndarray:
+        """``LR+/LR−``, the diagnostic odds ratio."""
+        return _ratio(
+            self.true_positives * self.true_negatives,
+            self.false_negatives * self.false_positives,
+        )
+
+    def interval(
+        self,
+        name,
+        confidence_level=0.95,
+        method=None,
+        alternative="two-sided",
+        **options,
+    ) -> Interval:
+        """Limits of one of the values, at every point.
+
+        Parameters
+        ----------
+        name : str
+            ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
+            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"odds_ratio"`` or
+            ``"threshold"``.
+        confidence_level : float in (0, 1), default=0.95
+        method : str, default=None
+            See the class; None takes the first that fits.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            ``"greater"`` gives lower limits only, ``"less"`` upper ones.
+        **options
+            ``n_draws`` (4000) and ``random_state`` (0) for ``"bayesian_bootstrap"``.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``, arrays of shape (k,).
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule, the weights are no counts of rows, or the
+            thresholds were given and have no interval.
+        """
+        check_option("name", name, NAMES)
+        level = check_level("confidence_level", confidence_level)
+        tails = interval_tails(
+            level, check_option("alternative", alternative, ALTERNATIVES)
+        )
+        fitting = [key for key, how in INTERVALS.items() if how.serves(self, name)]
+        if not fitting:
+            raise ValueError(
+                "name must not be 'threshold' where no target and no best point chose "
+                f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
+            )
+        if method is None:
+            method = fitting[-1 if is_crossed(self, name) else 0]
+        chosen = INTERVALS[check_option("method", method, fitting)]
+        for option in options:
+            if option not in chosen.options:
+                raise ValueError(f"{option} must not be given for method={method!r}")
+        self._sample.check_variance()
+        return Interval(*chosen.limits(self, name, *tails, **options))
+
+    def compare(
+        self, other, name=None, *, n_draws=None, random_state=0
+    ) -> OperatingComparison:
+        """Compare a rate with that of another score on the same rows, point by point.
+
+        Answers: at the same specificity, does this score find more? Both scores choose
+        their thresholds by the same kind of rule, so that the estimated thresholds are
+        part of the error.
+
+        Parameters
+        ----------
+        other : OperatingPoints
+            Of the same rows in the same order, with as many points.
+        name : {"sensitivity", "specificity"}, default=None
+            None takes the rate that is not the target: specificity at a wanted
+            sensitivity, and else sensitivity.
+        n_draws : int, default=None
+            Draws of the Bayesian bootstrap; None takes 4000.
+        random_state : int or Generator, default=0
+
+        Returns
+        -------
+        OperatingComparison
+
+        Raises
+        ------
+        ValueError
+            If the points are not of the same rows or not as many.
+
+        Notes
+        -----
+        The error is the deviation of the difference over paired draws of weights for
+        the rows, each of which chooses both thresholds anew: it contains the density
+        term of the empirical process without an estimate of a density. The difference
+        is taken as normal.
+        """
+        if not isinstance(other, OperatingPoints):
+            raise TypeError(
+                f"other must be an OperatingPoints, got {type(other).__name__}"
+            )
+        pairs = zip(self._sample.counts, other._sample.counts, strict=True)
+        if not all(np.array_equal(*pair) for pair in pairs):
+            raise ValueError(
+                "other must have the rows of these points, got "
+                f"{other._sample.sizes} rows of the classes in place of "
+                f"{self._sample.sizes}"
+            )
+        if len(other.threshold) != len(self.threshold):
+            raise ValueError(
+                f"other must have {len(self.threshold)} points, got "
+                f"{len(other.threshold)}"
+            )
+        self._sample.check_variance()
+        if name is None:
+            name = CROSSED.get(self.chosen_by, "sensitivity")
+        check_option("name", name, RATES)
+        return compared(self, other, name, n_draws, random_state)
+
+
+def _ratio(above, below):
+    """``above/below``, inf for x/0 and nan for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(above, below)

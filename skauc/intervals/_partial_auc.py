@@ -1,0 +1,314 @@
+"""The area under a part of the ROC curve, with its variance.
+
+Going along the curve, let (x, y) = (FPR, TPR). The area over ``a ≤ x ≤ b`` is the mean
+over the positives, and falls as negatives move up, by (section 7 of
+:mod:`skauc.intervals`)
+
+    V₁(i) = b − clip(x_i, a, b),    V₀(j) = clip(y_j, ROC(a), ROC(b)) − ROC(b),
+
+each the mean over the piece of the curve that belongs to the row's score: a point for
+a score of its own, a straight line for scores that are tied. They take the place of
+DeLong's placements, which they are (but for a constant) for a = 0, b = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+
+import numpy as np
+
+from .._validation import check_bool, check_level, check_option, short
+from ..statistics._result import Result
+from ..statistics._values import Value
+from ._confidence_limits import (
+    ALTERNATIVES,
+    TRANSFORMS,
+    Interval,
+    interval_tails,
+    score_limits,
+    wald_limits,
+)
+from ._roc_points import ROCPoints, height
+from ._sample import Sample, placement_covariance
+
+METHODS = ("score", "delong")
+# A uniform placement has the variance 1/12, of the largest possible at ½, 1/4
+_UNIFORM = 1 / 3
+
+
+@dataclass(frozen=True)
+class Region:
+    """Part of the unit square: FPR or TPR between two limits."""
+
+    axis: str
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, fpr, tpr) -> Region:
+        """The region that one of ``fpr`` and ``tpr`` names."""
+        if (fpr is None) == (tpr is None):
+            got = "none of them" if fpr is None else "both"
+            raise ValueError(
+                f"a partial area needs fpr=(a, b) or tpr=(a, b), got {got}"
+            )
+        name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
+        try:
+            low, high = limits
+            numbers = all(
+                isinstance(v, Real) and not isinstance(v, bool) for v in (low, high)
+            )
+            if numbers and 0 <= low < high <= 1:
+                return cls(name, float(low), float(high))
+        except (TypeError, ValueError):
+            pass
+        raise ValueError(
+            f"{name} must be two numbers 0 <= a < b <= 1, got {short(limits)}"
+        )
+
+    @property
+    def width(self) -> float:
+        """Largest area."""
+        return self.high - self.low
+
+    @property
+    def chance(self) -> float:
+        """Area of the diagonal."""
+        middle = (self.low + self.high) / 2
+        return self.width * (middle if self.axis == "fpr" else 1 - middle)
+
+    @property
+    def slope(self) -> float:
+        """Derivative of :meth:`standardized`."""
+        return 0.5 / (self.width - self.chance)
+
+    def standardized(self, area):
+        """McClish's rescaling: ½ for chance, 1 for the largest area."""
+        return 0.5 + (area - self.chance) * self.slope
+
+
+@dataclass(frozen=True, eq=False)
+class PartOfSample(Value):
+    """A sample and the region of its curve; the partial area and its placements."""
+
+    sample: Sample
+    region: Region
+
+    @cached_property
+    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+        """``V₀`` of the negatives and ``V₁`` of the positives."""
+        s, r = self.sample, self.region
+        rows = (s.neg, s.pos, s.weight_neg, s.weight_pos)
+        if r.axis == "fpr":
+            return _placements(*rows, r.low, r.high)
+        # With the classes swapped and the scores negated, TPR is 1 − FPR.
+        swapped = (-s.pos, -s.neg, s.weight_pos, s.weight_neg)
+        v1, v0 = _placements(*swapped, 1 - r.high, 1 - r.low)
+        return v0, v1
+
+    @cached_property
+    def area(self) -> float:
+        """Mean of the placements that are not shifted by a constant."""
+        v0, v1 = self.placements
+        count_neg, count_pos = self.sample.counts
+        v, count = (v1, count_pos) if self.region.axis == "fpr" else (v0, count_neg)
+        return float(np.clip(np.average(v, weights=count), 0, self.region.width))
+
+    @cached_property
+    def variance(self) -> float:
+        """DeLong's, or Obuchowski's for clusters, from the placements."""
+        rows = (v[None] for v in self.placements)
+        return float(placement_covariance(self.sample, *rows)[0, 0])
+
+    @property
+    def trials(self) -> float:
+        """Independent draws that the area is at least as sure as (section 7)."""
+        share = self.region.width
+        if self.sample.cluster_pos is not None:
+            return self.sample.smaller * share
+        n_neg, n_pos = self.sample.sizes
+        if self.region.axis == "fpr":
+            return min(n_neg * share, n_pos)
+        return min(n_neg, n_pos * share)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartialAUC(Result):
+    """Area under a part of the empirical ROC curve, with its error and interval.
+
+    Made by :meth:`AUCEstimate.partial_auc`.
+
+    Parameters
+    ----------
+    auc : float
+        ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
+        TPR; standardized if asked for.
+    axis : {"fpr", "tpr"}
+    low, high : float
+        Limits of the range.
+    standardize : bool
+        Whether ``auc`` is McClish's ``½ (1 + (area − chance)/(width − chance))``: ½
+        for chance, 1 for a perfect curve, and less than ½ below chance.
+    _part : PartOfSample
+
+    Notes
+    -----
+    The curve is the trapezoidal one, cut where the range ends even within tied scores,
+    as in pROC and :func:`sklearn.metrics.roc_auc_score`. The error is DeLong's with
+    placements cut to the range: it contains that the thresholds at the ends of the
+    range are estimated.
+
+    Intervals are those of the share S = area/width. ``"score"`` (default): all S for
+    which ``|Ŝ − S| ≤ z √V(S)``, ``V(S) = S(1 − S) max(v, 1/(3m))``, v DeLong's
+    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is what uniform placements of m rows
+    vary, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
+    ``width · n₁``): few rows in the range cannot show their variance. ``"delong"``:
+    ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale of ``transform``, and Clopper and Pearson's
+    limits for m trials where the variance is 0.
+
+    Coverage at 95 %, least and mean over 20 designs (20 + 20 to 200 + 200 rows, normal
+    and Cauchy scores, ``benchmarks/coverage_curves.py``): ``"score"`` .80 and .957 for
+    FPR 0 to .1, .93 and .968 for .1 to .3, .87 and .940 for TPR .8 to 1; ``"delong"``
+    .77 and .912, .84 and .948, .77 and .914. The worst has two negatives in the range.
+
+    References
+    ----------
+    McClish (1989), https://doi.org/10.1177/0272989X8900900307; Dodd & Pepe (2003),
+    https://doi.org/10.1111/1541-0420.00071; DeLong, DeLong & Clarke-Pearson (1988),
+    https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> estimate = auc_estimate([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
+    >>> estimate.partial_auc(fpr=(0, 0.5)).auc
+    0.375
+    """
+
+    auc: float
+    axis: str
+    low: float
+    high: float
+    standardize: bool
+    _part: PartOfSample = field(repr=False)
+
+    @classmethod
+    def _of(cls, sample, fpr, tpr, standardize) -> PartialAUC:
+        part = PartOfSample(sample, Region.of(fpr, tpr))
+        region, scaled = part.region, check_bool("standardize", standardize)
+        area = region.standardized(part.area) if scaled else part.area
+        return cls(area, region.axis, region.low, region.high, scaled, part)
+
+    def __repr__(self):
+        text = f"PartialAUC(auc={self.auc:.4g}, "
+        if self._has_interval:
+            low, high = self.confidence_interval()
+            text += f"interval95=({low:.4g}, {high:.4g}), "
+        text += f"{self.axis}=({self.low:g}, {self.high:g})"
+        return text + (", standardize=True)" if self.standardize else ")")
+
+    @property
+    def _has_interval(self):
+        sample = self._part.sample
+        return sample.has_variance and sample.smaller >= 2
+
+    def _columns(self):
+        error, limits = np.nan, (np.nan, np.nan)
+        if self._has_interval:
+            error, limits = self.standard_error(), self.confidence_interval()
+        names = ("axis", "from", "to", "auc", "standard_error", "low", "high")
+        row = (self.axis, self.low, self.high, self.auc, error, *limits)
+        return {name: [value] for name, value in zip(names, row, strict=True)}
+
+    def standard_error(self) -> float:
+        """Standard error; 0 where the rows show no variance.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            As :meth:`confidence_interval`.
+        """
+        slope = self._part.region.slope if self.standardize else 1.0
+        return float(np.sqrt(self._part.variance) * slope)
+
+    def confidence_interval(
+        self,
+        confidence_level=0.95,
+        method="score",
+        transform="logit",
+        alternative="two-sided",
+    ) -> Interval:
+        """Limits for the area, inside its possible range.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        method : {"score", "delong"}, default="score"
+        transform : {"logit", "probit", "none"}, default="logit"
+            For ``"delong"``: the scale on which the share is taken as normal.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule, a class has fewer than two rows, or the
+            weights are no counts and there are no groups.
+        """
+        level = check_level("confidence_level", confidence_level)
+        tails = interval_tails(
+            level, check_option("alternative", alternative, ALTERNATIVES)
+        )
+        check_option("method", method, METHODS)
+        check_option("transform", transform, TRANSFORMS)
+        part, region = self._part, self._part.region
+        share, variance = part.area / region.width, part.variance / region.width**2
+        if method == "score":
+            limits = score_limits(share, _larger(share, variance, part.trials), *tails)
+        else:
+            error = np.sqrt(variance)
+            limits = wald_limits(share, error, part.trials, *tails, transform)
+        areas = [region.width * float(limit) for limit in limits]
+        return Interval(*map(region.standardized, areas) if self.standardize else areas)
+
+
+def _larger(share, variance, trials):
+    """Variance at a share: the data's, or that of uniform placements."""
+    largest = share * (1 - share)
+    factor = max(variance / largest if largest else 0.0, _UNIFORM / trials)
+    return lambda s: s * (1 - s) * factor
+
+
+def _placements(neg, pos, weight_neg, weight_pos, a, b):
+    """``V₀`` and ``V₁`` of the area over ``a ≤ FPR ≤ b``."""
+    points = ROCPoints.from_rows(neg, pos, weight_neg, weight_pos)
+    x, y = points.fpr, points.tpr
+    low, high = height(x, y, a), height(x, y, b)
+    v1 = b - _mean_clipped(x, a, b)
+    v0 = _mean_clipped(y, low, high) - high
+    return v0[points.level_neg], v1[points.level_pos]
+
+
+def _mean_clipped(path, low, high):
+    """Mean of ``clip(v, low, high)`` over each straight piece of a rising path."""
+    start, end = path[:-1], path[1:]
+    mean = np.clip((start + end) / 2, low, high)
+    # Pieces that a limit cuts: inside, the mean of the ends; beyond, the limit.
+    for limit in (low, high):
+        cut = np.flatnonzero((start < limit) & (limit < end))
+        p, q = start[cut], end[cut]
+        c, d = np.clip(p, low, high), np.clip(q, low, high)
+        inside = (d - c) * (c + d) / 2
+        mean[cut] = (low * (c - p) + inside + high * (q - d)) / (q - p)
+    return mean

@@ -1,0 +1,118 @@
+"""How thresholds are chosen from a ROC curve, on the sample or on a draw of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from .._validation import check_floats, check_number, check_option, short
+from ..statistics._values import Value
+
+BEST = ("youden", "closest")
+_ROUNDING = 1e-12  # of sums of weights: a rate this close to its target meets it
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule(Value):
+    """``kind``, its targets, and for ``best`` the weight of the false alarms."""
+
+    kind: str
+    targets: np.ndarray
+    weight: float = 1.0
+
+    @classmethod
+    def of(cls, threshold, sensitivity, specificity, best, weight) -> ThresholdRule:
+        """The rule that at most one of the arguments names; all thresholds without."""
+        given = {
+            "threshold": threshold,
+            "sensitivity": sensitivity,
+            "specificity": specificity,
+            "best": best,
+        }
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            raise ValueError(
+                "operating_points takes one of threshold, sensitivity, specificity and "
+                f"best, got {' and '.join(named)}"
+            )
+        if not named:
+            return cls("all", np.empty(0))
+        (kind,) = named
+        if kind == "best":
+            return cls(check_option("best", best, BEST), np.zeros(1), weight)
+        targets = np.atleast_1d(check_floats(kind, given[kind]))
+        inside = ~np.isnan(targets)
+        if kind != "threshold":
+            inside = (targets > 0) & (targets < 1)
+        if targets.ndim != 1 or not inside.all():
+            rule = "numbers, not NaN" if kind == "threshold" else "numbers in (0, 1)"
+            raise ValueError(f"{kind} must hold {rule}, got {short(given[kind])}")
+        return cls(kind, targets)
+
+    def corners(self, thresholds, fpr, tpr) -> np.ndarray:
+        """Number of the corner of each target, from 0 at (0, 0).
+
+        Parameters
+        ----------
+        thresholds : ndarray of shape (K,)
+            Falling.
+        fpr, tpr : ndarray of shape (..., K + 1)
+
+        Returns
+        -------
+        ndarray of int of shape (..., number of targets)
+        """
+        if self.kind == "all":
+            return np.arange(1, len(thresholds) + 1)
+        if self.kind == "threshold":
+            at = np.searchsorted(-thresholds, -self.targets, side="right")
+            return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
+        if self.kind == "sensitivity":  # the first that reaches it
+            return _count(tpr, self.targets - _ROUNDING, np.less)
+        if self.kind == "specificity":  # the last that keeps it
+            return _count(1 - fpr, self.targets - _ROUNDING, np.greater_equal) - 1
+        if self.kind == "youden":
+            return np.argmax(tpr - self.weight * fpr, axis=-1)[..., None]
+        return np.argmin((1 - tpr) ** 2 + self.weight * fpr**2, axis=-1)[..., None]
+
+    def order_statistics(self, points, tail_low, tail_high):
+        """Limits of the threshold at which a class has a given share above, any law.
+
+        The number of rows at or above the true threshold is binomial; the limits are
+        the scores of the ranks that it passes with a probability of at most the tails.
+        """
+        if self.kind == "sensitivity":
+            above, share = points.above_pos, self.targets
+        else:
+            above, share = points.above_neg, 1 - self.targets
+        n = above[-1]
+        deep = binom.isf(tail_low, n, share) + 1 if tail_low else np.inf
+        high = binom.ppf(tail_high, n, share) if tail_high else 0
+        padded = np.concatenate([[np.inf], points.thresholds, [-np.inf]])
+        rank_low, rank_high = np.broadcast_arrays(deep, high, share)[:2]
+        corners = np.append(0, above)
+        return (
+            padded[np.searchsorted(corners, rank_low)],
+            padded[np.searchsorted(corners, rank_high)],
+        )
+
+
+def _count(rates, targets, compare):
+    """How many corners compare so with each target, shape (..., number of targets)."""
+    flat = rates.reshape(-1, rates.shape[-1])
+    # rates rise for np.less and fall for np.greater_equal: a binary search a row
+    if compare is np.less:
+        rows = [np.searchsorted(row, targets, side="left") for row in flat]
+    else:
+        rows = [np.searchsorted(-row, -targets, side="right") for row in flat]
+    return np.array(rows).reshape(*rates.shape[:-1], len(targets))
+
+
+def relative_weight(cost, prevalence) -> float:
+    """``(1 − π)/(c π)``: what a false alarm weighs when a miss weighs 1."""
+    if cost is None:
+        return 1.0
+    cost = check_number("cost", cost, "be finite and > 0", lambda c: 0 < c < np.inf)
+    return (1 - prevalence) / (cost * prevalence)

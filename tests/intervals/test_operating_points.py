@@ -1,0 +1,411 @@
+"""operating_points: published numbers, scipy one table at a time, laws, error texts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.stats.contingency import odds_ratio, relative_risk
+
+from skauc import empirical_roc, operating_points
+from skauc.intervals._operating_intervals import NAMES
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
+PROC = json.loads((REFERENCE / "proc_curves.json").read_text())
+Y = np.array(ASAH["outcome"])
+S100B = np.array(ASAH["s100b"])
+
+
+def normal_rows(n_neg=30, n_pos=20, shift=1.2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n_neg, n_pos])
+    return y, rng.normal(y * shift, 1)
+
+
+def table(y, score, threshold):
+    """Four counts of a threshold, row by row."""
+    tp = sum(1 for a, s in zip(y, score, strict=True) if a and s >= threshold)
+    fp = sum(1 for a, s in zip(y, score, strict=True) if not a and s >= threshold)
+    return tp, int(sum(y)) - tp, fp, len(y) - int(sum(y)) - fp
+
+
+# ------------------------------------------------------------- published output
+
+
+def test_proc_s100b_at_a_fifth():
+    points = operating_points(Y, S100B, threshold=0.2)
+    assert points.sensitivity == pytest.approx([0.6341463], abs=5e-8)
+    assert points.specificity == pytest.approx([0.8055556], abs=5e-8)
+    assert points.lr_positive == pytest.approx([3.261324], abs=5e-7)
+    assert points.lr_negative == pytest.approx([0.4541632], abs=5e-8)
+    # coords(ret = "all") of pROC 1.18.0
+    assert points.accuracy == pytest.approx([0.7433628318584071], rel=1e-14)
+    assert points.npv == pytest.approx([0.7945205479452054], rel=1e-14)
+    assert points.ppv == pytest.approx([0.65], rel=1e-14)
+    low, high = points.interval("sensitivity", method="clopper_pearson")
+    assert low == pytest.approx([0.4694], abs=5e-5)
+    assert high == pytest.approx([0.7788], abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("marker", "best", "cost", "prevalence", "sensitivity", "specificity"), PROC["best"]
+)
+def test_proc_best(marker, best, cost, prevalence, sensitivity, specificity):
+    points = operating_points(
+        Y, ASAH[marker], best=best, cost=cost, prevalence=prevalence
+    )
+    assert points.sensitivity == pytest.approx([sensitivity], rel=1e-12)
+    assert points.specificity == pytest.approx([specificity], rel=1e-12)
+
+
+# ------------------------------------------------------------------- formulas
+
+
+def test_values_from_the_table():
+    y, score = normal_rows(shift=0.5)
+    thresholds = [-0.5, 0.3, score[7], 0.9]
+    points = operating_points(y, score, threshold=thresholds, prevalence=0.1)
+    observed = operating_points(y, score, threshold=thresholds)
+    for k, t in enumerate(thresholds):
+        tp, fn, fp, tn = table(y, score, t)
+        se, sp = tp / (tp + fn), tn / (tn + fp)
+        expected = {
+            "threshold": t,
+            "sensitivity": se,
+            "specificity": sp,
+            "ppv": 0.1 * se / (0.1 * se + 0.9 * (1 - sp)),
+            "npv": 0.9 * sp / (0.9 * sp + 0.1 * (1 - se)),
+            "lr_positive": se / (1 - sp),
+            "lr_negative": (1 - se) / sp,
+            "accuracy": 0.1 * se + 0.9 * sp,
+            "odds_ratio": tp * tn / (fp * fn),
+        }
+        assert set(expected) == set(NAMES)
+        for name, value in expected.items():
+            assert getattr(points, name)[k] == pytest.approx(value, rel=1e-12)
+        assert observed.ppv[k] == pytest.approx(tp / (tp + fp), rel=1e-12)
+        assert observed.npv[k] == pytest.approx(tn / (tn + fn), rel=1e-12)
+        assert observed.accuracy[k] == pytest.approx((tp + tn) / 50, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(
+    ("method", "scipys"), [("wilson", "wilson"), ("clopper_pearson", "exact")]
+)
+def test_shares_are_scipys_one_at_a_time(level, side, method, scipys):
+    y, score = normal_rows(12, 9)
+    points = operating_points(y, score)  # every threshold, 0 and n of n among them
+    counts = {
+        "sensitivity": (points.true_positives, np.full(21, 9)),
+        "specificity": (points.true_negatives, np.full(21, 12)),
+        "ppv": (points.true_positives, points.true_positives + points.false_positives),
+        "accuracy": (points.true_positives + points.true_negatives, np.full(21, 21)),
+    }
+    # scipy names the side of the test: "greater" bounds from below, as here
+    for name, (successes, n) in counts.items():
+        low, high = points.interval(name, level, method, side)
+        for k in range(21):
+            test = stats.binomtest(int(successes[k]), int(n[k]), alternative=side)
+            expected = test.proportion_ci(level, method=scipys)
+            assert (low[k], high[k]) == pytest.approx(tuple(expected), abs=1e-10)
+
+
+def test_ratios_are_scipys_one_at_a_time():
+    y, score = normal_rows(shift=0.5)
+    thresholds = [-0.3, 0.4, 0.8]
+    points = operating_points(y, score, threshold=thresholds)
+    given = operating_points(y, score, threshold=thresholds, prevalence=0.05)
+    for k, t in enumerate(thresholds):
+        tp, fn, fp, tn = table(y, score, t)
+        for name, a, b in (("lr_positive", tp, fp), ("lr_negative", fn, tn)):
+            expected = relative_risk(a, 20, b, 30).confidence_interval(0.9)
+            low, high = points.interval(name, 0.9)
+            assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
+        sample = odds_ratio([[tp, fn], [fp, tn]], kind="sample")
+        low, high = points.interval("odds_ratio", 0.9)
+        expected = sample.confidence_interval(0.9)
+        assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
+        # Odds after a call are those before it times the likelihood ratio.
+        low, high = points.interval("lr_positive")
+        after = [0.05 / 0.95 * v[k] for v in (low, high)]
+        got = [v[k] for v in given.interval("ppv")]
+        assert got == pytest.approx([v / (1 + v) for v in after], rel=1e-10)
+        low, high = points.interval("lr_negative")
+        missed = [0.05 / 0.95 * v[k] for v in (high, low)]
+        got = [v[k] for v in given.interval("npv")]
+        assert got == pytest.approx([1 / (1 + v) for v in missed], rel=1e-10)
+
+
+def test_accuracy_at_a_prevalence_joins_the_limits_of_both_rates():
+    y, score = normal_rows()
+    points = operating_points(y, score, threshold=0.5, prevalence=0.2)
+    (l1,), (u1,) = points.interval("sensitivity")
+    (l0,), (u0,) = points.interval("specificity")
+    se, sp, accuracy = (
+        getattr(points, n)[0] for n in ("sensitivity", "specificity", "accuracy")
+    )
+    low = accuracy - np.hypot(0.2 * (se - l1), 0.8 * (sp - l0))
+    high = accuracy + np.hypot(0.2 * (u1 - se), 0.8 * (u0 - sp))
+    got = [v[0] for v in points.interval("accuracy")]
+    assert got == pytest.approx([low, high], rel=1e-12)
+
+
+def test_empty_cells():
+    points = operating_points([0, 0, 0, 1, 1, 1], range(6), threshold=[-1, 3, 9])
+    assert points.lr_positive[1] == points.odds_ratio[1] == np.inf
+    assert np.isnan(points.ppv[2])  # nobody is called positive
+    assert np.isnan(points.npv[0])
+    low, high = points.interval("ppv")
+    assert (low[2], high[2]) == (0, 1)
+    for name in ("lr_positive", "odds_ratio"):
+        low, high = points.interval(name)
+        assert 0 < low[1] < np.inf
+        assert high[1] == np.inf
+    # ½ is added: (3 + ½)/4 over (0 + ½)/4, Var log = 1/3.5 − 1/4 + 1/.5 − 1/4
+    spread = np.sqrt(1 / 3.5 - 1 / 4 + 1 / 0.5 - 1 / 4)
+    expected = 7 * np.exp(-stats.norm.isf(0.025) * spread)
+    assert points.interval("lr_positive").low[1] == pytest.approx(expected, rel=1e-10)
+    # ½ in all four cells: 3.5²/.5², Var log = 2/3.5 + 2/.5
+    spread = np.sqrt(2 / 3.5 + 2 / 0.5)
+    expected = 49 * np.exp(-stats.norm.isf(0.025) * spread)
+    assert points.interval("odds_ratio").low[1] == pytest.approx(expected, rel=1e-10)
+    for side, end in (("greater", 1), ("less", 0)):
+        limits = points.interval("odds_ratio", alternative=side)
+        assert limits[end].tolist() == [(0, np.inf)[end]] * 3
+
+
+# ------------------------------------------------------------- chosen thresholds
+
+
+@pytest.mark.parametrize("target", [0.3, 0.5, 0.9, 0.95])
+def test_targets_by_search(target):
+    y, score = normal_rows(25, 20, seed=3)
+    score = score.round(1)  # ties
+    every = sorted(set(score), reverse=True)
+    points = operating_points(y, score, sensitivity=target)
+    wanted = max(t for t in every if np.mean(score[y == 1] >= t) >= target)
+    assert points.threshold[0] == wanted
+    points = operating_points(y, score, specificity=target)
+    keep = [t for t in every if np.mean(score[y == 0] < t) >= target]
+    assert points.threshold[0] == min(keep, default=np.inf)
+
+
+def test_best_by_search_and_the_highest_of_several():
+    y, score = normal_rows(25, 20, seed=4)
+    score = score.round(1)
+    points = operating_points(y, score)
+    j = points.sensitivity + points.specificity
+    best = operating_points(y, score, best="youden")
+    assert best.threshold[0] == points.threshold[np.argmax(j)]
+    assert best.sensitivity + best.specificity == pytest.approx([j.max()])
+    assert empirical_roc(y, score).youden().threshold == best.threshold[0]
+    distance = (1 - points.sensitivity) ** 2 + (1 - points.specificity) ** 2
+    closest = operating_points(y, score, best="closest")
+    assert closest.threshold[0] == points.threshold[np.argmin(distance)]
+    # a point that is best at a cost is so by its expected loss
+    loss = 8 * 0.3 * (1 - points.sensitivity) + 0.7 * (1 - points.specificity)
+    costly = operating_points(y, score, best="youden", cost=8, prevalence=0.3)
+    assert costly.threshold[0] == points.threshold[np.argmin(loss)]
+
+
+def test_threshold_limits_are_order_statistics():
+    y, score = normal_rows(30, 20)
+    points = operating_points(y, score, sensitivity=[0.5, 0.8], specificity=None)
+    low, high = points.interval("threshold", 0.9)
+    positives = np.sort(score[y == 1])[::-1]
+    for k, share in enumerate((0.5, 0.8)):
+        above = stats.binom(20, share)  # positives at or above the true threshold
+        deep = next(r for r in range(1, 21) if above.sf(r - 1) <= 0.05)
+        near = max(r for r in range(1, 21) if above.cdf(r - 1) <= 0.05)
+        assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
+    low, high = operating_points(y[25:35], score[25:35], sensitivity=0.9).interval(
+        "threshold"
+    )
+    assert low[0] == -np.inf
+    low, high = operating_points(y, score, specificity=0.99).interval("threshold")
+    assert high[0] == np.inf
+
+
+def test_order_statistics_cover_whatever_the_scores():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [10, 40])
+    truth, held = stats.expon.isf(0.8), 0
+    for _ in range(400):
+        score = np.where(y, rng.exponential(size=50), rng.normal(size=50))
+        low, high = operating_points(y, score, sensitivity=0.8).interval(
+            "threshold", 0.9
+        )
+        held += low[0] <= truth <= high[0]
+    assert held / 400 > 0.87  # .9 or more, known to .015
+
+
+def test_crossed_rate_is_the_band():
+    y, score = normal_rows()
+    band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])
+    points = operating_points(y, score, specificity=[0.8, 0.6])
+    low, high = points.interval("sensitivity", 0.9)
+    assert low == pytest.approx(band.low, rel=1e-12)
+    assert high == pytest.approx(band.high, rel=1e-12)
+    mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6])
+    limits = mirrored.interval("specificity", 0.9)
+    assert np.array(limits) == pytest.approx(np.array([low, high]), abs=0.03)  # draws
+    narrow = points.interval("sensitivity", 0.9, method="wilson")
+    assert np.all(narrow.high - narrow.low < high - low)
+
+
+def test_best_threshold_varies():
+    y, score = normal_rows()
+    points = operating_points(y, score, best="youden")
+    low, high = points.interval("threshold", 0.9)
+    assert low[0] <= points.threshold[0] <= high[0]
+    assert low[0] in score
+    assert high[0] in score
+    inner = points.interval("threshold", 0.5)
+    assert low[0] <= inner.low[0] <= inner.high[0] <= high[0]
+    drawn = points.interval("sensitivity", method="bayesian_bootstrap")
+    assert 0 <= drawn.low[0] < drawn.high[0] <= 1
+
+
+# ------------------------------------------------------------------ comparisons
+
+
+def test_compare_at_a_known_threshold_is_the_paired_variance():
+    y, a = normal_rows(60, 80)
+    b = a + np.random.default_rng(5).normal(0, 0.8, 140)
+    one, two = (operating_points(y, s, threshold=0.7) for s in (a, b))
+    result = one.compare(two, n_draws=20_000)
+    gap = (a >= 0.7).astype(float) - (b >= 0.7)
+    gap = gap[y == 1]
+    assert result.difference == pytest.approx([gap.mean()])
+    # Dirichlet weights: Var = Σ (g − ḡ)²/n/(n + 1), known to 1/√40 000
+    error = np.sqrt(gap.var() / 81)
+    assert result.standard_error == pytest.approx([error], rel=0.02)
+    z = gap.mean() / result.standard_error[0]
+    assert result.pvalue == pytest.approx([2 * stats.norm.sf(abs(z))])
+    low, high = result.confidence_interval(0.9)
+    reach = stats.norm.isf(0.05) * result.standard_error
+    assert high - low == pytest.approx(2 * reach)
+    assert one.compare(two, "specificity").name == "specificity"
+
+
+def test_compare_at_a_specificity_against_the_empirical_process():
+    # Var = R(1 − R)/n₁ + r² u(1 − u)/n₀ for independent scores of normal classes,
+    # u the FPR, R = Φ(Δ + Φ⁻¹(u)), r = dR/du; the two scores are independent.
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], [400, 300])
+    u, shift = 0.2, 1.0
+    rate = stats.norm.cdf(shift + stats.norm.ppf(u))
+    slope = stats.norm.pdf(shift + stats.norm.ppf(u)) / stats.norm.pdf(
+        stats.norm.ppf(u)
+    )
+    variance = 2 * (rate * (1 - rate) / 300 + slope**2 * u * (1 - u) / 400)
+    errors = []
+    for _ in range(20):
+        one, two = (
+            operating_points(y, rng.normal(y * shift, 1), specificity=1 - u)
+            for _ in "ab"
+        )
+        errors.append(one.compare(two, n_draws=300).standard_error[0])
+    assert np.mean(errors) == pytest.approx(np.sqrt(variance), rel=0.08)
+    assert one.compare(two, n_draws=50).name == "sensitivity"
+
+
+def test_equal_scores_do_not_differ():
+    y, score = normal_rows()
+    points = operating_points(y, score, sensitivity=[0.5, 0.9])
+    result = points.compare(operating_points(y, 2 * score, sensitivity=[0.5, 0.9]))
+    assert result.name == "specificity"
+    assert result.pvalue.tolist() == [1, 1]
+    perfect = operating_points(y, y, threshold=0.5)
+    nothing = operating_points(y, 0 * y, threshold=0.5)
+    apart = perfect.compare(nothing)
+    assert apart.standard_error == pytest.approx([1 / np.sqrt(20)])
+
+
+# ------------------------------------------------------------------------ laws
+
+
+def test_weights_are_repeated_rows():
+    y, score = normal_rows()
+    weight = np.arange(50) % 3
+    a = operating_points(y, score, sensitivity=[0.5, 0.9], sample_weight=weight)
+    b = operating_points(
+        np.repeat(y, weight), np.repeat(score, weight), sensitivity=[0.5, 0.9]
+    )
+    for name in NAMES:
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-12)
+        for one, two in zip(a.interval(name), b.interval(name), strict=True):
+            close = 0.05 if name == "specificity" else 1e-10  # drawn by other weights
+            assert one == pytest.approx(two, abs=close)
+
+
+def test_frame_and_text():
+    y, score = normal_rows()
+    points = operating_points(y, score, threshold=[0, 1])
+    frame = points.to_frame()
+    assert list(frame) == list(NAMES)
+    assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
+    assert "2 points, chosen by 'threshold'" in repr(points)
+    assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
+
+
+# ------------------------------------------------------------------- error texts
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"threshold": 1, "best": "youden"}, "one of .* got threshold and best"),
+        ({"best": "x"}, "best must be one of 'youden', 'closest', got 'x'"),
+        ({"sensitivity": 1.0}, r"sensitivity must hold numbers in \(0, 1\), got 1.0"),
+        ({"threshold": [np.nan]}, "threshold must hold numbers, not NaN, got"),
+        ({"prevalence": 0}, r"prevalence must lie in \(0, 1\), got 0"),
+        ({"best": "youden", "cost": -1}, "cost must be finite and > 0, got -1"),
+        ({"threshold": 1, "cost": 2}, "cost must come with best, got 2 without it"),
+        (
+            {"sample_weight": [1, -1, 1, 1]},
+            "sample_weight must be >= 0, got -1.0 in row 1",
+        ),
+    ],
+)
+def test_errors(how, text):
+    with pytest.raises(ValueError, match=text):
+        operating_points([0, 0, 1, 1], [1, 2, 3, 4], **how)
+
+
+def test_errors_of_intervals_and_comparisons():
+    points = operating_points([0, 0, 1, 1], [1, 2, 3, 4], threshold=3)
+    for call, text in [
+        (lambda: points.interval("auc"), "name must be one of .* got 'auc'"),
+        (lambda: points.interval("threshold"), "got thresholds chosen by 'threshold'"),
+        (
+            lambda: points.interval("ppv", method="log"),
+            "method must be one of 'wilson', .* got 'log'",
+        ),
+        (
+            lambda: points.interval("ppv", n_draws=9),
+            "n_draws must not be given for method='wilson'",
+        ),
+        (
+            lambda: points.compare(operating_points([0, 1], [1, 2], threshold=1)),
+            "other must have the rows",
+        ),
+        (
+            lambda: points.compare(operating_points([0, 0, 1, 1], [1, 2, 3, 4])),
+            "must have 1 points, got 4",
+        ),
+        (
+            lambda: points.compare(points, n_draws=1),
+            "n_draws must be a whole number from 20",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            call()
+    with pytest.raises(TypeError, match="other must be an OperatingPoints, got int"):
+        points.compare(1)
+    weighted = operating_points([0, 1], [1, 2], threshold=1, sample_weight=[0.5, 1])
+    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
+        weighted.interval("sensitivity")

@@ -1,0 +1,321 @@
+"""Partial areas: pROC's and scikit-learn's numbers, brute force, laws, error texts."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from skauc import auc_estimate, compare_auc
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
+Y = np.array(ASAH["outcome"])
+PROC = json.loads((REFERENCE / "proc_curves.json").read_text())
+RANGES = [
+    {"fpr": (0, 0.1)},
+    {"fpr": (0.13, 0.48)},
+    {"tpr": (0.9, 1)},
+    {"tpr": (0.3, 0.7)},
+]
+
+
+def tied_sample(seed=0, n=40, values=9):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 5 < 2
+    return y, np.floor(rng.normal(4 + y, 2, n)) % values
+
+
+def dense_area(y, score, axis, low, high):
+    """Mean height of scikit-learn's curve at a million places of the range."""
+    x, y, _ = roc_curve(y, score, drop_intermediate=False)
+    at = low + (high - low) * (np.arange(1_000_000) + 0.5) / 1_000_000
+    if axis == "fpr":
+        return np.interp(at, x, y).mean() * (high - low)
+    return (1 - np.interp(at, y, x)).mean() * (high - low)
+
+
+# ------------------------------------------------------------- published output
+
+
+@pytest.mark.parametrize(
+    ("how", "area"),
+    [
+        ({"fpr": (0, 0.1)}, 0.0334417344173442),
+        ({"fpr": (0.1, 0.2)}, 0.0598373983739837),
+        ({"tpr": (0.9, 1)}, 0.0400999322493225),
+        ({"fpr": (0, 0.1), "standardize": True}, 0.649693339038653),
+    ],
+)
+def test_proc_tests_of_wfns(how, area):
+    got = auc_estimate(Y, ASAH["wfns"]).partial_auc(**how)
+    assert got.auc == pytest.approx(area, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "low", "high", "corrected", "area"), PROC["partial"]
+)
+def test_proc_areas(name, axis, low, high, corrected, area):
+    got = auc_estimate(Y, ASAH[name]).partial_auc(
+        **{axis: (low, high)}, standardize=corrected
+    )
+    assert got.auc == pytest.approx(area, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "low", "high", "variance"), PROC["bootstrap_variance"]
+)
+def test_proc_bootstrap_variance(name, axis, low, high, variance):
+    # of 20 000 resamples, known to 1 %; a bootstrap's variance at n₀ = 72, n₁ = 41
+    # differs from the linear one by terms of order 1/n and, in tied scores, by cuts
+    got = auc_estimate(Y, ASAH[name]).partial_auc(**{axis: (low, high)})
+    assert got.standard_error() ** 2 == pytest.approx(variance, rel=0.25)
+
+
+@pytest.mark.parametrize("max_fpr", [0.05, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scikit_learn_max_fpr(max_fpr, weighted):
+    y, score = tied_sample()
+    weight = np.random.default_rng(1).uniform(0.1, 3, len(y)) if weighted else None
+    got = auc_estimate(y, score, sample_weight=weight).partial_auc(
+        fpr=(0, max_fpr), standardize=True
+    )
+    expected = roc_auc_score(y, score, max_fpr=max_fpr, sample_weight=weight)
+    assert got.auc == pytest.approx(expected, rel=1e-12)
+
+
+# ------------------------------------------------------------------- formulas
+
+
+@pytest.mark.parametrize("how", RANGES)
+@pytest.mark.parametrize("seed", range(3))
+def test_area_from_its_definition(how, seed):
+    y, score = tied_sample(seed)
+    ((axis, (low, high)),) = how.items()
+    got = auc_estimate(y, score).partial_auc(**how)
+    assert got.auc == pytest.approx(dense_area(y, score, axis, low, high), abs=1e-6)
+
+
+@pytest.mark.parametrize("how", RANGES)
+def test_error_is_the_derivative_with_respect_to_each_row(how):
+    # The infinitesimal jackknife, by weights moved a little: variance is the sum over
+    # classes of n/(n − 1) Σ (dA/dw_i)², since weights enter as shares.
+    y, score = tied_sample(4)
+    step, slopes = 1e-5, np.empty(len(y))
+    for i in range(len(y)):
+        moved = []
+        for sign in (1, -1):
+            weight = np.ones(len(y))
+            weight[i] += sign * step
+            moved.append(
+                auc_estimate(y, score, sample_weight=weight).partial_auc(**how).auc
+            )
+        slopes[i] = (moved[0] - moved[1]) / (2 * step)
+    n = np.where(y, y.sum(), (~y).sum())
+    expected = np.sqrt((slopes**2 * n / (n - 1)).sum())
+    got = auc_estimate(y, score).partial_auc(**how).standard_error()
+    assert got == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("how", [{"fpr": (0, 1)}, {"tpr": (0, 1)}])
+def test_the_whole_range_is_delong(how):
+    y, score = tied_sample(2)
+    estimate = auc_estimate(y, score)
+    part = estimate.partial_auc(**how)
+    assert part.auc == pytest.approx(estimate.auc, rel=1e-14)
+    assert part.standard_error() == pytest.approx(
+        estimate.standard_error("delong"), rel=1e-12
+    )
+    low, high = part.confidence_interval(0.9, method="delong", transform="logit")
+    expected = estimate.confidence_interval(0.9, "delong", "logit")
+    assert (low, high) == pytest.approx(expected, rel=1e-12)
+    groups = np.arange(len(y)) // 2
+    clustered = auc_estimate(y, score, groups=groups)
+    assert clustered.partial_auc(**how).standard_error() == pytest.approx(
+        clustered.standard_error(), rel=1e-12
+    )
+
+
+def test_error_against_monte_carlo():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [150, 100])
+    parts = [
+        auc_estimate(y, rng.normal(y * 1.2, 1)).partial_auc(fpr=(0, 0.2))
+        for _ in range(500)
+    ]
+    spread = np.std([part.auc for part in parts])
+    errors = [part.standard_error() for part in parts]
+    assert np.mean(errors) == pytest.approx(spread, rel=0.1)  # spread known to 3 %
+
+
+def test_score_interval_solves_its_equation():
+    y, score = tied_sample(3)
+    part = auc_estimate(y, score).partial_auc(fpr=(0.1, 0.6))
+    share, z = part.auc / 0.5, stats.norm.isf(0.05)
+    v = (part.standard_error() / 0.5) ** 2 / (share * (1 - share))
+    n_neg, n_pos = (~y).sum(), y.sum()
+    factor = max(v, 1 / (3 * min(0.5 * n_neg, n_pos)))
+    for limit in part.confidence_interval(0.9):
+        s = limit / 0.5
+        assert (share - s) ** 2 == pytest.approx(z**2 * s * (1 - s) * factor, rel=1e-9)
+
+
+def test_standardized_limits_are_rescaled():
+    y, score = tied_sample(3)
+    plain, scaled = (
+        auc_estimate(y, score).partial_auc(tpr=(0.4, 0.9), standardize=flag)
+        for flag in (False, True)
+    )
+    chance = 0.5 * (1 - 0.65)  # ∫ (1 − t) dt over (.4, .9)
+    wanted = [
+        0.5 * (1 + (v - chance) / (0.5 - chance)) for v in plain.confidence_interval()
+    ]
+    assert scaled.confidence_interval() == pytest.approx(wanted, rel=1e-12)
+    ratio = scaled.standard_error() / plain.standard_error()
+    assert ratio == pytest.approx(0.5 / (0.5 - chance), rel=1e-12)
+
+
+def test_perfect_scores_are_not_certain():
+    part = auc_estimate([0] * 10 + [1] * 8, range(18)).partial_auc(fpr=(0, 0.2))
+    assert part.auc == pytest.approx(0.2)
+    assert part.standard_error() == 0
+    for method in ("score", "delong"):
+        low, high = part.confidence_interval(method=method)
+        assert 0 < low < 0.15
+        assert high == pytest.approx(0.2)
+
+
+# ------------------------------------------------------------------------ laws
+
+
+@pytest.mark.parametrize("axis", ["fpr", "tpr"])
+def test_parts_add_up(axis):
+    y, score = tied_sample(5)
+    estimate = auc_estimate(y, score)
+    cuts = [0, 0.07, 0.31, 0.8, 1]
+    areas = [estimate.partial_auc(**{axis: cut}).auc for cut in pairwise(cuts)]
+    assert sum(areas) == pytest.approx(estimate.auc, rel=1e-13)
+
+
+def test_swapping_the_classes_swaps_the_axes():
+    y, score = tied_sample(6)
+    one = auc_estimate(y, score).partial_auc(tpr=(0.2, 0.7))
+    other = auc_estimate(~y, -score).partial_auc(fpr=(0.3, 0.8))
+    assert one.auc == pytest.approx(other.auc, rel=1e-12)
+    assert one.standard_error() == pytest.approx(other.standard_error(), rel=1e-12)
+    assert one.confidence_interval() == pytest.approx(other.confidence_interval())
+
+
+def test_weights_are_repeated_rows():
+    y, score = tied_sample(7)
+    weight = np.arange(len(y)) % 3
+    a = auc_estimate(y, score, sample_weight=weight).partial_auc(fpr=(0, 0.3))
+    b = auc_estimate(np.repeat(y, weight), np.repeat(score, weight)).partial_auc(
+        fpr=(0, 0.3)
+    )
+    assert a.auc == pytest.approx(b.auc, rel=1e-13)
+    assert a.standard_error() == pytest.approx(b.standard_error(), rel=1e-12)
+    assert a.confidence_interval() == pytest.approx(b.confidence_interval())
+
+
+def test_limits_are_nested_and_one_sided():
+    y, score = tied_sample(8)
+    part = auc_estimate(y, score).partial_auc(fpr=(0, 0.3))
+    narrow, wide = part.confidence_interval(0.5), part.confidence_interval(0.99)
+    assert wide.low < narrow.low < part.auc < narrow.high < wide.high
+    low, high = part.confidence_interval(0.975, alternative="greater")
+    assert low == pytest.approx(part.confidence_interval(0.95).low)
+    assert high == pytest.approx(0.3)
+
+
+# ------------------------------------------------------------------- comparisons
+
+
+def test_comparing_the_whole_range_is_delongs_test():
+    a, b = ASAH["wfns"], ASAH["s100b"]
+    for how in ({"fpr": (0, 1)}, {"tpr": (0, 1)}):
+        result, plain = compare_auc(Y, a, b, **how), compare_auc(Y, a, b)
+        assert result.statistic == pytest.approx(plain.statistic, rel=1e-10)
+        assert result.difference == pytest.approx(plain.difference, rel=1e-10)
+
+
+@pytest.mark.parametrize("how", RANGES)
+def test_difference_has_the_error_of_its_derivative(how):
+    y, a = tied_sample(1)
+    b = a + np.random.default_rng(3).normal(0, 2, len(y)).round()
+    result = compare_auc(y, a, b, **how)
+    areas = [auc_estimate(y, s).partial_auc(**how).auc for s in (a, b)]
+    assert (result.auc_a, result.auc_b) == pytest.approx(areas)
+    step, slopes = 1e-5, np.empty(len(y))
+    for i in range(len(y)):
+        moved = []
+        for sign in (1, -1):
+            weight = np.ones(len(y))
+            weight[i] += sign * step
+            parts = [
+                auc_estimate(y, s, sample_weight=weight).partial_auc(**how).auc
+                for s in (a, b)
+            ]
+            moved.append(parts[0] - parts[1])
+        slopes[i] = (moved[0] - moved[1]) / (2 * step)
+    n = np.where(y, y.sum(), (~y).sum())
+    expected = np.sqrt((slopes**2 * n / (n - 1)).sum())
+    assert result.standard_error == pytest.approx(expected, rel=1e-5)
+
+
+def test_other_comparisons_of_parts():
+    y, a = tied_sample(1)
+    b = a + np.random.default_rng(3).normal(0, 2, len(y)).round()
+    one, two = (auc_estimate(y, s).partial_auc(fpr=(0, 0.4)) for s in (a, b))
+    constant = compare_auc(y, a, constant=0.1, fpr=(0, 0.4))
+    z = (one.auc - 0.1) / one.standard_error()
+    assert constant.statistic == pytest.approx(z, rel=1e-12)
+    unpaired = compare_auc(y, a, b, y_true_b=y, fpr=(0, 0.4))
+    error = np.hypot(one.standard_error(), two.standard_error())
+    assert unpaired.standard_error == pytest.approx(error, rel=1e-12)
+    many = compare_auc(y, a, b, a, fpr=(0, 0.4))
+    assert many.auc == pytest.approx([one.auc, two.auc, one.auc])
+    assert many.pairs[1].pvalue == 1
+    assert compare_auc(y, a, a, tpr=(0.5, 1)).pvalue == 1
+
+
+# ------------------------------------------------------------------- error texts
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({}, r"needs fpr=\(a, b\) or tpr=\(a, b\), got none of them"),
+        ({"fpr": (0, 1), "tpr": (0, 1)}, "got both"),
+        (
+            {"fpr": (0.2, 0.1)},
+            r"fpr must be two numbers 0 <= a < b <= 1, got \(0.2, 0.1\)",
+        ),
+        ({"tpr": 0.1}, "tpr must be two numbers 0 <= a < b <= 1, got 0.1"),
+        ({"fpr": (0, 1.5)}, r"fpr must be two numbers .* got \(0, 1.5\)"),
+        (
+            {"fpr": (0, 1), "standardize": "a"},
+            "standardize must be True or False, got 'a'",
+        ),
+    ],
+)
+def test_errors(how, text):
+    with pytest.raises(ValueError, match=text):
+        auc_estimate([0, 0, 1, 1], [1, 2, 3, 4]).partial_auc(**how)
+
+
+def test_errors_of_intervals_and_comparisons():
+    part = auc_estimate([0, 1], [1, 2]).partial_auc(fpr=(0, 0.5))
+    assert repr(part) == "PartialAUC(auc=0.5, fpr=(0, 0.5))"
+    with pytest.raises(ValueError, match="each class must hold at least 2 rows"):
+        part.confidence_interval()
+    part = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4]).partial_auc(fpr=(0, 0.5))
+    with pytest.raises(
+        ValueError, match="method must be one of 'score', 'delong', got 1"
+    ):
+        part.confidence_interval(method=1)
+    with pytest.raises(ValueError, match="constant must be at most .* 0.1, got 0.5"):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], constant=0.5, fpr=(0, 0.1))
