@@ -12,20 +12,66 @@ up to what the intercept does: without the row a free intercept moves by another
 here, and the pooled scores have none of the pessimism of leave-one-out (which grows
 with imbalance). What remains of the pair's interaction averages to 0 over pairs.
 
+The steps are of order P/n. Of very many rows an even sample tells what they take off
+the AUC, and all rows tell the AUC that it is taken off.
+
 An L1 penalty leaves the features with w ≠ 0 (Rad & Maleki 2020,
 https://doi.org/10.1111/rssb.12374).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..statistics._moments import project_samples
 from ..statistics._numerics import block_rows
+from ..statistics._ranks import delong_covariance, placements
 from ._losses import loss_derivatives
+from ._pairs import sample_rows
 
-_HESSIAN_ROWS = 20_000  # an even sample of them is enough: h itself is of order P/n
+# Rows of a sample, and at least so many a feature, which knows H to √(1/20). AUC of the
+# sample less that of all rows, root mean square over 20 data sets and 3 values of C:
+# SAMPLETABLE
+_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE = 2000, 20
 _JITTER = 1e-13  # of a unit diagonal: rounding of the sums
+
+
+def leave_one_out_auc(fit, X, positive, weight):
+    """AUC of the rows, each under the fit without it, and DeLong's variance.
+
+    Parameters
+    ----------
+    fit, X, positive
+        As for :func:`leave_one_out_scores`.
+    weight : ndarray of shape (n,)
+        Frequency weights, positive.
+
+    Returns
+    -------
+    auc, variance : float
+
+    Notes
+    -----
+    O(nP²), and O(nP) beyond some thousand rows.
+    """
+    z = project_samples(X, fit.w) + fit.intercept
+    limit = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * X.shape[1])
+    if len(z) <= 2 * limit:
+        left_out = z + _steps(fit, X, z, positive, weight)
+        return _auc_and_variance(left_out, positive, weight)
+    rows, counted = sample_rows(z, positive, weight, limit // 2)
+    sample = z[rows], positive[rows], weight[rows]
+    part = replace(fit, case_weight=fit.case_weight[rows])
+    stands_for = _stands_for(fit, z, positive, weight, rows, counted)
+    steps = _steps(part, X[rows], *sample, stands_for)
+    auc, variance = _auc_and_variance(z, positive, weight)
+    before, after = (
+        _auc_and_variance(score, positive[rows], counted)[0]
+        for score in (z[rows], z[rows] + steps)
+    )
+    return min(max(auc + after - before, 0.0), 1.0), variance
 
 
 def leave_one_out_scores(fit, X, positive, weight=None):
@@ -50,14 +96,48 @@ def leave_one_out_scores(fit, X, positive, weight=None):
     penalty is L1. A row that nothing else holds (``ω_i h_i = 1``) keeps its score.
     """
     z = project_samples(X, fit.w) + fit.intercept
+    weight = np.ones(len(z)) if weight is None else weight
+    return z + _steps(fit, X, z, positive, weight)
+
+
+def _steps(fit, X, z, positive, weight, stands_for=None):
+    """``h_i g_i/(1 − ω_i h_i)``, 0 where nothing else holds a row."""
     g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
-    part = 1.0 if weight is None else np.minimum(1.0, 1 / np.maximum(weight, 1e-300))
-    h = leverages(fit, X, curvature)
+    part = np.minimum(1.0, 1 / np.maximum(weight, 1e-300))
+    h = leverages(fit, X, curvature, stands_for)
     left = 1 - part * curvature * h
-    return z + np.where(left > 1e-10, part * h * g / np.maximum(left, 1e-10), 0.0)
+    return np.where(left > 1e-10, part * h * g / np.maximum(left, 1e-10), 0.0)
 
 
-def leverages(fit, X, curvature):
+def _stands_for(fit, z, positive, weight, rows, counted):
+    """How many rows each of a sample stands for: those of a class in their curvature.
+
+    Rows of weight f are drawn f times as often, and are f times as curved.
+    """
+    _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    share, sampled = counted / weight[rows], positive[rows]
+    stands_for = np.zeros(len(rows))
+    for all_, some in ((positive, sampled), (~positive, ~sampled)):
+        there = share[some] @ curvature[rows[some]]
+        if there > 0:
+            stands_for[some] = share[some] * (curvature[all_].sum() / there)
+    return stands_for
+
+
+def _auc_and_variance(score, positive, weight):
+    neg, pos = score[~positive], score[positive]
+    if np.all(weight == 1):  # the variance does not ask which row is which
+        v01, v10 = placements(np.sort(neg), np.sort(pos))
+        variance = delong_covariance(v01[None], v10[None])
+        return float(v10.mean()), float(variance[0, 0])
+    w_neg, w_pos = weight[~positive], weight[positive]
+    v01, v10 = placements(neg, pos, w_neg, w_pos)
+    variance = delong_covariance(v01[None], v10[None], w_neg, w_pos)
+    auc = np.average(v10, weights=w_pos)
+    return min(float(auc), 1.0), float(variance[0, 0])
+
+
+def leverages(fit, X, curvature, stands_for=None):
     """``h_i`` of every row, without what a free intercept adds.
 
     Parameters
@@ -65,6 +145,8 @@ def leverages(fit, X, curvature):
     fit : PenalisedFit or ElasticNetFit
     X : ndarray or sparse matrix of shape (n, P)
     curvature : ndarray of shape (n,)
+    stands_for : ndarray of shape (n,), default=None
+        How many rows of the fit each stands for; None is one.
 
     Returns
     -------
@@ -72,15 +154,16 @@ def leverages(fit, X, curvature):
     """
     X = _active_features(fit, X)
     n, P = X.shape
-    if P == 0 or not curvature.any():
+    mass = curvature if stands_for is None else stands_for * curvature
+    if P == 0 or not mass.any():
         return np.zeros(n)
     mean = np.zeros(P)
     if fit.intercept_scaling > 0:
         # a penalised intercept is a column like the others, and moves both rows as well
-        mean = np.asarray(curvature @ X).ravel() / curvature.sum()
+        mean = np.asarray(mass @ X).ravel() / mass.sum()
     step = block_rows(P)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
-    root = _inverse_root(_hessian(X, mean, curvature, blocks) + fit.l2 * np.eye(P))
+    root = _inverse_root(_hessian(X, mean, mass, blocks) + fit.l2 * np.eye(P))
     # h_i = ‖H^{-1/2} a_i‖²
     half = (_dense(X[rows], mean) @ root.T for rows in blocks)
     return np.concatenate([np.einsum("np,np->n", part, part) for part in half])
@@ -97,16 +180,13 @@ def _dense(rows, mean):
     return (rows.toarray() if hasattr(rows, "toarray") else rows) - mean
 
 
-def _hessian(X, mean, curvature, blocks):
-    """``Aᵀ diag(ω) A``, of very many rows from every k-th that is curved."""
-    every = np.count_nonzero(curvature) // _HESSIAN_ROWS + 1
-    H, seen = np.zeros((X.shape[1],) * 2), 0.0
+def _hessian(X, mean, mass, blocks):
+    """``Aᵀ diag(ω) A``."""
+    H = np.zeros((X.shape[1],) * 2)
     for rows in blocks:
-        some = rows.start + np.flatnonzero(curvature[rows])[::every]
-        A = _dense(X[some], mean)
-        H += (A.T * curvature[some]) @ A
-        seen += curvature[some].sum()
-    return H * (curvature.sum() / seen)
+        A = _dense(X[rows], mean) * np.sqrt(mass[rows])[:, None]
+        H += A.T @ A
+    return H
 
 
 def _inverse_root(H):

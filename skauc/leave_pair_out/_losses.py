@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ def loss_value(loss, z, positive, case_weight):
     """``Σ c · loss(z)`` over the rows."""
     sign = np.where(positive, 1.0, -1.0)
     if loss == "logistic":
-        value = np.logaddexp(0, -sign * z)
+        value = np.maximum(-sign * z, 0.0) + np.log1p(np.exp(-np.abs(z)))
     elif loss == "squared":
         value = (z - sign) ** 2 / 2
     else:
@@ -45,8 +44,12 @@ def loss_value(loss, z, positive, case_weight):
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
     if loss == "logistic":
-        p, q = expit(z), expit(-z)
-        return case_weight * np.where(positive, -q, p), case_weight * p * q
+        # p of the likelier class and of the other one, each to its last digit
+        small = np.exp(-np.abs(z))
+        large = 1 / (1 + small)
+        small = small * large
+        miss = np.where(positive == (z > 0), small, large)
+        return case_weight * np.where(positive, -miss, miss), case_weight * small * large
     sign = np.where(positive, 1.0, -1.0)
     if loss == "squared":
         return case_weight * (z - sign), case_weight * np.ones_like(z)

@@ -20,7 +20,8 @@ from ..statistics._moments import project_samples
 from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
-_WALK_ROWS = 20_000  # the size of the random walk is known to 1 % from that many
+_WALK_ROWS = 2000  # the size of the random walk is known to 3 % from that many
+_CURVED_ROWS = 500  # of which a column's curvature is known to its first digit
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
 
@@ -108,7 +109,7 @@ def column_curvature(fit: PenalisedFit, Z) -> float:
     fit : PenalisedFit
     Z : ndarray or sparse matrix of shape (n, P)
     """
-    some = Z[:: Z.shape[0] // 2000 + 1]
+    some = Z[:: Z.shape[0] // _CURVED_ROWS + 1]
     if fit.free and not hasattr(Z, "toarray"):
         some = some - some.mean(axis=0)  # a free intercept takes the mean
     square = (some.multiply(some) if hasattr(Z, "toarray") else some**2).sum()
@@ -155,6 +156,32 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     return replace(fit, w=c * fit.w, intercept=intercept)
 
 
+def nearest_optimum(X, positive, fit: PenalisedFit, enough) -> tuple:
+    """The fit, or where it is at its optimum on its ray; and the gradient there.
+
+    A trained model is at its optimum as it is. One whose gradient exceeds ``enough``
+    may have been rescaled since: it is put back first (:func:`on_its_ray`).
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    fit : PenalisedFit
+    enough : float
+
+    Returns
+    -------
+    near : PenalisedFit
+    gradient : float
+        As :func:`stationarity` has it.
+    """
+    gradient = stationarity(X, positive, fit)
+    if gradient <= enough:
+        return fit, gradient
+    near = on_its_ray(X, positive, fit)
+    return near, stationarity(X, positive, near)
+
+
 def stationarity(X, positive, fit: PenalisedFit) -> float:
     """Gradient of the objective in units of its random-walk size; ≪ 1 at the optimum.
 
@@ -164,17 +191,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     slopes have a floor, what solvers leave when they stop.
     """
     unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
-    fit = replace(fit, case_weight=fit.case_weight / unit, l2=fit.l2 / unit)
+    l2, case_weight = fit.l2 / unit, fit.case_weight / unit
     z = project_samples(X, fit.w) + fit.intercept
-    g, _ = loss_derivatives(fit.loss, z, positive, fit.case_weight)
-    mean = np.zeros(X.shape[1])
-    if fit.free:  # far from the origin only the centred products have digits
-        mean = np.asarray(X.mean(axis=0)).ravel()
-    gradient = X.T @ g - mean * g.sum() + fit.l2 * fit.w
-    force = g**2 + (_SOLVED * fit.case_weight.sum()) ** 2 / len(g)
+    g, _ = loss_derivatives(fit.loss, z, positive, case_weight)
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(z) // _WALK_ROWS + 1
-    some, force = X[::k], k * force[::k]
+    some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * case_weight.sum())
+    mean = np.zeros(X.shape[1])
+    if fit.free:  # far from the origin only the centred products have digits
+        mean = np.asarray(some.mean(axis=0)).ravel()
+    gradient = X.T @ g - mean * g.sum() + l2 * fit.w
     if not hasattr(X, "multiply"):
         some = some - mean
     square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force

@@ -50,7 +50,6 @@ from scipy import sparse
 
 from ..statistics._auc_variance import balanced_variance
 from ..statistics._moments import class_moments, project_samples
-from ..statistics._ranks import delong_covariance, empirical_auc, placements
 from ._bootstrap import bootstrap_counts, bootstrap_estimate
 from ._discriminant_refits import (
     DiscriminantRule,
@@ -59,7 +58,7 @@ from ._discriminant_refits import (
 )
 from ._estimate import leave_pair_out
 from ._influence import gram_matrix
-from ._leave_one_out import leave_one_out_scores
+from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
 from ._objective import ElasticNetFit, PenalisedFit, column_curvature, stationarity
 from ._pairs import class_of_one_row
@@ -103,7 +102,7 @@ class SecondSource:
 
 
 def second_source(
-    objective, X, positive, weight=None, *, n_boot=20
+    objective, X, positive, weight=None, *, n_boot=20, gradient=None
 ) -> SecondSource | None:
     """AUC of a fitted model on rows left out of it, without a fit of the estimator.
 
@@ -117,6 +116,9 @@ def second_source(
     weight : ndarray of shape (n,), default=None
         Frequency weights.
     n_boot : int, default=20
+    gradient : float, default=None
+        :func:`~skauc.leave_pair_out._objective.stationarity` of the objective, if it
+        is known.
 
     Returns
     -------
@@ -137,7 +139,7 @@ def second_source(
         case_weight = objective.case_weight[weight > 0]
         objective = replace(objective, case_weight=case_weight)
     X, positive, weight = _with_weight(X, positive, weight)
-    found = _leave_one_out(objective, X, positive, weight)
+    found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None:
@@ -147,7 +149,9 @@ def second_source(
     return found
 
 
-def at_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None:
+def at_optimum(
+    fit: PenalisedFit, X, positive, gram=None, gradient=None
+) -> PenalisedFit | None:
     """The fit at the optimum of its objective on these rows.
 
     Parameters
@@ -156,6 +160,8 @@ def at_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None
     X : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
     gram : ndarray of shape (n, n), default=None
+    gradient : float, default=None
+        Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
 
     Returns
     -------
@@ -165,8 +171,11 @@ def at_optimum(fit: PenalisedFit, X, positive, gram=None) -> PenalisedFit | None
     """
     if isinstance(fit, ElasticNetFit) and fit.l1 > 0:
         return None if fit.loss == "hinge" else sparse_optimum(fit, X, positive)
-    if fit.loss in _CLOSED_FORM and stationarity(X, positive, fit) < _AT_OPTIMUM:
-        return fit
+    if fit.loss in _CLOSED_FORM:
+        if gradient is None:
+            gradient = stationarity(X, positive, fit)
+        if gradient < _AT_OPTIMUM:
+            return fit
     return smooth_optimum(fit, X, positive, gram)
 
 
@@ -211,23 +220,18 @@ def _of_interpolating_samples(objective, X, positive, weight):
     return _leave_pair_out(objective, X, positive, weight)
 
 
-def _leave_one_out(objective, X, positive, weight):
+def _leave_one_out(objective, X, positive, weight, gradient):
     if not _suits_leave_one_out(objective, X, weight):
         return None
-    smooth = _smooth(objective, X, positive, weight)
+    smooth = _smooth(objective, X, positive, weight, gradient)
     if smooth is None:
         return None
     X, fit = smooth
-    score = leave_one_out_scores(fit, X, positive, weight)
-    neg, pos = score[~positive], score[positive]
-    w_neg, w_pos = weight[~positive], weight[positive]
-    v01, v10 = placements(neg, pos, w_neg, w_pos)
-    variance = float(delong_covariance(v01[None], v10[None], w_neg, w_pos)[0, 0])
-    auc = empirical_auc(neg, pos, w_neg, w_pos)
+    auc, variance = leave_one_out_auc(fit, X, positive, weight)
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 
-def _smooth(objective, X, positive, weight):
+def _smooth(objective, X, positive, weight, gradient=None):
     """Rows and a smooth fit at its optimum with the scores of the objective's."""
     if isinstance(objective, DiscriminantRule):
         ridge = ridge_of_discriminant(objective, X, positive, weight)
@@ -235,7 +239,7 @@ def _smooth(objective, X, positive, weight):
             return None
         X, objective = ridge
     if objective.loss != "hinge":
-        fit = at_optimum(objective, X, positive)
+        fit = at_optimum(objective, X, positive, gradient=gradient)
         return None if fit is None else (X, fit)
     fit = at_optimum(replace(objective, loss=_ROUNDED), X, positive)
     if fit is None:

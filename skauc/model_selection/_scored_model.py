@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, repeat
 from typing import Any
 
@@ -17,10 +18,13 @@ from .._validation import (
     check_score,
     check_weight,
 )
+from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
+from ._refit_objective import training_objective
+from ._training_objective import largest_gradient
 
 _LARGEST = 1e150  # scores whose squares are floats
 _SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
@@ -89,6 +93,24 @@ class ScoredModel:
     def second_class(self) -> np.ndarray:
         """True for the rows of the model's own ``classes_[1]``."""
         return self.positive ^ self.flipped
+
+    @cached_property
+    def objective(self) -> PenalisedFit | None:
+        """What the model minimised on these rows; None if that is not known here."""
+        return training_objective(self.model, self._rows, self.second_class, self.weight)
+
+    @cached_property
+    def near(self) -> tuple[PenalisedFit, float]:
+        """The objective at its optimum on the ray of w, and its gradient there.
+
+        Asked of an L2 penalty with a smooth loss only.
+        """
+        enough = largest_gradient(self.front.shape)
+        return nearest_optimum(self._rows, self.second_class, self.objective, enough)
+
+    @property
+    def _rows(self):
+        return self.front.astype(float, copy=False)
 
 
 def score_model(

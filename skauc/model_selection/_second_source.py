@@ -8,8 +8,6 @@ from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._objective import (
     ElasticNetFit,
     PenalisedFit,
-    on_its_ray,
-    stationarity,
 )
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import SecondSource, at_optimum, second_source
@@ -17,7 +15,7 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
 from ._reasons import lost_second_source, stopped_early
-from ._refit_objective import discriminant_objective, training_objective
+from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
 from ._training_objective import REARRANGED, largest_gradient
 from ._training_rows import was_stopped
@@ -50,20 +48,20 @@ def left_out(
     Z = scored.front.astype(float, copy=False)
     known = discriminant_objective(model, Z.shape, weight)
     if known is None:
-        known = training_objective(model, Z, rows, weight)
+        known = scored.objective
     if known is None:
         return None, None
-    reason = None
+    reason = gradient = None
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):
             known, reason = _of_stopped(known, Z, rows, type(model).__name__)
         else:
-            near = on_its_ray(Z, rows, known)
-            if stationarity(Z, rows, near) > largest_gradient(Z.shape):
+            known, gradient = scored.near
+            if gradient > largest_gradient(Z.shape):
                 return None, None  # a solver that arrived: these are other rows
     elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
         known, reason = _of_stopped(known, Z, rows, type(model).__name__)
-    return second_source(known, Z, rows, weight), reason
+    return second_source(known, Z, rows, weight, gradient=gradient), reason
 
 
 def held_out(scored: ScoredModel) -> SecondSource:

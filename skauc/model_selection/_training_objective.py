@@ -31,8 +31,7 @@ from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
 from ..leave_pair_out._objective import (
     Discriminant,
     PenalisedFit,
-    on_its_ray,
-    stationarity,
+    nearest_optimum,
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
@@ -76,8 +75,9 @@ def leave_pair_out_estimate(
     fit = penalised_fit(model, Z, positive, sample_weight)
     if fit is None:
         return None
-    fit = on_its_ray(Z, positive, fit)
-    if stationarity(Z, positive, fit) > largest_gradient(Z.shape):
+    enough = largest_gradient(Z.shape)
+    fit, gradient = nearest_optimum(Z, positive, fit, enough)
+    if gradient > enough:
         return None
     return leave_pair_out(Z, positive, fit, sample_weight)
 

@@ -23,11 +23,10 @@ from scipy import sparse
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
-from ..leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..statistics._moments import class_moments, project_samples
 from ._any_rows import numeric
-from ._refit_objective import training_objective
 from ._scored_model import ScoredModel
 from ._training_objective import largest_gradient, leave_pair_out_estimate
 
@@ -81,10 +80,8 @@ def told_rows(scored: ScoredModel) -> str | None:
 
 def fit_at_optimum(scored: ScoredModel) -> PenalisedFit | None:
     """What the model minimised, at its optimum on these rows; None if not known."""
-    Z, positive = scored.front, scored.second_class
-    Z = Z.astype(float, copy=False)
-    fit = training_objective(scored.model, Z, positive, scored.weight)
-    return None if fit is None else at_optimum(fit, Z, positive)
+    Z, fit = scored.front.astype(float, copy=False), scored.objective
+    return None if fit is None else at_optimum(fit, Z, scored.second_class)
 
 
 def _said(training) -> str:
@@ -134,14 +131,13 @@ def _by_class_means(scored):
 
 def _by_objective(scored):
     Z, rows = scored.front.astype(float, copy=False), scored.second_class
-    fit = training_objective(scored.model, Z, rows, scored.weight)
+    fit = scored.objective
     if fit is None or not fit.w.any():
         return _by_leave_pair_out(scored) if fit is None else None
     stopped, near = was_stopped(scored.model), None
     if type(fit) is PenalisedFit and fit.loss != "hinge":
         # of one feature every direction is at its optimum: its length must tell
-        near = on_its_ray(Z, rows, fit) if min(Z.shape) > 1 else fit
-        gradient = stationarity(Z, rows, near)
+        near, gradient = scored.near if min(Z.shape) > 1 else (fit, stationarity(Z, rows, fit))
         if gradient <= largest_gradient(Z.shape):
             return "training"
         if not stopped:

@@ -38,6 +38,10 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
     v01 : ndarray of shape (n_neg,)
     v10 : ndarray of shape (n_pos,)
     """
+    if weight_neg is None and weight_pos is None:
+        # whole numbers: what is not below a row, or beside it, is above
+        above_neg = 2 * len(pos) - _half_pairs(neg, pos)
+        return above_neg / (2 * len(pos)), _half_pairs(pos, neg) / (2 * len(neg))
     weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
     above_neg = _half_pairs(-neg, -pos, weight_pos)
     below_pos = _half_pairs(pos, neg, weight_neg)
