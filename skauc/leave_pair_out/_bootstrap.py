@@ -129,16 +129,18 @@ def _pair_auc(scores, positive, out, weight):
 
     Pairs that no sample leaves out together count as the mean of the others.
     """
-    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
-    won = np.zeros((len(pos), len(neg)))
-    seen = np.zeros_like(won)
-    for score, free in zip(scores, out, strict=True):
-        i, j = np.flatnonzero(free[pos])[:, None], np.flatnonzero(free[neg])
-        margin = score[pos[i]] - score[neg[j]]
-        won[i, j] += 0.5 + 0.5 * np.sign(margin)
-        seen[i, j] += 1
+    # a row that was drawn neither wins nor is beaten
+    low, high = np.where(out, scores, -np.inf), np.where(out, scores, np.inf)
+    sides = np.count_nonzero(positive), np.count_nonzero(~positive)
+    halves = np.zeros(sides, dtype=np.min_scalar_type(2 * len(scores)))
+    for i, j in zip(low[:, positive], high[:, ~positive], strict=True):
+        halves += (i[:, None] > j).view(np.uint8)
+        halves += (i[:, None] >= j).view(np.uint8)
+    free = out.astype(float)
+    seen = free[:, positive].T @ free[:, ~positive]
     known = seen > 0
     if not known.any():
         return np.nan
-    share = (weight[pos][:, None] * weight[neg])[known]
-    return float(np.average(won[known] / seen[known], weights=share))
+    share = np.outer(weight[positive], weight[~positive]) * known
+    won = halves / (2 * np.maximum(seen, 1.0))
+    return float(np.sum(share * won) / share.sum())
