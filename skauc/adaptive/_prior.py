@@ -135,7 +135,7 @@ class AdaptivePrior:
             return Learnt(compute(), *rows)
         # refits and leave_pair_out do not change what is learnt
         learning = (self.attainable_power, self.standardize, self.winsorize)
-        key = (*learning, covariance, _fingerprint(Z, positive, weight))
+        key = (*learning, covariance, fingerprint(Z, positive, weight))
         return Learnt(CACHE.remember(("model", *key), compute), *rows, key)
 
     def _model(self, Z, positive, weight, covariance) -> TwoNulls:
@@ -168,7 +168,7 @@ class AdaptivePrior:
         )
 
 
-def _fingerprint(Z, positive, weight) -> bytes:
+def fingerprint(Z, positive, weight) -> bytes:
     """Digest of the content of a data set.
 
     A random combination of the rows, feature by feature, tells two data sets apart to

@@ -49,7 +49,9 @@ def loss_derivatives(loss, z, positive, case_weight):
         large = 1 / (1 + small)
         small = small * large
         miss = np.where(positive == (z > 0), small, large)
-        return case_weight * np.where(positive, -miss, miss), case_weight * small * large
+        return case_weight * np.where(
+            positive, -miss, miss
+        ), case_weight * small * large
     sign = np.where(positive, 1.0, -1.0)
     if loss == "squared":
         return case_weight * (z - sign), case_weight * np.ones_like(z)

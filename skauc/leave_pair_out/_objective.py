@@ -21,6 +21,7 @@ from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 _WALK_ROWS = 2000  # the size of the random walk is known to 3 % from that many
+_WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 _CURVED_ROWS = 500  # of which a column's curvature is known to its first digit
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
@@ -98,7 +99,15 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
         z = project_samples(Z, fit.w) + fit.intercept
         if np.all((z > 0) == positive):
             return None
+    if fit.l2 > _NO_PENALTY * _largest_curvature(fit, Z):
+        return fit
     return replace(fit, l2=max(fit.l2, _NO_PENALTY * column_curvature(fit, Z)))
+
+
+def _largest_curvature(fit, Z):
+    """Not exceeded by :func:`column_curvature`, in one pass without a copy."""
+    entries = Z.data if hasattr(Z, "toarray") else Z
+    return fit.case_weight.max() * linalg.norm(entries.ravel("K")) ** 2
 
 
 def column_curvature(fit: PenalisedFit, Z) -> float:
@@ -194,13 +203,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     l2, case_weight = fit.l2 / unit, fit.case_weight / unit
     z = project_samples(X, fit.w) + fit.intercept
     g, _ = loss_derivatives(fit.loss, z, positive, case_weight)
+    # Nor need its mean be that over all of very many features.
+    every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
+    X, w = X[:, ::every], fit.w[::every]
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(z) // _WALK_ROWS + 1
     some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * case_weight.sum())
     mean = np.zeros(X.shape[1])
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.asarray(some.mean(axis=0)).ravel()
-    gradient = X.T @ g - mean * g.sum() + l2 * fit.w
+    gradient = X.T @ g - mean * g.sum() + l2 * w
     if not hasattr(X, "multiply"):
         some = some - mean
     square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force

@@ -57,13 +57,12 @@ from ._discriminant_refits import (
     ridge_of_discriminant,
 )
 from ._estimate import leave_pair_out
-from ._influence import gram_matrix
 from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
 from ._objective import ElasticNetFit, PenalisedFit, column_curvature, stationarity
 from ._pairs import class_of_one_row
 from ._proximal_refits import refit_elastic_net, sparse_optimum
-from ._smooth_refits import MOST_ROWS, refit_smooth, smooth_optimum, uses_rows
+from ._smooth_refits import ask_again, refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 _MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
@@ -102,7 +101,14 @@ class SecondSource:
 
 
 def second_source(
-    objective, X, positive, weight=None, *, n_boot=20, gradient=None
+    objective,
+    X,
+    positive,
+    weight=None,
+    *,
+    n_boot=20,
+    gradient=None,
+    remember=ask_again,
 ) -> SecondSource | None:
     """AUC of a fitted model on rows left out of it, without a fit of the estimator.
 
@@ -119,6 +125,8 @@ def second_source(
     gradient : float, default=None
         :func:`~skauc.leave_pair_out._objective.stationarity` of the objective, if it
         is known.
+    remember : callable ``(name, compute) -> value``, default computes every time
+        Keeps what depends on the rows alone for the next model of them.
 
     Returns
     -------
@@ -143,14 +151,14 @@ def second_source(
     if found is None:
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None:
-        found = _bootstrap(objective, X, positive, weight, n_boot)
+        found = _bootstrap(objective, X, positive, weight, n_boot, remember)
     if found is None:
         found = _leave_pair_out(objective, X, positive, weight)
     return found
 
 
 def at_optimum(
-    fit: PenalisedFit, X, positive, gram=None, gradient=None
+    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again
 ) -> PenalisedFit | None:
     """The fit at the optimum of its objective on these rows.
 
@@ -159,9 +167,10 @@ def at_optimum(
     fit : PenalisedFit or ElasticNetFit
     X : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
-    gram : ndarray of shape (n, n), default=None
     gradient : float, default=None
         Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
+    remember : callable, default computes every time
+        As for :func:`second_source`.
 
     Returns
     -------
@@ -176,7 +185,7 @@ def at_optimum(
             gradient = stationarity(X, positive, fit)
         if gradient < _AT_OPTIMUM:
             return fit
-    return smooth_optimum(fit, X, positive, gram)
+    return smooth_optimum(fit, X, positive, remember)
 
 
 def _with_weight(X, positive, weight):
@@ -250,42 +259,66 @@ def _smooth(objective, X, positive, weight, gradient=None):
     return (X, fit) if same else None
 
 
-def _bootstrap(objective, X, positive, weight, n_boot):
+def _bootstrap(objective, X, positive, weight, n_boot, remember):
     if not _is_cheap(objective, X, weight, n_boot):
         return None
-    copies = _copies(objective, X, positive, weight)
-    if copies is None:
+    samples = remember(
+        ("samples", n_boot), lambda: _Samples.of_rows(X, positive, weight, n_boot)
+    )
+    if samples is None:
         return None
-    objective, X, positive, first = copies
-    counts = bootstrap_counts(positive == first, n_boot)
-    refits = _refits(objective, X, positive, counts)
+    refits = _refits(objective, X, positive, samples, remember)
     if refits is None or not refits.full_converged or not refits.converged.any():
         return None
-    done = refits.converged
-    auc = bootstrap_estimate(refits.full, refits.scores[done], positive, counts[done])
-    return _source(auc, 0.0, positive, np.ones(len(positive)), ".632+")
+    done, rows = refits.converged, samples.rows
+    auc = bootstrap_estimate(
+        refits.full[rows],
+        refits.scores[np.ix_(done, rows)],
+        positive[rows],
+        samples.counts[done],
+    )
+    return _source(auc, 0.0, positive[rows], np.ones(len(rows)), ".632+")
 
 
-def _copies(objective, X, positive, weight):
-    """Rows of weight w as w rows, in an order of their own; and the first class.
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Bootstrap samples of rows of weight w as w rows, in an order of their own.
 
-    None where a weight is no whole number: a part of a row cannot be drawn.
+    Parameters
+    ----------
+    rows : ndarray of int of shape (m,)
+        The row of each copy.
+    counts : ndarray of shape (n_boot, m)
+        How often each copy was drawn.
+    copies : ndarray of shape (n,)
+        Of each row.
+    drawn : ndarray of shape (n_boot, n)
+        How often each row was drawn, per copy.
     """
-    copies = np.rint(weight).astype(int)
-    whole = np.abs(weight - copies) <= _ROUNDING * weight
-    if not whole.all() or copies.sum() > _MANY_COPIES:
-        return None
-    size = _size(X, positive, weight)
-    order = np.argsort(size, kind="stable")
-    rows = np.repeat(order, copies[order])
-    if hasattr(objective, "case_weight"):
-        case_weight = (objective.case_weight / weight)[rows]
-        objective = replace(objective, case_weight=case_weight)
-    sums = [
-        (weight[mask].sum(), weight[mask] @ size[mask])
-        for mask in (~positive, positive)
-    ]
-    return objective, X[rows], positive[rows], bool(sums[1] > sums[0])
+
+    rows: np.ndarray
+    counts: np.ndarray
+    copies: np.ndarray
+    drawn: np.ndarray
+
+    @classmethod
+    def of_rows(cls, X, positive, weight, n_boot):
+        """None where a weight is no whole number: a part of a row cannot be drawn."""
+        copies = np.rint(weight).astype(int)
+        whole = np.abs(weight - copies) <= _ROUNDING * weight
+        if not whole.all() or copies.sum() > _MANY_COPIES:
+            return None
+        size = _size(X, positive, weight)
+        order = np.argsort(size, kind="stable")
+        rows = np.repeat(order, copies[order])
+        # the first class: which one is called positive does not matter
+        neg, pos = (
+            (weight[c].sum(), weight[c] @ size[c]) for c in (~positive, positive)
+        )
+        counts = bootstrap_counts(positive[rows] == (pos > neg), n_boot)
+        total = np.zeros((n_boot, len(positive)))
+        np.add.at(total, (slice(None), rows), counts)
+        return cls(rows, counts, copies, total / copies)
 
 
 def _size(X, positive, weight):
@@ -294,7 +327,8 @@ def _size(X, positive, weight):
     spread = np.sqrt(total.scatter / total.n)
     unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     if not sparse.issparse(X):
-        return (((X - total.mean) * unit) ** 4).sum(axis=1)
+        square = ((X - total.mean) * unit) ** 2
+        return np.einsum("np,np->n", square, square)
     # the mean would fill it: of all entries those of zeros, then what the others add
     rows, centre = X.tocsr(), total.mean * unit
     zero = centre**4
@@ -304,15 +338,14 @@ def _size(X, positive, weight):
     return zero.sum() + np.asarray(added).ravel()
 
 
-def _refits(objective, X, positive, counts):
+def _refits(objective, X, positive, samples, remember):
     if isinstance(objective, DiscriminantRule):
-        return refit_discriminant(objective, X, positive, counts, None)
+        return refit_discriminant(
+            objective, X, positive, samples.drawn, samples.copies.astype(float)
+        )
     if _is_l1(objective):
-        return refit_elastic_net(objective, X, positive, counts)
-    gram = None
-    if uses_rows(X) and len(positive) <= MOST_ROWS:
-        gram = gram_matrix(X, centred=objective.free)
-    return refit_smooth(objective, X, positive, counts, gram)
+        return refit_elastic_net(objective, X, positive, samples.drawn)
+    return refit_smooth(objective, X, positive, samples.drawn, remember)
 
 
 def _is_cheap(objective, X, weight, n_boot):

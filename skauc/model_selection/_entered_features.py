@@ -81,23 +81,26 @@ class _Entry:
     saw_y, broken_by = False, None
 
     def __init__(self, X):
-        self.X, self.arrived = X, {}
+        self.X, self.W = X, None
+        self.used = np.zeros(n_columns(X), dtype=bool)
 
     def starts(self):
         return [self]
 
     def arrive(self, columns, W):
-        for column, row in zip(columns, W, strict=True):
-            self.arrived[column] = self.arrived.get(column, 0.0) + row
+        if self.W is None:
+            self.W = np.zeros((len(self.used), W.shape[1]))
+        np.add.at(self.W, columns, W)
+        self.used[columns] = True
 
     def block(self):
         """Numeric columns that were used, and their directions."""
-        columns = sorted(self.arrived)
-        if not columns:
+        if not self.used.any():
             return None
-        W = np.array([self.arrived[column] for column in columns])
-        whole = columns == list(range(n_columns(self.X)))
-        return numeric(self.X if whole else take_columns(self.X, columns)), W
+        if self.used.all():
+            return numeric(self.X), self.W
+        columns = np.flatnonzero(self.used)
+        return numeric(take_columns(self.X, columns.tolist())), self.W[columns]
 
 
 @dataclass(frozen=True, eq=False)

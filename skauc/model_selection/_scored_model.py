@@ -97,7 +97,9 @@ class ScoredModel:
     @cached_property
     def objective(self) -> PenalisedFit | None:
         """What the model minimised on these rows; None if that is not known here."""
-        return training_objective(self.model, self._rows, self.second_class, self.weight)
+        return training_objective(
+            self.model, self._rows, self.second_class, self.weight
+        )
 
     @cached_property
     def near(self) -> tuple[PenalisedFit, float]:

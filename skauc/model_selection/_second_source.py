@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from ..adaptive._cache import CACHE
+from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._objective import (
     ElasticNetFit,
@@ -61,7 +65,27 @@ def left_out(
                 return None, None  # a solver that arrived: these are other rows
     elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
         known, reason = _of_stopped(known, Z, rows, type(model).__name__)
-    return second_source(known, Z, rows, weight, gradient=gradient), reason
+    remember = kept_of(Z, rows, weight)
+    found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
+    return found, reason
+
+
+def kept_of(Z, positive, weight=None):
+    """What keeps the values that depend on these rows alone, for the next candidate.
+
+    Parameters
+    ----------
+    Z : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
+
+    Returns
+    -------
+    callable
+        ``(name, compute) -> value``.
+    """
+    key = cache(lambda: fingerprint(Z, positive, weight))
+    return lambda name, compute: CACHE.remember((name, key()), compute)
 
 
 def held_out(scored: ScoredModel) -> SecondSource:

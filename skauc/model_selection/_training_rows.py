@@ -137,7 +137,9 @@ def _by_objective(scored):
     stopped, near = was_stopped(scored.model), None
     if type(fit) is PenalisedFit and fit.loss != "hinge":
         # of one feature every direction is at its optimum: its length must tell
-        near, gradient = scored.near if min(Z.shape) > 1 else (fit, stationarity(Z, rows, fit))
+        near, gradient = (
+            scored.near if min(Z.shape) > 1 else (fit, stationarity(Z, rows, fit))
+        )
         if gradient <= largest_gradient(Z.shape):
             return "training"
         if not stopped:

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
-from skauc.leave_pair_out._influence import gram_matrix
 from skauc.leave_pair_out._smooth_refits import refit_smooth, uses_rows
 from skauc.model_selection._training_objective import penalised_fit
 
@@ -79,13 +78,25 @@ def test_sparse_rows_give_the_same(shape):
     np.testing.assert_allclose(thin, dense, atol=1e-5 * dense.std())
 
 
-def test_gram_matrix_at_hand_changes_nothing():
+def test_kernel_of_the_rows_is_asked_once_and_changes_nothing():
     X, positive = _rows(24, 60)
-    fit = penalised_fit(LinearSVC(**TIGHT).fit(X, positive), X, positive)
-    counts = bootstrap_counts(positive, 3)
-    gram = gram_matrix(X, fit.free)
-    given = refit_smooth(fit, X, positive, counts, gram).scores
-    np.testing.assert_array_equal(given, refit_smooth(fit, X, positive, counts).scores)
+    counts, kept, asked = bootstrap_counts(positive, 3), {}, []
+
+    def remember(name, compute):
+        asked.append(name)
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    for C in (0.1, 10.0):
+        for scaling in (1.0, 3.0):
+            model = LinearSVC(C=C, intercept_scaling=scaling, **TIGHT).fit(X, positive)
+            fit = penalised_fit(model, X, positive)
+            shared = refit_smooth(fit, X, positive, counts, remember).scores
+            own = refit_smooth(fit, X, positive, counts).scores
+            np.testing.assert_array_equal(shared, own)
+    assert len(asked) == 4
+    assert len(kept) == 2
 
 
 @pytest.mark.parametrize("shape", [(30, 200), (40, 12)])
