@@ -22,7 +22,7 @@ import numpy as np
 
 from ._influence import influence, pair_margins
 from ._losses import loss_derivatives
-from ._objective import PenalisedFit
+from ._objective import PenalisedFit, ask_again
 from ._pair_refits import refit_margins
 from ._pairs import SMOOTH, check_pairs, equal_rows, pair_statistics, sample_rows
 
@@ -45,7 +45,7 @@ class LeavePairOut:
 
 
 def leave_pair_out(
-    X, positive, fit: PenalisedFit, weight=None, gram=None
+    X, positive, fit: PenalisedFit, weight=None, remember=ask_again
 ) -> LeavePairOut:
     """Leave-pair-out AUC of a fitted model, without a refit.
 
@@ -59,9 +59,8 @@ def leave_pair_out(
         Frequency weights: of a row that counts more than once, one copy is left out,
         any other row as a whole. So relative weights are those of at most 1; only the
         variances need counts.
-    gram : ndarray of shape (n, n), default=None
-        ``XXᵀ`` of the rows with weight if it is at hand, of centred X if the
-        intercept is free.
+    remember : callable ``(name, compute) -> value``, default computes every time
+        Keeps what depends on the rows alone for the next fit of them.
 
     Returns
     -------
@@ -83,7 +82,7 @@ def leave_pair_out(
     if len(keep) < len(weight):
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
-    rows, counted, z, Q, F = influence(X, positive, fit, weight, gram)
+    rows, counted, z, Q, F = influence(X, positive, fit, weight, remember)
     part = np.minimum(1.0, 1.0 / weight[rows])
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     F = F * part

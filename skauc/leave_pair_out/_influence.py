@@ -10,6 +10,14 @@ left. In the space of the rows, with ``K = XXᵀ/λ`` and ``B = I + √ω K √�
 ``Q = K − K√ω B⁻¹ √ωK`` and F comes **from B⁻¹**: for separable rows under a weak
 penalty F is of order 1e-6, and the difference I − Qω has no digits left. A free
 intercept adds ``e eᵀ/(ωᵀe)`` to Q, ``e = F1``.
+
+That is O(n³) a model. With more features than rows the fitted scores are of nearly one
+size, and so are their curvatures: with the mean ω̄ in the place of ω and
+``XXᵀ = UΛUᵀ``, once for all models of many rows,
+
+    F = U diag(λ/(λ + ω̄Λ)) Uᵀ,   Q = (I − F)/ω̄,
+
+of which only the rows of the pairs are needed.
 """
 
 from __future__ import annotations
@@ -20,13 +28,18 @@ from scipy import linalg
 from ..statistics._moments import project_samples
 from ..statistics._numerics import centred_gram
 from ._losses import loss_derivatives
+from ._objective import ask_again
 from ._pairs import sample_rows
 
+# From so many rows one curvature stands for all where they spread by less than this
+# share of it. Text, 1000 × 50 000, C from .01 to 100: off by at most .0001 in AUC at
+# a share of .05, .0015 at .11, .0007 at .22, .002 at .34; its standard error is .015.
+_ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.35
 DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
 
 
-def influence(X, positive, fit, weight, gram=None):
+def influence(X, positive, fit, weight, remember=ask_again):
     """Rows that form the pairs, their counts and scores, and Q and F among them.
 
     Parameters
@@ -36,8 +49,8 @@ def influence(X, positive, fit, weight, gram=None):
     fit : PenalisedFit
     weight : ndarray of shape (n,)
         Positive frequency weights.
-    gram : ndarray of shape (n, n), default=None
-        ``XXᵀ`` if it is at hand, of centred X if the intercept is free.
+    remember : callable ``(name, compute) -> value``, default computes every time
+        Keeps what depends on the rows alone for the next fit.
 
     Returns
     -------
@@ -45,24 +58,51 @@ def influence(X, positive, fit, weight, gram=None):
     counted, z : ndarray of shape (k,)
     Q, F : ndarray of shape (k, k)
     """
-    in_row_space = len(positive) <= DUAL_ROWS or X.shape[1] >= len(positive)
-    if in_row_space:
-        return _row_space(X, positive, fit, weight, gram)
-    return _feature_space(X, positive, fit, weight)
-
-
-def _row_space(X, positive, fit, weight, gram):
-    """Rows, scores, Q and F through the n×n kernel."""
-    K = gram_matrix(X, centred=fit.free) if gram is None else gram
-    K = K / fit.l2
-    if 0 < fit.intercept_scaling < np.inf:
-        K += fit.intercept_scaling**2 / fit.l2
+    if len(positive) > DUAL_ROWS and X.shape[1] < len(positive):
+        return _feature_space(X, positive, fit, weight)
     z = project_samples(X, fit.w) + fit.intercept
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
-    Q, F = _response(K, curvature, fit.free)
     rows, counted = sample_rows(z, positive, weight)
+    even = np.std(curvature) <= _ONE_CURVATURE * np.mean(curvature)
+    if len(positive) >= _ONE_CURVATURE_ROWS and even:
+        eigen = remember(
+            ("eigen", X.shape[0], fit.intercept_scaling), lambda: _eigen(X, fit)
+        )
+        Q, F = _response_of_one_curvature(*eigen, fit, curvature.mean(), rows)
+        return rows, counted, z[rows], Q, F
+    Q, F = _response(kernel(X, fit) / fit.l2, curvature, fit.free)
     block = np.ix_(rows, rows)
     return rows, counted, z[rows], Q[block], F[block]
+
+
+def kernel(X, fit):
+    """``X̃X̃ᵀ``: rows less their mean if the intercept is free, or with its column."""
+    K = gram_matrix(X, centred=fit.free)
+    if 0 < fit.intercept_scaling < np.inf:
+        K += fit.intercept_scaling**2
+    return K
+
+
+def _eigen(X, fit):
+    """Eigenvalues and vectors of the kernel, in single precision: a half of the work.
+
+    F is a sum of squares and keeps its digits whatever λ is.
+    """
+    K = kernel(X, fit).astype(np.float32)
+    values, vectors = linalg.eigh(K, overwrite_a=True, driver="evd")
+    return np.maximum(values, 0).astype(float), vectors
+
+
+def _response_of_one_curvature(values, vectors, fit, curvature, rows):
+    """Q and F among some rows if all have this curvature."""
+    left = fit.l2 / (fit.l2 + curvature * values)
+    half = vectors[rows] * np.sqrt(left).astype(np.float32)
+    F = (half @ half.T).astype(float)
+    if fit.free:
+        # e = F1 is 1: the rows are centred, and one direction of the kernel is empty
+        Q = (np.eye(len(rows)) - F) / curvature + 1 / (curvature * len(vectors))
+        return Q, F - 1 / len(vectors)
+    return (np.eye(len(rows)) - F) / curvature, F
 
 
 def gram_matrix(X, centred):

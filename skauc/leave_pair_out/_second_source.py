@@ -8,6 +8,8 @@ method              where                                   cost
 ``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(nP²), once
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
                     .3 n ≤ P ≤ .6 n
+``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   O(n³) for all models,
+                    penalty                                 O(n·500²) a model
 ``.632+``           20 refits of at most 2·10¹⁰ products    20 × 5 steps of O(m²M),
                                                             m ≤ M of .63 n and P
 ``leave-pair-out``  smooth losses with an L2 penalty        O(n min(n, P)²), once
@@ -27,7 +29,12 @@ n × P          .632+   leave-one-out  leave-pair-out
 500 × 300      .041    .035           .035
 1000 × 100     .019    .017           .017
 1000 × 300     .023    .015           .017
+500 × 1000     .0193                  .0071
+500 × 20 000   .0149                  .0146
 =============  ======  =============  ==============
+
+The last two rows are means over logistic regressions and support vector machines of
+four penalties and four data sets: 30 common factors, and sparse text.
 
 Samples of 200 rows still gain from the average over 20 refits; from 500 rows on the
 .632+ estimate is too high by about .01 to .03 where P/n is not small, and the closed
@@ -59,10 +66,16 @@ from ._discriminant_refits import (
 from ._estimate import leave_pair_out
 from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
-from ._objective import ElasticNetFit, PenalisedFit, column_curvature, stationarity
+from ._objective import (
+    ElasticNetFit,
+    PenalisedFit,
+    ask_again,
+    column_curvature,
+    stationarity,
+)
 from ._pairs import class_of_one_row
 from ._proximal_refits import refit_elastic_net, sparse_optimum
-from ._smooth_refits import ask_again, refit_smooth, smooth_optimum, uses_rows
+from ._smooth_refits import refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 _MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
@@ -150,10 +163,12 @@ def second_source(
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
         found = _of_interpolating_samples(objective, X, positive, weight)
+    if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
+        found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
     if found is None:
         found = _bootstrap(objective, X, positive, weight, n_boot, remember)
     if found is None:
-        found = _leave_pair_out(objective, X, positive, weight)
+        found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
     return found
 
 
@@ -366,15 +381,15 @@ def _is_cheap(objective, X, weight, n_boot):
     return n_boot * steps * drawn * P**2 <= _WORK
 
 
-def _leave_pair_out(objective, X, positive, weight):
+def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_again):
     if not isinstance(objective, PenalisedFit) or _is_l1(objective):
         return None
     if objective.loss not in _CLOSED_FORM:
         return None
-    fit = at_optimum(objective, X, positive)
+    fit = at_optimum(objective, X, positive, gradient, remember)
     if fit is None:
         return None
-    found = leave_pair_out(X, positive, fit, weight)
+    found = leave_pair_out(X, positive, fit, weight, remember)
     return _source(
         found.smooth_auc, found.smooth_variance, positive, weight, "leave-pair-out"
     )

@@ -28,9 +28,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._moments import project_samples
-from ._influence import gram_matrix
+from ._influence import kernel
 from ._losses import RoundedHinge, loss_derivatives, loss_value
-from ._objective import PenalisedFit
+from ._objective import PenalisedFit, ask_again
 
 # Newton decrement over the objective at which a step is the last. One of an old
 # factorisation, or of a loss with corners, leaves a tenth of it, else about its square:
@@ -71,11 +71,6 @@ class Refits:
     converged: np.ndarray
     full: np.ndarray
     full_converged: bool
-
-
-def ask_again(name, compute):
-    """Keep nothing: compute the value of every name whenever it is asked."""
-    return compute()
 
 
 def refit_smooth(
@@ -194,14 +189,12 @@ def _space(fit, X, remember):
         return _FeatureSpace.of_fit(fit, X)
 
     def compute():
-        K = gram_matrix(X, centred=fit.free)
-        if 0 < fit.intercept_scaling < np.inf:
-            K += fit.intercept_scaling**2
+        K = kernel(X, fit)
         ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
         return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
 
-    kernel = remember(("kernel", X.shape[0], fit.intercept_scaling), compute)
-    return _RowSpace(*kernel, fit.l2, fit.free)
+    found = remember(("kernel", X.shape[0], fit.intercept_scaling), compute)
+    return _RowSpace(*found, fit.l2, fit.free)
 
 
 def _newton(space, loss, positive, c, theta):
