@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.special import stdtr
-from scipy.stats import norm
 
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
@@ -18,6 +17,7 @@ from ._join import (
     Joined,
     Level,
     alone,
+    density,
     join,
     join_level,
     probit_of,
@@ -193,7 +193,7 @@ class LearntProjection:
         if second.method in _OWN_VARIANCE:
             # in units of Hanley and McNeil's, so that it can be moved to the estimate;
             # less than theirs is a sample that happens to be separated
-            theirs = source_variance(z, n_neg, n_pos) * norm.pdf(z) ** 2
+            theirs = source_variance(z, n_neg, n_pos) * density(z) ** 2
             excess = max(1.0, second.variance / theirs)
         m, s_m2 = self._probit()
         sign = 1.0 if self.view.difference[0] >= 0 else -1.0

@@ -174,9 +174,8 @@ def fingerprint(Z, positive, weight) -> bytes:
     A random combination of the rows, feature by feature, tells two data sets apart to
     the last digit that could matter, at the price of one product.
     """
-    rng = np.random.default_rng(20190915)
-    combination = rng.standard_normal((len(positive), 2))
-    sketch = np.ascontiguousarray(Z.T @ combination, dtype=float)
+    combination = np.random.default_rng(20190915).random((2, len(positive)))
+    sketch = np.ascontiguousarray(combination @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):
         digest.update(np.ascontiguousarray(part).tobytes())

@@ -227,4 +227,5 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     alive = walk > 1e-12 * square
     if not alive.any():
         return 0.0
-    return float(np.sqrt(np.mean(gradient[alive] ** 2 / walk[alive])))
+    steps = gradient[alive] / np.sqrt(walk[alive])
+    return float(linalg.norm(steps) / np.sqrt(len(steps)))

@@ -25,7 +25,10 @@ def class_of_one_row(positive, weight=None) -> str | None:
     Two rows of positive weight leave one, and a single row does that counts at least
     twice: one of its equal copies stays.
     """
-    weight = np.ones(len(positive)) if weight is None else weight
+    if weight is None:
+        n_pos = np.count_nonzero(positive)
+        few = {"negative": len(positive) - n_pos < 2, "positive": n_pos < 2}
+        return next((name for name in few if few[name]), None)
     for name, mask in (("negative", ~positive), ("positive", positive)):
         some = weight[mask & (weight > 0)]
         if len(some) < 2 and some.sum() < 2:
@@ -54,7 +57,7 @@ def sample_rows(score, positive, weight, limit=PAIR_ROWS):
         rows = np.flatnonzero(mask)
         count = weight[rows]
         if max(len(rows), count.sum()) > limit:
-            order = rows[np.argsort(score[rows], kind="stable")]
+            order = rows[np.argsort(score[rows])]
             reach = np.cumsum(weight[order])
             places = (np.arange(limit) + 0.5) / limit * reach[-1]
             rows = order[np.searchsorted(reach, places).clip(max=len(order) - 1)]

@@ -5,12 +5,15 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.svm import LinearSVC
 from sklearn_versions import l1_part
 
 from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._leave_one_out import leave_one_out_scores, leverages
+from skauc.leave_pair_out._leave_one_out import (
+    leave_one_out_auc,
+    leave_one_out_scores,
+    leverages,
+)
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.model_selection._refit_objective import training_objective
 
@@ -78,17 +81,57 @@ def test_l1_leaves_the_active_features():
     )
 
 
-def test_hessian_of_very_many_rows_from_a_sample(monkeypatch):
-    X, positive = _rows(3000, 4)
-    model = LinearSVC(C=0.1).fit(X, positive)
+def _weights(n, kind):
+    return np.ones(n) if kind == "none" else np.arange(n) % 3 + 1.0
+
+
+@pytest.mark.parametrize("kind", ["none", "counts"])
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_auc_of_very_many_rows_from_a_sample(share, kind, monkeypatch):
+    X, positive = _rows(3000, 20, share)
+    weight = _weights(3000, kind)
+    model = LogisticRegression(C=10.0).fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight)
+    monkeypatch.setattr(_leave_one_out, "_SAMPLE_ROWS_A_FEATURE", 150)
+    exact, variance = leave_one_out_auc(fit, X, positive, weight)
+    scores = leave_one_out_scores(fit, X, positive, weight)
+    assert exact == pytest.approx(
+        roc_auc_score(positive, scores, sample_weight=weight), rel=1e-12
+    )
+    apparent = roc_auc_score(positive, model.decision_function(X), sample_weight=weight)
+    monkeypatch.undo()
+    sampled, of_sample = leave_one_out_auc(fit, X, positive, weight)
+    # 1000 rows know what is taken off to some percent
+    assert 0 < abs(sampled - exact) < 0.1 * (apparent - exact)
+    assert of_sample == pytest.approx(variance, rel=0.05)
+
+
+def test_sample_asks_for_nothing_but_the_rows():
+    X, positive = _rows(3000, 20)
+    model = LogisticRegression().fit(X, positive)
+    order = np.random.default_rng(1).permutation(3000)
+    weight = np.ones(3000)
+    here, there = (
+        leave_one_out_auc(
+            training_objective(model, X[o], positive[o]), X[o], positive[o], weight
+        )
+        for o in (np.arange(3000), order)
+    )
+    np.testing.assert_allclose(here, there, rtol=1e-9)
+
+
+def test_leverage_of_other_rows_is_free_of_the_bias_of_a_sample():
+    X, positive = _rows(40_000, 10)
+    model = RidgeClassifier(alpha=1e-6).fit(X, positive)
     fit = training_objective(model, X, positive)
-    exact = leave_one_out_scores(fit, X, positive)
-    monkeypatch.setattr(_leave_one_out, "_HESSIAN_ROWS", 500)
-    z = X @ fit.w + fit.intercept
-    step, sampled = exact - z, leave_one_out_scores(fit, X, positive) - z
-    # a sample of 500 knows the Hessian to some 5 %
-    assert np.linalg.norm(sampled - step) < 0.15 * np.linalg.norm(step)
-    assert np.linalg.norm(sampled - step) > 0
+    truth = leverages(fit, X, np.ones(len(X)))
+    rng, ratio = np.random.default_rng(0), []
+    for _ in range(40):
+        some = rng.choice(len(X), 100, replace=False)
+        h = leverages(fit, X[some], np.full(100, len(X) / 100), X[:500])
+        ratio.append(h.mean() / truth[:500].mean())
+    # without the factor the ratio is 1/(1 − 10/100); its own error is .006
+    assert np.mean(ratio) == pytest.approx(1.0, abs=0.03)
 
 
 def test_frequency_weights_leave_one_of_equal_rows_out():
