@@ -129,11 +129,13 @@ def _pair_auc(scores, positive, out, weight):
 
     Pairs that no sample leaves out together count as the mean of the others.
     """
+    rank = _ranks(scores)
     # a row that was drawn neither wins nor is beaten
-    low, high = np.where(out, scores, -np.inf), np.where(out, scores, np.inf)
-    sides = np.count_nonzero(positive), np.count_nonzero(~positive)
+    low = np.where(out, rank, -1)[:, positive]
+    high = np.where(out, rank, len(positive))[:, ~positive]
+    sides = low.shape[1], high.shape[1]
     halves = np.zeros(sides, dtype=np.min_scalar_type(2 * len(scores)))
-    for i, j in zip(low[:, positive], high[:, ~positive], strict=True):
+    for i, j in zip(low, high, strict=True):
         halves += (i[:, None] > j).view(np.uint8)
         halves += (i[:, None] >= j).view(np.uint8)
     free = out.astype(float)
@@ -144,3 +146,14 @@ def _pair_auc(scores, positive, out, weight):
     share = np.outer(weight[positive], weight[~positive]) * known
     won = halves / (2 * np.maximum(seen, 1.0))
     return float(np.sum(share * won) / share.sum())
+
+
+def _ranks(scores):
+    """Ranks of each row's scores, ties equal: small numbers compare fast."""
+    order = np.argsort(scores, axis=1)
+    sorted_ = np.take_along_axis(scores, order, axis=1)
+    above = np.zeros(scores.shape, dtype=np.min_scalar_type(-scores.shape[1] - 1))
+    np.cumsum(sorted_[:, 1:] > sorted_[:, :-1], axis=1, out=above[:, 1:])
+    rank = np.empty_like(above)
+    np.put_along_axis(rank, order, above, axis=1)
+    return rank
