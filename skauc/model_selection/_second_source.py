@@ -56,16 +56,16 @@ def left_out(
     if known is None:
         return None, None
     reason = gradient = None
+    remember = kept_of(Z, rows, weight)
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):
-            known, reason = _of_stopped(known, Z, rows, type(model).__name__)
+            known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
         else:
             known, gradient = scored.near
             if gradient > largest_gradient(Z.shape):
                 return None, None  # a solver that arrived: these are other rows
     elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
-        known, reason = _of_stopped(known, Z, rows, type(model).__name__)
-    remember = kept_of(Z, rows, weight)
+        known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
     return found, reason
 
@@ -120,9 +120,9 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     return found
 
 
-def _of_stopped(fit, Z, rows, name):
+def _of_stopped(fit, Z, rows, name, remember):
     """The fit at the optimum that its solver did not reach, and what is to be said."""
-    optimum = at_optimum(fit, Z, rows)
+    optimum = at_optimum(fit, Z, rows, remember=remember)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)

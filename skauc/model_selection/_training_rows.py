@@ -19,13 +19,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..statistics._moments import class_moments, project_samples
+from ..statistics._numerics import TINY
 from ._any_rows import numeric
 from ._scored_model import ScoredModel
 from ._training_objective import largest_gradient, leave_pair_out_estimate
@@ -36,6 +37,7 @@ ROWS = ("auto", "training", "held-out")
 # of the same source the share is √(2P/n) or more.
 _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
+_RIDGE = 1e-11  # of the largest square of a row
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
 # 60 × 300, scales over four decades): the best length along w is at least .46 of w's,
@@ -199,7 +201,9 @@ def _by_span(scored):
         return None
     K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
     w = scored.w_front
-    alpha = np.linalg.lstsq(K, project_samples(Z, w), rcond=None)[0]
+    # a ridge, so that equal rows do no harm; ten rounded digits are left of α
+    K[np.diag_indices(n)] += _RIDGE * K.diagonal().max() + TINY
+    alpha = linalg.solve(K, project_samples(Z, w), assume_a="pos", overwrite_a=True)
     rest = w - np.ravel(Z.T @ alpha)
     return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
 
