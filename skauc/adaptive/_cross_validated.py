@@ -10,11 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, eigenvalue_cutoff
-from ._spectrum import Clip, Eigenbasis, RowBasis
+from ._spectrum import (
+    Clip,
+    Eigenbasis,
+    RowBasis,
+    eigh_of_gram,
+    in_single_precision,
+)
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
 FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar, 60 × 60
@@ -86,7 +92,10 @@ def cross_validated_spectrum(
         fold = balanced_folds(_keys(Z, positive, eigen.b), positive)
         if fold is None:
             return None
-        return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
+        single = in_single_precision(X)
+        return spectrum_of_rows(
+            Z, positive, fold, eigen.n_features, weight, single=single
+        )
     rows = _Scaled(X, positive, Clip.of(X, positive, weight, winsorize), eigen.scale)
     fold = balanced_folds(rows.keys(weight, eigen.d), positive)
     if fold is None:
@@ -175,7 +184,7 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
 
 
 def spectrum_of_rows(
-    Z, positive, fold, n_features, weight=None, enough=ENOUGH
+    Z, positive, fold, n_features, weight=None, enough=ENOUGH, single=False
 ) -> Spectrum | None:
     """Cross-validated spectrum from coordinates of the rows in their own span.
 
@@ -190,6 +199,8 @@ def spectrum_of_rows(
     weight : ndarray of shape (n,), default=None
     enough : float, default=200
         Left-out rows after which no further fold is decomposed.
+    single : bool, default=False
+        Whether to solve the eigenproblems in single precision.
 
     Returns
     -------
@@ -197,27 +208,32 @@ def spectrum_of_rows(
         None where nothing varies in the rows left out.
     """
     c = np.ones(len(Z)) if weight is None else weight
+    G, classes = Z @ Z.T, np.array([~positive, positive])
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
             break
         out = fold == k
-        classes = positive, ~positive
-        if min(np.count_nonzero(mask & ~out) for mask in classes) < 2:
+        if np.min(np.count_nonzero(classes & ~out, axis=1)) < 2:
             continue
-        R, honest = np.empty_like(Z), np.empty(len(Z))
-        for mask in classes:
-            some = mask & ~out
-            R[mask] = Z[mask] - np.average(Z[some], axis=0, weights=c[some])
-            honest[mask] = 1 / (1 + 1 / c[some].sum())
-        root = np.sqrt(c[~out])[:, None]
-        training = root * R[~out]
-        lam, left = _descending(training @ training.T)
-        along = (R[out] @ training.T) @ left / np.sqrt(lam)
-        share = c[out] * honest[out]
-        square, total = share @ along**2, share @ np.sum(R[out] ** 2, axis=1)
+        size = (classes & ~out) @ c
+        R = _recentred(G, classes * (~out * c) / size[:, None], positive)
+        inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
+        root = np.sqrt(c[inside])
+        training = R[np.ix_(inside, inside)] * root * root[:, None]
+        lam, left = _descending(training, single)
+        along = (R[np.ix_(outside, inside)] * root) @ left / np.sqrt(lam)
+        share = c[out] / (1 + 1 / size[positive[out].astype(int)])
+        square, total = share @ along**2, share @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
     return _averaged(parts, n_features, Z.shape[1])
+
+
+def _recentred(G, share, positive):
+    """Gram matrix of rows less the mean of their class, whose weights are ``share``."""
+    code = positive.astype(int)
+    cross = (G @ share.T)[:, code]
+    return G - cross - cross.T + (share @ G @ share.T)[np.ix_(code, code)]
 
 
 def decreasing(values) -> np.ndarray:
@@ -257,9 +273,9 @@ def _averaged(parts, n_features, rank):
     return Spectrum(np.maximum(values, floor)[::-1], null)
 
 
-def _descending(matrix):
-    values, vectors = linalg.eigh(matrix)
-    keep = values > eigenvalue_cutoff(values)
+def _descending(matrix, single=False):
+    values, vectors, rounding = eigh_of_gram(matrix, single)
+    keep = values > eigenvalue_cutoff(values, rounding=rounding)
     return values[keep][::-1], vectors[:, keep][:, ::-1]
 
 

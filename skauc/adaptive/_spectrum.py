@@ -26,6 +26,8 @@ from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
 
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS = 4096
+# More sparse rows in single precision, half the time: λ right to 1e-6 of the largest.
+_SINGLE_ROWS, _SINGLE_LOSS = 1000, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +288,20 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
+def in_single_precision(X) -> bool:
+    """Whether the eigenproblems of these rows are solved in single precision."""
+    return sparse.issparse(X) and X.shape[0] > _SINGLE_ROWS
+
+
+def eigh_of_gram(gram, single):
+    """Eigenvalues, ascending, eigenvectors, what of the former may be rounding."""
+    if not single:
+        return *linalg.eigh(gram), 0.0
+    values, vectors = linalg.eigh(gram.astype(np.float32, copy=False), driver="evd")
+    values = values.astype(float)
+    return values, vectors.astype(float), _SINGLE_LOSS * np.max(values, initial=0.0)
+
+
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
     between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
@@ -367,12 +383,14 @@ def _dual(X, positive, weight, clip, standardize, kept):
     rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
     gram, rounding = centred_gram(rows, means * scale, positive, root=root)
-    values, left = linalg.eigh(gram)
-    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
+    single = in_single_precision(X)
+    gram = gram.astype(np.float32) if single else gram
+    values, left, lost = eigh_of_gram(gram, single)
+    keep = _not_rounding(values, d, neg.n, pos.n, max(rounding, lost))
     values, left = values[keep], left[:, keep]
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [
-        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0).astype(float)
         for mask in (~positive, positive)
     ]
     excess = clip.excess(X, positive, scale > 0)

@@ -10,13 +10,77 @@ rate is ½.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
+import numpy as np
+from scipy import sparse
+
+from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
 
+_ROUNDING = 1e-9  # of a weight that was scaled to be a count
+_MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
 _SEED = 632  # one for all, so that all candidates of a search share their samples
 _PAIRS = 250**2  # up to here out-of-bag AUCs are means over pairs
 _INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a sample
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Bootstrap samples of rows of weight w as w rows, in an order of their own.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (m,)
+        The row of each copy.
+    counts : ndarray of shape (n_boot, m)
+        How often each copy was drawn.
+    copies : ndarray of shape (n,)
+        Of each row.
+    drawn : ndarray of shape (n_boot, n)
+        How often each row was drawn, per copy.
+    """
+
+    rows: np.ndarray
+    counts: np.ndarray
+    copies: np.ndarray
+    drawn: np.ndarray
+
+    @classmethod
+    def of_rows(cls, X, positive, weight, n_boot):
+        """None where a weight is no whole number: a part of a row cannot be drawn."""
+        copies = np.rint(weight).astype(int)
+        whole = np.abs(weight - copies) <= _ROUNDING * weight
+        if not whole.all() or copies.sum() > _MANY_COPIES:
+            return None
+        size = _fourth_powers(X, positive, weight)
+        order = np.argsort(size, kind="stable")
+        rows = np.repeat(order, copies[order])
+        # the first class: which one is called positive does not matter
+        neg, pos = (
+            (weight[c].sum(), weight[c] @ size[c]) for c in (~positive, positive)
+        )
+        counts = bootstrap_counts(positive[rows] == (pos > neg), n_boot)
+        total = np.zeros((n_boot, len(positive)))
+        np.add.at(total, (slice(None), rows), counts)
+        return cls(rows, counts, copies, total / copies)
+
+
+def _fourth_powers(X, positive, weight):
+    """``Σ_j z_j⁴`` of each row in standardised features: what no unit changes."""
+    total = np.add(*class_moments(X, positive, weight, featurewise=True))
+    spread = np.sqrt(total.scatter / total.n)
+    unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    if not sparse.issparse(X):
+        square = ((X - total.mean) * unit) ** 2
+        return np.einsum("np,np->n", square, square)
+    # the mean would fill it: of all entries those of zeros, then what the others add
+    rows, centre = X.tocsr(), total.mean * unit
+    zero = centre**4
+    z = rows.data * unit[rows.indices] - centre[rows.indices]
+    more = (z**4 - zero[rows.indices], rows.indices, rows.indptr)
+    added = sparse.csr_array(more, shape=X.shape).sum(axis=1)
+    return zero.sum() + np.asarray(added).ravel()
 
 
 def bootstrap_counts(positive, n_boot=20, seed=_SEED):

@@ -67,7 +67,10 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
         U, target = left[rows], left.T @ (np.sqrt(c) * np.where(positive, 1.0, -1.0))
-        to_direction = A.transposed(left / np.sqrt(values))
+
+        def to_directions(coefficients):
+            return A.transposed(left @ (coefficients / np.sqrt(values)[:, None]))
+
     else:
         values, vectors = _eigh(total.scatter * scale * scale[:, None])
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
@@ -75,23 +78,27 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         U = A @ vectors / np.sqrt(values)
         signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
         target = vectors.T @ (signed * scale) / np.sqrt(values)
-        to_direction = vectors
+
+        def to_directions(coefficients):
+            return vectors @ coefficients
+
     h = neg.n * pos.n / total.n
     within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
     penalties = STRENGTHS * within / max(min(total.n - 2, len(values)), 1)
     middle = (pos.n - neg.n) / total.n
     spanned = len(values) >= len(positive) - 1
-    auc, directions = [], []
+    auc = []
     for penalty in penalties:
         fitted = target * values / (values + penalty)
         z = U @ fitted / np.sqrt(c[rows]) + middle
         Q, F = _response(U, values, penalty, c[rows], total.n, spanned)
         auc.append(_statistic(Q, F, z, positive[rows], c[rows], counted))
-        coefficient = target * np.sqrt(values) / (values + penalty)
-        directions.append(scale * (to_direction @ coefficient))
+    coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
     covariance = [[one.covariance_with(two) for two in auc] for one in auc]
     return RidgePath(
-        np.array(directions).T, np.array([one.auc for one in auc]), np.array(covariance)
+        scale[:, None] * to_directions(coefficients),
+        np.array([one.auc for one in auc]),
+        np.array(covariance),
     )
 
 
@@ -134,6 +141,7 @@ class _Rows:
         return centred_gram(self.X, self.mean, root=self.root, scale=self.scale)
 
     def transposed(self, left):
+        """``Aᵀ left``."""
         weighted = self.root[:, None] * left
         out = self.X.T @ weighted - np.outer(self.mean, weighted.sum(axis=0))
         return self.scale[:, None] * out

@@ -53,11 +53,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..statistics._auc_variance import balanced_variance
-from ..statistics._moments import class_moments, project_samples
-from ._bootstrap import bootstrap_counts, bootstrap_estimate
+from ..statistics._moments import project_samples
+from ._bootstrap import Samples, bootstrap_estimate
 from ._discriminant_refits import (
     DiscriminantRule,
     refit_discriminant,
@@ -78,13 +77,11 @@ from ._proximal_refits import refit_elastic_net, sparse_optimum
 from ._smooth_refits import refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
-_MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
 # Discriminant analysis, 40 data sets of 30 features: MAE of leave-pair-out and .632+,
 # breast cancer .052 and .091 (n = 60), .023 and .028 (90), simulated .067 and .076,
 # .053 and .059; at n = 45 .076 and .075, .091 and .060.
 _INTERPOLATE = 0.3
 _UNPENALISED = 1e-6  # of a column's curvature
-_ROUNDING = 1e-9  # of a weight that was scaled to be a count
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
 _SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
@@ -278,7 +275,7 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember):
     if not _is_cheap(objective, X, weight, n_boot):
         return None
     samples = remember(
-        ("samples", n_boot), lambda: _Samples.of_rows(X, positive, weight, n_boot)
+        ("samples", n_boot), lambda: Samples.of_rows(X, positive, weight, n_boot)
     )
     if samples is None:
         return None
@@ -293,64 +290,6 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember):
         samples.counts[done],
     )
     return _source(auc, 0.0, positive[rows], np.ones(len(rows)), ".632+")
-
-
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Bootstrap samples of rows of weight w as w rows, in an order of their own.
-
-    Parameters
-    ----------
-    rows : ndarray of int of shape (m,)
-        The row of each copy.
-    counts : ndarray of shape (n_boot, m)
-        How often each copy was drawn.
-    copies : ndarray of shape (n,)
-        Of each row.
-    drawn : ndarray of shape (n_boot, n)
-        How often each row was drawn, per copy.
-    """
-
-    rows: np.ndarray
-    counts: np.ndarray
-    copies: np.ndarray
-    drawn: np.ndarray
-
-    @classmethod
-    def of_rows(cls, X, positive, weight, n_boot):
-        """None where a weight is no whole number: a part of a row cannot be drawn."""
-        copies = np.rint(weight).astype(int)
-        whole = np.abs(weight - copies) <= _ROUNDING * weight
-        if not whole.all() or copies.sum() > _MANY_COPIES:
-            return None
-        size = _size(X, positive, weight)
-        order = np.argsort(size, kind="stable")
-        rows = np.repeat(order, copies[order])
-        # the first class: which one is called positive does not matter
-        neg, pos = (
-            (weight[c].sum(), weight[c] @ size[c]) for c in (~positive, positive)
-        )
-        counts = bootstrap_counts(positive[rows] == (pos > neg), n_boot)
-        total = np.zeros((n_boot, len(positive)))
-        np.add.at(total, (slice(None), rows), counts)
-        return cls(rows, counts, copies, total / copies)
-
-
-def _size(X, positive, weight):
-    """``Σ_j z_j⁴`` of each row in standardised features: what no unit changes."""
-    total = np.add(*class_moments(X, positive, weight, featurewise=True))
-    spread = np.sqrt(total.scatter / total.n)
-    unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    if not sparse.issparse(X):
-        square = ((X - total.mean) * unit) ** 2
-        return np.einsum("np,np->n", square, square)
-    # the mean would fill it: of all entries those of zeros, then what the others add
-    rows, centre = X.tocsr(), total.mean * unit
-    zero = centre**4
-    z = rows.data * unit[rows.indices] - centre[rows.indices]
-    more = (z**4 - zero[rows.indices], rows.indices, rows.indptr)
-    added = sparse.csr_array(more, shape=X.shape).sum(axis=1)
-    return zero.sum() + np.asarray(added).ravel()
 
 
 def _refits(objective, X, positive, samples, remember):

@@ -123,13 +123,15 @@ def test_no_array_of_the_caller_stays_alive(shape, make):
     prior = AdaptivePrior()
     prior.learn(rows, labels, weight).reference()
     cbauc_scorer(ridge(rows, y), rows, y)
-    assert len(CACHE) == 3  # two models, one reference level
+    # two models, one reference level, bootstrap samples and for P > n a kernel
+    kept = 4 if shape == (60, 5) else 5
+    assert len(CACHE) == kept
     data = rows.data if sparse.issparse(rows) else rows
     dead = [weakref.ref(one) for one in (data, rows, labels, weight)]
     del rows, data, labels, weight
     gc.collect()
     assert [ref() for ref in dead] == [None] * 4
-    assert len(CACHE) == 3
+    assert len(CACHE) == kept
 
 
 def test_memory_after_large_sets_are_gone():
