@@ -25,7 +25,7 @@ from ._mixture import (
     normalised,
     signal_cells,
 )
-from ._slab import Slab, power_of_covariance, slab
+from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
 
 # Prior mass of no signal. Random labels, bias .049 (0), .046 (⅓), .044 (½); real P < n
@@ -41,8 +41,7 @@ class SlabUnder:
 
     Parameters
     ----------
-    slab : Slab
-    kept : ndarray of int
+    cells : SlabPosterior
     weight : ndarray
         Posterior weights of the kept cells, within the null.
     ell : ndarray of shape (r,)
@@ -52,8 +51,7 @@ class SlabUnder:
         Of the inverse-Wishart cell; ``a_scale`` is not used with a spectrum.
     """
 
-    slab: Slab
-    kept: np.ndarray
+    cells: SlabPosterior
     weight: np.ndarray
     ell: np.ndarray
     null: float
@@ -100,7 +98,7 @@ class Null:
     def _slab_cells(self, part, view, k, x, combine):
         eigen, a = self.dense.eigen, view.a[:, k]
         root = power_of_covariance(0.5, part.ell, part.null, x, a, combine)
-        D, noise = part.slab.difference(part.kept, root[eigen.scale > 0])
+        D, noise = part.cells.difference(root[eigen.scale > 0])
         df = part.a + eigen.n_neg + eigen.n_pos
         q = part.a_scale + view.square_neg[k] + view.square_pos[k]
         if self.dense.spectrum is not None:
@@ -283,7 +281,8 @@ def _kept(slabs, log_slab, share):
     ):
         kept = np.flatnonzero(weight >= least[0])
         if len(kept):
-            yield SlabUnder(cells, kept, weight[kept], values, null, a_scale, a)
+            known = cells.posterior(kept)
+            yield SlabUnder(known, weight[kept], values, null, a_scale, a)
 
 
 def _log_no_signal(eigen, noise):

@@ -76,6 +76,8 @@ class Knots:
     def gather(self, x):
         """Weights (K,) of f at the knots whose sum is ``Σ_j x_j f(ω̂_j)``."""
         K = len(self.value)
+        if K == len(self.place) and not self.above.any():
+            return x
         up = np.bincount(self.place, x * self.above, K)
         return np.bincount(self.place, x * (1 - self.above), K) + np.roll(up, 1)
 
@@ -112,12 +114,23 @@ class Slab:
         assumed = k * omega
         return r * assumed, r * k * noise + r * (1 - r) * assumed**2
 
-    def difference(self, cells, x_tilde) -> tuple[np.ndarray, np.ndarray]:
-        """Posterior mean and variance of xᵀδ in some cells; ``x̃ = Σ̂^{1/2}x``."""
-        mean, variance = self.moments(np.asarray(cells))
-        return mean @ self.knots.gather(x_tilde), variance @ self.knots.gather(
-            x_tilde**2
-        )
+    def posterior(self, cells) -> SlabPosterior:
+        """What is known of ω in some cells."""
+        return SlabPosterior(self.knots, *self.moments(np.asarray(cells)))
+
+
+@dataclass(frozen=True, eq=False)
+class SlabPosterior:
+    """Posterior mean and variance of ω at the knots, each (n_cells, K)."""
+
+    knots: Knots
+    mean: np.ndarray
+    variance: np.ndarray
+
+    def difference(self, x_tilde) -> tuple[np.ndarray, np.ndarray]:
+        """Posterior mean and variance of xᵀδ in the cells; ``x̃ = Σ̂^{1/2}x``."""
+        gather = self.knots.gather
+        return self.mean @ gather(x_tilde), self.variance @ gather(x_tilde**2)
 
 
 def slab(omega, h, probit) -> Slab:

@@ -24,6 +24,8 @@ def root_chi2_moments(df):
     large = np.maximum(df, _LARGE_DF)
     variance = np.polynomial.polynomial.polyval(1 / large, _ROOT_CHI2_VARIANCE)
     mean = np.sqrt(large - variance)
+    if np.all(np.asarray(df) >= _LARGE_DF):
+        return mean, variance
     small = np.minimum(df, _LARGE_DF)
     root = np.sqrt(2) * np.exp(gammaln((small + 1) / 2) - gammaln(small / 2))
     few = np.asarray(df) < _LARGE_DF

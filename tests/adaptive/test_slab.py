@@ -27,7 +27,7 @@ def test_moments_by_weighted_draws(rng):
     np.testing.assert_allclose(mean, want[0], atol=0.006)
     np.testing.assert_allclose(variance, want[1], atol=0.004)
     x = rng.normal(size=5)
-    D, noise = cells.difference([cell], x)
+    D, noise = cells.posterior([cell]).difference(x)
     assert D[0] == pytest.approx(sum(x * mean))
     assert noise[0] == pytest.approx(sum(x * x * variance))
 
@@ -97,7 +97,7 @@ def test_knots_are_the_features(rng, h):
 def test_equal_differences_of_many_features():
     cells = slab(np.full(2000, 0.3), 10.0, PROBIT)
     assert np.isfinite(cells.log_evidence).all()
-    D, _ = cells.difference([0], np.ones(2000))
+    D, _ = cells.posterior([0]).difference(np.ones(2000))
     mean, _ = slab(np.full(1, 0.3), 10.0, PROBIT).moments(0)
     assert np.isfinite(D).all()
     assert np.isfinite(mean).all()
