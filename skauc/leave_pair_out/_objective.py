@@ -111,8 +111,10 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
 
 def _largest_curvature(fit, Z):
     """Not exceeded by :func:`column_curvature`, in one pass without a copy."""
-    entries = Z.data if hasattr(Z, "toarray") else Z
-    return fit.case_weight.max() * linalg.norm(entries.ravel("K")) ** 2
+    some = Z[:: Z.shape[0] // _CURVED_ROWS + 1]
+    entries = some.data if hasattr(Z, "toarray") else some
+    square = np.linalg.norm(entries.ravel("K")) ** 2 / some.shape[0]
+    return square * fit.case_weight.sum() / Z.shape[1]
 
 
 def column_curvature(fit: PenalisedFit, Z) -> float:
@@ -210,7 +212,8 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     g, _ = loss_derivatives(fit.loss, z, positive, case_weight)
     # Nor need its mean be that over all of very many features.
     every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
-    X, w = X[:, ::every], fit.w[::every]
+    w = fit.w[::every]
+    X = X if every == 1 else X[:, ::every]
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(z) // _WALK_ROWS + 1
     some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * case_weight.sum())

@@ -159,6 +159,7 @@ def second_source(
     X, positive, weight = _with_weight(X, positive, weight)
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
+        X = X if hasattr(X, "toarray") else np.asarray(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
@@ -213,8 +214,9 @@ def _is_l1(objective):
     return isinstance(objective, ElasticNetFit) and objective.l1 > 0
 
 
-def _suits_leave_one_out(objective, X, weight):
-    n, P = weight.sum(), X.shape[1]
+def suits_leave_one_out(objective, X, weight=None) -> bool:
+    """Whether leave-one-out is tried first: the table of this module."""
+    n, P = X.shape[0] if weight is None else weight.sum(), X.shape[1]
     if getattr(objective, "loss", None) == "hinge":
         return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
     P = np.count_nonzero(objective.w) if _is_l1(objective) else P
@@ -242,7 +244,7 @@ def _of_interpolating_samples(objective, X, positive, weight):
 
 
 def _leave_one_out(objective, X, positive, weight, gradient):
-    if not _suits_leave_one_out(objective, X, weight):
+    if not suits_leave_one_out(objective, X, weight):
         return None
     smooth = _smooth(objective, X, positive, weight, gradient)
     if smooth is None:

@@ -339,7 +339,7 @@ class _FeatureSpace:
 
     @classmethod
     def of_fit(cls, fit, X):
-        X = X.toarray() if hasattr(X, "toarray") else X
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         P = X.shape[1]
         origin = X.mean(axis=0) if fit.free else np.zeros(P)
         A = X - origin

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._any_estimator import decision_values
 from ._any_rows import n_rows, take_rows
+from ._standardised_rows import standardised
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,11 @@ def open_estimator(estimator, X) -> LinearModel:
 
 
 def _stages(steps, rows):
-    """Every transformer of a Pipeline with the rows on both sides of it."""
+    """Every transformer of a Pipeline with the rows on both sides of it.
+
+    Behind a scaler at the end nothing is made that is not asked for.
+    """
+    last = steps[-1][1] if steps else None
     for _, step in steps:
         if step is None or (isinstance(step, str) and step == "passthrough"):
             continue
@@ -180,7 +185,8 @@ def _stages(steps, rows):
                 yield stage
                 rows = stage[-1]
             continue
-        behind = step.transform(rows)
+        behind = standardised(step, rows) if last is step else None
+        behind = step.transform(rows) if behind is None else behind
         yield step, rows, behind
         rows = behind
 

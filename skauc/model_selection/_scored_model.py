@@ -24,6 +24,7 @@ from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
 from ._refit_objective import training_objective
+from ._standardised_rows import StandardisedRows
 from ._training_objective import largest_gradient
 
 _LARGEST = 1e150  # scores whose squares are floats
@@ -48,8 +49,8 @@ class ScoredModel:
         ``score > threshold`` is what the classifier calls positive.
     model : estimator or None
         The linear model; None for a pair of more than two classes.
-    front : ndarray or sparse matrix
-        Rows in front of the linear model.
+    front : ndarray, sparse matrix or StandardisedRows
+        Rows in front of the linear model; ``rows`` if they are to be an array.
     flipped : bool
         Whether the positive class is the model's ``classes_[0]``.
     w_front : ndarray
@@ -98,7 +99,7 @@ class ScoredModel:
     def objective(self) -> PenalisedFit | None:
         """What the model minimised on these rows; None if that is not known here."""
         return training_objective(
-            self.model, self._rows, self.second_class, self.weight
+            self.model, self.floats, self.second_class, self.weight
         )
 
     @cached_property
@@ -108,11 +109,18 @@ class ScoredModel:
         Asked of an L2 penalty with a smooth loss only.
         """
         enough = largest_gradient(self.front.shape)
-        return nearest_optimum(self._rows, self.second_class, self.objective, enough)
+        return nearest_optimum(self.floats, self.second_class, self.objective, enough)
 
     @property
-    def _rows(self):
+    def floats(self) -> Any:
+        """The rows in front, float64 and perhaps not made."""
         return self.front.astype(float, copy=False)
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows in front as an array or sparse matrix."""
+        made = isinstance(self.front, StandardisedRows)
+        return np.asarray(self.front) if made else self.front
 
 
 def score_model(
@@ -141,7 +149,9 @@ def score_model(
     """
     positive = check_positive(y, pos_label=pos_label, classes=opened.classes)
     weight = check_weight(sample_weight, positive)
-    front = check_features(opened.front, len(positive))
+    front = opened.front
+    if not isinstance(front, StandardisedRows) or len(front) != len(positive):
+        front = check_features(front, len(positive))
     if front.shape[1] != len(opened.w):
         raise ValueError(
             f"X must have the {len(opened.w)} features the model was trained on, got "

@@ -14,7 +14,12 @@ from ..leave_pair_out._objective import (
     PenalisedFit,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..leave_pair_out._second_source import SecondSource, at_optimum, second_source
+from ..leave_pair_out._second_source import (
+    SecondSource,
+    at_optimum,
+    second_source,
+    suits_leave_one_out,
+)
 from ..statistics._auc_variance import balanced_variance
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
@@ -49,13 +54,16 @@ def left_out(
     model, rows, weight = scored.model, scored.second_class, scored.weight
     if model is None or class_of_one_row(scored.positive, weight) is not None:
         return None, None
-    Z = scored.front.astype(float, copy=False)
+    Z = scored.floats
     known = discriminant_objective(model, Z.shape, weight)
     if known is None:
         known = scored.objective
     if known is None:
         return None, None
     reason = gradient = None
+    few = not suits_leave_one_out(known, Z, weight)
+    if few or type(known) is not PenalisedFit:
+        Z = scored.rows.astype(float, copy=False)
     remember = kept_of(Z, rows, weight)
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):

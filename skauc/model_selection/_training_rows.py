@@ -82,7 +82,7 @@ def told_rows(scored: ScoredModel) -> str | None:
 
 def fit_at_optimum(scored: ScoredModel) -> PenalisedFit | None:
     """What the model minimised, at its optimum on these rows; None if not known."""
-    Z, fit = scored.front.astype(float, copy=False), scored.objective
+    Z, fit = scored.rows.astype(float, copy=False), scored.objective
     return None if fit is None else at_optimum(fit, Z, scored.second_class)
 
 
@@ -91,10 +91,10 @@ def _said(training) -> str:
 
 
 def _by_support_vectors(scored):
-    model, Z = scored.model, scored.front
+    model = scored.model
     if not hasattr(model, "support_vectors_"):
         return None
-    rows = set(_row_keys(Z))
+    rows = set(_row_keys(scored.rows))
     found = [key in rows for key in _row_keys(model.support_vectors_)]
     if all(found):
         return "training"
@@ -118,9 +118,9 @@ def _by_class_means(scored):
     if means.shape != (2, scored.front.shape[1]):
         return None
     rows = scored.second_class
-    neg, pos = class_moments(scored.front, rows, scored.weight, featurewise=True)
+    neg, pos = class_moments(scored.rows, rows, scored.weight, featurewise=True)
     error = np.array([np.sqrt(m.scatter) / m.n for m in (neg, pos)])
-    allowed = _rounding(scored.front) * np.abs(means)
+    allowed = _rounding(scored.rows) * np.abs(means)
     gap = np.maximum(np.abs(means - [neg.mean, pos.mean]) - allowed, 0.0)
     some = error > 0
     if not some.any():
@@ -132,7 +132,7 @@ def _by_class_means(scored):
 
 
 def _by_objective(scored):
-    Z, rows = scored.front.astype(float, copy=False), scored.second_class
+    Z, rows = scored.floats, scored.second_class
     fit = scored.objective
     if fit is None or not fit.w.any():
         return _by_leave_pair_out(scored) if fit is None else None
@@ -151,6 +151,7 @@ def _by_objective(scored):
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
+    Z = scored.rows.astype(float, copy=False)
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None
@@ -185,7 +186,7 @@ def _cannot_be_training(model, fit, near, same):
 
 def _by_leave_pair_out(scored):
     """Discriminants are solved again on these rows: the same direction, or not."""
-    question = scored.model, scored.front, scored.second_class, scored.weight
+    question = scored.model, scored.rows, scored.second_class, scored.weight
     return None if leave_pair_out_estimate(*question) is None else "training"
 
 
@@ -195,7 +196,7 @@ def _by_span(scored):
     So it is after any number of steps of any solver that starts at 0, as long as
     nothing works feature by feature (an L1 penalty): no combination tells nothing.
     """
-    Z = scored.front.astype(float, copy=False)
+    Z = scored.rows.astype(float, copy=False)
     n, P = Z.shape
     if n + 1 >= P or n > _SPAN_ROWS:
         return None

@@ -1,0 +1,94 @@
+"""Rows behind a scaler that are not made: products with them are products with X.
+
+``z = (x − c)/s`` gives ``Zw = X(w/s) − cᵀ(w/s)`` and ``Zᵀg = (Xᵀg − c Σg)/s``. Of many
+rows a score needs no more than that, and some rows; a copy of all would cost more than
+everything else. Whatever asks for an array gets one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn import get_config
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+_FARTHEST = 1e4  # centre over scale: products lose as many digits, of 16
+
+
+@dataclass(frozen=True, eq=False)
+class StandardisedRows:
+    """Rows ``(x − centre)/scale``; takes products, rows, and ``np.asarray``.
+
+    Parameters
+    ----------
+    X : ndarray of float of shape (n, P)
+    centre, scale : ndarray of shape (P,)
+    """
+
+    X: np.ndarray
+    centre: np.ndarray
+    scale: np.ndarray
+
+    __array_ufunc__ = None  # an array leaves ``g @ rows`` to these rows
+    ndim, dtype = 2, np.dtype(float)
+
+    @property
+    def shape(self):
+        return self.X.shape
+
+    def __len__(self):
+        return len(self.X)
+
+    def __matmul__(self, w):
+        unscaled = (w.T / self.scale).T
+        return self.X @ unscaled - self.centre @ unscaled
+
+    def __rmatmul__(self, g):
+        total = g.sum(axis=-1, keepdims=True)
+        return (g @ self.X - total * self.centre) / self.scale
+
+    @property
+    def T(self):  # noqa: N802
+        return _Transposed(self)
+
+    def __getitem__(self, rows):
+        return (self.X[rows] - self.centre) / self.scale
+
+    def astype(self, dtype, copy=False):
+        return self if dtype is float else self[:].astype(dtype)
+
+    def __array__(self, dtype=None, copy=None):
+        return self[:] if dtype is None else self[:].astype(dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transposed:
+    rows: StandardisedRows
+
+    def __matmul__(self, g):
+        return (g.T @ self.rows).T
+
+
+def standardised(step, rows) -> StandardisedRows | None:
+    """Rows behind a fitted scaler that need not be made; None if they must be.
+
+    Parameters
+    ----------
+    step : fitted transformer
+    rows : array-like, sparse matrix or frame
+        In front of it.
+    """
+    if type(step) is not StandardScaler or type(rows) is not np.ndarray:
+        return None
+    if rows.dtype != float or rows.ndim != 2 or get_config()["array_api_dispatch"]:
+        return None
+    check_is_fitted(step)
+    validate_data(step, rows, reset=False, skip_check_array=True)  # as transform does
+    P = rows.shape[1]
+    centre = step.mean_ if step.with_mean else np.zeros(P)
+    scale = step.scale_ if step.with_std else np.ones(P)
+    if np.any(np.abs(centre) > _FARTHEST * scale):
+        return None
+    return StandardisedRows(rows, centre, scale)
