@@ -57,7 +57,7 @@ def sample_rows(score, positive, weight, limit=PAIR_ROWS):
         rows = np.flatnonzero(mask)
         count = weight[rows]
         if max(len(rows), count.sum()) > limit:
-            order = rows[np.argsort(score[rows])]
+            order = rows[np.argsort(score[rows], kind="stable")]
             reach = np.cumsum(weight[order])
             places = (np.arange(limit) + 0.5) / limit * reach[-1]
             rows = order[np.searchsorted(reach, places).clip(max=len(order) - 1)]

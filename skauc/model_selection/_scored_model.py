@@ -196,6 +196,8 @@ def _entered(scored, entered):
         Z = check_features(entered.Z, len(scored.score))
     except ValueError:  # columns of text that no coefficient reaches
         return scored
+    if isinstance(scored.front, StandardisedRows) and scored.front.X is Z:
+        return replace(scored, Z=Z, w=entered.w)  # the scores were made so
     with np.errstate(all="ignore"):
         score = project_samples(Z, entered.w)
         rest = score - scored.score
