@@ -1,0 +1,83 @@
+"""Rows behind a scaler that are not made, against the scaler's own."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from skauc import auc_posterior
+from skauc.model_selection import _linear_model
+from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._standardised_rows import StandardisedRows, standardised
+
+
+def _data(n=700, P=6):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, P)) * np.arange(1, P + 1) + 7
+    return X, X[:, 0] + 2 * rng.standard_normal(n) > 7
+
+
+@pytest.mark.parametrize("with_mean", [True, False])
+@pytest.mark.parametrize("with_std", [True, False])
+def test_products_are_those_of_the_rows(with_mean, with_std):
+    X, _ = _data()
+    scaler = StandardScaler(with_mean=with_mean, with_std=with_std).fit(X)
+    Z, rows = scaler.transform(X), standardised(scaler, X)
+    rng = np.random.default_rng(1)
+    w, W = rng.standard_normal(6), rng.standard_normal((6, 3))
+    g, G = rng.standard_normal(700), rng.standard_normal((2, 700))
+    assert (rows.shape, len(rows), rows.ndim, rows.dtype) == (Z.shape, 700, 2, float)
+    for got, expected in (
+        (rows @ w, Z @ w),
+        (rows @ W, Z @ W),
+        (rows.T @ g, Z.T @ g),
+        (rows.T @ G.T, Z.T @ G.T),
+        (g @ rows, g @ Z),
+        (G @ rows, G @ Z),
+        (rows[::3], Z[::3]),
+        (rows[[5, 2]], Z[[5, 2]]),
+        (np.asarray(rows), Z),
+        (np.asarray(rows, dtype=np.float32), Z.astype(np.float32)),
+        (rows.astype(np.float32), Z.astype(np.float32)),
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
+        assert np.asarray(got).dtype == expected.dtype
+    assert rows.astype(float, copy=False) is rows
+
+
+def test_rows_are_made_where_products_would_lose_digits_or_are_not_known():
+    X, _ = _data()
+    scaler = StandardScaler().fit(X)
+    far = X + 1e6
+    assert standardised(StandardScaler().fit(far), far) is None
+    assert standardised(scaler, X.astype(np.float32)) is None
+    assert standardised(scaler, X.tolist()) is None
+    assert standardised(StandardScaler(with_mean=False), sparse.csr_array(X)) is None
+    assert standardised(FunctionTransformer().fit(X), X) is None
+
+
+def test_only_the_last_step_is_not_made_and_its_columns_are_checked():
+    X, y = _data()
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    assert isinstance(open_estimator(model, X).front, StandardisedRows)
+    twice = make_pipeline(StandardScaler(), StandardScaler(), LogisticRegression())
+    opened = open_estimator(twice.fit(X, y), X)
+    assert isinstance(opened.stages[0][-1], np.ndarray)
+    with pytest.raises(ValueError, match="6 features"):
+        open_estimator(model, X[:, :5])
+
+
+@pytest.mark.parametrize("n", [80, 700, 3000])
+def test_posterior_is_that_of_rows_that_are_made(n, monkeypatch):
+    X, y = _data(n)
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X, y)
+    held_out = _data(n + 1)
+    here = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]
+    monkeypatch.setattr(_linear_model, "standardised", lambda step, rows: None)
+    there = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]
+    for a, b in zip(here, there, strict=True):
+        assert a.second_source == b.second_source
+        assert a.mean() == pytest.approx(b.mean(), rel=1e-9)
+        assert a.choice("probit") == pytest.approx(b.choice("probit"), rel=1e-9)
