@@ -96,8 +96,8 @@ class ScoredModel:
         return self.positive ^ self.flipped
 
     @cached_property
-    def objective(self) -> PenalisedFit | None:
-        """What the model minimised on these rows; None if that is not known here."""
+    def objective(self) -> Any:
+        """PenalisedFit that the model minimised on these rows; None if not known."""
         return training_objective(
             self.model, self.floats, self.second_class, self.weight
         )

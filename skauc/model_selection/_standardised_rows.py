@@ -54,7 +54,9 @@ class StandardisedRows:
         return _Transposed(self)
 
     def __getitem__(self, rows):
-        return (self.X[rows] - self.centre) / self.scale
+        made = self.X[rows] - self.centre
+        made /= self.scale
+        return made
 
     def astype(self, dtype, copy=False):
         return self if dtype is float else self[:].astype(dtype)
