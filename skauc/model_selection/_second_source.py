@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def left_out(
     if model is None or class_of_one_row(scored.positive, weight) is not None:
         return None, None
     Z = scored.floats
-    known = discriminant_objective(model, Z.shape, weight)
+    known: Any = discriminant_objective(model, Z.shape, weight)
     if known is None:
         known = scored.objective
     if known is None:
