@@ -13,7 +13,8 @@ the model minimised (:mod:`._objective`). No estimator is known.
 3. **Leave-pair-out.** S runs over the pairs of a positive and a negative. The share of
    pairs with ``z_i⁽⁻ˢ⁾ > z_j⁽⁻ˢ⁾`` estimates the AUC without the bias of leave-one-out
    (Airola et al. 2011, https://doi.org/10.1016/j.csda.2010.11.018).
-4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²); what a row does to the
+4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²), or an even sample of
+   them, which tells what leaving out takes off the AUC of all; what a row does to the
    intercept is left in, because in a pair it cancels.
 5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
    and take Newton steps together: in the span of the rows (P ≥ n) or of the features,

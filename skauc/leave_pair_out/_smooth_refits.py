@@ -200,7 +200,7 @@ def _space(fit, X, remember):
 def _newton(space, loss, positive, c, theta):
     """Minimise for every row of c at once; parameters, scores and convergence."""
     z, pull, value = _state(space, loss, positive, c, theta)
-    lost = value > loss_value(loss, 0.0 * z, positive, c)
+    lost = value > loss_value(loss, np.zeros(z.shape[-1]), positive, c)
     if lost.any():  # a solver that went astray: nothing is a better start
         theta[lost] = 0.0
         z, pull, value = _state(space, loss, positive, c, theta)

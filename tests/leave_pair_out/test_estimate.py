@@ -13,6 +13,7 @@ from oracles import (
     smooth_statistic,
 )
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -22,7 +23,13 @@ from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 from skauc.leave_pair_out import _estimate as lpo
 from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._objective import PenalisedFit, on_its_ray, stationarity
+from skauc.leave_pair_out._losses import loss_derivatives, loss_value
+from skauc.leave_pair_out._objective import (
+    PenalisedFit,
+    nearest_optimum,
+    on_its_ray,
+    stationarity,
+)
 from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.model_selection._training_objective import (
@@ -422,6 +429,49 @@ def test_ray_brings_a_rescaled_rule_back(loss, factor):
     np.testing.assert_allclose(back.w, fit.w, rtol=1e-5)
     assert back.intercept == pytest.approx(fit.intercept, rel=1e-4, abs=1e-6)
     assert stationarity(X, positive, back) < 1e-4
+
+
+def test_a_trained_rule_is_taken_as_it_is_and_a_rescaled_one_put_back():
+    X, positive = design(40, 4)
+    fit = penalised_fit(LogisticRegression(tol=1e-10).fit(X, positive), X, positive)
+    near, gradient = nearest_optimum(X, positive, fit, enough=0.01)
+    assert near is fit
+    assert gradient == stationarity(X, positive, fit) < 1e-4
+    rescaled = replace(fit, w=3 * fit.w)
+    near, gradient = nearest_optimum(X, positive, rescaled, enough=0.01)
+    np.testing.assert_allclose(near.w, fit.w, rtol=1e-5)
+    assert gradient == stationarity(X, positive, near) < 1e-4
+
+
+@pytest.mark.parametrize("n", [300, 9000])
+def test_gradient_in_units_of_its_random_walk(n):
+    rng = np.random.default_rng(3)
+    X, w = rng.standard_normal((n, 5)) * [1, 10, 0.1, 5, 2] + 3, rng.standard_normal(5)
+    positive = rng.random(n) < 0.4
+    fit = PenalisedFit("logistic", 2.0, np.full(n, 1.5), 0.1 * w, -0.2, np.inf)
+    g = 1.5 * (expit(X @ fit.w - 0.2) - positive)
+    centred = X - X.mean(axis=0)
+    force = g**2 + 1.5**2 * 1e-6 * n  # what a solver leaves
+    walk = force @ centred**2 - (force @ centred) ** 2 / force.sum()
+    gradient = g @ centred + 2.0 * fit.w
+    expected = np.sqrt(np.mean(gradient**2 / walk))
+    # of 9000 rows every fifth tells the walk
+    rtol = 1e-9 if n == 300 else 0.03
+    assert stationarity(X, positive, fit) == pytest.approx(expected, rel=rtol)
+
+
+def test_logistic_loss_keeps_its_digits_at_both_ends():
+    z = np.array([-800.0, -40.0, -1e-9, 0.0, 2.0, 40.0, 800.0])
+    for positive in (True, False):
+        mask, u = np.full(len(z), positive), z if positive else -z
+        g, curvature = loss_derivatives("logistic", z, mask, 2.0)
+        sign = -1 if positive else 1
+        np.testing.assert_allclose(g, sign * 2 * expit(-u), rtol=1e-14)
+        np.testing.assert_allclose(curvature, 2 * expit(u) * expit(-u), rtol=1e-14)
+        for one, label in zip(z, mask, strict=True):
+            value = loss_value("logistic", np.array([one]), np.array([label]), 2.0)
+            at = one if label else -one
+            assert value == pytest.approx(2 * np.logaddexp(0, -at), rel=1e-14)
 
 
 def test_ray_of_a_rule_that_points_backwards_is_empty():
