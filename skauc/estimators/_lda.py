@@ -20,8 +20,8 @@ class LinearDiscriminantROC(LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
-    the ROC curve, its area and its best threshold? Adds to the fit one ``X @ coef_``, or
-    for the solvers that keep the rows' covariance O(K²P²).
+    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit;
+    with a solver that keeps the covariance of the rows, O(KP²).
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ covariance_estimator
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
     projected scores wherever ``covariance_`` is missing, shrunk, estimated otherwise,
-    weighted by given priors or too singular to keep γ's digits; with shrinkage δ is therefore not a Mahalanobis distance. ``decision_function``
-    contains ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
+    weighted by given priors or too singular to keep γ's digits; with shrinkage δ is
+    therefore not a Mahalanobis distance. ``decision_function`` contains
+    ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
 
     As an estimate from the training rows the plug-in curve is optimistic;
     :func:`skauc.auc_posterior` is the honest one.

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-
 from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
