@@ -26,6 +26,8 @@ from ._numerics import TINY, block_rows
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
+_READ_BYTES = 2**18  # rows that three products read while they are in the cache
+_DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 _FIRST_ROWS = 1000  # enough to tell a mean from a spread
 
 
@@ -226,6 +228,62 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     return neg, pos
 
 
+def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
+    """Class moments ``neg, pos`` of which only the trace of the scatter is kept.
+
+    All that a spherical covariance asks of the rows; a pass of a few products
+    ``X @ w``, without a copy of X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    sample_weight : ndarray of shape (n,), default=None
+
+    Returns
+    -------
+    neg, pos : Moments
+        ``scatter`` is of shape (): ``Σ w‖x − x̄‖²``.
+    """
+    if not sparse.issparse(X) and X.ndim == 2:
+        with np.errstate(over="ignore", invalid="ignore"):  # the other way names them
+            found = _raw_traces(X, positive, sample_weight)
+        if found is not None:
+            return found
+    neg, pos = class_moments(X, positive, sample_weight, featurewise=True)
+    return tuple(Moments(c.n, c.mean, np.sum(c.scatter)) for c in (neg, pos))
+
+
+def _raw_traces(X, positive, weight):
+    """``Σ w‖x − o‖² − n‖x̄ − o‖²`` of each class; None if that would cost digits.
+
+    The origin is that of :class:`_RawSums`.
+    """
+    P = X.shape[1]
+    shares = np.stack([~positive, positive]).astype(float)
+    if weight is not None:
+        shares *= weight
+        if not np.all(weight > 0):  # rows of weight 0 may hold anything
+            return None
+    origin = _origin(X[:_FIRST_ROWS])
+    total, square = np.zeros((2, P)), np.zeros(2)
+    step = max(_READ_BYTES // (8 * P), 1)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        rows = X[part].astype(float, copy=False)
+        rows = rows if origin is None else rows - origin
+        total += shares[:, part] @ rows
+        square += shares[:, part] @ np.einsum("ij,ij->i", rows, rows)
+    n = shares.sum(axis=1)
+    mean = total / np.maximum(n, TINY)[:, None]
+    trace = square - n * np.einsum("ij,ij->i", mean, mean)
+    if not np.all(trace >= _DIGITS_KEPT * square) or not np.isfinite(square).all():
+        return None
+    origin = 0.0 if origin is None else origin
+    neg, pos = (Moments(float(n[c]), origin + mean[c], trace[c]) for c in (0, 1))
+    return neg, pos
+
+
 def project_samples(X, w) -> np.ndarray:
     """Scores ``X @ w`` in float64, without a float64 copy of X.
 
@@ -373,10 +431,8 @@ class _RawSums:
     def of_first_rows(cls, X, mask):
         """Nothing summed yet, around the origin that the first rows choose."""
         P = X.shape[1]
-        first = X[np.flatnonzero(mask[:_FIRST_ROWS])].astype(float, copy=False)
-        far = len(first) and np.any(first.mean(axis=0) ** 2 > first.var(axis=0))
-        square = np.zeros((P, P), order="F")
-        return cls(first[0].copy() if far else None, 0.0, np.zeros(P), square)
+        origin = _origin(X[np.flatnonzero(mask[:_FIRST_ROWS])])
+        return cls(origin, 0.0, np.zeros(P), np.zeros((P, P), order="F"))
 
     def add(self, block, weight):
         """Add the rows of a block, which is overwritten."""
@@ -398,10 +454,17 @@ class _RawSums:
         square = upper + np.triu(self.square, 1).T
         mean = self.total / self.n
         scatter = square - np.outer(mean, mean) * self.n
-        if not np.all(np.diag(scatter) >= 1e-4 * np.diag(square)):
+        if not np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(square)):
             return None
         origin = 0.0 if self.origin is None else self.origin
         return Moments(float(self.n), origin + mean, scatter)
+
+
+def _origin(first):
+    """The first row, if some feature is farther from 0 than it varies; else None."""
+    first = first.astype(float, copy=False)
+    far = len(first) and np.any(first.mean(axis=0) ** 2 > first.var(axis=0))
+    return first[0].copy() if far else None
 
 
 def _block(block, weight, shape):
