@@ -319,7 +319,8 @@ def _spherical(projected, w, n, nu, prior, features):
     if features is None:
         raise ValueError("features must be given for 'spherical', got None")
     trace = projected.trace + sum(
-        np.sum(part.scatter) + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
+        np.sum(part.scatter)
+        + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
         for part, n_c, nu_c, m_c in zip(
             features, n, nu, (prior.mean_neg, prior.mean_pos), strict=True
         )
