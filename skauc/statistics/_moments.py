@@ -14,7 +14,7 @@ nothing larger than one block of rows is ever copied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -251,7 +251,8 @@ def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
         if found is not None:
             return found
     neg, pos = class_moments(X, positive, sample_weight, featurewise=True)
-    return tuple(Moments(c.n, c.mean, np.sum(c.scatter)) for c in (neg, pos))
+    neg, pos = (replace(c, scatter=np.sum(c.scatter)) for c in (neg, pos))
+    return neg, pos
 
 
 def _raw_traces(X, positive, weight):

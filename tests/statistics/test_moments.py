@@ -370,3 +370,24 @@ def test_traces_are_those_of_two_passes(rng, monkeypatch, offset, weighted, form
         # the mean of numbers near 1e8 is rounded by 1e-8
         rtol = 1e-12 if offset < 1e8 else 1e-8
         assert part.scatter == pytest.approx(np.trace(scatter), rel=rtol)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.9, 5.0, 1e6])
+def test_equal_columns_stay_equal_to_a_few_roundings(rng, mean):
+    X = rng.normal(size=(3000, 19)) + mean
+    X[:, 18] = X[:, 0]  # at another place of a block of columns
+    for part in class_moments(X, rng.uniform(size=3000) < 0.4):
+        W = part.scatter
+        contrast = W[0, 0] - 2 * W[0, 18] + W[18, 18]
+        assert abs(contrast) <= 16 * np.finfo(float).eps * W[0, 0]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_one_pass_is_two_passes(rng, monkeypatch, order):
+    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**13)  # 51 rows a block
+    X = np.asarray(rng.normal(size=(300, 20)) + np.arange(20), order=order)
+    positive = np.arange(300) > 250  # blocks without a row of one class
+    for part, mask in zip(
+        class_moments(X, positive), (~positive, positive), strict=True
+    ):
+        assert_moments(part, *oracles.two_pass_moments(X[mask]))
