@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from results_table import write_picture
 from speed_clock import peak_bytes, seconds
-from speed_ratios import linear_model
 
 import skauc
 
@@ -87,7 +86,7 @@ def of_model(function, *, first=False):
 
     def make(n, P):
         X, y = rows(n, P)
-        model = linear_model(P, np.random.default_rng(2))
+        model = _model().fit(X, y)
 
         def run():
             if first:
@@ -115,7 +114,7 @@ def streamed(n, P):
 def _model():
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(max_iter=200)
+    return LogisticRegression(C=0.1, tol=1e-6, max_iter=5_000)
 
 
 def _paper(**options):
@@ -130,7 +129,7 @@ def operations(fast):
         top = low * 4 if fast else high
         return tuple(int(s) for s in np.geomspace(low, top, steps))
 
-    many, few, wide = sizes(2_000, 1_000_000), sizes(500, 20_000), sizes(200, 100_000)
+    many, few, wide = sizes(2_000, 1_000_000), sizes(500, 8_000), sizes(200, 100_000)
     middle, narrow = sizes(20_000, 300_000), sizes(50, 800)
     on_scores = {
         "auc_estimate": lambda y, a: skauc.auc_estimate(y, a).auc,
@@ -230,6 +229,7 @@ def growth_rows(fast):
             (time,) = seconds(run, repeats=2)
             times.append(max(float(time), 1e-6))
             memory.append(peak_bytes(run))
+            print(operation.name, operation.grows, size, times[-1], flush=True)
         slope = _slope(operation.sizes, times)
         points[operation.name, operation.grows] = operation.sizes, times
         table.append(

@@ -139,7 +139,8 @@ covariance_estimator
     def _keeps_moments(self):
         """Whether the parent's means_ and covariance_ are W/n of the rows."""
         changed = (self.shrinkage, self.covariance_estimator, self.priors)
-        return self.solver in ("lsqr", "eigen") and all(c is None for c in changed)
+        named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
+        return named and all(c is None for c in changed)
 
     def _score_moments(self):
         """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
