@@ -9,7 +9,7 @@ from importlib import import_module
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +25,7 @@ from skauc import (
     compare_auc,
     ebauc_score,
     make_cbauc_scorer,
+    operating_points,
 )
 
 TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
@@ -119,7 +120,7 @@ def _gaussian(scale):
     rng = np.random.default_rng(0)
     plain = GaussianAUCClassifier(solver="closed_form")
     path = GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
-    for n, P in ((200_000, 50), (500_000, 100), (20_000, 200)):
+    for n, P in ((200_000, 50), (200_000, 100), (20_000, 200)):
         X = rng.standard_normal((n // scale, P))
         y = (rng.random(len(X)) < 0.4).astype(int)
         yield Case(
@@ -188,7 +189,7 @@ def within_gap(make, X, y, optimum):
 
 def _discriminant(scale):
     rng = np.random.default_rng(2)
-    for n, P, K in ((100_000, 50, 2), (100_000, 50, 5)):
+    for n, P, K in ((50_000, 50, 2), (50_000, 50, 5)):
         X = rng.standard_normal((n // scale, P))
         y = rng.integers(0, K, len(X))
         for solver in ("svd", "lsqr"):
@@ -223,6 +224,7 @@ def intervals(fast):
             ),
             ("paired DeLong test", lambda y, a, b: compare_auc(y, a, b), "MLstatkit"),
         )
+        yield from _points(n, y, a, 3 if n > 100_000 else 7)
         for what, ours, module in ways:
             theirs = _peer(module)
             if theirs is not None:
@@ -236,6 +238,29 @@ def intervals(fast):
                     1,
                     repeats=3 if n > 100_000 else 7,
                 )
+
+
+def _points(n, y, a, repeats):
+    """A partial area and a thousand operating points, with their intervals."""
+    grid = np.linspace(0.01, 0.99, 1000)
+    yield Case(
+        "partial AUC with its interval",
+        "auc_estimate with its interval",
+        n,
+        1,
+        lambda: auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval(),
+        lambda: auc_estimate(y, a).confidence_interval(),
+        repeats=repeats,
+    )
+    yield Case(
+        "1000 operating points with an interval",
+        "sklearn.metrics.roc_curve",
+        n,
+        1,
+        lambda: operating_points(y, a, threshold=grid).interval("sensitivity"),
+        lambda: roc_curve(y, a),
+        repeats=repeats,
+    )
 
 
 def _peer(module):
