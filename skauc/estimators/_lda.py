@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -140,7 +141,8 @@ covariance_estimator
         """Whether the parent's means_ and covariance_ are W/n of the rows."""
         changed = (self.shrinkage, self.covariance_estimator, self.priors)
         named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
-        return named and all(c is None for c in changed)
+        unchanged = named and all(c is None for c in changed)
+        return unchanged and _parent_divides_by_n()
 
     def _score_moments(self):
         """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
@@ -190,3 +192,11 @@ covariance_estimator
         tags = super().__sklearn_tags__()
         tags.array_api_support = False  # the curves are numpy's
         return tags
+
+
+@cache
+def _parent_divides_by_n():
+    """Whether the parent's variance of the rows −1 and 1 of two classes is 1."""
+    parent = LinearDiscriminantAnalysis(solver="lsqr")
+    parent.fit([[-1.0], [1.0], [0.0], [2.0]], [0, 0, 1, 1])
+    return bool(abs(parent.covariance_[0, 0] - 1) < 1e-9)
