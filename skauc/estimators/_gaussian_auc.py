@@ -42,7 +42,7 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Answers: which linear score ranks positives above negatives most often, if both
     classes are normal with their own covariances? Costs one pass over X, O(nP²), and
-    one P×P system; for P > n, O(n²P) and no P×P matrix.
+    one P×P system, O(P³); for P > n, O(n²P) and no P×P matrix.
 
     Parameters
     ----------
