@@ -944,6 +944,7 @@ def test_normal_inverse_wishart(values, data, w):
             "standardize": st.booleans(),
             "winsorize": rarely(st.sampled_from([None, 1.0, 2.5]), things),
             "leave_pair_out": st.booleans(),
+            "verbose": rarely(st.just(0), things),
         }
     ),
     data=rows(scores, weights),
@@ -1156,6 +1157,7 @@ def test_made_scorers(name, model, data, options):
         {
             "method": rarely(st.sampled_from([".632+", ".632", "oob"]), things),
             "random_state": rarely(st.just(0), things),
+            "verbose": rarely(st.just(0), things),
             **labelled,
         }
     ),
@@ -1179,7 +1181,7 @@ def test_bootstrap_auc(model, data, options, n_boot, level):
     share=0.5,
     **on_rows,
     cv=rarely(st.sampled_from([2, 3, skauc.ResubstitutionSplit()]), things),
-    options=maybe(labelled),
+    options=maybe({"verbose": rarely(st.just(0), things), **labelled}),
 )
 def test_cross_val_auc(model, data, cv, options):
     y, X, _ = data

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 
+from ..statistics._numbers import as_verbosity
 from ._cache import CACHE
 from ._cross_validated import cross_validated_spectrum
 from ._learnt import Learnt
@@ -56,11 +57,13 @@ class AdaptivePrior:
     refits : int or None, default=None
         True refits of the whole estimator, in so many folds, for a second source: what
         a step before the model has seen of y is in it. None: no refits.
+    verbose : int, default=0
+        Keyword only. How much joblib says of the refits that are done; 0 is silent.
 
     Raises
     ------
     ValueError
-        If a parameter is not positive, or ``refits`` is below 2.
+        If a parameter is not positive, ``refits`` is below 2 or ``verbose`` below 0.
 
     Notes
     -----
@@ -93,6 +96,7 @@ class AdaptivePrior:
     winsorize: float | None = 2.5
     leave_pair_out: bool = True
     refits: int | None = None
+    verbose: int = field(default=0, kw_only=True)
 
     def __post_init__(self):
         for name in ("attainable_power", "winsorize"):
@@ -111,6 +115,7 @@ class AdaptivePrior:
             raise ValueError(
                 f"refits must be an integer >= 2 or None, got {self.refits!r}"
             )
+        object.__setattr__(self, "verbose", as_verbosity(self.verbose))
 
     def learn(self, Z, positive, weight=None, *, covariance="common") -> Learnt:
         """What the evidence says of a data set; kept for the next candidates.

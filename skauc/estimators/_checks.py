@@ -9,16 +9,27 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._validation import check_column, check_non_negative, check_number
-from ._likelihood import ORDINARY, feature_sizes
+from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
 
 def check_labels(y):
     """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
+    if _two_labels(y) is not None:
+        return
     if y.dtype == object:
         _check_kinds(y.ravel().tolist())
     with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
         check_classification_targets(y)
+
+
+def _two_labels(y):
+    """The sorted labels of a column of two integers, without sorting; else None."""
+    if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
+        return None
+    ends = np.array([y.min(), y.max()])
+    two = ends[0] != ends[1] and bool(((y == ends[0]) | (y == ends[1])).all())
+    return ends if two else None
 
 
 def _check_kinds(labels):
@@ -59,7 +70,8 @@ def check_classes(y, *, binary=False):
     ValueError
         If there are fewer than two classes, or more than allowed.
     """
-    classes = np.unique(y)
+    classes = _two_labels(y)
+    classes = np.unique(y) if classes is None else classes
     if binary and len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -142,11 +154,21 @@ def check_flag(name, value):
     return bool(value)
 
 
-def check_feature_sizes(X):
+def check_feature_sizes(X, *, square=None, weight=None):
     """Raise if a feature is so large or small that its fourth power is no number.
 
     What is no numeric table is left to scikit-learn's checks.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, P)
+    square : ndarray of shape (P,), default=None
+        ``Σ w x²`` of the features; X is only looked at where it is in doubt.
+    weight : ndarray of shape (n,), default=None
+        Its weights.
     """
+    if square is not None and are_ordinary(square, weight, X.shape[0]):
+        return
     try:
         X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     except ValueError:  # rows of several lengths
@@ -167,7 +189,7 @@ def check_sizes(sizes):
         )
 
 
-def check_discriminant(X, y, priors):
+def check_discriminant(X, y, priors, *, sizes=True):
     """What a discriminant's parent would say later, or not in one sentence.
 
     Parameters
@@ -175,6 +197,8 @@ def check_discriminant(X, y, priors):
     X : array-like of shape (n, n_features)
     y : array-like of shape (n,)
     priors : array-like of shape (n_classes,) or None
+    sizes : bool, default=True
+        Whether the sizes of the features are checked too: a pass over X.
 
     Returns
     -------
@@ -189,9 +213,10 @@ def check_discriminant(X, y, priors):
         raise ValueError("y should be a 1d array, got None")
     labels = check_column("y", y)
     check_labels(labels)
-    check_classes(labels)
-    check_priors(priors, len(np.unique(labels)))
-    check_feature_sizes(X)
+    classes, _ = check_classes(labels)
+    check_priors(priors, len(classes))
+    if sizes:
+        check_feature_sizes(X)
     return labels
 
 

@@ -42,7 +42,7 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Answers: which linear score ranks positives above negatives most often, if both
     classes are normal with their own covariances? Costs one pass over X, O(nP²), and
-    one P×P system; for P > n, O(n²P) and no P×P matrix.
+    one P×P system, O(P³); for P > n, O(n²P) and no P×P matrix.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         X, y = self._check_rows(X, y)
-        check_feature_sizes(X)
         self.classes_, codes = check_classes(y, binary=True)
         weight = check_class_weight(sample_weight, codes, self.classes_)
         positive = codes == 1
         if X.shape[1] > X.shape[0]:
+            check_feature_sizes(X)
             check_finite_features(X)
             self.__dict__.pop("moments_", None)
             problem = RayleighProblem.of_rows(X, positive, weight, self.standardize)
@@ -206,7 +206,6 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"({self.n_features_in_} features), which keeps no moments"
             )
         X, y = self._check_rows(X, y, reset=first)
-        check_feature_sizes(X)
         if first:
             if classes is None:
                 raise ValueError(
@@ -365,11 +364,16 @@ class GaussianAUCClassifier(LinearClassifier):
 
 
 def _finite_moments(X, positive, weight):
+    """Class moments of features that are finite and of ordinary size."""
     try:
-        return class_moments(X, positive, weight)
+        neg, pos = class_moments(X, positive, weight)
     except ValueError:
+        check_feature_sizes(X)
         check_finite_features(X)
         raise
+    square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
+    check_feature_sizes(X, square=square, weight=weight)
+    return neg, pos
 
 
 def _warn(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -10,15 +11,18 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from .._validation import check_option
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import Moments, project_samples
-from ._checks import check_discriminant
+from ._checks import check_discriminant, check_feature_sizes
 from ._discriminant_curves import publish_curves
+
+_DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 
 
 class LinearDiscriminantROC(LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
-    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit.
+    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit;
+    with a solver that keeps the covariance of the rows, O(KP²).
 
     Parameters
     ----------
@@ -51,10 +55,11 @@ covariance_estimator
     -----
     The score ``f = αᵀx + β`` has variance ``γ² = αᵀΣα`` in every class, so that
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
-    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ comes from the projected
-    scores, never from ``covariance_``, which the parent divides by n and may shrink;
-    with shrinkage δ is therefore not a Mahalanobis distance. ``decision_function``
-    contains ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
+    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
+    projected scores wherever ``covariance_`` is missing, shrunk, estimated otherwise,
+    weighted by given priors or too singular to keep γ's digits; with shrinkage δ is
+    therefore not a Mahalanobis distance. ``decision_function`` contains
+    ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
 
     As an estimate from the training rows the plug-in curve is optimistic;
     :func:`skauc.auc_posterior` is the honest one.
@@ -109,36 +114,65 @@ covariance_estimator
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
-        labels = check_discriminant(X, y, self.priors)
+        keeps = self._keeps_moments()
+        labels = check_discriminant(X, y, self.priors, sizes=not keeps)
         try:
-            super().fit(X, y)
+            with np.errstate(over="ignore", invalid="ignore"):  # named below
+                super().fit(X, y)
         except (IndexError, ValueError) as error:
             # The parent's whitened rows have no column left: an IndexError, or what
             # LAPACK says before scipy 1.14
             if isinstance(error, ValueError) and "work array" not in str(error):
+                check_feature_sizes(X)
                 raise
             raise ValueError(
                 "X must vary within the classes by more than tol allows, got rank 0 "
                 f"with tol={self.tol!r}"
             ) from None
-        self._fit_curves(np.asarray(X), labels)
+        rows = np.asarray(X)
+        if keeps:
+            square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
+            check_feature_sizes(rows, square=len(rows) * square)
+        moments = self._score_moments() if keeps and rows.dtype == float else None
+        self._fit_curves(moments or self._projected_moments(rows, labels), len(labels))
         return self
 
-    def _fit_curves(self, X, y):
+    def _keeps_moments(self):
+        """Whether the parent's means_ and covariance_ are W/n of the rows."""
+        changed = (self.shrinkage, self.covariance_estimator, self.priors)
+        named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
+        unchanged = named and all(c is None for c in changed)
+        return unchanged and _parent_divides_by_n()
+
+    def _score_moments(self):
+        """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
+
+        None where αᵀΣα loses more than four digits of its terms: the projected rows
+        have them.
+        """
+        coef = self.coef_
+        covariance = coef @ self.covariance_ @ coef.T
+        terms = np.abs(coef) @ np.sqrt(np.diag(self.covariance_))
+        if not np.all(np.diag(covariance) >= _DIGITS_KEPT * terms**2):
+            return None
+        return self.means_ @ coef.T, covariance
+
+    def _projected_moments(self, X, y):
         scores = project_samples(X, self.coef_.T.astype(float))
         parts = [Moments.from_samples(scores[y == label]) for label in self.classes_]
         scatter = sum(part.scatter for part in parts)
-        n, K = len(y), len(parts)
-        pooled = scatter / (n if self.denominator == "ml" else n - K)
+        return np.array([part.mean for part in parts]), scatter / len(y)
+
+    def _fit_curves(self, moments, n):
+        (means, covariance), K = moments, len(self.classes_)
+        pooled = covariance * (1 if self.denominator == "ml" else n / (n - K))
         curves = {
-            (self.classes_[i], self.classes_[j]): self._curve(
-                parts[i], parts[j], pooled, i, j
-            )
+            (self.classes_[i], self.classes_[j]): self._curve(means, pooled, i, j)
             for i, j in combinations(range(K), 2)
         }
         publish_curves(self, curves)
 
-    def _curve(self, neg, pos, pooled, i, j):
+    def _curve(self, means, pooled, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
         contrast, offset = np.ones(1), self.intercept_[0]
         if len(self.classes_) > 2:
@@ -148,9 +182,9 @@ covariance_estimator
             offset = 0.0
         deviation = float(np.sqrt(max(contrast @ pooled @ contrast, 0.0)))
         return BinormalROC(
-            float(contrast @ neg.mean + offset),
+            float(contrast @ means[i] + offset),
             deviation,
-            float(contrast @ pos.mean + offset),
+            float(contrast @ means[j] + offset),
             deviation,
         )
 
@@ -158,3 +192,11 @@ covariance_estimator
         tags = super().__sklearn_tags__()
         tags.array_api_support = False  # the curves are numpy's
         return tags
+
+
+@cache
+def _parent_divides_by_n():
+    """Whether the parent's variance of the rows −1 and 1 of two classes is 1."""
+    parent = LinearDiscriminantAnalysis(solver="lsqr")
+    parent.fit([[-1.0], [1.0], [0.0], [2.0]], [0, 0, 1, 1])
+    return bool(abs(parent.covariance_[0, 0] - 1) < 1e-9)

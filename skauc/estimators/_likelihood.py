@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import combinations
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
-_BLOCK_BYTES = 2**21  # rows are scaled and multiplied in blocks that stay in cache
+# Rows are scaled and multiplied in blocks that stay in a core's level-2 cache (2 MiB),
+# with their scaled copy and the information
+_BLOCK_BYTES = 2**20
 # On separated data each step moves some margin by about 1, at a maximum by nothing
 _STANDSTILL = 0.1
 _NO_LOSS = 1e-7  # of the largest gain along a direction: a smaller loss is rounding
@@ -23,8 +27,41 @@ class Likelihood:
         self.n_rows, self.n_features = X.shape
         self.size = self.n_features + fit_intercept
         self.total = float(self.n_rows if weight is None else weight.sum())
-        self.shift, self.unit = None, feature_units(feature_sizes(X))
+        self.shift, self.unit, self.ordinary = None, np.ones(self.n_features), True
+
+    def measure(self, square):
+        """Look at the sizes of features, unless ``Σ w x²`` says that they are ordinary.
+
+        Parameters
+        ----------
+        square : ndarray of shape (P,)
+            In units of 1; perhaps infinite.
+
+        Returns
+        -------
+        bool
+            Whether the units have changed.
+        """
+        if are_ordinary(square, self.weight, self.n_rows):
+            return False
+        self.unit = feature_units(feature_sizes(self.X))
         self.ordinary = bool(np.all(self.unit == 1))
+        return not self.ordinary
+
+    def every(self, step):
+        """The likelihood of every step-th row, shifted likewise; None without a class.
+
+        As the estimate of the whole needs it for a start: its sizes are not looked at.
+        """
+        part = copy(self)
+        part.X, part.codes = self.X[::step], self.codes[::step]
+        part.weight = None if self.weight is None else self.weight[::step]
+        present = np.bincount(part.codes, part.weight, minlength=len(self.T))
+        if not present.all():
+            return None
+        part.n_rows = len(part.codes)
+        part.total = float(present.sum())
+        return part
 
     def blocks(self):
         """Yield float64 rows, classes and weights of one block after the other."""
@@ -53,6 +90,40 @@ class Likelihood:
 
     def evaluate(self, B):
         """ℓ, G, H at B."""
+        return self._one_logit(B) if len(self.T) == 2 else self._many_logits(B)
+
+    def _one_logit(self, B):
+        """Two classes: f = X̃B, p = expit(f), G = X̃ᵀw(y − p), H = X̃ᵀdiag(wpq)X̃.
+
+        Products with rows are taken feature by feature (no column of ones), so that
+        a block is copied only to be scaled, and not at all where all wpq are ¼.
+        """
+        P, even = self.n_features, not B.any() and self.weight is None
+        square, sums, value = np.zeros((P, P), order="F"), np.zeros((2, P + 1)), 0.0
+        scaled = None
+        for rows, code, weight in self.blocks():
+            f = rows @ B[:P, 0] if B.any() else np.zeros(len(rows))
+            if self.fit_intercept:
+                f += B[P, 0]
+            log_own, residual, curvature = _logistic(f, code == 1)
+            value += weight @ log_own
+            factors = np.stack([residual, curvature]) * weight
+            sums[:, :P] += factors @ rows
+            sums[:, P] += factors.sum(axis=1)
+            if even:
+                scale, part = 0.25, rows
+            else:
+                scaled = np.empty_like(rows, order="C") if scaled is None else scaled
+                scale, part = 1.0, scaled[: len(rows)]
+                np.multiply(rows, np.sqrt(factors[1])[:, None], out=part)
+            blas.dsyrk(scale, part.T, beta=1.0, c=square, overwrite_c=1)
+        H = np.empty((P + 1, P + 1))
+        H[:P, :P] = np.triu(square) + np.triu(square, 1).T
+        H[P], H[:, P] = sums[1], sums[1]
+        return value, sums[0, : self.size, None], H[: self.size, : self.size]
+
+    def _many_logits(self, B):
+        """K classes: H in blocks of ``X̃ᵀ diag(w p_k p_m) X̃``."""
         P, K = self.n_features, len(self.T)
         pairs = list(combinations(range(K), 2))
         edges = [self.T[k] - self.T[m] for k, m in pairs]
@@ -105,6 +176,16 @@ class Likelihood:
         return None
 
 
+def _logistic(f, positive):
+    """``log p``, y − p and pq of each row from its logit, without cancellation."""
+    small = np.exp(-np.abs(f))  # in (0, 1]: the odds of the less probable class
+    total = 1 + small
+    wrong = positive != (f > 0)  # the own class is the less probable one
+    log_own = np.where(wrong, -np.abs(f), 0.0) - np.log(total)
+    other = np.where(wrong, 1.0, small) / total  # probability of the other class
+    return log_own, np.where(positive, other, -other), small / total / total
+
+
 def _softmax(F, code):
     """Class probabilities (in place of F) and the log-probability of each own class."""
     F -= F.max(axis=0)
@@ -128,6 +209,26 @@ def feature_sizes(X):
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return np.maximum(high, -low).astype(float)
+
+
+def are_ordinary(square, weight, n):
+    """Whether weighted sums of squares say that all features are of ordinary size.
+
+    ``Σ w x²/Σ w ≤ max x² ≤ Σ w x²/min w``, over the rows that have a weight. False
+    says nothing: features of zeros, and those of an infinite sum, must be looked at.
+
+    Parameters
+    ----------
+    square : ndarray of shape (P,)
+    weight : ndarray of shape (n,) or None
+    n : int
+    """
+    total, least = n, 1.0
+    if weight is not None:
+        total, least = weight.sum(), weight[weight > 0].min(initial=np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = square / total, square / least
+    return bool(np.all((low > ORDINARY[0] ** 2) & (high < ORDINARY[1] ** 2)))
 
 
 def feature_units(largest):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,13 @@ class NewtonFrame:
         """The frame of the data, and the point B = 0."""
         M, size = model.T.shape[1], model.size
         B = np.zeros((size, M))
-        value, G, H = model.evaluate(B)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, G, H = model.evaluate(B)
+        # H = S ⊗ Σ (1/K²)(t_k − t_m)(t_k − t_m)ᵀ at 0, where p_k p_m = 1/K²
+        pairs = len(model.T) * np.sum(model.T[:, 0] ** 2) - np.sum(model.T[:, 0]) ** 2
+        square = np.diag(H)[: model.n_features] * (len(model.T) ** 2 / pairs)
+        if model.measure(square):
+            value, G, H = model.evaluate(B)
         if model.fit_intercept:
             mean, variance = _location_scale(H[:size, :size])
             if np.any(mean**2 > _LARGE_MEAN * variance):
@@ -84,6 +91,12 @@ class NewtonFrame:
             scale[scale == 0] = 1.0
         frame = cls(model, ridge, scale, _row_space(H[:size, :size], scale))
         return frame, Point(B, value, value, G, H)
+
+    def on(self, part):
+        """The same coordinates for a part of the rows, and its share of the ridge."""
+        frame = copy(self)
+        frame.model, frame.ridge = part, self.ridge * (part.total / self.model.total)
+        return frame
 
     def evaluate(self, B):
         value, G, H = self.model.evaluate(B)

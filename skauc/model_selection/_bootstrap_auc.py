@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, column_or_1d, indexable
 
 from .._validation import check_level, check_option, check_positive, check_weight
 from ..leave_pair_out._bootstrap import bootstrap_counts, bootstrap_estimate
+from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import empirical_auc
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows
@@ -96,6 +97,7 @@ def bootstrap_auc(
     pos_label=None,
     random_state=0,
     n_jobs=None,
+    verbose=0,
 ) -> BootstrapAUC:
     """Bootstrap estimate of the AUC of an estimator trained on these rows.
 
@@ -130,6 +132,8 @@ def bootstrap_auc(
         Seed of the samples.
     n_jobs : int, default=None
         Refits at once, as in joblib.
+    verbose : int, default=0
+        How much joblib says of the refits that are done; 0 is silent.
 
     Returns
     -------
@@ -160,6 +164,7 @@ def bootstrap_auc(
     check_option("method", method, METHODS)
     if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 1:
         raise ValueError(f"n_boot must be a whole number >= 1, got {n_boot!r}")
+    verbose = as_verbosity(verbose)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
     (X,), labels = indexable(X), column_or_1d(y)
@@ -176,7 +181,7 @@ def bootstrap_auc(
     seed = check_random_state(random_state).randint(2**31 - 1)
     counts = bootstrap_counts(positive, int(n_boot), seed)
     samples = [np.ones(len(labels), dtype=int), *counts]
-    scores = Parallel(n_jobs=n_jobs)(
+    scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_refit)(estimator, X, labels, positive, weight, count)
         for count in samples
     )

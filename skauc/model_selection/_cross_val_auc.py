@@ -7,13 +7,23 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from .._validation import check_positive, check_score
 from ..intervals._averaged_auc import AveragedAUC
+from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import placements
 from ._any_estimator import decision_values
 from ._any_rows import take_rows
 
 
 def cross_val_auc(
-    estimator, X, y, cv=5, *, groups=None, pos_label=None, params=None, n_jobs=None
+    estimator,
+    X,
+    y,
+    cv=5,
+    *,
+    groups=None,
+    pos_label=None,
+    params=None,
+    n_jobs=None,
+    verbose=0,
 ) -> AveragedAUC:
     """Cross-validated AUC with its influence-curve interval.
 
@@ -40,6 +50,8 @@ def cross_val_auc(
     params : dict, default=None
         Passed to ``fit`` and the splitter, as in ``cross_validate``.
     n_jobs : int, default=None
+    verbose : int, default=0
+        How much joblib says of the refits that are done; 0 is silent.
 
     Returns
     -------
@@ -76,9 +88,9 @@ def cross_val_auc(
     """
     positive = check_positive(y, pos_label=pos_label)
     folds = check_cv(cv, positive, classifier=True)
-    scores, _, tests = held_out_scores(
-        estimator, X, y, positive, folds, groups=groups, params=params, n_jobs=n_jobs
-    )
+    how = {"groups": groups, "params": params, "n_jobs": n_jobs}
+    how["verbose"] = as_verbosity(verbose)
+    scores, _, tests = held_out_scores(estimator, X, y, positive, folds, **how)
     auc, influence = fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
     error = float(np.sqrt((influence**2).sum()))
@@ -95,7 +107,7 @@ def held_out_scores(estimator, X, y, positive, cv, **how):
     positive : ndarray of bool of shape (n,)
     cv : splitter or list of (train, test)
     **how
-        ``groups``, ``params`` and ``n_jobs`` of ``cross_validate``.
+        ``groups``, ``params``, ``n_jobs`` and ``verbose`` of ``cross_validate``.
 
     Returns
     -------

@@ -106,7 +106,7 @@ class ModelPosterior:
         """What rows left out say, by how many true refits, what is to be said of it."""
         folds = self.prior.refits
         if folds and self.whole is not None:
-            found = refits_source(*self._refit_question(), folds)
+            found = self._refits(folds)
             if found is not None:
                 return found, folds, []
         if not self.prior.leave_pair_out:
@@ -116,10 +116,14 @@ class ModelPosterior:
         found, reason = left_out(self.scored, self.rows == "training")
         return found, None, [] if reason is None else [reason]
 
+    def _refits(self, folds):
+        verbose = self.prior.verbose
+        return refits_source(*self._refit_question(), folds, verbose=verbose)
+
     def _broken(self, reasons):
         """Posterior behind a step that saw y and is not affine: from true refits."""
         folds = self.prior.refits or FOLDS
-        found = refits_source(*self._refit_question(), folds)
+        found = self._refits(folds)
         reasons.append(say.no_closed_form(self.scored.broken_by, folds))
         if found is None:
             return replace(self.projection.auc(), warnings=tuple(reasons)), reasons

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -18,7 +19,9 @@ FOLDS = 5
 _SEED = 0  # one for all, so that all candidates of a search share their folds
 
 
-def refits_source(estimator, X, y, positive, weight, folds) -> SecondSource | None:
+def refits_source(
+    estimator, X, y, positive, weight, folds, *, verbose=0
+) -> SecondSource | None:
     """AUC of rows that K refits of a clone of the whole estimator left out.
 
     Parameters
@@ -30,6 +33,8 @@ def refits_source(estimator, X, y, positive, weight, folds) -> SecondSource | No
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,) or None
     folds : int
+    verbose : int, default=0
+        How much joblib says of the refits that are done; 0 is silent.
 
     Returns
     -------
@@ -52,10 +57,10 @@ def refits_source(estimator, X, y, positive, weight, folds) -> SecondSource | No
     if folds < 2:
         return None
     splitter = StratifiedKFold(folds, shuffle=True, random_state=_SEED)
-    parts = [
-        _fold(estimator, X, labels, positive, weight, train, test)
+    parts = Parallel(n_jobs=1, verbose=verbose)(
+        delayed(_fold)(estimator, X, labels, positive, weight, train, test)
         for train, test in splitter.split(np.zeros(len(labels)), positive)
-    ]
+    )
     auc, variance, pairs = np.array(parts).T
     share = pairs / pairs.sum()
     auc, variance = float(share @ auc), float(share**2 @ variance)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from ..statistics._moments import Moments, class_moments
+from ..statistics._moments import Moments, class_moments, class_traces
 from ..statistics._numbers import as_number, as_numbers
 from ..statistics._values import Value
 from ._auc_posterior import AUCPosterior
@@ -151,7 +151,7 @@ class NormalInverseWishart(Value):
         """
         features = None
         if covariance == "spherical":
-            features = class_moments(Z, positive, weight, featurewise=True)
+            features = class_traces(Z, positive, weight)
         return LearntConjugate(self, positive, weight, covariance, features)
 
 
@@ -171,7 +171,7 @@ class ProjectedPrior:
 class LearntConjugate:
     """A prior that has met a data set, whose rows are not kept.
 
-    Nothing is computed before a direction is asked for, but the feature-wise moments
+    Nothing is computed before a direction is asked for, but the means and traces
     ``neg, pos`` that a spherical covariance needs.
     """
 
@@ -273,7 +273,8 @@ def projected_posterior(
     prior : NormalInverseWishart
     covariance : {"common", "spherical", "separate"}
     features : tuple of Moments, default=None
-        Feature-wise moments ``neg, pos``; ``"spherical"`` needs them for ``tr S*``.
+        Feature-wise moments ``neg, pos``, or their traces; ``"spherical"`` needs them
+        for ``tr S*``.
 
     Returns
     -------
@@ -318,7 +319,8 @@ def _spherical(projected, w, n, nu, prior, features):
     if features is None:
         raise ValueError("features must be given for 'spherical', got None")
     trace = projected.trace + sum(
-        part.scatter.sum() + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
+        np.sum(part.scatter)
+        + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
         for part, n_c, nu_c, m_c in zip(
             features, n, nu, (prior.mean_neg, prior.mean_pos), strict=True
         )

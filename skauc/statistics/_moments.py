@@ -14,16 +14,21 @@ nothing larger than one block of rows is ever copied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
 from ._numerics import TINY, block_rows
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
+_RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
+_READ_BYTES = 2**18  # rows that three products read while they are in the cache
+_DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
+_FIRST_ROWS = 1000  # enough to tell a mean from a spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +105,8 @@ class Moments:
         X = _as_samples(X)
         weight = _as_weight(sample_weight, X.shape[0])
         featurewise = as_flag("featurewise", featurewise)
-        return _from_rows(X, np.arange(X.shape[0]), weight, featurewise)
+        everything = np.ones(X.shape[0], dtype=bool)
+        return _from_groups(X, (everything,), weight, featurewise)[0]
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
@@ -218,10 +224,64 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
         )
     weight = _as_weight(sample_weight, X.shape[0])
     featurewise = as_flag("featurewise", featurewise)
-    neg, pos = (
-        _from_rows(X, np.flatnonzero(mask), weight, featurewise)
-        for mask in (~positive, positive)
-    )
+    neg, pos = _from_groups(X, (~positive, positive), weight, featurewise)
+    return neg, pos
+
+
+def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
+    """Class moments ``neg, pos`` of which only the trace of the scatter is kept.
+
+    All that a spherical covariance asks of the rows; a pass of a few products
+    ``X @ w``, without a copy of X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    sample_weight : ndarray of shape (n,), default=None
+
+    Returns
+    -------
+    neg, pos : Moments
+        ``scatter`` is of shape (): ``Σ w‖x − x̄‖²``.
+    """
+    if not sparse.issparse(X) and X.ndim == 2:
+        with np.errstate(over="ignore", invalid="ignore"):  # the other way names them
+            found = _raw_traces(X, positive, sample_weight)
+        if found is not None:
+            return found
+    neg, pos = class_moments(X, positive, sample_weight, featurewise=True)
+    neg, pos = (replace(c, scatter=np.sum(c.scatter)) for c in (neg, pos))
+    return neg, pos
+
+
+def _raw_traces(X, positive, weight):
+    """``Σ w‖x − o‖² − n‖x̄ − o‖²`` of each class; None if that would cost digits.
+
+    The origin is that of :class:`_RawSums`.
+    """
+    P = X.shape[1]
+    shares = np.stack([~positive, positive]).astype(float)
+    if weight is not None:
+        shares *= weight
+        if not np.all(weight > 0):  # rows of weight 0 may hold anything
+            return None
+    origin = _origin(X[:_FIRST_ROWS])
+    total, square = np.zeros((2, P)), np.zeros(2)
+    step = max(_READ_BYTES // (8 * P), 1)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        rows = X[part].astype(float, copy=False)
+        rows = rows if origin is None else rows - origin
+        total += shares[:, part] @ rows
+        square += shares[:, part] @ np.einsum("ij,ij->i", rows, rows)
+    n = shares.sum(axis=1)
+    mean = total / np.maximum(n, TINY)[:, None]
+    trace = square - n * np.einsum("ij,ij->i", mean, mean)
+    if not np.all(trace >= _DIGITS_KEPT * square) or not np.isfinite(square).all():
+        return None
+    origin = 0.0 if origin is None else origin
+    neg, pos = (Moments(float(n[c]), origin + mean[c], trace[c]) for c in (0, 1))
     return neg, pos
 
 
@@ -290,30 +350,32 @@ def _block_rows(n_features, featurewise=True):
     return block_rows(n_features, least=1 if featurewise else n_features)
 
 
-def _from_rows(X, rows, weight, featurewise):
-    """Moments of the given rows; dense or sparse."""
+def _from_groups(X, groups, weight, featurewise):
+    """Moments of each group of rows, a boolean mask; dense or sparse."""
     if weight is not None:
-        rows = rows[weight[rows] != 0]
+        groups = [mask & (weight != 0) for mask in groups]
+    found = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
-        if not sparse.issparse(X):
-            moments = _dense(X, rows, weight, featurewise or X.ndim == 1)
-        elif featurewise:
-            moments = _sparse_featurewise(X, rows, weight)
-        else:
-            moments = _sparse_full(X, rows, weight)
-    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-        raise ValueError(
-            "X must be finite and its squares must not overflow float64, got a "
-            f"scatter with {np.sum(~np.isfinite(moments.scatter))} non-finite values"
-        )
-    return moments
+        if not sparse.issparse(X) and not featurewise and X.ndim == 2:
+            if X.shape[1] >= _MANY_FEATURES:
+                found = _raw(X, groups, weight)
+        for g, mask in enumerate(groups):
+            if found[g] is None:
+                found[g] = _from_rows(X, np.flatnonzero(mask), weight, featurewise)
+    for moments in found:
+        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+            raise ValueError(
+                "X must be finite and its squares must not overflow float64, got a "
+                f"scatter with {np.sum(~np.isfinite(moments.scatter))} non-finite "
+                "values"
+            )
+    return found
 
 
-def _dense(X, rows, weight, featurewise):
-    raw = not featurewise and len(rows) > 0 and X.shape[1] >= _MANY_FEATURES
-    with np.errstate(over="ignore", invalid="ignore"):  # named by the caller
-        moments = _raw(X, rows, weight) if raw else None
-        return moments or _merged(X, rows, weight, featurewise)
+def _from_rows(X, rows, weight, featurewise):
+    if not sparse.issparse(X):
+        return _merged(X, rows, weight, featurewise or X.ndim == 1)
+    return (_sparse_featurewise if featurewise else _sparse_full)(X, rows, weight)
 
 
 def _merged(X, rows, weight, featurewise):
@@ -328,42 +390,82 @@ def _merged(X, rows, weight, featurewise):
     return total
 
 
-def _raw(X, rows, weight):
-    """Sums of products around one origin; None if centring would cost digits.
+def _raw(X, groups, weight):
+    """Moments of each group by one pass over X; None where that would cost digits.
+
+    A block of rows is read once, and each group of it copied within the cache.
+    """
+    P = X.shape[1]
+    step = max(_RAW_BYTES // (8 * P), P)
+    sums = [_RawSums.of_first_rows(X, mask) for mask in groups]
+    buffer = np.empty((min(step, X.shape[0]), P))
+    for start in range(0, X.shape[0], step):
+        rows = X[start : start + step]
+        for group, mask in zip(sums, groups, strict=True):
+            part = np.flatnonzero(mask[start : start + step])
+            if not len(part):
+                continue
+            block = buffer[: len(part)]
+            if X.dtype == float:
+                np.take(rows, part, axis=0, out=block, mode="clip")
+            else:
+                block[:] = rows[part]
+            group.add(block, None if weight is None else weight[start + part])
+    return [group.moments() for group in sums]
+
+
+@dataclass(eq=False)
+class _RawSums:
+    """Sums of products around one origin.
 
     ``W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ`` loses as many digits as the second
-    term is larger than W. The origin is 0, or the first row if the first rows of
-    some feature lie far from 0.
+    term is larger than W. The origin is 0, or the first row if some feature of the
+    first rows is farther from 0 than it varies: then x̄ is rounded by no more than W.
     """
-    step = min(_block_rows(X.shape[1], featurewise=False), len(rows))
-    first = X[rows[: min(step, 1000)]].astype(float, copy=False)
-    far = np.any(first.mean(axis=0) ** 2 > 100 * first.var(axis=0))
-    origin = first[0].copy() if far else np.zeros(X.shape[1])
-    buffer = np.empty((step, X.shape[1]))
-    n = float(len(rows) if weight is None else weight[rows].sum())
-    total, square = np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2)
-    for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        block = buffer[: len(part)]
-        if X.dtype == float:
-            np.take(X, part, axis=0, out=block, mode="clip")
-        else:
-            block[:] = X[part]
-        if far:
-            block -= origin
-        # Sums down the rows, the same order for each feature: equal columns stay equal.
-        if weight is None:
-            total += block.sum(axis=0)
-        else:
-            root = np.sqrt(weight[part])
+
+    origin: np.ndarray | None
+    n: float
+    total: np.ndarray
+    square: np.ndarray  # its upper triangle
+
+    @classmethod
+    def of_first_rows(cls, X, mask):
+        """Nothing summed yet, around the origin that the first rows choose."""
+        P = X.shape[1]
+        origin = _origin(X[np.flatnonzero(mask[:_FIRST_ROWS])])
+        return cls(origin, 0.0, np.zeros(P), np.zeros((P, P), order="F"))
+
+    def add(self, block, weight):
+        """Add the rows of a block, which is overwritten."""
+        if self.origin is not None:
+            block -= self.origin
+        root = np.ones(len(block))
+        if weight is not None:
+            root = np.sqrt(weight)
             block *= root[:, None]
-            total += np.einsum("i,ij->j", root, block)
-        square += block.T @ block
-    mean = total / n
-    scatter = square - np.outer(mean, mean) * n
-    if np.all(np.diag(scatter) >= 1e-4 * np.diag(square)):
-        return Moments(n, origin + mean, scatter)
-    return None
+        self.n += len(block) if weight is None else weight.sum()
+        self.total += root @ block
+        blas.dsyrk(1.0, block.T, beta=1.0, c=self.square, overwrite_c=1)
+
+    def moments(self):
+        """The moments; None if no rows or too few digits are left."""
+        if self.n == 0:
+            return None
+        upper = np.triu(self.square)
+        square = upper + np.triu(self.square, 1).T
+        mean = self.total / self.n
+        scatter = square - np.outer(mean, mean) * self.n
+        if not np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(square)):
+            return None
+        origin = 0.0 if self.origin is None else self.origin
+        return Moments(float(self.n), origin + mean, scatter)
+
+
+def _origin(first):
+    """The first row, if some feature is farther from 0 than it varies; else None."""
+    first = first.astype(float, copy=False)
+    far = len(first) and np.any(first.mean(axis=0) ** 2 > first.var(axis=0))
+    return first[0].copy() if far else None
 
 
 def _block(block, weight, shape):

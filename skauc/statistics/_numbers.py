@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -39,6 +39,14 @@ def as_level(name: str, value) -> float:
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
     return float(value)
+
+
+def as_verbosity(value) -> int:
+    """A whole number >= 0: how much is said of work that is done; True is 1."""
+    whole = isinstance(value, Integral | np.bool_)
+    if not whole or not 0 <= value < 2**31:
+        raise ValueError(f"verbose must be an integer >= 0, got {value!r:.60}")
+    return int(value)
 
 
 def as_flag(name: str, value) -> bool:

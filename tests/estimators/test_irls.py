@@ -10,7 +10,9 @@ from scipy import sparse
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp
 
+from skauc.estimators import _irls
 from skauc.estimators._irls import irls
+from skauc.estimators._likelihood import are_ordinary
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -264,3 +266,41 @@ def test_multinomial_separation_of_one_class():
     result = irls(X, codes, 3)
     assert result.separation == "quasi-complete"
     assert result.covariance is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("C", [np.inf, 0.01])
+def test_a_start_on_a_share_ends_at_the_same_optimum(monkeypatch, n_classes, C):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(4000, 3)) + np.array([0, 30, 0])
+    y = np.argmax(
+        X[:, :1] * np.arange(n_classes) + rng.gumbel(size=(4000, n_classes)), 1
+    )
+    weight = rng.integers(0, 3, 4000).astype(float)
+    options = {"sample_weight": weight, "C": C, "tol": 1e-10}
+    monkeypatch.setattr(_irls, "_ROWS_A_PARAMETER", np.inf)
+    slow = irls(X, y, n_classes, **options)
+    monkeypatch.setattr(_irls, "_ROWS_A_PARAMETER", 10)
+    fast = irls(X, y, n_classes, **options)
+    assert fast.n_iter < slow.n_iter
+    np.testing.assert_allclose(fast.coef, slow.coef, rtol=1e-8, atol=1e-10)
+    assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
+
+
+def test_a_share_without_a_class_is_no_start(monkeypatch):
+    monkeypatch.setattr(_irls, "_ROWS_A_PARAMETER", 10)
+    X = np.random.default_rng(6).normal(size=(3000, 2))
+    y = np.zeros(3000, dtype=int)
+    y[1::200] = 1  # never a row of the tenth
+    assert irls(X, y, 2).converged
+
+
+@pytest.mark.parametrize("scale", [1e-80, 1e-60, 0.0, 1.0, 1e60, 1e80])
+@pytest.mark.parametrize("light", [1.0, 1e-100])
+def test_ordinary_sizes_are_told_from_their_squares(scale, light):
+    x = np.array([[1.0], [3.0], [-2.0]]) * scale
+    weight = np.array([light, 1.0, 1.0])
+    said = are_ordinary((weight[:, None] * x**2).sum(axis=0), weight, 3)
+    if said:  # it may say no where the truth is yes, never the other way round
+        assert 1e-70 < np.abs(x).max() < 1e70
+    assert said or scale != 1.0 or light < 1

@@ -194,3 +194,34 @@ def test_rows_without_spread_are_named():
     X, y = two_normals()
     with pytest.raises(ValueError, match=r"X must vary within the classes .* rank 0"):
         LinearDiscriminantROC(tol=2.0).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("twin", [False, True])
+def test_kept_moments_are_those_of_the_projected_rows(n_classes, twin):
+    rng = np.random.default_rng(3)
+    y = np.arange(90) % n_classes
+    X = rng.normal(size=(90, 4)) + y[:, None] * [1, 0, 0.5, 0] + [0, 7, 0, 1e3]
+    if twin:  # αᵀΣα is a small difference of large terms: the rows are projected
+        X[:, 3] = X[:, 0] + 1e-6 * rng.normal(size=90)
+    model = LinearDiscriminantROC(solver="lsqr").fit(X, y)
+    kept = model._score_moments()
+    assert (kept is None) is twin
+    scores = X @ model.coef_.T
+    parts = [scores[y == k] for k in range(n_classes)]
+    pooled = sum((len(s) - 1) * np.atleast_2d(np.cov(s.T)) for s in parts) / 90
+    if not twin:
+        means = [s.mean(axis=0) for s in parts]
+        np.testing.assert_allclose(kept[0], means, rtol=1e-10)
+        np.testing.assert_allclose(kept[1], pooled, rtol=1e-9, atol=1e-12)
+    roc = model.pairwise_roc_[0, 1]
+    t = np.array([1.0]) if n_classes == 2 else np.array([-1.0, 1.0, 0.0])
+    deviation = np.sqrt(t @ pooled @ t * 90 / (90 - n_classes))
+    assert roc.std_neg == pytest.approx(deviation, rel=1e-8)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150])
+def test_sizes_are_looked_at_after_the_fit_as_well(size):
+    X = np.random.default_rng(0).normal(size=(20, 3)) * [1, size, 1]
+    with pytest.raises(ValueError, match=r"between 1e-70 and 1e\+70 in size"):
+        LinearDiscriminantROC(solver="lsqr").fit(X, np.arange(20) % 2)

@@ -26,6 +26,7 @@ from skauc import (
     bee_scorer,
     bootstrap_auc,
     clear_cache,
+    cross_val_auc,
     ebauc_scorer,
     make_ebauc_scorer,
 )
@@ -230,3 +231,35 @@ def test_bad_options(options, message):
         bootstrap_auc(MODEL, X, Y, **options)
     with pytest.raises(ValueError, match="2 rows of each class or more .*, got 1"):
         bootstrap_auc(MODEL, X[:11], np.arange(11) == 0)
+
+
+# --------------------------------------------------------------------------- progress
+
+
+def long_work(verbose):
+    """What refits, and what it answers."""
+    refits = AdaptivePrior(refits=3, verbose=verbose)
+    yield bootstrap_auc(MODEL, X, Y, n_boot=3, verbose=verbose).auc
+    yield cross_val_auc(MODEL, X, Y, 3, verbose=verbose).auc
+    yield bayesian_val_score(MODEL, X, Y, prior=refits).mean()
+
+
+def test_long_work_is_silent_unless_asked(capsys):
+    silent = list(long_work(0))
+    assert capsys.readouterr() == ("", "")
+    for answer, told in zip(silent, long_work(1), strict=True):
+        out, err = capsys.readouterr()
+        assert "Done" in out + err  # joblib's own line
+        assert told == answer
+    assert AdaptivePrior(verbose=True).verbose == 1
+
+
+@pytest.mark.parametrize("verbose", [-1, 0.5, "loud", None])
+def test_verbose_is_a_whole_number(verbose):
+    text = "verbose must be an integer >= 0, got "
+    with pytest.raises(ValueError, match=text):
+        bootstrap_auc(MODEL, X, Y, verbose=verbose)
+    with pytest.raises(ValueError, match=text):
+        cross_val_auc(MODEL, X, Y, verbose=verbose)
+    with pytest.raises(ValueError, match=text):
+        AdaptivePrior(verbose=verbose)

@@ -347,3 +347,47 @@ def test_error_texts():
         full.project([1, 1, 1])
     with pytest.raises(TypeError):
         full + 1
+
+
+@pytest.mark.parametrize("offset", [0.0, 3.0, 1e8])
+@pytest.mark.parametrize("weighted", [False, True, "zeros"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
+def test_traces_are_those_of_two_passes(rng, monkeypatch, offset, weighted, form):
+    monkeypatch.setattr(_moments, "_READ_BYTES", 2**10)
+    X = form(rng.normal(size=(70, 5)) * [1, 2, 0, 10, 0.1] + offset)
+    positive, weight = rng.uniform(size=70) < 0.4, None
+    if weighted:
+        weight = rng.integers(weighted != "zeros", 4, 70).astype(float)
+    parts = _moments.class_traces(X, positive, weight)
+    dense = X.toarray() if sparse.issparse(X) else X.astype(float)
+    for part, mask in zip(parts, (~positive, positive), strict=True):
+        rows = dense[mask]
+        if weighted:
+            rows = oracles.repeat_rows(rows, weight[mask].astype(int))
+        n, mean, scatter = oracles.two_pass_moments(rows)
+        assert part.n == pytest.approx(n, rel=1e-14)
+        np.testing.assert_allclose(part.mean, mean, rtol=1e-13, atol=1e-14)
+        # the mean of numbers near 1e8 is rounded by 1e-8
+        rtol = 1e-12 if offset < 1e8 else 1e-8
+        assert part.scatter == pytest.approx(np.trace(scatter), rel=rtol)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.9, 5.0, 1e6])
+def test_equal_columns_stay_equal_to_a_few_roundings(rng, mean):
+    X = rng.normal(size=(3000, 19)) + mean
+    X[:, 18] = X[:, 0]  # at another place of a block of columns
+    for part in class_moments(X, rng.uniform(size=3000) < 0.4):
+        W = part.scatter
+        contrast = W[0, 0] - 2 * W[0, 18] + W[18, 18]
+        assert abs(contrast) <= 16 * np.finfo(float).eps * W[0, 0]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_one_pass_is_two_passes(rng, monkeypatch, order):
+    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**13)  # 51 rows a block
+    X = np.asarray(rng.normal(size=(300, 20)) + np.arange(20), order=order)
+    positive = np.arange(300) > 250  # blocks without a row of one class
+    for part, mask in zip(
+        class_moments(X, positive), (~positive, positive), strict=True
+    ):
+        assert_moments(part, *oracles.two_pass_moments(X[mask]))

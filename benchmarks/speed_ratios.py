@@ -1,0 +1,321 @@
+"""What is timed against which peer: the groups of ``speed.py``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score, roc_curve
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from speed_clock import Case
+
+from skauc import (
+    GaussianAUCClassifier,
+    IRLSLogisticRegression,
+    LinearDiscriminantROC,
+    ResubstitutionSplit,
+    auc_estimate,
+    clear_cache,
+    compare_auc,
+    ebauc_score,
+    make_cbauc_scorer,
+    operating_points,
+)
+
+TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
+
+
+def scorers(fast):
+    """A score, once its data set is known, against ``X @ w``; EBAUC of scores."""
+    rng = np.random.default_rng(0)
+    sizes = [(2_000, 20)] if fast else [(5_000, 50), (100_000, 200), (20_000, 2_000)]
+    for n, P in sizes:
+        X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
+        model = linear_model(P, rng)
+        w = model.coef_[0]
+        for prior, covariance, goal in (
+            ("paper", "common", 3),
+            ("paper", "separate", 3),
+            ("paper", "spherical", 3),
+            ("adaptive", "common", 3),
+        ):
+            scorer = make_cbauc_scorer(prior=prior, covariance=covariance)
+            scorer(model, X, y)  # what is computed once a data set is not a candidate's
+            yield Case(
+                f"cbauc_scorer, {prior} prior, {covariance}",
+                "X @ w",
+                *X.shape,
+                lambda s=scorer, m=model, X=X, y=y: s(m, X, y),
+                lambda X=X, w=w: X @ w,
+                goal,
+            )
+    for n in (1_000,) if fast else (10_000, 1_000_000):
+        y = rng.integers(0, 2, n)
+        score = y + rng.standard_normal(n)
+        yield Case(
+            "ebauc_score, thresholds=scores",
+            "roc_auc_score",
+            n,
+            1,
+            lambda y=y, s=score: ebauc_score(y, s, prior="paper"),
+            lambda y=y, s=score: roc_auc_score(y, s),
+            repeats=3,
+        )
+
+
+def linear_model(P, rng):
+    """A fitted logistic regression with random coefficients (no fit is timed)."""
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = rng.standard_normal((1, P)), np.zeros(1)
+    model.classes_, model.n_features_in_ = np.array([0, 1]), P
+    return model
+
+
+def searches(fast):
+    """A whole search, its data set included, against 5-fold CV over the same grid."""
+    rng = np.random.default_rng(1)
+    sizes = [(100, 20, 1 / 3), (400, 30, 1 / 3), (5_000, 50, 0.25), (20_000, 50, 0.25)]
+    sizes += [(60, 2_000, 0.4), (200, 5_000, 0.4)]
+    for n, P, goal in sizes[:1] if fast else sizes:
+        X = rng.standard_normal((n, P))
+        y = (X[:, :5].sum(axis=1) + 2 * rng.standard_normal(n) > 0).astype(int)
+        pipe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=5_000))
+        grid = {"logisticregression__C": np.logspace(-4, 4, 3 if fast else 25)}
+        peer = GridSearchCV(pipe, grid, scoring="roc_auc", cv=5)
+        for prior in ("adaptive", "paper"):
+            scorer = make_cbauc_scorer(prior=prior)
+            ours = GridSearchCV(pipe, grid, scoring=scorer, cv=ResubstitutionSplit())
+
+            def fit(search=ours, X=X, y=y):
+                clear_cache()  # every search pays for its own data set
+                search.fit(X, y)
+
+            yield Case(
+                f"GridSearchCV, {len(grid['logisticregression__C'])} C, {prior} prior",
+                "GridSearchCV cv=5",
+                n,
+                P,
+                fit,
+                lambda s=peer, X=X, y=y: s.fit(X, y),
+                goal,
+                repeats=3 if n < 5_000 else 2,
+            )
+
+
+def estimators(fast):
+    """The estimators against one product, scikit-learn and statsmodels."""
+    scale = 100 if fast else 1
+    yield from _gaussian(scale)
+    yield from _logistic(scale)
+    yield from _discriminant(scale)
+
+
+def _gaussian(scale):
+    rng = np.random.default_rng(0)
+    plain = GaussianAUCClassifier(solver="closed_form")
+    path = GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
+    for n, P in ((200_000, 50), (200_000, 100), (20_000, 200)):
+        X = rng.standard_normal((n // scale, P))
+        y = (rng.random(len(X)) < 0.4).astype(int)
+        yield Case(
+            "GaussianAUCClassifier, closed form",
+            "X.T @ X",
+            *X.shape,
+            lambda X=X, y=y: plain.fit(X, y),
+            lambda X=X: X.T @ X,
+            1.1,
+            X.nbytes,
+            9,
+        )
+    for n, P in ((20_000, 100), (200, 5_000)):
+        X = rng.standard_normal((n // min(scale, 10), P))
+        y = np.arange(len(X)) % 2
+        peer = plain if P < len(X) else GaussianAUCClassifier(shrinkage=0.1)
+        yield Case(
+            'GaussianAUCClassifier, shrinkage="bayes", 100 values',
+            "one value",
+            *X.shape,
+            lambda X=X, y=y: path.fit(X, y),
+            lambda X=X, y=y, m=peer: m.fit(X, y),
+            3,
+            X.nbytes,
+        )
+
+
+def _logistic(scale):
+    """Each with the loosest tolerance that comes within 1e-9 of the optimum."""
+    rng = np.random.default_rng(1)
+    for n, P, K, goal in (
+        (200_000, 50, 2, 0.6),
+        (20_000, 200, 2, 1),
+        (50_000, 40, 5, 0.6),
+    ):
+        X = rng.standard_normal((n // min(scale, 10), P))
+        logits = X @ (rng.standard_normal((P, K)) * 0.3)
+        y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
+        best = IRLSLogisticRegression(tol=1e-10).fit(X, y)
+        optimum = log_loss(y, best.predict_proba(X))
+
+        def theirs(tol):
+            return LogisticRegression(C=np.inf, solver="newton-cholesky", tol=tol)
+
+        model = within_gap(lambda tol: IRLSLogisticRegression(tol=tol), X, y, optimum)
+        peer = within_gap(theirs, X, y, optimum)
+        yield Case(
+            f"IRLSLogisticRegression, K = {K}, tol {model.tol:g}",
+            f"newton-cholesky, tol {peer.tol:g}",
+            *X.shape,
+            lambda m=model, X=X, y=y: m.fit(X, y),
+            lambda m=peer, X=X, y=y: m.fit(X, y),
+            goal,
+            X.nbytes,
+        )
+
+
+def within_gap(make, X, y, optimum):
+    """The estimator with the loosest tolerance that reaches the optimum to 1e-9."""
+    for tol in TOLERANCES:
+        model = make(tol).fit(X, y)
+        if log_loss(y, model.predict_proba(X)) - optimum <= 1e-9 * abs(optimum):
+            return make(tol)
+    raise RuntimeError(f"{make(0)} does not come within 1e-9 of the optimum")
+
+
+def _discriminant(scale):
+    rng = np.random.default_rng(2)
+    for n, P, K in ((50_000, 50, 2), (50_000, 50, 5)):
+        X = rng.standard_normal((n // scale, P))
+        y = rng.integers(0, K, len(X))
+        for solver in ("svd", "lsqr"):
+            ours, peer = (
+                kind(solver=solver)
+                for kind in (LinearDiscriminantROC, LinearDiscriminantAnalysis)
+            )
+            yield Case(
+                f"LinearDiscriminantROC, {solver}, K = {K}",
+                "its parent",
+                *X.shape,
+                lambda m=ours, X=X, y=y: m.fit(X, y),
+                lambda m=peer, X=X, y=y: m.fit(X, y),
+                1.02,
+                X.nbytes,
+                7 if solver == "lsqr" else 3,
+            )
+
+
+def intervals(fast):
+    """AUC, DeLong interval and test; peers that are not installed are left out."""
+    rng = np.random.default_rng(0)
+    for n in (1_000,) if fast else (1_000, 100_000, 1_000_000):
+        y = (rng.random(n) < 0.3).astype(int)
+        a, b = (1 / (1 + np.exp(-rng.standard_normal(n) - y)) for _ in range(2))
+        ways = (
+            ("AUC", lambda y, a, b: auc_estimate(y, a).auc, "sklearn.metrics"),
+            (
+                "DeLong interval",
+                lambda y, a, b: auc_estimate(y, a).confidence_interval(method="delong"),
+                "confidenceinterval",
+            ),
+            ("paired DeLong test", lambda y, a, b: compare_auc(y, a, b), "MLstatkit"),
+        )
+        yield from _points(n, y, a, 3 if n > 100_000 else 7)
+        for what, ours, module in ways:
+            theirs = _peer(module)
+            if theirs is not None:
+                yield Case(
+                    what,
+                    module,
+                    n,
+                    1,
+                    lambda f=ours, q=(y, a, b): f(*q),
+                    lambda f=theirs, q=(y, a, b): f(*q),
+                    1,
+                    repeats=3 if n > 100_000 else 7,
+                )
+
+
+def _points(n, y, a, repeats):
+    """A partial area and a thousand operating points, with their intervals."""
+    grid = np.linspace(0.01, 0.99, 1000)
+    yield Case(
+        "partial AUC with its interval",
+        "auc_estimate with its interval",
+        n,
+        1,
+        lambda: auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval(),
+        lambda: auc_estimate(y, a).confidence_interval(),
+        repeats=repeats,
+    )
+    yield Case(
+        "1000 operating points with an interval",
+        "sklearn.metrics.roc_curve",
+        n,
+        1,
+        lambda: operating_points(y, a, threshold=grid).interval("sensitivity"),
+        lambda: roc_curve(y, a),
+        repeats=repeats,
+    )
+
+
+def _peer(module):
+    """What a package offers for the task, of (y, a, b); None if it is missing."""
+    try:
+        found = import_module(module)
+    except ImportError:
+        return None
+    if module == "MLstatkit":
+        return found.Delong_test
+    return lambda y, a, b: found.roc_auc_score(y, a)
+
+
+def imports(fast):
+    """``import skauc`` against the public scikit-learn modules that it imports."""
+    code = (
+        "import skauc, sys; print(*(m for m in sys.modules if m.startswith('sklearn.') "
+        "and '._' not in m and 'externals' not in m))"
+    )
+    named = _run(code).split()
+    clock = "import time; start = time.process_time(); import {}; "
+    clock += "print(time.process_time() - start)"
+    theirs, ours = (clock.format(what) for what in (", ".join(named), "skauc"))
+    yield Imports(ours, theirs, 2 if fast else 9)
+
+
+class Imports:
+    """A case whose clock runs in fresh processes."""
+
+    def __init__(self, ours, theirs, repeats):
+        self.codes, self.repeats = (ours, theirs), repeats
+
+    def row(self) -> dict:
+        """The case, measured."""
+        times = [[float(_run(c)) for c in self.codes] for _ in range(self.repeats)]
+        own, other = np.min(times, axis=0)
+        return {
+            "what": "import skauc",
+            "peer": "import of its scikit-learn modules",
+            "seconds": float(own),
+            "peer_seconds": float(other),
+            "ratio": float(own / other),
+            "goal": 1.15,
+        }
+
+
+def _run(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+GROUPS = {
+    "scorers": scorers,
+    "searches": searches,
+    "estimators": estimators,
+    "intervals": intervals,
+    "imports": imports,
+}
