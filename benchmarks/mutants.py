@@ -1,13 +1,9 @@
 """Would a test notice? Each constant and sign is changed, one at a time.
 
 Usage: ``python benchmarks/mutants.py [--module posterior] [--share 0.05]``.
-For each mutant the tests that belong to its module run until one fails. What survives
-is listed in ``results/mutants.csv``; a reason written there (why the mutant is no
-other program) is kept by later runs.
-
-The tests of a module are found by names: its own doctests, ``test_<module>.py``, then
-the tests that import it or a public name that it defines; where there are none, those
-of the modules that import it.
+For each mutant the tests that run its line run until one fails
+(:mod:`mutants_tests`). What survives is listed in ``results/mutants.csv``; a reason
+written there (why the mutant is no other program) is kept by later runs.
 """
 
 from __future__ import annotations
@@ -16,27 +12,21 @@ import argparse
 import ast
 import copy
 import csv
-import os
+import json
 import random
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 
 from joblib import Parallel, delayed
-from tqdm import tqdm
+from mutants_tests import judged
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.csv"
 COLUMNS = ["module", "function", "line", "change", "reason"]
 NO_NUMBERS = {"__init__", "validation", "displays", "style"}  # by name or folder
-NO_VALUES = {"test_anything", "test_docstrings"}  # name all, expect no value of any
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -51,7 +41,11 @@ OPERATORS = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-PARTS = ["pyproject.toml", "README.md", "skauc", "tests", "benchmarks", "examples"]
+PACKAGE = ROOT / "skauc"
+LINES = ROOT / "benchmarks" / ".cache" / "mutants_lines.json"
+# Those that name all and expect no value of any, and the long runs, are not asked.
+NOT_ASKED = ("tests/test_anything.py", "tests/test_examples.py", "tests/benchmarks")
+TESTS = ["tests", "skauc", *(f"--ignore={name}" for name in NOT_ASKED)]
 
 
 @dataclass(frozen=True)
@@ -63,6 +57,7 @@ class Mutant:
     line: str
     change: str
     source: str
+    lines: tuple[int, int]  # of the statement, in the module as it is
 
     @property
     def key(self):
@@ -72,10 +67,9 @@ class Mutant:
 
 def modules() -> dict[str, Path]:
     """Modules that compute numbers, by name without underscore."""
-    package = ROOT / "skauc"
     found = {}
-    for path in sorted(package.rglob("*.py")):
-        words = [part.strip("_") for part in path.relative_to(package).parts[:-1]]
+    for path in sorted(PACKAGE.rglob("*.py")):
+        words = [part.strip("_") for part in path.relative_to(PACKAGE).parts[:-1]]
         if not NO_NUMBERS & {path.stem, path.stem.strip("_"), *words}:
             found[".".join([*words, path.stem.strip("_")])] = path
     return found
@@ -85,7 +79,7 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
     """All mutants of a module."""
     tree = ast.parse(source)
     lines = source.splitlines()
-    for node, function in _places(tree):
+    for node, function, extent in _places(tree):
         for change, undo in _changes(node):
             yield Mutant(
                 module,
@@ -93,12 +87,13 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
                 lines[node.lineno - 1].strip(),
                 f"column {node.col_offset}: {change}",
                 ast.unparse(tree),
+                extent,
             )
             undo()
 
 
-def _places(node, function="") -> Iterator[tuple[ast.AST, str]]:
-    """Nodes with their function; texts of errors, types and ``__repr__`` left out."""
+def _places(node, function="", extent=None) -> Iterator[tuple[ast.AST, str, tuple]]:
+    """Nodes with function and lines; texts of errors, types, ``__repr__`` left out."""
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -107,14 +102,18 @@ def _places(node, function="") -> Iterator[tuple[ast.AST, str]]:
                 part, ast.Raise | ast.JoinedStr
             ):
                 continue
-            inside = function
+            inside, lines = function, extent
             if isinstance(part, ast.FunctionDef | ast.ClassDef):
                 if part.name in ("__repr__", "__str__"):
                     continue
                 inside = f"{function}.{part.name}".strip(".")
             if hasattr(part, "lineno"):
-                yield part, inside
-            yield from _places(part, inside)
+                if isinstance(part, ast.stmt) and hasattr(part, "body"):
+                    lines = None  # its parts run on lines of their own
+                elif lines is None:
+                    lines = part.lineno, part.end_lineno
+                yield part, inside, lines or (part.lineno, part.lineno)
+            yield from _places(part, inside, lines)
 
 
 def _changes(node):
@@ -147,82 +146,6 @@ def _arrow(old, new):
     return f"{type(old).__name__} -> {type(new).__name__}"
 
 
-def files_that_test(path: Path) -> list[str]:
-    """Test files of a module, the nearest first, relative to the root."""
-    stem = path.stem
-    public = _public_names(path)
-    near, far = [], []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        text = test.read_text()
-        if test.stem in NO_VALUES:
-            continue
-        if test.stem in (f"test{stem}", f"test_{stem}"):
-            near.insert(0, test)
-        elif re.search(rf"skauc[.\w]*(\.| import .*\b){stem}\b", text):
-            near.append(test)
-        elif any(re.search(rf"\b{name}\b", text) for name in public):
-            far.append(test)
-    files = [str(file.relative_to(ROOT)) for file in (path, *near, *far)]
-    if len(files) == 1:
-        word = rf"from \S*\.{stem} import|^from \.+ import .*\b{stem}\b"
-        for other in modules().values():
-            if re.search(word, other.read_text(), re.MULTILINE):
-                files += files_that_test(other)[1:]
-    return list(dict.fromkeys(files))
-
-
-def _public_names(path):
-    tree = ast.parse((ROOT / "skauc" / "__init__.py").read_text())
-    return {
-        alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        if node.module.split(".")[-1] == path.stem
-        for alias in node.names
-    }
-
-
-class Copies:
-    """Copies of the project to break, one for each worker."""
-
-    def __init__(self, folder, n):
-        self._free = SimpleQueue()
-        for i in range(n):
-            for part in PARTS:
-                source, target = ROOT / part, Path(folder) / str(i) / part
-                if source.is_dir():
-                    ignore = shutil.ignore_patterns("__pycache__", "results", ".cache")
-                    shutil.copytree(source, target, ignore=ignore)
-                elif source.exists():
-                    target.parent.mkdir(exist_ok=True)
-                    shutil.copy(source, target)
-            self._free.put(Path(folder) / str(i))
-
-    def survives(self, path, source, tests, seconds=None) -> bool:
-        """Whether the tests pass with this source; endless is noticed."""
-        copy_ = self._free.get()
-        changed = copy_ / path.relative_to(ROOT)
-        original = changed.read_text()
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        try:
-            changed.write_text(source)
-            done = subprocess.run(
-                [*command, *tests],
-                cwd=copy_,
-                env=environment,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-            return done.returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            changed.write_text(original)
-            self._free.put(copy_)
-
-
 def known_reasons(path=RESULTS) -> dict[tuple, str]:
     """Reasons that were written into the table before."""
     if not path.exists():
@@ -236,26 +159,34 @@ def known_reasons(path=RESULTS) -> dict[tuple, str]:
 
 def survivors(names, *, share=1.0, seed=0, n_jobs=1) -> list[Mutant]:
     """Mutants of the modules (a seeded share of each) that no test notices."""
-    known, alive = modules(), []
-    with tempfile.TemporaryDirectory() as folder:
-        copies = Copies(folder, n_jobs)
-        for name in names:
-            path, tests = known[name], files_that_test(known[name])
-            source = path.read_text()
-            everything = list(mutants(name, source))
-            chosen = [m for m in everything if random_of(m, seed) < share]
-            start = time.perf_counter()
-            if not copies.survives(path, source, tests):
-                raise RuntimeError(f"the tests of {name} fail as they are: {tests}")
-            limit = 60 + 5 * n_jobs * (time.perf_counter() - start)
-            passed = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(copies.survives)(path, mutant.source, tests, limit)
-                for mutant in tqdm(chosen, desc=name)
-            )
-            here = [m for m, lives in zip(chosen, passed, strict=True) if lives]
-            print(f"{name}: {len(here)} of {len(chosen)} survive ({len(everything)})")
-            alive += here
-    return alive
+    chosen = [
+        mutant
+        for name in names
+        for mutant in mutants(name, modules()[name].read_text())
+        if random_of(mutant, seed) < share
+    ]
+    known, paths = lines_and_tests(), modules()
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(judged)(PACKAGE, TESTS, known, chosen[i::n_jobs], paths)
+        for i in range(n_jobs)
+    )
+    lives = {mutant.key for part in parts for mutant in part}
+    for name in names:
+        keys = [mutant.key for mutant in chosen if mutant.module == name]
+        print(f"{name}: {len(lives.intersection(keys))} of {len(keys)} survive")
+    return [mutant for mutant in chosen if mutant.key in lives]
+
+
+def lines_and_tests(path=LINES) -> dict:
+    """Which tests run which lines; kept until a file of package or tests changes."""
+    files = [f for part in ("skauc", "tests") for f in (ROOT / part).rglob("*.py")]
+    newest = max(file.stat().st_mtime for file in files)
+    if not path.exists() or path.stat().st_mtime < newest:
+        path.parent.mkdir(exist_ok=True)
+        script = Path(__file__).with_name("mutants_tests.py")
+        command = [sys.executable, str(script), str(PACKAGE), str(path), *TESTS]
+        subprocess.run(command, cwd=ROOT, check=True)
+    return json.loads(path.read_text())
 
 
 def random_of(mutant, seed):
