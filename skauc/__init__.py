@@ -28,6 +28,7 @@ from .adaptive._cache import clear_cache
 from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
 from .displays._roc import BinormalROCDisplay
+from .displays._search import SearchDisplay
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
@@ -65,6 +66,7 @@ from .model_selection._cross_validation_scorer import (
 )
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from .model_selection._leave_pair_out_scorer import lpo_auc_scorer, make_lpo_auc_scorer
+from .model_selection._one_sd_rule import OneSDRule, one_sd_rule
 from .model_selection._resubstitution import ResubstitutionSplit
 from .model_selection._scorers import (
     bee_scorer,
@@ -74,10 +76,13 @@ from .model_selection._scorers import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
+from .model_selection._search_posterior import SearchPosterior, search_posterior
 from .model_selection._warnings import UntrustedAUCWarning
 from .posterior._auc_posterior import AUCPosterior
+from .posterior._aucs import AUCPosteriors
 from .posterior._conjugate import NormalInverseWishart
 from .posterior._joint import AUCDifferencePosterior
+from .posterior._joint_aucs import JointAUCs
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC
@@ -93,6 +98,7 @@ __all__ = [
     "AUCEstimate",
     "AUCPosterior",
     "AUCPosteriorDisplay",
+    "AUCPosteriors",
     "AdaptivePrior",
     "AveragedAUC",
     "BinormalROC",
@@ -104,11 +110,13 @@ __all__ = [
     "EmpiricalROC",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
+    "JointAUCs",
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
     "OperatingComparison",
     "OperatingPoints",
+    "OneSDRule",
     "PairwiseAUCPosterior",
     "PairwiseDiagnosis",
     "PartialAUC",
@@ -117,6 +125,8 @@ __all__ = [
     "QuadraticROC",
     "ROCBand",
     "ResubstitutionSplit",
+    "SearchDisplay",
+    "SearchPosterior",
     "UntrustedAUCWarning",
     "auc_difference_posterior",
     "auc_estimate",
@@ -149,4 +159,6 @@ __all__ = [
     "make_ebauc_scorer",
     "make_lpo_auc_scorer",
     "operating_points",
+    "one_sd_rule",
+    "search_posterior",
 ]

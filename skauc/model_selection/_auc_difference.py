@@ -1,6 +1,7 @@
-"""The Bayesian twin of ``compare_auc``: opens two estimators, asks one posterior.
+"""The Bayesian twin of ``compare_auc``: opens the estimators, asks one posterior.
 
-The mathematics stands in section 7 of :mod:`skauc.posterior`.
+The mathematics stands in section 7 of :mod:`skauc.posterior`, of the adaptive prior in
+:mod:`skauc.model_selection._candidate`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..posterior._conjugate import NormalInverseWishart
+from ..adaptive._prior import AdaptivePrior
+from ..intervals._projection import check_prior
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..statistics._moments import project_samples
+from ._candidate import candidate, joint_aucs
 from ._linear_model import open_two_classes
+from ._model_posterior import model_posterior
 
 
 def auc_difference_posterior(
@@ -34,25 +38,31 @@ def auc_difference_posterior(
     random_state=0,
     sample_weight=None,
     pos_label=None,
-) -> AUCDifferencePosterior:
-    """Posterior of ``AUC_a − AUC_b`` for two fitted linear models.
+) -> AUCDifferencePosterior | tuple[AUCDifferencePosterior, ...]:
+    """Posterior of ``AUC_a − AUC_b`` for two or more fitted linear models.
 
     Answers: how sure is it that the first model has the larger true AUC? Both speak
     about the same rows, usually those that trained them, and both are judged by
     one posterior of the features, so that what they share cancels. Assumes normal
-    features. Costs two ``X @ coef_`` and the draws.
+    features. Costs two ``X @ coef_`` and the draws, with the adaptive prior what
+    :func:`auc_posterior` costs for each model.
 
     Parameters
     ----------
-    estimator_a, estimator_b : fitted estimator
-        As for :func:`auc_posterior`. Where they see different features (other
-        Pipelines), the prior speaks about all features of both, side by side.
+    estimator_a : fitted estimator
+        As for :func:`auc_posterior`.
+    estimator_b : fitted estimator, or list of them
+        A list compares ``estimator_a`` with each. All pairs of many models are
+        :func:`skauc.search_posterior` of their list. Where two models see different
+        features (other Pipelines), a conjugate prior speaks about all features of both,
+        side by side, the adaptive one about those that entered.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
-    prior : "paper" or NormalInverseWishart, default="paper"
-        See :class:`NormalInverseWishart`: ``"paper"`` is not honest unless P is small
-        against n. The adaptive prior has no joint form here.
+    prior : "paper", "adaptive", NormalInverseWishart or AdaptivePrior, default="paper"
+        ``"paper"`` is not honest unless P is small against n. The adaptive prior hears
+        what rows left out say of each model; of held-out rows it takes DeLong's
+        covariance.
     covariance : {"common", "separate"}, default="common"
         One covariance for both classes or one each.
     n_draws : int, default=16384
@@ -68,6 +78,7 @@ def auc_difference_posterior(
     Returns
     -------
     AUCDifferencePosterior
+        Of a list ``estimator_b`` a tuple of them.
 
     Raises
     ------
@@ -77,10 +88,17 @@ def auc_difference_posterior(
         If the input is bad, the models know other classes, coefficients are all 0,
         or the posterior is not proper.
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        With the adaptive prior, as :func:`auc_posterior`.
+
     Notes
     -----
     See section 7 of ``skauc.posterior``; the error of a probability is about 1e-4 at
-    the default number of draws.
+    the default number of draws. With the adaptive prior both AUCs are jointly normal in
+    probits, and their difference is that of the selection scores, as in
+    :func:`skauc.search_posterior`.
 
     References
     ----------
@@ -98,9 +116,37 @@ def auc_difference_posterior(
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
     0.97
     """
-    conjugate = _check_conjugate(prior)
+    prior = check_prior(prior)
     check_option("covariance", covariance, ("common", "separate"))
-    a, b = open_two_classes(estimator_a, X), open_two_classes(estimator_b, X)
+    models = estimator_a, *_listed(estimator_b)
+    if len(models) < 2:
+        raise ValueError("estimator_b must hold a fitted model, got an empty list")
+    a, *others = (open_two_classes(model, X) for model in models)
+    for b in others:
+        _check_classes(a, b)
+    positive = check_positive(y, pos_label=pos_label, classes=a.classes)
+    weight = check_weight(sample_weight, positive)
+    check_counts(weight, positive)
+    if isinstance(prior, AdaptivePrior):
+        wholes = [(model, X, y) for model in models]
+        question = (prior, covariance, sample_weight, pos_label)
+        joints = _adaptive([a, *others], wholes, *question)
+        out = [joint.difference(0, 1, random_state, n_draws) for joint in joints]
+    else:
+        out = [
+            _conjugate(a, b, positive, weight, pos_label, prior, covariance).draw(
+                n_draws, random_state
+            )
+            for b in others
+        ]
+    return tuple(out) if isinstance(estimator_b, list | tuple) else out[0]
+
+
+def _listed(models):
+    return models if isinstance(models, list | tuple) else [models]
+
+
+def _check_classes(a, b):
     if (
         a.classes is not None
         and b.classes is not None
@@ -110,25 +156,32 @@ def auc_difference_posterior(
             f"estimator_b must know the classes of estimator_a, {a.classes.tolist()}, "
             f"got {b.classes.tolist()}"
         )
-    positive = check_positive(y, pos_label=pos_label, classes=a.classes)
-    weight = check_weight(sample_weight, positive)
-    check_counts(weight, positive)
+
+
+def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
+    """Joint posteriors of the first model with each of the others."""
+    asked = (
+        model_posterior(
+            model,
+            whole[2],
+            prior=prior,
+            covariance=covariance,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            whole=whole,
+        )
+        for model, whole in zip(opened, wholes, strict=True)
+    )
+    first, *others = (candidate(one, once=False) for one in asked)
+    return [joint_aucs([first, other]) for other in others]
+
+
+def _conjugate(a, b, positive, weight, pos_label, prior, covariance):
+    """Joint posterior of two models under a conjugate prior."""
     scores, W = _both_scores(a, b, len(positive))
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
         scores, W = -scores, -W
-    joint = joint_posterior(scores, W, positive, weight, conjugate, covariance)
-    return joint.draw(n_draws, random_state)
-
-
-def _check_conjugate(prior):
-    if isinstance(prior, str) and prior == "paper":
-        return NormalInverseWishart()
-    if not isinstance(prior, NormalInverseWishart):
-        raise ValueError(
-            "prior must be 'paper' or a NormalInverseWishart for two models, got "
-            f"{prior!r}"
-        )
-    return prior
+    return joint_posterior(scores, W, positive, weight, prior, covariance)
 
 
 def _both_scores(a, b, n):

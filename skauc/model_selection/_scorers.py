@@ -14,6 +14,8 @@ from .._validation import check_option
 from ..intervals._projection import check_prior
 from ..intervals._warn_caller import warn_caller
 from ..posterior._conjugate import COVARIANCES
+from ..posterior._pairwise import PairwiseAUCPosterior
+from ._candidate import CONTRASTS, candidate, contrast_names
 from ._linear_model import open_estimator, open_two_classes
 from ._model_posterior import model_posterior, pair_posteriors
 from ._scorer import Scorer, shared
@@ -31,6 +33,7 @@ def make_cbauc_scorer(
     scale="auc",
     multi_class="ovo",
     pos_label=None,
+    output="number",
 ) -> Scorer:
     """Scorer that returns the Bayesian AUC (CBAUC) of a fitted linear model.
 
@@ -59,6 +62,12 @@ def make_cbauc_scorer(
         ``SVC(kernel="linear")``); or an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
+    output : {"number", "dict"}, default="number"
+        ``"dict"`` returns several numbers, for multimetric searches: ``auc, std, low,
+        high`` of the posterior (95 %), ``choice``, the selection score in probits, by
+        which ``refit="choice"`` ranks as ``cbauc_scorer`` does, and ``contrast_00`` to
+        ``contrast_15``, of which :func:`skauc.one_sd_rule` makes the standard
+        deviation of a difference.
 
     Returns
     -------
@@ -105,6 +114,7 @@ def make_cbauc_scorer(
     check_option("rows", rows, ROWS)
     check_option("scale", scale, ("auc", "probit"))
     check_option("multi_class", multi_class, MULTI_CLASS)
+    check_option("output", output, ("number", "dict"))
     params = dict(
         prior=prior,
         covariance=covariance,
@@ -113,6 +123,8 @@ def make_cbauc_scorer(
         multi_class=multi_class,
         pos_label=pos_label,
     )
+    if output == "dict":
+        params["output"] = output
     return Scorer("make_cbauc_scorer", _cbauc, params)
 
 
@@ -227,8 +239,10 @@ def make_bee_scorer(
     return Scorer("make_bee_scorer", _accuracy, params)
 
 
-def _cbauc(estimator, X, y, *, scale, multi_class, **question):
+def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
     opened = _OPEN[multi_class](estimator, X)
+    if output == "dict":
+        return _numbers(opened, (estimator, X, y), **_checked(question))
     if opened.n_classes > 2:
         pairs = pair_posteriors(opened, y, **_checked(question)).values()
         value = _selection_score_of_pairs(pairs, scale)
@@ -245,11 +259,34 @@ def _cbauc(estimator, X, y, *, scale, multi_class, **question):
     return value
 
 
+def _numbers(opened, whole, **question):
+    """What a multimetric search keeps of a candidate."""
+    if opened.n_classes > 2:
+        pairs = pair_posteriors(opened, whole[2], **question)
+        asked = {name: candidate(pair) for name, pair in pairs.items()}
+        posterior = PairwiseAUCPosterior({k: c.posterior for k, c in asked.items()})
+        choice = _mean_probit([c.choice for c in asked.values()])
+        found = list(asked.values())
+    else:
+        found = [candidate(model_posterior(opened, whole[2], **question, whole=whole))]
+        posterior, choice = found[0].posterior, found[0].choice
+    low, high = posterior.interval(0.95)
+    numbers = {"auc": posterior.mean(), "std": posterior.std()}
+    numbers |= {"low": low, "high": high, "choice": float(choice)}
+    sketch = np.mean([c.sketch(CONTRASTS) for c in found], axis=0)
+    return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))
+
+
 def _selection_score_of_pairs(pairs, scale):
     """Mean of the pairs' selection scores, on the probit scale without saturating."""
     probit = [pair.auc(once=True).choice("probit") for pair in pairs]
     if scale == "auc":
         return float(ndtr(probit).mean())
+    return _mean_probit(probit)
+
+
+def _mean_probit(probit):
+    """Probit of the mean of the AUCs, from the tail that keeps its digits."""
     sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
     log_tail = logsumexp(log_ndtr(sign * np.array(probit))) - np.log(len(probit))
     return float(sign * ndtri_exp(log_tail))

@@ -71,11 +71,15 @@ class Components:
         mean, rest = self.mean(), self.mirrored().mean()
         return float(max(mean * rest - self.weight @ product, 0.0))
 
-    def moments(self) -> tuple[float, float]:
-        """Mean and variance of Z."""
+    def cell_moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of Z in each component."""
         root, spread = root_chi2_moments(self.df)
         mean = self.D * root / np.sqrt(2 * self.q)
-        variance = (self.D**2 * spread / self.q + self.v) / 2
+        return mean, (self.D**2 * spread / self.q + self.v) / 2
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of Z."""
+        mean, variance = self.cell_moments()
         centre = self.weight @ mean
         return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
 

@@ -56,6 +56,23 @@ def as_flag(name: str, value) -> bool:
     return bool(value)
 
 
+def as_index(name: str, value, n: int) -> int:
+    """Index of one of n things, counted from 0; from −n on, from the end."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise ValueError(f"{name} must be an integer, got {_short(value)}")
+    if not -n <= int(value) < n:
+        raise ValueError(f"{name} must lie in [{-n}, {n - 1}], got {value}")
+    return int(value) % n
+
+
+def as_count(name: str, value) -> int:
+    """A whole number >= 1."""
+    number = float(value) if isinstance(value, Real) else np.nan
+    if isinstance(value, bool) or not number >= 1 or not number.is_integer():
+        raise ValueError(f"{name} must be a whole number >= 1, got {_short(value)}")
+    return int(number)
+
+
 def _short(value, longest=60):
     text = repr(value)
     return text if len(text) <= longest else text[:longest] + "…"

@@ -1,0 +1,72 @@
+"""What the cells of the model believe of a direction, one by one.
+
+The cells and their weights are those of the data set, whichever direction is asked, so
+that the beliefs of two directions can be multiplied: that is their covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..posterior._components import Components
+from ._learnt import LearntProjection
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Spread of ``Z = Φ⁻¹(AUC)`` under the model of the data set.
+
+    ``Var Z = |between|² + within²``, and the covariance of two directions is the
+    product of their ``between`` plus that of their ``within`` times the correlation of
+    the noise along the two.
+
+    Parameters
+    ----------
+    between : ndarray of shape (n_cells + 1,)
+        ``√(weight/2) (E[Z | cell] − E Z)`` under each null, and half of what the means
+        of the two nulls are apart.
+    within : float
+        Root mean square of the standard deviations inside the cells.
+    """
+
+    between: np.ndarray
+    within: float
+
+
+def beliefs(projection: LearntProjection) -> Beliefs:
+    """Beliefs of the model of a data set about one direction.
+
+    Parameters
+    ----------
+    projection : LearntProjection
+        Of a direction that is alive.
+
+    Returns
+    -------
+    Beliefs
+    """
+    model, rows = projection.learnt.model, projection.learnt.Z
+    x = model.eigen.unit(projection.w)
+
+    def combine(z):
+        return model.eigen.combine(z, rows)
+
+    nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
+    found = [_of_null(null.posterior(projection.view, 0, x, combine)) for null in nulls]
+    share = 1 / np.sqrt(len(nulls))
+    apart = (found[0][0] - found[-1][0]) / 2
+    between = [share * deviation for _, deviation, _ in found]
+    within = np.mean([variance for *_, variance in found])
+    return Beliefs(np.append(np.concatenate(between), apart), float(np.sqrt(within)))
+
+
+def _of_null(posterior):
+    """Mean of Z, weighted deviations of the cells' means, mean of their variances."""
+    parts = (posterior.weight, posterior.D, posterior.v, posterior.q, posterior.df)
+    components = Components(*parts)
+    mean, variance = components.cell_moments()
+    centre = posterior.weight @ mean
+    deviation = np.sqrt(posterior.weight) * (mean - centre)
+    return centre, deviation, posterior.weight @ variance

@@ -1,0 +1,151 @@
+"""The simplest candidate that is hardly worse than the best, for ``refit=``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._validation import check_number, check_option
+from ..statistics._numbers import as_numbers
+from ._candidate import contrast_names
+
+
+@dataclass(frozen=True)
+class OneSDRule:
+    """Callable ``rule(cv_results_) -> best_index_``; made by :func:`one_sd_rule`."""
+
+    parameter: str
+    simplest: str = "smallest"
+    within: float = 1.0
+
+    def __call__(self, cv_results) -> int:
+        """Row of the simplest candidate that is hardly worse than the best.
+
+        Parameters
+        ----------
+        cv_results : dict
+            ``cv_results_`` of a search.
+
+        Returns
+        -------
+        int
+        """
+        order = self._complexity(cv_results["params"])
+        score, deviation = _scores(cv_results)
+        known = np.isfinite(score)
+        if not known.any():
+            raise ValueError("cv_results must hold a finite score, got none")
+        best = int(np.nanargmax(score))
+        with np.errstate(invalid="ignore"):
+            near = known & (score[best] - score <= self.within * deviation(best))
+        near[best] = True
+        rows = np.flatnonzero(near)
+        return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
+
+    def _complexity(self, params):
+        missing = [p for p in params if self.parameter not in p]
+        if missing:
+            raise ValueError(
+                f"parameter must be one that the search tries, got {self.parameter!r} "
+                f"where it tries {sorted(missing[0])}"
+            )
+        values = as_numbers(self.parameter, [p[self.parameter] for p in params])
+        return values if self.simplest == "smallest" else -values
+
+
+def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
+    """Rule for ``GridSearchCV(refit=…)``: the simplest of the hardly worse.
+
+    Answers: which is the simplest candidate that I cannot tell from the best? Breiman's
+    one-standard-error rule without folds, with the standard deviation of the
+    *difference* to the best: candidates of one data set err together, and the standard
+    error of a single score says little of which is better.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of a numeric parameter of the search.
+    simplest : {"smallest", "largest"}, default="smallest"
+        Which of its values is the simplest.
+    within : float, default=1.0
+        Standard deviations of the difference that are hardly worse.
+
+    Returns
+    -------
+    OneSDRule
+        ``rule(cv_results_) -> best_index_``; it can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If an option is not known; when called, if the search does not try the
+        parameter, or has neither of the scores of the notes.
+
+    Notes
+    -----
+    The search must leave the differences in ``cv_results_``, where a single score has
+    no place for them. Two kinds of search do:
+
+    - ``scoring=make_cbauc_scorer(output="dict")``, with ``ResubstitutionSplit`` or with
+      folds. The ``contrast_…`` columns are a sketch of the joint posterior of
+      :func:`skauc.search_posterior`: 16 coordinates of each candidate whose distances
+      are the standard deviations of the differences, in probits, to a fifth of
+      themselves.
+    - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
+      differences of the folds, with Nadeau and Bengio's variance
+      ``(1/K + 1/(K − 1)) S²``.
+
+    Of equally simple candidates the better is taken.
+
+    References
+    ----------
+    Breiman et al. (1984), Classification and Regression Trees; Nadeau & Bengio (2003),
+    https://doi.org/10.1023/A:1024068626366; Johnson & Lindenstrauss (1984).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skauc import ResubstitutionSplit, make_cbauc_scorer, one_sd_rule
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(), {"C": [1e-3, 0.1, 10.0]}, refit=one_sd_rule("C"),
+    ...     scoring=make_cbauc_scorer(output="dict"), cv=ResubstitutionSplit(),
+    ... ).fit(X[:80, :4] / X[:80, :4].std(axis=0), y[:80])
+    >>> search.best_params_["C"] < 10
+    True
+    """
+    if not isinstance(parameter, str):
+        raise ValueError(f"parameter must be a name, got {parameter!r}")
+    check_option("simplest", simplest, ("smallest", "largest"))
+    within = check_number("within", within, "be >= 0", lambda value: value >= 0)
+    return OneSDRule(parameter, simplest, within)
+
+
+def _scores(results):
+    """Score of each candidate, and a function of what differences to one deviate by."""
+    names = [f"mean_test_{name}" for name in contrast_names()]
+    if all(name in results for name in names):
+        place = np.column_stack([results[name] for name in names]).astype(float)
+
+        def apart(best):
+            return np.linalg.norm(place - place[best], axis=1)
+
+        return np.asarray(results["mean_test_choice"], dtype=float), apart
+    folds = [f"split{k}_test_score" for k in range(len(results))]
+    split = [results[name] for name in folds if name in results]
+    if len(split) < 2:
+        raise ValueError(
+            "cv_results must hold how candidates differ, got one score of each: take "
+            'scoring=make_cbauc_scorer(output="dict")'
+        )
+    split = np.column_stack(split).astype(float)
+    K = split.shape[1]
+
+    def of_folds(best):
+        spread = np.var(split - split[best], axis=1, ddof=1)
+        return np.sqrt((1 / K + 1 / (K - 1)) * spread)
+
+    return split.mean(axis=1), of_folds

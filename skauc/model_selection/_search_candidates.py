@@ -1,0 +1,130 @@
+"""The candidates of a search, or fitted models, as the joint posterior takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_positive
+from ._candidate import Candidate, candidate
+from ._linear_model import open_two_classes
+from ._model_posterior import model_posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search tried.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    params : tuple of dict
+        Parameters of each; empty for fitted models.
+    row : ndarray of int
+        The row of ``cv_results_`` of each; of fitted models their place in the list.
+    score : ndarray or None
+        ``mean_test_score`` of each.
+    selected : int or None
+        Which of them the search has selected.
+    """
+
+    candidates: list[Candidate]
+    params: tuple[dict, ...]
+    row: np.ndarray
+    score: np.ndarray | None
+    selected: int | None
+
+
+def candidates_of(search, X, y, prior, n_jobs) -> Searched:
+    """Candidates of a fitted search, refitted to all rows; or fitted models.
+
+    Parameters
+    ----------
+    search : fitted search, or list or tuple of fitted estimators
+    X : array-like or sparse matrix of shape (n, n_features)
+    y : array-like of shape (n,)
+    prior : AdaptivePrior or NormalInverseWishart
+    n_jobs : int or None
+
+    Returns
+    -------
+    Searched
+
+    Raises
+    ------
+    TypeError
+        If it is neither, or a model is not linear.
+    ValueError
+        If there is no candidate, or the input is bad.
+    """
+    indexable(X, y)
+    check_positive(column_or_1d(y))
+    if isinstance(search, list | tuple):
+        return _of_models(search, X, y, prior, n_jobs)
+    if not hasattr(search, "estimator") or not hasattr(search, "refit"):
+        raise TypeError(
+            "search must be a fitted search or a list of fitted models, got "
+            f"{type(search).__name__}"
+        )
+    check_is_fitted(search, "cv_results_")
+    row, score = _comparable(search)
+    params = tuple(search.cv_results_["params"][i] for i in row)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_refitted)(search.estimator, p, X, y, prior) for p in params
+    )
+    best = np.flatnonzero(row == getattr(search, "best_index_", -1))
+    selected = int(best[0]) if len(best) else None
+    return Searched(found, params, row, score, selected)
+
+
+def _of_models(models, X, y, prior, n_jobs):
+    if not models:
+        raise ValueError("search must hold at least one fitted model, got an empty one")
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_asked)(model, X, y, prior, "auto") for model in models
+    )
+    place = np.arange(len(models))
+    return Searched(found, ({},) * len(models), place, None, None)
+
+
+def _comparable(search):
+    """Rows of ``cv_results_`` that were given all resources and have a score."""
+    results: dict[str, Any] = search.cv_results_
+    refit = search.refit if isinstance(search.refit, str) else None
+    names = [name for name in results if name.startswith("mean_test_")]
+    name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
+    score = np.asarray(results[name], dtype=float)
+    keep = np.isfinite(score)
+    if "iter" in results:
+        keep &= np.asarray(results["iter"]) == np.max(results["iter"])
+    row = np.flatnonzero(keep)
+    if not len(row):
+        raise ValueError("search must have a candidate with a finite score, got none")
+    return row, score[row]
+
+
+def _refitted(estimator, params, X, y, prior):
+    values = {name: clone(value, safe=False) for name, value in params.items()}
+    model = clone(clone(estimator).set_params(**values)).fit(X, y)
+    return _asked(model, X, y, prior, "training")
+
+
+def _asked(model, X, y, prior, rows):
+    opened = open_two_classes(model, X)
+    asked = model_posterior(
+        opened,
+        y,
+        prior=prior,
+        covariance="common",
+        sample_weight=None,
+        pos_label=None,
+        rows=rows,
+        whole=(model, X, y),
+    )
+    return candidate(asked)

@@ -1,0 +1,325 @@
+"""What a search knows: the best candidate, how surely, and what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..intervals._projection import check_prior
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._aucs import AUCPosteriors
+from ..posterior._distribution import generator
+from ..posterior._joint import AUCDifferencePosterior
+from ..posterior._joint_aucs import JointAUCs
+from ..statistics._numbers import as_count, as_number, as_numbers
+from ..statistics._result import picture
+from ..statistics._values import Value
+from ._candidate import joint_aucs, luck
+from ._search_candidates import candidates_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchPosterior(Value):
+    """Joint posterior of the AUCs of all candidates of a search.
+
+    Made by :func:`search_posterior`.
+
+    Parameters
+    ----------
+    p_best : ndarray of shape (m,)
+        Probability of each candidate of being the best of all; adds up to 1.
+        Candidates within 1e-4 of the best AUC share it.
+    expected_loss : ndarray of shape (m,)
+        AUC lost on average by taking that candidate instead of the best.
+    auc : AUCPosteriors
+        Posterior of each candidate as if it had been the only one: a sequence of
+        :class:`AUCPosterior` with ``mean()``, ``std()`` and ``interval()`` in arrays.
+    selected : AUCPosterior
+        Of the selected candidate, less what it owes to having been selected.
+    selected_index : int
+        Which candidate that is.
+    bias_of_best_score : float
+        What was taken off: how much the AUC of the winner is on average too high
+        because it won.
+    params : tuple of dict
+        Parameters of each candidate; empty ones for a list of models.
+    row : ndarray of int of shape (m,)
+        Row of each candidate in ``cv_results_``, or its place in the list.
+    score : ndarray of shape (m,) or None
+        ``mean_test_score`` of the search.
+    joint : JointAUCs
+        Means and covariance of ``Φ⁻¹(AUC)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skauc import search_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = X[:80, :4] / X[:80, :4].std(axis=0), y[:80]
+    >>> models = [LogisticRegression(C=C).fit(X, y) for C in (1e-3, 1.0)]
+    >>> type(search_posterior(models, X, y, random_state=0)).__name__
+    'SearchPosterior'
+    """
+
+    p_best: np.ndarray
+    expected_loss: np.ndarray
+    auc: AUCPosteriors
+    selected: AUCPosterior
+    selected_index: int
+    bias_of_best_score: float
+    params: tuple[dict, ...]
+    row: np.ndarray
+    score: np.ndarray | None
+    joint: JointAUCs
+
+    def __hash__(self):  # parameters may be estimators
+        return hash((SearchPosterior, self.p_best.tobytes()))
+
+    def __repr__(self):
+        low, high = self.selected.interval(0.95)
+        k = self.selected_index
+        name = f"{self.params[k]!r}" if self.params[k] else f"{k}"
+        return (
+            f"SearchPosterior({len(self.p_best)} candidates, selected={name}, "
+            f"p_best={self.p_best[k]:.2g}, expected_loss={self.expected_loss[k]:.2g}, "
+            f"auc={self.selected.mean():.4g}, interval95=({low:.4g}, {high:.4g}))"
+        )
+
+    def difference(self, i, j) -> AUCDifferencePosterior:
+        """Posterior of ``AUC_i − AUC_j``: mean, std, interval, probability.
+
+        Parameters
+        ----------
+        i, j : int
+            Places among the candidates.
+
+        Returns
+        -------
+        AUCDifferencePosterior
+
+        Raises
+        ------
+        ValueError
+            If there is no such candidate.
+        """
+        return self.joint.difference(i, j)
+
+    def simplest(self, order, within=1.0) -> int:
+        """Simplest candidate that is hardly worse than the best.
+
+        Parameters
+        ----------
+        order : str or array-like of shape (m,)
+            How complex each candidate is, the smallest being the simplest; a string
+            names the parameter whose value it is, ``"-C"`` its negative.
+        within : float, default=1.0
+            Standard deviations *of the difference* to the best that are hardly worse,
+            on the probit scale of the AUC.
+
+        Returns
+        -------
+        int
+            Its place among the candidates; of equally simple ones the better.
+
+        Raises
+        ------
+        ValueError
+            If the order or ``within`` is not understood.
+        """
+        within = as_number("within", within)
+        if not within >= 0:
+            raise ValueError(f"within must be >= 0, got {within}")
+        order = self._complexity(order)
+        near = np.flatnonzero(self.joint.within(within))
+        return int(near[np.lexsort((-self.joint.mean[near], order[near]))[0]])
+
+    def _complexity(self, order):
+        if isinstance(order, str):
+            name, sign = order.removeprefix("-"), -1.0 if order[:1] == "-" else 1.0
+            missing = [p for p in self.params if name not in p]
+            if missing:
+                raise ValueError(
+                    f"order must name a parameter of all candidates, got {order!r}"
+                )
+            order = sign * as_numbers("order", [p[name] for p in self.params])
+        order = as_numbers("order", order)
+        if order.shape != self.p_best.shape or np.isnan(order).any():
+            raise ValueError(
+                f"order must hold a number for each of {len(self.p_best)} candidates, "
+                f"got shape {order.shape}"
+            )
+        return order
+
+    def to_frame(self, confidence_level=0.95):
+        """What is known of each candidate, beside ``cv_results_``.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its index are the rows of ``cv_results_``; columns the parameters, the
+            search's score, ``auc, std, low, high, p_best, expected_loss, selected``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as missing:
+            raise ImportError("to_frame needs pandas: pip install pandas") from missing
+        low, high = self.auc.interval(confidence_level)
+        names = dict.fromkeys(name for p in self.params for name in p)
+        columns = {f"param_{k}": [p.get(k) for p in self.params] for k in names}
+        if self.score is not None:
+            columns["mean_test_score"] = self.score
+        columns |= {"auc": self.auc.mean(), "std": self.auc.std()}
+        columns |= {"low": low, "high": high, "p_best": self.p_best}
+        columns |= {"expected_loss": self.expected_loss}
+        columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
+        return pd.DataFrame(columns, index=self.row)
+
+    def plot(self, ax=None, **options):
+        """Draw the candidates against what they differ in.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        **options
+            For :meth:`skauc.SearchDisplay.plot`.
+
+        Returns
+        -------
+        SearchDisplay
+        """
+        return picture(self, ax, **options)
+
+
+def search_posterior(
+    search, X, y, *, prior="adaptive", n_jobs=None, random_state=None, n_draws=4000
+) -> SearchPosterior:
+    """Joint posterior of the AUCs of all candidates of a search.
+
+    Answers: how sure is the choice, what may it cost, and what is the winner worth
+    now that it has won? All candidates speak of one posterior of the data set, so that
+    what they share cancels in their differences. Assumes what :func:`auc_posterior`
+    assumes. Costs one more search with one fit a candidate.
+
+    Parameters
+    ----------
+    search : fitted search, or list of fitted models
+        ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
+        ``cv`` and scoring, over linear models of two classes. Candidates are refitted
+        to all rows, since searches keep no models; those without a score are left out,
+        and of successive halving all but the last iteration, the only ones that were
+        given all resources. Fitted models are taken as they are.
+    X : array-like or sparse matrix of shape (n, n_features)
+        The rows of the search.
+    y : array-like of shape (n,)
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+        See :func:`auc_posterior`.
+    n_jobs : int, default=None
+        Processes among which the candidates are shared.
+    random_state : int, Generator, RandomState or None, default=None
+        Of the draws behind ``p_best`` and ``expected_loss``.
+    n_draws : int, default=4000
+        Their number; a probability is good to ``0.5/√n_draws``.
+
+    Returns
+    -------
+    SearchPosterior
+
+    Raises
+    ------
+    TypeError
+        If it is no search, or a model is not linear.
+    ValueError
+        If the input is bad, there are more than two classes, or no candidate is left.
+    sklearn.exceptions.NotFittedError
+        If the search or a model is not fitted.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        As :func:`auc_posterior`, once a data set.
+
+    Notes
+    -----
+    In probits, ``Z ~ N(m, V)``: m are the selection scores (``AUCPosterior.choice``)
+    at the level of the posteriors, V the covariance that the model of the data set
+    gives the candidates, and where the rows left out contradict it on a difference, the
+    square of that (:mod:`skauc.model_selection._candidate`). ``p_best`` and
+    ``expected_loss`` are means over draws of it.
+
+    The correction of the selected candidate: a posterior mean needs none for having
+    been picked by itself. But the rows left out enter a selection score with a fixed
+    weight w_c = ½ (less of fewer than 20 refits), and half of their error is not
+    shrunk. With e normal of standard deviation ``w_c² s_b``, s_b that of the AUC of
+    rows left out, correlated as the candidates' scores are, the posterior is moved
+    down by ``E e_k, k = argmax(m + e)``, and its variance grows by the square of that.
+    Of held-out rows e has the whole standard deviation. Fit parameters of the search
+    (weights) are not known to the refits.
+
+    O(m²) memory for m candidates, and O(m n + m cells).
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 10, for biases
+    by simulation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skauc import ResubstitutionSplit, cbauc_scorer, search_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = X[:80, :4] / X[:80, :4].std(axis=0), y[:80]
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(), {"C": [1e-3, 1.0]}, scoring=cbauc_scorer,
+    ...     cv=ResubstitutionSplit(),
+    ... ).fit(X, y)
+    >>> posterior = search_posterior(search, X, y, random_state=0)
+    >>> round(posterior.p_best.sum(), 6), posterior.simplest("C") in (0, 1)
+    (1.0, True)
+    """
+    prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
+    rng = generator(random_state)
+    searched = candidates_of(search, X, y, prior, n_jobs)
+    joint = joint_aucs(searched.candidates)
+    p_best, loss = joint.best(n_draws, rng)
+    k = searched.selected
+    k = int(np.argmax(joint.mean)) if k is None else k
+    bias = joint.maximum_bias(luck(searched.candidates), n_draws, rng)
+    own = searched.candidates[k].posterior
+    selected = _lowered(own, bias)
+    return SearchPosterior(
+        p_best=p_best,
+        expected_loss=loss,
+        auc=AUCPosteriors(tuple(c.posterior for c in searched.candidates)),
+        selected=selected,
+        selected_index=k,
+        bias_of_best_score=own.mean() - selected.mean(),
+        params=searched.params,
+        row=searched.row,
+        score=searched.score,
+        joint=joint,
+    )
+
+
+def _lowered(posterior, bias):
+    """The posterior with a mean of Z that is lower by the bias, and as much unsurer."""
+    if bias == 0:
+        return posterior
+    mean, variance = posterior.probit_moments()
+    variance += bias**2
+    mean_probit = (mean - bias) / np.sqrt(1 + variance)
+    lowered = AUCPosterior.normal(mean_probit, variance)
+    kept = ("leave_pair_out", "second_source", "warnings")
+    return replace(lowered, **{name: getattr(posterior, name) for name in kept})
