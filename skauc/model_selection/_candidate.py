@@ -38,7 +38,7 @@ from ..posterior._joint_aucs import JointAUCs
 from ..statistics._ranks import placements
 from ._model_posterior import ModelPosterior
 
-CONTRASTS = 16  # coordinates of a sketch: distances are right to a fifth
+CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
 _FLAT = 4.0  # probits beyond which V/φ² grows without telling more, as in the join
 
 

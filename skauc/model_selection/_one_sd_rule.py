@@ -89,8 +89,8 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
 
     - ``scoring=make_cbauc_scorer(output="dict")``, with ``ResubstitutionSplit`` or with
       folds. The ``contrast_…`` columns are a sketch of the joint posterior of
-      :func:`skauc.search_posterior`: 16 coordinates of each candidate whose distances
-      are the standard deviations of the differences, in probits, to a fifth of
+      :func:`skauc.search_posterior`: 32 coordinates of each candidate whose distances
+      are the standard deviations of the differences, in probits, to an eighth of
       themselves.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
       differences of the folds, with Nadeau and Bengio's variance

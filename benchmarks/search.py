@@ -1,0 +1,258 @@
+"""What a search says of itself, against the truth.
+
+    python benchmarks/search.py [--fast] [--out DIR] [--seeds 1000 1040]
+
+Simulated problems of the panel, whose truth is known. On each of them three searches
+(``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``), over values of C, numbers
+of selected features, and 26 candidates of four families, and what ``search_posterior``
+says of each. Beside it 5-fold cross-validation of the same candidates. Writes
+
+``search.csv``
+    A row a search: expected loss over real loss, the share of 95 % intervals of the
+    selected model that hold its AUC, with and without the correction and of 5-fold
+    CV's winner (mean ± 1.96 standard errors of its folds), what the winner's mean is
+    too high by, and the price of a posterior in searches.
+``search_reliability.csv, search.png``
+    Of the candidates said to be the best with a probability in a bin, the share that
+    is; candidates within 1e-4 of the best share it. Standard errors over problems.
+``search_rules.csv``
+    AUC lost and place in the grid (0: simplest, 1: most complex) of the one-SD rule,
+    the largest score, and the same two over five folds (one-SE rule).
+
+Seeds from 1000 on: nothing was chosen on them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from panel_auc import auc
+from panel_families import Family, coefficients
+from panel_runs import REPORT
+from paper_runs import parser, read, resume
+from problems import make
+from results_table import RESULTS, write_picture, write_table
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from skauc import ResubstitutionSplit, cbauc_scorer, clear_cache, search_posterior
+
+GROUPS = ("sim Gaussian", "sim other", "few signals")
+SEARCHES = {
+    "C": ("l2",),
+    "SelectKBest": ("kbest",),
+    "four families": ("l2", "l1", "kbest", "pca"),
+}
+SEEDS = REPORT, REPORT + 40
+BINS = (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+TIE = 1e-4
+Z95 = 1.959964
+
+
+def run(group, name, seed):
+    """One search: what it says, what is true, and what five folds say."""
+    problem = make(group, "kbest", seed, None)
+    X, y = problem.X, problem.y.astype(int)
+    families = [Family(f, *X.shape, seed) for f in SEARCHES[name]]
+    models = [model for family in families for model in family.candidates()]
+    clear_cache()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # convergence and distrust are the subject
+        start = process_time()
+        search = GridSearchCV(
+            Pipeline([("model", models[0])]),
+            {"model": models},
+            scoring=cbauc_scorer,
+            cv=ResubstitutionSplit(),
+        ).fit(X, y)
+        searched = process_time() - start
+        clear_cache()
+        start = process_time()
+        posterior = search_posterior(search, X, y, random_state=seed)
+        asked = process_time() - start
+        fitted = [model.fit(X, y) for model in models]
+    W = np.array([coefficients(model) for model in fitted]).T
+    truth, _ = problem.truth(W)
+    folds = five_folds(families, X, problem.y, seed)
+    k = posterior.selected_index
+    low, high = posterior.auc[k].interval(0.95)
+    rule = posterior.simplest(np.arange(len(models))) if len(families) == 1 else None
+    return {
+        "truth": truth.tolist(),
+        "p_best": posterior.p_best.tolist(),
+        "mean": posterior.auc.mean().tolist(),
+        "expected_loss": float(posterior.expected_loss[k]),
+        "selected": k,
+        "corrected": [posterior.selected.mean(), *posterior.selected.interval(0.95)],
+        "naive": [posterior.auc[k].mean(), low, high],
+        "rule": rule,
+        "folds": folds.tolist(),
+        "seconds": [searched, asked],
+    }
+
+
+def five_folds(families, X, y, seed):
+    """AUC of each fold, (5, m)."""
+    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
+    return np.array(
+        [
+            np.concatenate(
+                [auc(y[test], f.scores(X[train], y[train], X[test])) for f in families]
+            )
+            for train, test in cv.split(X, y)
+        ]
+    )
+
+
+def one_se(folds):
+    """Winner of the folds' mean, and the first within one standard error of it."""
+    mean = folds.mean(axis=0)
+    best = int(np.argmax(mean))
+    error = folds[:, best].std(ddof=1) / np.sqrt(len(folds))
+    return best, int(np.flatnonzero(mean >= mean[best] - error)[0]), error
+
+
+def calibration(name, runs):
+    """Row of ``search.csv``."""
+    truth = [np.array(r["truth"]) for r in runs]
+    k = [r["selected"] for r in runs]
+    said = np.array([r["expected_loss"] for r in runs])
+    lost = np.array([t.max() - t[i] for t, i in zip(truth, k, strict=True)])
+    own = np.array([t[i] for t, i in zip(truth, k, strict=True)])
+    real = lost.mean() or np.nan  # nothing was lost: there is no ratio
+    ratio = said.mean() / real
+    covers, bias, error = {}, {}, {}
+    for what in ("corrected", "naive"):
+        mean, low, high = np.array([r[what] for r in runs]).T
+        covers[what] = np.mean((low <= own) & (own <= high))
+        bias[what], error[what] = np.mean(mean - own), np.mean(np.abs(mean - own))
+    all_bias = np.mean(
+        [np.mean(r["mean"] - t) for r, t in zip(runs, truth, strict=True)]
+    )
+    of_cv, cv_error = [], []
+    for r, t in zip(runs, truth, strict=True):
+        folds = np.array(r["folds"])
+        best, _, se = one_se(folds)
+        of_cv.append(abs(folds[:, best].mean() - t[best]) <= Z95 * se)
+        cv_error.append(abs(folds[:, best].mean() - t[best]))
+    seconds = np.array([r["seconds"] for r in runs])
+    return {
+        "search": name,
+        "problems": len(runs),
+        "expected loss": said.mean(),
+        "real loss": lost.mean(),
+        "ratio": ratio,
+        "ratio SE": np.std(said - ratio * lost) / np.sqrt(len(runs)) / real,
+        "covers": covers["corrected"],
+        "covers uncorrected": covers["naive"],
+        "covers 5-fold CV": np.mean(of_cv),
+        "too high": bias["corrected"],
+        "too high uncorrected": bias["naive"],
+        "too high, all candidates": all_bias,
+        "error": error["corrected"],
+        "error uncorrected": error["naive"],
+        "error 5-fold CV": np.mean(cv_error),
+        "posterior / search": seconds[:, 1].sum() / seconds[:, 0].sum(),
+    }
+
+
+def reliability(runs):
+    """Rows of ``search_reliability.csv`` over all searches."""
+    said, share, problem = [], [], []
+    for number, r in enumerate(runs):
+        truth = np.array(r["truth"])
+        best = truth >= truth.max() - TIE
+        said.append(r["p_best"])
+        share.append(best / best.sum())
+        problem.append(np.full(len(truth), number))
+    said, share, problem = map(np.concatenate, (said, share, problem))
+    place = np.clip(np.digitize(said, BINS) - 1, 0, len(BINS) - 2)
+    rows = []
+    for b in range(len(BINS) - 1):
+        mine = place == b
+        if not mine.any():
+            continue
+        rest = share[mine] - share[mine].mean()
+        sums = np.bincount(problem[mine], rest)
+        rows.append(
+            {
+                "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})",
+                "candidates": int(mine.sum()),
+                "said": said[mine].mean(),
+                "share": share[mine].mean(),
+                "SE": np.sqrt((sums**2).sum()) / mine.sum(),
+            }
+        )
+    return rows
+
+
+def rules(name, runs):
+    """Rows of ``search_rules.csv`` of one search over an ordered grid."""
+    found = {"one-SD rule": [], "largest score": [], "5-fold, one SE": []}
+    found["5-fold, largest mean"] = []
+    for r in runs:
+        truth = np.array(r["truth"])
+        best, simple, _ = one_se(np.array(r["folds"]))
+        picked = (r["rule"], r["selected"], simple, best)
+        for rows, k in zip(found.values(), picked, strict=True):
+            rows.append((truth.max() - truth[k], k / (len(truth) - 1)))
+    out = []
+    for rule, pairs in found.items():
+        lost, place = np.array(pairs).T
+        error = lost.std(ddof=1) / np.sqrt(len(lost))
+        row = {"search": name, "rule": rule, "AUC lost": lost.mean(), "SE": error}
+        out.append(row | {"place in the grid": place.mean()})
+    return out
+
+
+def draw(rows, path):
+    """Reliability picture."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, ax = plt.subplots(figsize=(4.5, 4.2), layout="constrained")
+    said, share, error = (
+        np.array([r[k] for r in rows]) for k in ("said", "share", "SE")
+    )
+    ax.plot([0, 1], [0, 1], ":", color="0.4", label="calibrated")
+    ax.errorbar(said, share, yerr=Z95 * error, fmt="o", color="#0072B2", label="95 %")
+    ax.set(xlabel="said: P(best)", ylabel="share that is the best")
+    ax.legend(loc="upper left")
+    write_picture(fig, path, dpi=100)
+    plt.close(fig)
+
+
+def main(argv=None):
+    """Ask all searches."""
+    command = parser(__doc__)
+    command.add_argument("--seeds", type=int, nargs=2, default=SEEDS)
+    arguments = read(command, argv)
+    seeds = range(*arguments.seeds)
+    groups = GROUPS
+    if arguments.fast:
+        seeds, groups = seeds[:2], GROUPS[:1]
+    jobs = [(g, name, s) for s in seeds for g in groups for name in SEARCHES]
+    answers = resume("search", run, jobs, arguments)
+    by_search = {name: [] for name in SEARCHES}
+    for (_, name, _), answer in zip(jobs, answers, strict=True):
+        by_search[name].append(answer)
+    everything = [r for runs in by_search.values() for r in runs]
+    out = Path(arguments.out or RESULTS)
+    table = [calibration(name, runs) for name, runs in by_search.items()]
+    write_table("search", [*table, calibration("all", everything)], out)
+    rows = reliability(everything)
+    write_table("search_reliability", rows, out)
+    ordered = [
+        row for name in ("C", "SelectKBest") for row in rules(name, by_search[name])
+    ]
+    write_table("search_rules", ordered, out)
+    draw(rows, out / "search.png")
+
+
+if __name__ == "__main__":
+    main()
