@@ -66,7 +66,7 @@ from .model_selection._cross_validation_scorer import (
 )
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from .model_selection._leave_pair_out_scorer import lpo_auc_scorer, make_lpo_auc_scorer
-from .model_selection._one_sd_rule import OneSDRule, one_sd_rule
+from .model_selection._one_sd_rule import one_sd_rule
 from .model_selection._resubstitution import ResubstitutionSplit
 from .model_selection._scorers import (
     bee_scorer,
@@ -82,7 +82,6 @@ from .posterior._auc_posterior import AUCPosterior
 from .posterior._aucs import AUCPosteriors
 from .posterior._conjugate import NormalInverseWishart
 from .posterior._joint import AUCDifferencePosterior
-from .posterior._joint_aucs import JointAUCs
 from .posterior._pairwise import PairwiseAUCPosterior
 from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC
@@ -110,7 +109,6 @@ __all__ = [
     "EmpiricalROC",
     "GaussianAUCClassifier",
     "IRLSLogisticRegression",
-    "JointAUCs",
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",

@@ -1072,7 +1072,7 @@ DIFFERENCE += ["median", "to_frame"]
     other=st.deferred(fitted_models),
     options=maybe(
         {
-            "prior": rarely(st.sampled_from(["paper", PRIORS[-1]]), things),
+            "prior": rarely(st.sampled_from(["paper", "adaptive", PRIORS[-1]]), things),
             "covariance": rarely(st.sampled_from(["common", "separate"]), things),
             "random_state": rarely(st.just(0), things),
             **labelled,
@@ -1097,6 +1097,93 @@ def test_auc_difference(model, data, other, options, n_draws, x, level):
         within(gap.median(), -1, 1)
         ask(gap.to_frame, level)
         repr(gap)
+
+
+SEARCH = ["difference", "simplest", "to_frame", "plot"]
+
+
+@asks(
+    "search_posterior",
+    "SearchPosterior",
+    *members("SearchPosterior", SEARCH),
+    "AUCPosteriors",
+    *members("AUCPosteriors", ["mean", "std", "interval"]),
+    "SearchDisplay",
+    *members("SearchDisplay", ["from_search", "plot"]),
+    share=0.5,
+    **on_rows,
+    other=st.deferred(fitted_models),
+    what=rarely(st.just("list"), st.one_of(st.just("one"), things)),
+    options=maybe(
+        {
+            "prior": rarely(st.sampled_from(PRIORS), things),
+            "random_state": rarely(st.just(0), things),
+        }
+    ),
+    n_draws=rarely(st.sampled_from([1, 20]), things),
+    place=rarely(st.integers(-2, 2), things),
+    order=rarely(st.just([1, 0]), scores(2)),
+    within_sd=rarely(st.just(1.0), things),
+    level=levels,
+)
+def test_search_posterior(
+    model, data, other, what, options, n_draws, place, order, within_sd, level
+):
+    y, X, _ = data
+    search = {"list": [model, other], "one": model}.get(str(what), what)
+    names = [*SAID, "search", "model"]
+    options = {**options, "n_draws": n_draws}
+    found = ask(skauc.search_posterior, search, X, y, names=names, **options)
+    if found is None:
+        return
+    within(found.p_best)
+    within(found.p_best.sum(), 1, 1, slack=1e-9)
+    within(found.expected_loss)
+    within([*found.auc.mean(), found.selected.mean()])
+    within(found.auc.std(), 0, 0.5)
+    within(found.bias_of_best_score, 0, 1, slack=1e-12)
+    limits = ask(found.auc.interval, level)
+    if limits is not None:
+        ordered([limits[0].max(), 1.0])
+    gap = ask(found.difference, place, 0)
+    if gap is not None:
+        within(gap.probability)
+        within(gap.mean(), -1, 1)
+    chosen = ask(found.simplest, order, within_sd)
+    assert chosen is None or chosen in (0, 1)
+    ask(found.to_frame, level)
+    repr(found)
+    check_search_display(search, X, y, found, level)
+
+
+def check_search_display(search, X, y, found, level):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    ask(found.plot, confidence_level=level)
+    ask(skauc.SearchDisplay.from_search, search, X, y, names=[*SAID, "search"])
+    ask(skauc.SearchDisplay(found).plot, confidence_level=level)
+    plt.close("all")
+
+
+@asks(
+    "one_sd_rule",
+    share=0.5,
+    name=rarely(st.just("C"), things),
+    simplest=rarely(st.sampled_from(["smallest", "largest"]), things),
+    allowed=rarely(st.sampled_from([0, 1.0, np.inf]), things),
+    values=rarely(st.just([1, 2, 3]), scores(3)),
+    split=st.lists(column(3), min_size=1, max_size=3),
+)
+def test_one_sd_rule(name, simplest, allowed, values, split):
+    rule = ask(skauc.one_sd_rule, name, simplest, within=allowed)
+    if rule is None or not hasattr(values, "__len__") or len(values) != 3:
+        return
+    found = {f"split{k}_test_score": np.asarray(v) for k, v in enumerate(split)}
+    found["params"] = [{"C": value} for value in values]
+    row = ask(rule, found, names=["parameter", "cv_results", "C"])
+    assert row is None or row in (0, 1, 2)
 
 
 SCORERS = ["cbauc_scorer", "ebauc_scorer", "bee_scorer", "lpo_auc_scorer"]
@@ -1132,6 +1219,7 @@ MAKERS += ["make_cv_auc_scorer", "make_lpo_auc_scorer"]
             "thresholds": rarely(st.sampled_from(["scores", "all"]), things),
             "multi_class": rarely(st.sampled_from(["ovo", "raise"]), things),
             "cv": rarely(st.just(2), things),
+            "output": rarely(st.sampled_from(["number", "number", "dict"]), things),
         }
     ),
 )
@@ -1143,7 +1231,11 @@ def test_made_scorers(name, model, data, options):
     if scorer is not None:
         wide = (-np.inf, np.inf) if options.get("scale") == "probit" else (0, 1)
         names = [*SAID, *known, "n_splits"]
-        within(ask(scorer, model, X, y, names=names, undefined=True), *wide)
+        value = ask(scorer, model, X, y, names=names, undefined=True)
+        if isinstance(value, dict):
+            within([value[name] for name in ("auc", "std", "low", "high")])
+            wide, value = (-np.inf, np.inf), list(value.values())
+        within(value, *wide)
         repr(scorer)
 
 

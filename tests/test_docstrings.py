@@ -54,6 +54,7 @@ def test_data_first_then_keywords_only(name):
     data |= {"n_pos", "n_neg", "n_errors", "confidence_level"}
     data |= {"score_a", "score_b", "more_scores", "cv"}
     data |= {"estimator_a", "estimator_b", "estimators", "search"}
+    data |= {"parameter", "simplest"}
     for parameter in inspect.signature(target).parameters.values():
         if parameter.name not in data:
             assert parameter.kind is parameter.KEYWORD_ONLY, parameter

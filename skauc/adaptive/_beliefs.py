@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..posterior._components import Components
+from ._join import probit_of_mean
 from ._learnt import LearntProjection
 
 
@@ -24,6 +25,8 @@ class Beliefs:
 
     Parameters
     ----------
+    probit : float
+        m of the model alone, ``Φ⁻¹`` of the mean AUC.
     between : ndarray of shape (n_cells + 1,)
         ``√(weight/2) (E[Z | cell] − E Z)`` under each null, and half of what the means
         of the two nulls are apart.
@@ -31,6 +34,7 @@ class Beliefs:
         Root mean square of the standard deviations inside the cells.
     """
 
+    probit: float
     between: np.ndarray
     within: float
 
@@ -56,17 +60,21 @@ def beliefs(projection: LearntProjection) -> Beliefs:
     nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
     found = [_of_null(null.posterior(projection.view, 0, x, combine)) for null in nulls]
     share = 1 / np.sqrt(len(nulls))
-    apart = (found[0][0] - found[-1][0]) / 2
-    between = [share * deviation for _, deviation, _ in found]
-    within = np.mean([variance for *_, variance in found])
-    return Beliefs(np.append(np.concatenate(between), apart), float(np.sqrt(within)))
+    first, last = found[0][0], found[-1][0]
+    between = [share * deviation for _, deviation, *_ in found]
+    within = np.mean([inside for *_, inside in found])
+    return Beliefs(
+        float(np.mean([probit for *_, probit, _ in found])),
+        np.append(np.concatenate(between), (first - last) / 2),
+        float(np.sqrt(within)),
+    )
 
 
 def _of_null(posterior):
-    """Mean of Z, weighted deviations of the cells' means, mean of their variances."""
+    """Mean of Z, weighted deviations of the cells' means, Φ⁻¹E Φ(Z), spread inside."""
     parts = (posterior.weight, posterior.D, posterior.v, posterior.q, posterior.df)
-    components = Components(*parts)
-    mean, variance = components.cell_moments()
-    centre = posterior.weight @ mean
+    mean, variance = Components(*parts).cell_moments()
+    centre, inside = posterior.weight @ mean, posterior.weight @ variance
     deviation = np.sqrt(posterior.weight) * (mean - centre)
-    return centre, deviation, posterior.weight @ variance
+    whole = inside + deviation @ deviation
+    return centre, deviation, probit_of_mean(centre, whole), inside

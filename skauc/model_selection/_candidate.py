@@ -121,7 +121,7 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
         choice,
         known.between,
         known.within * along,
-        choice - model.model_alone().mean_probit(),
+        choice - known.probit,
         heard,
         _luck(posterior, asked) if heard else 0.0,
     )

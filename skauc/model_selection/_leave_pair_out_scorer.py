@@ -74,7 +74,8 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     opened = open_two_classes(estimator, X)
     positive = check_positive(y, pos_label=pos_label, classes=opened.classes)
     weight = check_weight(sample_weight, positive)
-    if pos_label is not None and pos_label == opened.classes[0]:
+    classes = np.unique(y) if opened.classes is None else opened.classes
+    if pos_label is not None and pos_label == classes[0]:
         positive = ~positive  # the model's own orientation: the AUC is the same
     Z = check_features(opened.front, len(positive))
     if not np.any(opened.w):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class AUCPosteriors(Value):
         return len(self.posteriors)
 
     def __getitem__(self, i) -> AUCPosterior:
-        return self.posteriors[index(i)]
+        return self.posteriors[i]
 
     def __iter__(self) -> Iterator[AUCPosterior]:
         return iter(self.posteriors)

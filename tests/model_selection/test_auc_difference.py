@@ -8,7 +8,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import NormalInverseWishart, auc_difference_posterior, auc_posterior
+from skauc import (
+    NormalInverseWishart,
+    auc_difference_posterior,
+    auc_posterior,
+    compare_auc,
+    search_posterior,
+)
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=1)
 A = LogisticRegression(C=1.0).fit(X, Y)
@@ -172,3 +178,60 @@ def test_models_must_fit_together():
     zero.coef_ = np.zeros((1, 4))
     with pytest.raises(ValueError, match="a coefficient other than 0, got only 0"):
         auc_difference_posterior(A, zero, X, Y)
+
+
+# The adaptive prior, and more than two models -----------------------------------------
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_several_models_are_pairs_with_the_first(covariance):
+    C = LogisticRegression(C=0.1).fit(X, Y)
+    options = {"covariance": covariance, "n_draws": 256}
+    got = auc_difference_posterior(A, [B, C], X, Y, **options)
+    assert isinstance(got, tuple)
+    for one, other in zip(got, (B, C), strict=True):
+        assert one == auc_difference_posterior(A, other, X, Y, **options)
+
+
+def test_adaptive_prior_is_the_joint_posterior_of_a_search():
+    got = auc_difference_posterior(A, B, X, Y, prior="adaptive")
+    pair = search_posterior([A, B], X, Y).difference(0, 1)
+    assert got.mean() == pytest.approx(pair.mean(), abs=1e-4)
+    assert got.std() == pytest.approx(pair.std(), rel=1e-2)
+    assert got.probability == pytest.approx(pair.probability, rel=1e-9)
+    assert auc_difference_posterior(A, [B], X, Y, prior="adaptive") == (got,)
+    assert auc_difference_posterior(A, A, X, Y, prior="adaptive").probability == 0.5
+
+
+def test_adaptive_prior_hears_the_rows_left_out():
+    """The mean is that of the selection scores, which the model alone does not know."""
+    got = auc_difference_posterior(A, B, X, Y, prior="adaptive")
+    a, b = (auc_posterior(m, X, Y, rows="training") for m in (A, B))
+    assert a.second_source == b.second_source == ".632+"
+    assert np.sign(got.mean()) == np.sign(a.choice() - b.choice())
+    assert got.mean() == pytest.approx(a.choice() - b.choice(), abs=0.01)
+    assert got.std() < np.hypot(a.std(), b.std()) / 2  # what they share cancels
+
+
+def test_adaptive_prior_on_held_out_rows_is_delongs():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(400, 4)) + 0.4 * (np.arange(400) % 2)[:, None]
+    y = np.arange(400) % 2
+    two = [LogisticRegression(C=C).fit(Z[:150], y[:150]) for C in (1, 1e-4)]
+    rest = Z[150:], y[150:]
+    got = auc_difference_posterior(*two, *rest, prior="adaptive")
+    said = compare_auc(rest[1], *(m.decision_function(rest[0]) for m in two))
+    low, high = said.confidence_interval(0.95)
+    assert got.mean() == pytest.approx(said.difference, abs=0.005)
+    assert got.std() == pytest.approx((high - low) / 3.92, rel=0.2)
+
+
+def test_which_class_is_positive_does_not_matter():
+    got = auc_difference_posterior(A, B, X, Y, prior="adaptive", pos_label=0)
+    same = auc_difference_posterior(A, B, X, Y, prior="adaptive")
+    assert got.mean() == pytest.approx(same.mean(), rel=1e-6)
+
+
+def test_no_model_to_compare_with():
+    with pytest.raises(ValueError, match="estimator_b must hold a fitted model"):
+        auc_difference_posterior(A, [], X, Y)

@@ -538,3 +538,12 @@ def test_ready_made_scorers_equal_their_copies():
     assert cbauc_scorer != ebauc_scorer
     with config_context(enable_metadata_routing=True):
         assert cbauc_scorer.set_score_request(sample_weight=True) != cbauc_scorer
+
+
+def test_leave_pair_out_of_a_regressor_whichever_label_is_positive():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 3)) + 0.5 * y[:, None]
+    model = Ridge().fit(X, y)
+    one, other = (skauc.make_lpo_auc_scorer(pos_label=k)(model, X, y) for k in (1, 0))
+    assert other == pytest.approx(one, rel=1e-12)

@@ -1,0 +1,133 @@
+"""The picture of a search: what is drawn, against the numbers it stands for."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import (
+    ResubstitutionSplit,
+    SearchDisplay,
+    cbauc_scorer,
+    search_posterior,
+)
+from skauc.displays._search import is_log
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+X, Y = make_classification(60, 4, n_redundant=0, flip_y=0.3, random_state=1)
+FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+CS = [1e-3, 1e-2, 0.1, 1.0]
+PIPE = make_pipeline(StandardScaler(), LogisticRegression())
+NAME = "logisticregression__C"
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def searched(grid):
+    return GridSearchCV(PIPE, grid, **FREE).fit(X, Y)
+
+
+def test_one_numeric_parameter_is_a_line_with_a_band():
+    search = searched({NAME: CS[::-1]})
+    display = SearchDisplay.from_search(search, X, Y, random_state=0, name="ridge")
+    posterior = display.posterior
+    x, y = display.line_.get_data()
+    assert x.tolist() == CS
+    assert y == pytest.approx(posterior.auc.mean()[::-1])
+    low, high = posterior.auc.interval(0.95)
+    box = display.band_.get_paths()[0].get_extents()
+    assert (box.ymin, box.ymax) == pytest.approx((low.min(), high.max()))
+    assert display.ax_.get_xscale() == "log"
+    assert display.ax_.get_xlabel() == NAME
+    k = search.best_index_
+    assert display.selected_.get_xdata() == [CS[::-1][k]]
+    simple = posterior.simplest(NAME)
+    assert display.one_sd_.get_ydata() == [posterior.auc.mean()[simple]]
+    assert display.figure_ is display.ax_.figure
+    texts = [t.get_text() for t in display.ax_.get_legend().get_texts()]
+    assert texts[0] == "ridge: 95% interval"
+    assert texts[1] == f"chosen, P(best) {posterior.p_best[k]:.2f}"
+
+
+def test_two_numeric_parameters_are_a_map_with_contours():
+    grid = {NAME: CS, "logisticregression__intercept_scaling": [1.0, 2.0, 3.0]}
+    search = searched(grid)
+    display = SearchDisplay.from_search(search, X, Y, random_state=0)
+    drawn = np.asarray(display.map_.get_array())
+    assert drawn == pytest.approx(display.posterior.auc.mean())
+    assert display.contours_ is not None
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "linear")
+    assert display.line_ is None
+    # the outer contour holds the best with .95: what lies under its level is less
+    outer = display.contours_.levels[0]
+    p_best = display.posterior.p_best
+    assert p_best[p_best >= outer].sum() >= 0.95
+    assert p_best[p_best > outer].sum() < 0.95
+
+
+def test_categories_are_intervals():
+    search = searched({"logisticregression__class_weight": [None, "balanced"]})
+    display = SearchDisplay.from_search(search, X, Y, confidence_level=0.5)
+    texts = [t.get_text() for t in display.ax_.get_yticklabels()]
+    assert texts == ["class_weight=None", "class_weight=balanced"]
+    line, _, (bars,) = display.intervals_
+    mean = display.posterior.auc.mean()
+    assert line.get_xdata() == pytest.approx(mean)
+    low, high = display.posterior.auc.interval(0.5)
+    ends = np.array(bars.get_segments())[:, :, 0]
+    assert ends == pytest.approx(np.column_stack([low, high]))
+    assert display.one_sd_ is None
+
+
+def test_models_without_parameters_are_numbered():
+    models = [LogisticRegression(C=C).fit(X, Y) for C in (0.01, 1.0)]
+    posterior = search_posterior(models, X, Y, random_state=0)
+    display = posterior.plot()
+    texts = [t.get_text() for t in display.ax_.get_yticklabels()]
+    assert texts == ["0", "1"]
+
+
+def test_axes_of_the_caller_and_options():
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    posterior = search_posterior(searched({NAME: CS}), X, Y, random_state=0)
+    display = posterior.plot(ax, despine=True, name="a")
+    assert display.ax_ is ax
+    assert not ax.spines["top"].get_visible()
+    other = SearchDisplay(posterior, simplest=-np.arange(4), parameters=NAME).plot()
+    assert other.ax_ is not ax
+    k = posterior.simplest(-np.arange(4))
+    assert other.one_sd_.get_xdata() == [CS[k]]
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [
+        ([1e-3, 1e-2, 0.1], True),
+        ([1, 2, 4, 8], True),
+        ([1, 2, 3, 4], False),
+        ([0, 1, 100], False),
+        ([1, 10], False),
+    ],
+)
+def test_log_axis_where_it_is_one(values, log):
+    assert is_log(np.array(values, dtype=float)) is log
+
+
+def test_errors():
+    posterior = search_posterior(searched({NAME: CS}), X, Y)
+    with pytest.raises(ValueError, match="parameters must name one or two that all"):
+        SearchDisplay(posterior, parameters=["C"]).plot()
+    with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\)"):
+        posterior.plot(confidence_level=2)

@@ -1,0 +1,360 @@
+"""What a search knows: conjugate pairs, DeLong, simulated winners; what is compared."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+from skauc import (
+    NormalInverseWishart,
+    ResubstitutionSplit,
+    auc_difference_posterior,
+    auc_posterior,
+    cbauc_scorer,
+    compare_auc,
+    make_cbauc_scorer,
+    search_posterior,
+)
+from skauc.model_selection._candidate import Candidate, joint_aucs, luck
+from skauc.posterior._auc_posterior import AUCPosterior
+
+X, Y = make_classification(
+    80, 6, n_informative=3, n_redundant=0, flip_y=0.3, random_state=1
+)
+CS = [1e-3, 1e-2, 0.1, 1.0]
+PIPE = make_pipeline(StandardScaler(), LogisticRegression())
+GRID = {"logisticregression__C": CS}
+FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+pytestmark = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+
+
+@pytest.fixture(scope="module")
+def search():
+    return GridSearchCV(PIPE, GRID, **FREE).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def posterior(search):
+    return search_posterior(search, X, Y, random_state=0)
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_conjugate_pair_against_its_joint_posterior(n):
+    """Normal probits and the scores' correlation, against exact draws (section 7)."""
+    A, b = make_classification(n, 4, n_redundant=0, flip_y=0.3, random_state=3)
+    models = [
+        make_pipeline(PCA(4, svd_solver="full"), LogisticRegression(C=C)).fit(A, b)
+        for C in (1e-3, 1.0)
+    ]
+    prior = NormalInverseWishart(scale=np.eye(4), nu_neg=0.5, nu_pos=0.5, kappa=6)
+    got = search_posterior(models, A, b, prior=prior).difference(1, 0)
+    exact = auc_difference_posterior(models[1], models[0], A, b, prior=prior)
+    assert got.mean() == pytest.approx(exact.mean(), abs=0.1 * exact.std())
+    assert got.std() == pytest.approx(exact.std(), rel=0.15)
+    assert got.probability == pytest.approx(exact.probability, abs=0.04)
+
+
+def test_held_out_rows_have_delongs_difference():
+    A, b = make_classification(
+        400, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=2
+    )
+    models = [
+        make_pipeline(SelectKBest(k=k), LogisticRegression()).fit(A[:200], b[:200])
+        for k in (1, 3)
+    ]
+    rows = A[200:], b[200:]
+    said = compare_auc(rows[1], *(m.decision_function(rows[0]) for m in models))
+    got = search_posterior(models, *rows).difference(0, 1)
+    assert got.mean() == pytest.approx(said.difference, abs=0.005)
+    # Hanley and McNeil's spread of each, DeLong's correlation
+    low, high = said.confidence_interval(0.95)
+    assert got.std() == pytest.approx((high - low) / 3.92, rel=0.15)
+
+
+def test_the_winners_luck_is_taken_off():
+    """Simulated: equal models whose scores are the truth and known luck.
+
+    The winner is too high by the mean of the largest luck. A bootstrap about scores
+    that are spread by luck already takes off a part of that, never more.
+    """
+    rng = np.random.default_rng(0)
+    m, n, spread, truth = 5, 400, 0.2, 0.8
+    rows = rng.standard_normal((m, n))
+    rows -= rows.mean(axis=0)  # what all share is no luck
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    R = rows @ rows.T
+    noise = rng.multivariate_normal(np.zeros(m), spread**2 * R, size=300)
+    off, taken = [], []
+    for error in noise:
+        found = [
+            Candidate(
+                AUCPosterior.normal(truth + e, spread**2),
+                truth + e,
+                np.zeros(0),
+                spread * row,
+                0.0,
+                False,
+                spread,
+            )
+            for e, row in zip(error, rows, strict=True)
+        ]
+        joint = joint_aucs(found)
+        taken.append(joint.maximum_bias(luck(found), 400, 0))
+        off.append(error.max())
+    assert 0.5 * np.mean(off) < np.mean(taken) < np.mean(off)
+
+
+def test_joint_covariance_slowly():
+    """The formula of the module, entry by entry."""
+    rng = np.random.default_rng(1)
+    cells, rows = rng.normal(size=(3, 4)), rng.normal(size=(3, 9))
+    rows -= rows.mean(axis=1)[:, None]
+    shift, heard = np.array([0.1, 0.4, 0.2]), [True, True, False]
+    found = [
+        Candidate(
+            AUCPosterior.normal(0.5, 40.0),
+            0.3 * i,
+            cells[i],
+            rows[i],
+            shift[i],
+            heard[i],
+            0.0,
+        )
+        for i in range(3)
+    ]
+    joint = joint_aucs(found)
+    rho = np.corrcoef(rows)
+    c = np.array([-0.15, 0.15, 0.0])  # about the mean of those that were heard
+    for i in range(3):
+        for j in range(3):
+            expected = cells[i] @ cells[j] + c[i] * c[j]
+            expected += np.sqrt(rows[i] @ rows[i] * (rows[j] @ rows[j])) * rho[i, j]
+            expected += 0.15**2 * (i == j == 2)
+            level = joint.covariance[0, 0] - (
+                cells[0] @ cells[0] + rows[0] @ rows[0] + c[0] ** 2
+            )
+            assert joint.covariance[i, j] - level == pytest.approx(expected, rel=1e-9)
+    assert np.diag(joint.covariance).mean() == pytest.approx(40, rel=1e-9)
+    level = 0.5 * np.sqrt(41)  # of Z, whose AUC has the mean Φ(.5)
+    assert joint.mean == pytest.approx(level + np.array([-0.3, 0, 0.3]), rel=1e-9)
+
+
+# Laws ---------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_a_search(search, posterior):
+    assert posterior.p_best.shape == posterior.expected_loss.shape == (4,)
+    assert posterior.p_best.sum() == pytest.approx(1, rel=1e-12)
+    assert (posterior.expected_loss >= 0).all()
+    assert posterior.selected_index == search.best_index_
+    assert posterior.row.tolist() == [0, 1, 2, 3]
+    assert posterior.score == pytest.approx(search.cv_results_["mean_test_score"])
+    ranks = posterior.joint.mean.argsort()
+    assert ranks.tolist() == posterior.score.argsort().tolist()
+    model = PIPE.set_params(logisticregression__C=CS[2]).fit(X, Y)
+    own = auc_posterior(model, X, Y, rows="training")
+    assert posterior.auc[2].mean() == pytest.approx(own.mean(), rel=1e-9)
+    assert posterior.auc.std()[2] == pytest.approx(own.std(), rel=1e-9)
+    low, high = posterior.auc.interval(0.9)
+    assert (low[2], high[2]) == pytest.approx(own.interval(0.9), rel=1e-6)
+
+
+def test_the_selected_is_corrected_downwards(posterior):
+    own = posterior.auc[posterior.selected_index]
+    bias = own.mean() - posterior.selected.mean()
+    assert 0 < bias < own.std()
+    assert posterior.bias_of_best_score == pytest.approx(bias, rel=1e-12)
+    assert posterior.selected.interval(0.95)[0] < own.interval(0.95)[0]
+    assert posterior.selected.second_source == own.second_source
+    assert posterior.selected.leave_pair_out == own.leave_pair_out
+
+
+def test_one_candidate_has_no_luck():
+    model = PIPE.fit(X, Y)
+    got = search_posterior([model], X, Y)
+    assert got.p_best.tolist() == [1.0]
+    assert got.expected_loss.tolist() == [0.0]
+    assert got.bias_of_best_score == 0
+    assert got.selected == got.auc[0]
+
+
+@pytest.mark.parametrize("make", [GridSearchCV, RandomizedSearchCV])
+def test_whatever_folds_and_scores_the_search_took(make, posterior):
+    options = {"n_iter": 4, "random_state": 0} if make is RandomizedSearchCV else {}
+    search = make(PIPE, GRID, scoring="roc_auc", cv=3, **options).fit(X, Y)
+    got = search_posterior(search, X, Y, random_state=0)
+    order = [CS.index(p["logisticregression__C"]) for p in got.params]
+    assert got.auc.mean() == pytest.approx(posterior.auc.mean()[order], rel=1e-9)
+    assert got.score == pytest.approx(search.cv_results_["mean_test_score"])
+    assert got.selected_index == search.best_index_
+
+
+def test_only_the_last_iteration_of_halving_is_compared():
+    search = HalvingGridSearchCV(
+        PIPE, GRID, cv=2, scoring="roc_auc", factor=2, random_state=0
+    ).fit(X, Y)
+    results = search.cv_results_
+    got = search_posterior(search, X, Y, random_state=0)
+    last = np.flatnonzero(results["iter"] == results["iter"].max())
+    assert got.row.tolist() == last.tolist()
+    assert len(last) < len(results["iter"])
+    assert got.row[got.selected_index] == search.best_index_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_candidates_without_a_score_are_left_out():
+    grid = {"logisticregression__C": [-1.0, 0.1, 1.0]}
+    search = GridSearchCV(PIPE, grid, **FREE).fit(X, Y)
+    got = search_posterior(search, X, Y)
+    assert got.row.tolist() == [1, 2]
+    assert got.row[got.selected_index] == search.best_index_
+
+
+def test_several_scores_and_no_refit():
+    scoring = make_cbauc_scorer(output="dict")
+    search = GridSearchCV(
+        PIPE, GRID, scoring=scoring, cv=ResubstitutionSplit(), refit=False
+    )
+    got = search_posterior(search.fit(X, Y), X, Y)
+    assert got.score == pytest.approx(search.cv_results_["mean_test_auc"])
+    assert got.selected_index == int(np.argmax(got.joint.mean))
+
+
+def test_equal_candidates_share():
+    grid = {"logisticregression__C": [1e-2, 1.0, 1.0]}
+    search = GridSearchCV(PIPE, grid, **FREE).fit(X, Y)
+    got = search_posterior(search, X, Y, random_state=1)
+    assert got.p_best[1] == got.p_best[2]
+    assert got.difference(1, 2).probability == 0.5
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [PolynomialFeatures(2, include_bias=False), StandardScaler()],
+        [SelectKBest(k=2)],
+        [PCA(3)],
+    ],
+)
+def test_other_preprocessing_is_one_data_set(steps):
+    other = make_pipeline(*steps, LogisticRegression())
+    models = [model.fit(X, Y) for model in (PIPE, other)]
+    got = search_posterior(models, X, Y, random_state=0)
+    assert np.linalg.eigvalsh(got.joint.covariance).min() > -1e-12
+    assert 0 < got.difference(0, 1).std() < 0.3
+    assert got.p_best.sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_jobs_and_seeds(search, posterior):
+    again = search_posterior(search, X, Y, random_state=0, n_jobs=2)
+    assert again == posterior
+    assert pickle.loads(pickle.dumps(posterior)) == posterior
+    assert hash(again) == hash(posterior)
+    other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
+    assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
+
+
+def test_a_model_that_ranks_nothing_is_a_half():
+    flat = PIPE.set_params(logisticregression__C=1.0).fit(X, Y)
+    none = pickle.loads(pickle.dumps(flat))
+    none[-1].coef_[:] = 0
+    with pytest.warns(UserWarning, match="undefined"):
+        got = search_posterior([flat, none], X, Y, random_state=0)
+    assert got.auc.mean()[1] == 0.5
+    assert got.selected_index == 0
+
+
+# Simplest, tables, pictures -----------------------------------------------------------
+
+
+def test_simplest(posterior):
+    assert posterior.simplest(np.arange(4), within=1e9) == 0
+    assert posterior.simplest(-np.arange(4), within=1e9) == 3
+    assert posterior.simplest(np.arange(4), within=0) == posterior.selected_index
+    by_name = posterior.simplest("logisticregression__C", within=1.0)
+    assert by_name == posterior.simplest(CS)
+    assert posterior.simplest("-logisticregression__C", within=1e9) == 3
+    near = posterior.joint.within(1.0)
+    assert near[by_name]
+    assert not near[:by_name].any()
+    # of equally simple ones the better
+    assert posterior.simplest(np.zeros(4)) == posterior.selected_index
+
+
+def test_frame(search, posterior):
+    frame = posterior.to_frame(0.9)
+    assert frame.index.tolist() == posterior.row.tolist()
+    assert frame["param_logisticregression__C"].tolist() == CS
+    assert frame["selected"].to_numpy().nonzero()[0].tolist() == [search.best_index_]
+    assert frame["p_best"].to_numpy() == pytest.approx(posterior.p_best)
+    low, high = posterior.auc.interval(0.9)
+    assert frame[["low", "high"]].to_numpy().T == pytest.approx(np.array([low, high]))
+    table = search_posterior([PIPE.fit(X, Y)], X, Y).to_frame()
+    assert "mean_test_score" not in table
+
+
+def test_text(posterior):
+    assert repr(posterior).startswith("SearchPosterior(4 candidates, selected={'log")
+
+
+# Errors -------------------------------------------------------------------------------
+
+
+class Flat(ClassifierMixin, BaseEstimator):
+    """No linear model."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: (PIPE, X, Y), TypeError, "search must be a fitted search or a list"),
+        (lambda: ([], X, Y), ValueError, "search must hold at least one fitted model"),
+        (lambda: (GridSearchCV(PIPE, GRID), X, Y), NotFittedError, "not fitted"),
+        (lambda: ([Flat().fit(X, Y)], X, Y), TypeError, "Flat"),
+        (lambda: ([SVC().fit(X, Y)], X, Y), TypeError, "SVC"),
+        (lambda: ([PIPE.fit(X, Y)], X, np.zeros(80)), ValueError, "y_true"),
+        (lambda: ([PIPE.fit(X, Y)], X[:70], Y), ValueError, "inconsistent numbers"),
+        (lambda: ([PIPE.fit(X, Y)], X, np.arange(80) % 3), ValueError, "y_true"),
+    ],
+)
+def test_what_is_no_search(make, error, text):
+    with pytest.raises(error, match=text):
+        search_posterior(*make())
+
+
+def test_wrong_options(search, posterior):
+    with pytest.raises(ValueError, match="n_draws must be a whole number >= 1, got 0"):
+        search_posterior(search, X, Y, n_draws=0)
+    with pytest.raises(ValueError, match="prior must be 'adaptive', 'paper'"):
+        search_posterior(search, X, Y, prior="flat")
+    with pytest.raises(ValueError, match="random_state must be a seed >= 0"):
+        search_posterior(search, X, Y, random_state="a")
+    with pytest.raises(ValueError, match="order must name a parameter of all"):
+        posterior.simplest("C")
+    with pytest.raises(ValueError, match="order must hold a number for each of 4"):
+        posterior.simplest([1, 2])
+    with pytest.raises(ValueError, match="within must be >= 0, got -1"):
+        posterior.simplest(CS, within=-1)

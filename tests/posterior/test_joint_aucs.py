@@ -1,0 +1,145 @@
+"""Many AUCs at once: quadrature of independent ones, laws of what cancels, ties."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr, ndtri
+from scipy.stats import multivariate_normal, norm
+
+from skauc.posterior._joint_aucs import JointAUCs, root_of
+
+M = np.array([0.8, 1.0, 1.1])
+S = np.array([0.3, 0.1, 0.2])
+INDEPENDENT = JointAUCs(M, np.diag(S**2))
+DRAWS = 200_000  # Monte Carlo error of a probability .001
+
+
+# Oracle -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("common", [0.0, 0.5])
+def test_probability_of_being_the_best_by_quadrature(common):
+    """``∫ f_i Π F_j``; an error that all share changes nothing."""
+
+    def share(z, i):
+        others = [norm.cdf(z, M[j], S[j]) for j in range(3) if j != i]
+        return norm.pdf(z, M[i], S[i]) * np.prod(others)
+
+    expected = [quad(share, -1, 3, args=(i,))[0] for i in range(3)]
+    got, _ = JointAUCs(M, np.diag(S**2) + common).best(DRAWS, 0)
+    assert got == pytest.approx(expected, abs=0.005)
+
+
+def test_expected_loss_by_quadrature():
+    """``E max = 1 − ∫ Π F``, of the AUCs on [0, 1]."""
+
+    def below(x):
+        return np.prod(norm.cdf(ndtri(x), M, S))
+
+    largest = 1 - quad(below, 0, 1)[0]
+    each = ndtr(M / np.sqrt(1 + S**2))
+    assert INDEPENDENT.best(DRAWS, 0)[1] == pytest.approx(largest - each, abs=5e-4)
+
+
+def test_difference_by_the_bivariate_normal():
+    covariance = np.array([[0.09, 0.05], [0.05, 0.04]])
+    joint = JointAUCs(np.array([0.5, 0.8]), covariance)
+    # E Φ(Z_a)Φ(Z_b) is a bivariate normal probability with unit variances added
+    both = multivariate_normal([0, 0], covariance + np.eye(2)).cdf([0.5, 0.8])
+    square = [
+        multivariate_normal([0, 0], np.full((2, 2), v) + np.eye(2)).cdf([m, m])
+        for m, v in zip(joint.mean, np.diag(covariance), strict=True)
+    ]
+    mean = ndtr(joint.mean / np.sqrt(1 + np.diag(covariance)))
+    got = joint.difference(0, 1)
+    assert got.mean() == pytest.approx(mean[0] - mean[1], abs=1e-4)
+    expected = sum(square) - 2 * both - (mean[0] - mean[1]) ** 2
+    assert got.var() == pytest.approx(expected, rel=0.01)
+    assert got.probability == pytest.approx(ndtr(-0.3 / np.sqrt(0.03)), rel=1e-12)
+
+
+def test_winner_of_equal_noisy_scores():
+    """``E max`` of k standard normals: 1/√π for two, 3/(2√π) for three."""
+    for k, expected in ((2, 1 / np.sqrt(np.pi)), (3, 1.5 / np.sqrt(np.pi))):
+        joint = JointAUCs(np.zeros(k), np.eye(k))
+        got = joint.maximum_bias(0.04 * np.eye(k), DRAWS, 0)
+        assert got == pytest.approx(0.2 * expected, rel=0.02)
+
+
+# Laws ---------------------------------------------------------------------------------
+
+
+def test_noise_that_all_share_flatters_nobody():
+    assert INDEPENDENT.maximum_bias(np.ones((3, 3)), 100, 0) < 1e-12
+
+
+def test_far_winner_owes_nothing_to_luck():
+    joint = JointAUCs(np.array([0.0, 3.0]), np.eye(2))
+    assert joint.maximum_bias(0.01 * np.eye(2), 10_000, 0) < 1e-3
+
+
+def test_one_model_twice_shares_its_win():
+    twice = np.array([0, 1, 2, 2])
+    joint = JointAUCs(M[twice], np.diag(S**2)[np.ix_(twice, twice)])
+    p_best, loss = joint.best(20_000, 1)
+    assert p_best[2] == p_best[3]
+    assert p_best.sum() == pytest.approx(1, rel=1e-12)
+    once = INDEPENDENT.best(20_000, 1)[0][2]
+    assert p_best[2] + p_best[3] == pytest.approx(once, abs=0.02)
+    assert loss[2] == pytest.approx(loss[3], abs=1e-6)
+    gap = joint.difference(2, 3)
+    assert gap.probability == 0.5
+    assert gap.std() < 1e-6
+
+
+def test_deviation_of_a_difference():
+    covariance = np.array([[0.09, 0.05], [0.05, 0.04]])
+    joint = JointAUCs(np.zeros(2), covariance + 7)
+    assert joint.deviation_from(1) == pytest.approx([np.sqrt(0.03), 0], rel=1e-9)
+
+
+def test_within_deviations_of_the_difference():
+    joint = JointAUCs(np.array([0.0, 0.5, 1.0]), np.diag([0.25, 0.16, 0.09]) + 1)
+    # 1/√.34 = 1.71, .5/√.25 = 1: the difference counts, not the single spread
+    assert joint.within(1.0 + 1e-9).tolist() == [False, True, True]
+    assert joint.within(0.99).tolist() == [False, False, True]
+    assert joint.within(1.72).all()
+
+
+def test_root():
+    a = np.random.default_rng(0).normal(size=(4, 2))
+    root = root_of(a @ a.T)
+    assert root @ root.T == pytest.approx(a @ a.T, abs=1e-12)
+
+
+def test_draws_in_blocks_are_all_drawn(monkeypatch):
+    monkeypatch.setattr("skauc.posterior._joint_aucs._BLOCK", 30)
+    p_best, loss = INDEPENDENT.best(25, 0)
+    assert p_best.sum() == pytest.approx(1, rel=1e-12)
+    assert (loss >= 0).all()
+
+
+def test_no_uncertainty():
+    joint = JointAUCs(np.array([0.0, 1.0]), np.zeros((2, 2)))
+    assert joint.best(10, 0)[0].tolist() == [0, 1]
+    assert joint.difference(0, 1).probability == 0
+    assert joint.difference(-1, 0).probability == 1
+
+
+# Errors -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: INDEPENDENT.difference(3, 0), r"i must lie in \[-3, 2\], got 3"),
+        (lambda: INDEPENDENT.difference(0, 0.5), "j must be an integer, got 0.5"),
+        (
+            lambda: INDEPENDENT.difference(0, 1, n_draws=0),
+            "n_draws must be a whole number >= 1, got 0",
+        ),
+    ],
+)
+def test_errors(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
