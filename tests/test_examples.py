@@ -107,6 +107,17 @@ def naive_makes_a_triumph_of_noise(out):
     assert all(int(k) >= 0.9 * int(n) for k, n in inside)
 
 
+def what_is_said_holds_on_the_other_patients(out):
+    chosen, other = numbers(out, "AUC ")[-2:]
+    mean, low, high, taken = chosen
+    assert low < other[0] < high
+    assert 0 <= taken < mean - low
+    ((expected, lost),) = numbers(out, "AUC lost:")
+    assert abs(expected - lost) < 0.03
+    ((_, simple),) = numbers(out, "one-SD rule: C =")
+    assert simple > other[0] - 0.02
+
+
 FACTS = {
     "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
     "plot_2_what_the_posterior_believes": paper_takes_noise_for_signal,
@@ -117,6 +128,7 @@ FACTS = {
     "plot_7_irls_and_separation": separation_is_named_where_it_is,
     "plot_8_large_data_streamed": merged_is_streamed,
     "plot_9_selection_inside_the_pipeline": naive_makes_a_triumph_of_noise,
+    "plot_10_what_a_search_knows": what_is_said_holds_on_the_other_patients,
 }
 
 

@@ -107,5 +107,6 @@ K = 10             K = 5: −.12 in probits at 60 × 60 rows of sonar
 
     _spectrum ← _cross_validated ← _mixture ┐
     _slab, _join ───────────────────────────┴─ _null ← _reference ← _learnt ← _prior
-    _cache ───────────────────────────────────────────────────────────┘
+    _cache ───────────────────────────────────────────────────────────┤
+                                                                   _beliefs
 """

@@ -204,6 +204,7 @@ class SearchDisplay:
             x, y, c=self.posterior.auc.mean(), cmap="cividis", marker="s", s=80
         )
         self.figure_.colorbar(self.map_, ax=self.ax_, label="AUC")
+        self.ax_.use_sticky_edges = False  # contours would cut the outer marks in half
         columns, rows = np.unique(x), np.unique(y)
         share = np.zeros((len(rows), len(columns)))
         place = np.searchsorted(rows, y), np.searchsorted(columns, x)

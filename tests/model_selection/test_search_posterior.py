@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -21,6 +23,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
 from skauc import (
+    AdaptivePrior,
     NormalInverseWishart,
     ResubstitutionSplit,
     auc_difference_posterior,
@@ -30,7 +33,9 @@ from skauc import (
     make_cbauc_scorer,
     search_posterior,
 )
-from skauc.model_selection._candidate import Candidate, joint_aucs, luck
+from skauc.model_selection._candidate import Candidate, candidate, joint_aucs, luck
+from skauc.model_selection._linear_model import open_two_classes
+from skauc.model_selection._model_posterior import model_posterior
 from skauc.posterior._auc_posterior import AUCPosterior
 
 X, Y = make_classification(
@@ -155,6 +160,47 @@ def test_joint_covariance_slowly():
     assert np.diag(joint.covariance).mean() == pytest.approx(40, rel=1e-9)
     level = 0.5 * np.sqrt(41)  # of Z, whose AUC has the mean Φ(.5)
     assert joint.mean == pytest.approx(level + np.array([-0.3, 0, 0.3]), rel=1e-9)
+
+
+@pytest.mark.parametrize(("refits", "share"), [(None, 0.5), (5, 0.125)])
+def test_what_a_candidate_is_made_of(refits, share):
+    """c = w_c (z − m) and luck = w_c² s_b, from their definitions."""
+    prior = AdaptivePrior(refits=refits)
+    model = PIPE.set_params(logisticregression__C=0.1).fit(X, Y)
+    asked = model_posterior(
+        open_two_classes(model, X),
+        Y,
+        prior=prior,
+        covariance="common",
+        sample_weight=None,
+        pos_label=None,
+        rows="training",
+        whole=(model, X, Y),
+    )
+    got, n = candidate(asked), len(Y)
+    z = ndtri((got.posterior.leave_pair_out * n + 0.5) / (n + 1))
+    m = asked.projection.model_alone().mean_probit()
+    assert got.shift == pytest.approx(share * (z - m), rel=1e-9)
+    assert got.choice == pytest.approx(m + share * (z - m), rel=1e-9)
+    A = ndtr(got.posterior.probit_moments()[0])
+    pos, neg = Y.sum(), n - Y.sum()
+    # Hanley and McNeil (1982), the mean of both orders of the classes
+    square = [
+        a * (1 - a)
+        + (one - 1) * (a / (2 - a) - a**2)
+        + (two - 1) * (2 * a**2 / (1 + a) - a**2)
+        for a, one, two in ((A, pos, neg), (1 - A, pos, neg))
+    ]
+    s_b = np.sqrt(np.mean(square) / (pos * neg)) / norm.pdf(ndtri(A))
+    assert got.luck == pytest.approx(share**2 * s_b, rel=1e-9)
+    # the scores' deviations from their class means, and nothing else, are its rows
+    score = model.decision_function(X)
+    for c in (0, 1):
+        score[Y == c] -= score[Y == c].mean()
+    assert np.corrcoef(got.rows, score)[0, 1] == pytest.approx(1, rel=1e-9)
+    total = got.cells @ got.cells + got.rows @ got.rows
+    alone = asked.projection.model_alone().probit_moments()[1] / 4
+    assert total == pytest.approx(alone, rel=0.02)
 
 
 # Laws ---------------------------------------------------------------------------------

@@ -1,0 +1,58 @@
+"""What a search says of itself: the summaries of known runs, and a small run."""
+
+import numpy as np
+import pytest
+import search
+from results_table import read_table
+
+RUN = {
+    "truth": [0.8, 0.9, 0.9],
+    "p_best": [0.05, 0.15, 0.8],
+    "mean": [0.8, 0.8, 0.9],
+    "expected_loss": 0.06,
+    "selected": 0,
+    "corrected": [0.82, 0.7, 0.9],
+    "naive": [0.85, 0.81, 0.9],
+    "rule": [1, 0],
+    "folds": [[0.7, 0.8, 0.9], [0.9, 0.9, 0.9]],
+    "seconds": [2.0, 1.0],
+}
+
+
+def test_calibration_of_known_runs():
+    row = search.calibration("any", [RUN, RUN | {"expected_loss": 0.1}])
+    assert row["ratio"] == pytest.approx(0.8)
+    assert row["ratio SE"] == pytest.approx(np.std([-0.02, 0.02]) / np.sqrt(2) / 0.1)
+    assert (row["covers"], row["covers uncorrected"]) == (1, 0)
+    assert row["too high"] == pytest.approx(0.02)
+    assert row["too high uncorrected"] == pytest.approx(0.05)
+    assert row["too high, all candidates"] == pytest.approx(-0.1 / 3)
+    assert row["covers 5-fold CV"] == 1
+    assert row["posterior / search"] == 0.5
+
+
+def test_reliability_of_a_known_run():
+    rows = {row["P(best)"]: row for row in search.reliability([RUN])}
+    assert rows["[0.1, 0.2)"]["share"] == 0.5  # two best share
+    assert rows["[0.7, 1)"]["share"] == 0.5
+    assert rows["[0.05, 0.1)"]["share"] == 0
+
+
+def test_rules_of_a_known_run():
+    rows = {row["rule"]: row for row in search.rules("any", [RUN, RUN])}
+    assert rows["within 1 SD"]["AUC lost"] == 0
+    assert rows["within 0.5 SD"]["AUC lost"] == pytest.approx(0.1)
+    assert rows["within 1 SD"]["place in the grid"] == 0.5
+    # folds: means .8, .85, .9, the best without spread
+    assert rows["5-fold, one SE"]["place in the grid"] == 1
+
+
+def test_small_run(tmp_path):
+    search.main(["--fast", "--out", str(tmp_path)])
+    rows = {row["search"]: row for row in read_table(tmp_path / "search.csv")}
+    assert set(rows) == {*search.SEARCHES, "all"}
+    assert int(rows["all"]["problems"]) == 6
+    assert len(read_table(tmp_path / "search_rules.csv")) == 10
+    shares = read_table(tmp_path / "search_reliability.csv")
+    assert sum(int(row["candidates"]) for row in shares) > 50
+    assert (tmp_path / "search.png").exists()
