@@ -1174,13 +1174,14 @@ def check_search_display(search, X, y, found, level):
     simplest=rarely(st.sampled_from(["smallest", "largest"]), things),
     allowed=rarely(st.sampled_from([0, 1.0, np.inf]), things),
     values=rarely(st.just([1, 2, 3]), scores(3)),
-    split=st.lists(column(3), min_size=1, max_size=3),
+    split=st.lists(column(3), min_size=2, max_size=3),
 )
 def test_one_sd_rule(name, simplest, allowed, values, split):
     rule = ask(skauc.one_sd_rule, name, simplest, within=allowed)
     if rule is None or not hasattr(values, "__len__") or len(values) != 3:
         return
     found = {f"split{k}_test_score": np.asarray(v) for k, v in enumerate(split)}
+    found["mean_test_score"] = np.asarray(split[0])
     found["params"] = [{"C": value} for value in values]
     row = ask(rule, found, names=["parameter", "cv_results", "C"])
     assert row is None or row in (0, 1, 2)

@@ -9,6 +9,7 @@ import numpy as np
 from .._validation import check_number, check_option
 from ..statistics._numbers import as_numbers
 from ._candidate import contrast_names
+from ._warnings import warn_of
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,13 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     ------
     ValueError
         If an option is not known; when called, if the search does not try the
-        parameter, or has neither of the scores of the notes.
+        parameter, or has several scores of another kind.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called on one score without folds, in which no difference is to be seen:
+        the largest is taken.
 
     Notes
     -----
@@ -137,10 +144,7 @@ def _scores(results):
     folds = [f"split{k}_test_score" for k in range(len(results))]
     split = [results[name] for name in folds if name in results]
     if len(split) < 2:
-        raise ValueError(
-            "cv_results must hold how candidates differ, got one score of each: take "
-            'scoring=make_cbauc_scorer(output="dict")'
-        )
+        return _one_score(results)
     split = np.column_stack(split).astype(float)
     K = split.shape[1]
 
@@ -149,3 +153,19 @@ def _scores(results):
         return np.sqrt((1 / K + 1 / (K - 1)) * spread)
 
     return split.mean(axis=1), of_folds
+
+
+def _one_score(results):
+    """A single score without folds, in which no difference is to be seen."""
+    names = [name for name in results if name.startswith("mean_test_")]
+    if len(names) != 1:
+        raise ValueError(
+            "cv_results must hold one score or those of make_cbauc_scorer(output="
+            f'"dict"), got {names}'
+        )
+    warn_of(
+        "one score a candidate does not say how much they differ, so that the largest "
+        'is taken: one_sd_rule needs scoring=make_cbauc_scorer(output="dict")'
+    )
+    score = np.asarray(results[names[0]], dtype=float)
+    return score, lambda best: np.zeros(len(score))

@@ -263,8 +263,9 @@ def search_posterior(
     shrunk. With e normal of standard deviation ``w_c² s_b``, s_b that of the AUC of
     rows left out, correlated as the candidates' scores are, the posterior is moved
     down by ``E e_k, k = argmax(m + e)``, and its variance grows by the square of that.
-    Of held-out rows e has the whole standard deviation. Fit parameters of the search
-    (weights) are not known to the refits.
+    Of held-out rows e has the whole standard deviation. What the ``best_score_`` of a
+    search over folds is too high by says :func:`best_score_bias`. Fit parameters of
+    the search (weights) are not known to the refits.
 
     O(m²) memory for m candidates, and O(m n + m cells).
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import (
     ResubstitutionSplit,
+    UntrustedAUCWarning,
     auc_posterior,
     cbauc_scorer,
     make_cbauc_scorer,
@@ -164,8 +165,16 @@ def test_one_score_has_no_differences():
     search = GridSearchCV(
         PIPE, GRID, scoring=cbauc_scorer, cv=ResubstitutionSplit(), refit=RULE
     )
-    with pytest.raises(ValueError, match='take scoring=make_cbauc_scorer\\(output="di'):
+    with pytest.warns(UntrustedAUCWarning, match="so that the largest is taken"):
         search.fit(X, Y)
+    assert search.best_index_ == np.argmax(search.cv_results_["mean_test_score"])
+
+
+def test_several_other_scores():
+    found = {"mean_test_a": [0.5], "mean_test_b": [0.5], "params": [{"C": 1}]}
+    text = r"one score or those of make_cbauc_scorer\(output=\"dict\"\), got \['mean"
+    with pytest.raises(ValueError, match=text):
+        one_sd_rule("C")(found)
 
 
 @pytest.mark.parametrize(
