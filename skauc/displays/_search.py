@@ -141,7 +141,7 @@ class SearchDisplay:
             self._draw_line(values[0], name, confidence_level)
             self.ax_.set(xlabel=names[0], ylabel="AUC")
             x, y = values[0], self.posterior.auc.mean()
-        elif numeric and len(names) == 2 and _is_grid(*values):
+        elif numeric and len(names) == 2:
             self._draw_map(*values)
             self.ax_.set(xlabel=names[0], ylabel=names[1])
             x, y = values
@@ -204,6 +204,8 @@ class SearchDisplay:
             x, y, c=self.posterior.auc.mean(), cmap="cividis", marker="s", s=80
         )
         self.figure_.colorbar(self.map_, ax=self.ax_, label="AUC")
+        if not _is_grid(x, y):  # of scattered candidates P(best) is no surface
+            return
         self.ax_.use_sticky_edges = False  # contours would cut the outer marks in half
         columns, rows = np.unique(x), np.unique(y)
         share = np.zeros((len(rows), len(columns)))

@@ -40,6 +40,7 @@ from ..statistics._ranks import placements
 from ._model_posterior import ModelPosterior
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
+_BLOCK = 2**14  # rows whose directions are drawn at once: 4 MB
 _FLAT = 4.0  # probits beyond which V/φ² grows without telling more, as in the join
 
 
@@ -79,10 +80,10 @@ class Candidate:
         the same for all candidates (Johnson & Lindenstrauss 1984): a distance is right
         to ``1/√(2(size − 1))`` of itself.
         """
-        rng = np.random.default_rng(0)
-        out = np.zeros(size - 1)
+        rng, out = np.random.default_rng(0), np.zeros(size - 1)
         for part in (self.rows, self.cells):
-            out += rng.standard_normal((size - 1, len(part))) @ part
+            for block in np.array_split(part, len(part) // _BLOCK + 1):
+                out += block @ rng.standard_normal((len(block), size - 1))
         return np.append(self.shift, out / np.sqrt(size - 1))
 
 

@@ -75,6 +75,15 @@ def test_two_numeric_parameters_are_a_map_with_contours():
     assert p_best[p_best > outer].sum() < 0.95
 
 
+def test_scattered_candidates_have_no_contours():
+    name = "logisticregression__intercept_scaling"
+    grid = [{NAME: [C], name: [s]} for C, s in ((0.01, 1.0), (0.1, 3.0), (1.0, 2.0))]
+    display = SearchDisplay.from_search(searched(grid), X, Y)
+    assert display.contours_ is None
+    places = np.asarray(display.map_.get_offsets())
+    assert places.tolist() == [[0.01, 1.0], [0.1, 3.0], [1.0, 2.0]]
+
+
 def test_categories_are_intervals():
     search = searched({"logisticregression__class_weight": [None, "balanced"]})
     display = SearchDisplay.from_search(search, X, Y, confidence_level=0.5)

@@ -94,6 +94,15 @@ def test_sketch_keeps_distances():
     assert ratio.std() == pytest.approx(1 / np.sqrt(62), rel=0.35)
 
 
+def test_sketch_of_many_rows_in_blocks(monkeypatch):
+    law, rows = AUCPosterior.normal(0.5, 0.04), np.arange(50.0)
+    many = Candidate(law, 0.5, np.zeros(0), rows, 0.3, True, 0.0)
+    whole = many.sketch(8)
+    monkeypatch.setattr("skauc.model_selection._candidate._BLOCK", 7)
+    assert many.sketch(8) == pytest.approx(whole, rel=1e-12)
+    assert whole[0] == 0.3
+
+
 def test_sketch_of_a_search_is_its_joint_posterior():
     search = GridSearchCV(
         PIPE, GRID, scoring=DICT, cv=ResubstitutionSplit(), refit="choice"
