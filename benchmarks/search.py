@@ -1,8 +1,9 @@
 """What a search says of itself, against the truth.
 
-    python benchmarks/search.py [--fast] [--out DIR] [--seeds 1000 1030]
+    python benchmarks/search.py [--fast] [--data-dir DIR] [--seeds 1000 1030]
 
-Simulated problems of the panel, whose truth is known. On each of them three searches
+Problems of the panel, simulated, whose truth is known, and real with P < n, where the
+AUC of the other rows stands for it. On each of them three searches
 (``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``), over values of C, numbers
 of selected features, and 26 candidates of four families, and what ``search_posterior``
 says of each. Beside it 5-fold cross-validation of the same candidates. Writes
@@ -41,7 +42,10 @@ from sklearn.pipeline import Pipeline
 
 from skauc import ResubstitutionSplit, cbauc_scorer, clear_cache, search_posterior
 
-GROUPS = ("sim Gaussian", "sim other", "few signals")
+GROUPS = {
+    "simulated": ("sim Gaussian", "sim other", "few signals"),
+    "real": ("real P < .3 n", "real P < n"),
+}
 SEARCHES = {
     "C": ("l2",),
     "SelectKBest": ("kbest",),
@@ -54,9 +58,11 @@ TIE = 1e-4
 Z95 = 1.959964
 
 
-def run(group, name, seed):
+def run(group, name, seed, data_dir):
     """One search: what it says, what is true, and what five folds say."""
-    problem = make(group, "kbest", seed, None)
+    problem = make(group, "kbest", seed, data_dir and Path(data_dir))
+    if problem is None:
+        return None
     X, y = problem.X, problem.y.astype(int)
     families = [Family(f, *X.shape, seed) for f in SEARCHES[name]]
     models = [model for family in families for model in family.candidates()]
@@ -77,7 +83,7 @@ def run(group, name, seed):
         asked = process_time() - start
         fitted = [model.fit(X, y) for model in models]
     W = np.array([coefficients(model) for model in fitted]).T
-    truth, _ = problem.truth(W)
+    truth, variance = problem.truth(W)
     folds = five_folds(families, X, problem.y, seed)
     k = posterior.selected_index
     low, high = posterior.auc[k].interval(0.95)
@@ -85,6 +91,7 @@ def run(group, name, seed):
     rule = [posterior.simplest(grid, within=sd) for sd in WITHIN]
     return {
         "truth": truth.tolist(),
+        "truth_sd": np.sqrt(variance).tolist(),
         "p_best": posterior.p_best.tolist(),
         "mean": posterior.auc.mean().tolist(),
         "expected_loss": float(posterior.expected_loss[k]),
@@ -118,7 +125,7 @@ def one_se(folds):
     return best, int(np.flatnonzero(mean >= mean[best] - error)[0]), error
 
 
-def calibration(name, runs):
+def calibration(data, name, runs):
     """Row of ``search.csv``."""
     truth = [np.array(r["truth"]) for r in runs]
     k = [r["selected"] for r in runs]
@@ -127,10 +134,15 @@ def calibration(name, runs):
     own = np.array([t[i] for t, i in zip(truth, k, strict=True)])
     real = lost.mean() or np.nan  # nothing was lost: there is no ratio
     ratio = said.mean() / real
+    unknown = Z95 * np.array([r["truth_sd"][i] for r, i in zip(runs, k, strict=True)])
+
+    def wider(limit, mean):  # by what the truth is unsure of
+        return mean + np.sign(limit - mean) * np.hypot(limit - mean, unknown)
+
     covers, bias, error = {}, {}, {}
     for what in ("corrected", "naive"):
         mean, low, high = np.array([r[what] for r in runs]).T
-        covers[what] = np.mean((low <= own) & (own <= high))
+        covers[what] = np.mean((wider(low, mean) <= own) & (own <= wider(high, mean)))
         bias[what], error[what] = np.mean(mean - own), np.mean(np.abs(mean - own))
     all_bias = np.mean(
         [np.mean(r["mean"] - t) for r, t in zip(runs, truth, strict=True)]
@@ -139,10 +151,12 @@ def calibration(name, runs):
     for r, t in zip(runs, truth, strict=True):
         folds = np.array(r["folds"])
         best, _, se = one_se(folds)
-        of_cv.append(abs(folds[:, best].mean() - t[best]) <= Z95 * se)
+        half = Z95 * np.hypot(se, r["truth_sd"][best])
+        of_cv.append(abs(folds[:, best].mean() - t[best]) <= half)
         cv_error.append(abs(folds[:, best].mean() - t[best]))
     seconds = np.array([r["seconds"] for r in runs])
     return {
+        "data": data,
         "search": name,
         "problems": len(runs),
         "expected loss": said.mean(),
@@ -162,7 +176,7 @@ def calibration(name, runs):
     }
 
 
-def reliability(runs):
+def reliability(data, runs):
     """Rows of ``search_reliability.csv`` over all searches."""
     said, share, problem = [], [], []
     for number, r in enumerate(runs):
@@ -182,6 +196,7 @@ def reliability(runs):
         sums = np.bincount(problem[mine], rest)
         rows.append(
             {
+                "data": data,
                 "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})",
                 "candidates": int(mine.sum()),
                 "said": said[mine].mean(),
@@ -192,7 +207,7 @@ def reliability(runs):
     return rows
 
 
-def rules(name, runs):
+def rules(data, name, runs):
     """Rows of ``search_rules.csv`` of one search over an ordered grid."""
     names = (*(f"within {sd:g} SD" for sd in WITHIN), "largest score")
     names += ("5-fold, one SE", "5-fold, largest mean")
@@ -207,7 +222,13 @@ def rules(name, runs):
     for rule, pairs in found.items():
         lost, place = np.array(pairs).T
         error = lost.std(ddof=1) / np.sqrt(len(lost))
-        row = {"search": name, "rule": rule, "AUC lost": lost.mean(), "SE": error}
+        row = {
+            "data": data,
+            "search": name,
+            "rule": rule,
+            "AUC lost": lost.mean(),
+            "SE": error,
+        }
         out.append(row | {"place in the grid": place.mean()})
     return out
 
@@ -220,11 +241,13 @@ def draw(rows, path):
     import matplotlib.pyplot as plt
 
     fig, ax = plt.subplots(figsize=(4.5, 4.2), layout="constrained")
-    said, share, error = (
-        np.array([r[k] for r in rows]) for k in ("said", "share", "SE")
-    )
     ax.plot([0, 1], [0, 1], ":", color="0.4", label="calibrated")
-    ax.errorbar(said, share, yerr=Z95 * error, fmt="o", color="#0072B2", label="95 %")
+    for data, colour in zip(GROUPS, ("#0072B2", "#D55E00"), strict=True):
+        mine = [r for r in rows if r["data"] == data]
+        said, share, error = (
+            np.array([r[k] for r in mine]) for k in ("said", "share", "SE")
+        )
+        ax.errorbar(said, share, yerr=Z95 * error, fmt="o", color=colour, label=data)
     ax.set(xlabel="said: P(best)", ylabel="share that is the best")
     ax.legend(loc="upper left")
     write_picture(fig, path, dpi=100)
@@ -237,25 +260,40 @@ def main(argv=None):
     command.add_argument("--seeds", type=int, nargs=2, default=SEEDS)
     arguments = read(command, argv)
     seeds = range(*arguments.seeds)
-    groups = GROUPS
+    groups = dict(GROUPS)
     if arguments.fast:
-        seeds, groups = seeds[:2], GROUPS[:1]
-    jobs = [(g, name, s) for s in seeds for g in groups for name in SEARCHES]
-    answers = resume("search", run, jobs, arguments)
-    by_search = {name: [] for name in SEARCHES}
-    for (_, name, _), answer in zip(jobs, answers, strict=True):
-        by_search[name].append(answer)
-    everything = [r for runs in by_search.values() for r in runs]
-    out = Path(arguments.out or RESULTS)
-    table = [calibration(name, runs) for name, runs in by_search.items()]
-    write_table("search", [*table, calibration("all", everything)], out)
-    rows = reliability(everything)
-    write_table("search_reliability", rows, out)
-    ordered = [
-        row for name in ("C", "SelectKBest") for row in rules(name, by_search[name])
+        seeds = seeds[:2]
+        groups = {data: some[:1] for data, some in GROUPS.items()}
+    folder = str(arguments.data_dir) if arguments.data_dir else None
+    jobs = [
+        (g, name, s, folder)
+        for s in seeds
+        for some in groups.values()
+        for g in some
+        for name in SEARCHES
     ]
-    write_table("search_rules", ordered, out)
-    draw(rows, out / "search.png")
+    answers = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    table, shares, lost = [], [], []
+    for data, some in groups.items():
+        by_search = {
+            name: [
+                found
+                for (g, of, *_), found in answers.items()
+                if of == name and g in some and found is not None
+            ]
+            for name in SEARCHES
+        }
+        everything = sum(by_search.values(), [])
+        table += [calibration(data, *item) for item in by_search.items()]
+        table.append(calibration(data, "all", everything))
+        shares += reliability(data, everything)
+        for name in ("C", "SelectKBest"):
+            lost += rules(data, name, by_search[name])
+    out = Path(arguments.out or RESULTS)
+    write_table("search", table, out)
+    write_table("search_reliability", shares, out)
+    write_table("search_rules", lost, out)
+    draw(shares, out / "search.png")
 
 
 if __name__ == "__main__":

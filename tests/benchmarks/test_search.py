@@ -7,6 +7,7 @@ from results_table import read_table
 
 RUN = {
     "truth": [0.8, 0.9, 0.9],
+    "truth_sd": [0.0, 0.0, 0.0],
     "p_best": [0.05, 0.15, 0.8],
     "mean": [0.8, 0.8, 0.9],
     "expected_loss": 0.06,
@@ -20,7 +21,7 @@ RUN = {
 
 
 def test_calibration_of_known_runs():
-    row = search.calibration("any", [RUN, RUN | {"expected_loss": 0.1}])
+    row = search.calibration("sim", "any", [RUN, RUN | {"expected_loss": 0.1}])
     assert row["ratio"] == pytest.approx(0.8)
     assert row["ratio SE"] == pytest.approx(np.std([-0.02, 0.02]) / np.sqrt(2) / 0.1)
     assert (row["covers"], row["covers uncorrected"]) == (1, 0)
@@ -32,14 +33,14 @@ def test_calibration_of_known_runs():
 
 
 def test_reliability_of_a_known_run():
-    rows = {row["P(best)"]: row for row in search.reliability([RUN])}
+    rows = {row["P(best)"]: row for row in search.reliability("sim", [RUN])}
     assert rows["[0.1, 0.2)"]["share"] == 0.5  # two best share
     assert rows["[0.7, 1)"]["share"] == 0.5
     assert rows["[0.05, 0.1)"]["share"] == 0
 
 
 def test_rules_of_a_known_run():
-    rows = {row["rule"]: row for row in search.rules("any", [RUN, RUN])}
+    rows = {row["rule"]: row for row in search.rules("sim", "any", [RUN, RUN])}
     assert rows["within 1 SD"]["AUC lost"] == 0
     assert rows["within 0.5 SD"]["AUC lost"] == pytest.approx(0.1)
     assert rows["within 1 SD"]["place in the grid"] == 0.5
@@ -47,12 +48,21 @@ def test_rules_of_a_known_run():
     assert rows["5-fold, one SE"]["place in the grid"] == 1
 
 
+def test_truth_that_is_not_known_exactly():
+    # .85 − .8 against the lower half √(.04² + (1.96 · .016)²) = .0508
+    unsure = RUN | {"truth_sd": [0.016, 0.0, 0.0]}
+    for run, covers in ((RUN, 0), (unsure, 1)):
+        row = search.calibration("real", "any", [run])
+        assert row["covers uncorrected"] == covers
+
+
 def test_small_run(tmp_path):
     search.main(["--fast", "--out", str(tmp_path)])
-    rows = {row["search"]: row for row in read_table(tmp_path / "search.csv")}
-    assert set(rows) == {*search.SEARCHES, "all"}
-    assert int(rows["all"]["problems"]) == 6
-    assert len(read_table(tmp_path / "search_rules.csv")) == 10
+    rows = read_table(tmp_path / "search.csv")
+    assert [row["data"] for row in rows] == ["simulated"] * 4 + ["real"] * 4
+    assert [row["search"] for row in rows[:4]] == [*search.SEARCHES, "all"]
+    assert [int(row["problems"]) for row in rows] == [2, 2, 2, 6] * 2
+    assert len(read_table(tmp_path / "search_rules.csv")) == 20
     shares = read_table(tmp_path / "search_reliability.csv")
-    assert sum(int(row["candidates"]) for row in shares) > 50
+    assert sum(int(row["candidates"]) for row in shares) > 100
     assert (tmp_path / "search.png").exists()
