@@ -283,7 +283,7 @@ def main(argv=None):
             ]
             for name in SEARCHES
         }
-        everything = sum(by_search.values(), [])
+        everything = [found for runs in by_search.values() for found in runs]
         table += [calibration(data, *item) for item in by_search.items()]
         table.append(calibration(data, "all", everything))
         shares += reliability(data, everything)
