@@ -114,7 +114,6 @@ __all__ = [
     "NormalInverseWishart",
     "OperatingComparison",
     "OperatingPoints",
-    "OneSDRule",
     "PairwiseAUCPosterior",
     "PairwiseDiagnosis",
     "PartialAUC",
@@ -156,7 +155,7 @@ __all__ = [
     "make_cv_auc_scorer",
     "make_ebauc_scorer",
     "make_lpo_auc_scorer",
-    "operating_points",
     "one_sd_rule",
+    "operating_points",
     "search_posterior",
 ]
