@@ -30,7 +30,7 @@ from ._confidence_limits import (
     score_limits,
     wald_limits,
 )
-from ._roc_points import ROCPoints, height
+from ._roc_points import height
 from ._sample import Sample, placement_covariance
 
 METHODS = ("score", "delong")
@@ -99,14 +99,17 @@ class PartOfSample(Value):
     @cached_property
     def placements(self) -> tuple[np.ndarray, np.ndarray]:
         """``V₀`` of the negatives and ``V₁`` of the positives."""
-        s, r = self.sample, self.region
-        rows = (s.neg, s.pos, s.weight_neg, s.weight_pos)
+        points, r = self.sample.points, self.region
+        x, y = points.fpr, points.tpr
         if r.axis == "fpr":
-            return _placements(*rows, r.low, r.high)
-        # With the classes swapped and the scores negated, TPR is 1 − FPR.
-        swapped = (-s.pos, -s.neg, s.weight_pos, s.weight_neg)
-        v1, v0 = _placements(*swapped, 1 - r.high, 1 - r.low)
-        return v0, v1
+            low, high = height(x, y, r.low), height(x, y, r.high)
+            v1 = r.high - _mean_clipped(x, r.low, r.high)
+            v0 = _mean_clipped(y, low, high) - high
+        else:  # the same after swapping the classes and negating the scores
+            low, high = (height(y, x, at, side="left") for at in (r.low, r.high))
+            v0 = _mean_clipped(y, r.low, r.high) - r.low
+            v1 = low - _mean_clipped(x, low, high)
+        return v0[points.level_neg], v1[points.level_pos]
 
     @cached_property
     def area(self) -> float:
@@ -288,16 +291,6 @@ def _larger(share, variance, trials):
     largest = share * (1 - share)
     factor = max(variance / largest if largest else 0.0, _UNIFORM / trials)
     return lambda s: s * (1 - s) * factor
-
-
-def _placements(neg, pos, weight_neg, weight_pos, a, b):
-    """``V₀`` and ``V₁`` of the area over ``a ≤ FPR ≤ b``."""
-    points = ROCPoints.from_rows(neg, pos, weight_neg, weight_pos)
-    x, y = points.fpr, points.tpr
-    low, high = height(x, y, a), height(x, y, b)
-    v1 = b - _mean_clipped(x, a, b)
-    v0 = _mean_clipped(y, low, high) - high
-    return v0[points.level_neg], v1[points.level_pos]
 
 
 def _mean_clipped(path, low, high):

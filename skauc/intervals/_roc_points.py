@@ -74,10 +74,14 @@ class ROCPoints:
         return np.diff(self.above_pos, prepend=0)
 
 
-def height(x, y, at):
-    """Height of the path of corners (x, y) at x = ``at``; the top of a vertical."""
-    left = np.searchsorted(x, at, side="right") - 1
-    right = np.minimum(left + 1, len(x) - 1)
+def height(x, y, at, side="right"):
+    """Height of the path of corners (x, y) at x = ``at``.
+
+    Where the path is vertical that is its top, or with ``side="left"`` its bottom.
+    """
+    right = np.searchsorted(x, at, side=side)
+    left = np.maximum(right - 1, 0)
+    right = np.minimum(left + 1, len(x) - 1) if side == "right" else right
     run = x[right] - x[left]
     share = np.where(run > 0, at - x[left], 0) / np.where(run > 0, run, 1)
     return y[left] + share * (y[right] - y[left])

@@ -209,6 +209,20 @@ def test_swapping_the_classes_swaps_the_axes():
     assert one.confidence_interval() == pytest.approx(other.confidence_interval())
 
 
+@pytest.mark.parametrize("limits", [(0.9, 1), (0.8, 1), (0.7, 0.9), (0.1, 0.3)])
+def test_limits_between_two_rows_are_the_same_on_both_axes(limits):
+    # 1 − 0.9 is less than 0.1, where the curve of 10 or 20 rows jumps
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [50, 20])
+    score = rng.normal(y)
+    low, high = limits
+    one = auc_estimate(y, score).partial_auc(tpr=limits)
+    mirrored = round(1 - high, 12), round(1 - low, 12)
+    other = auc_estimate(1 - y, -score).partial_auc(fpr=mirrored)
+    assert one.auc == pytest.approx(other.auc, rel=1e-12)
+    assert one.standard_error() == pytest.approx(other.standard_error(), rel=1e-12)
+
+
 def test_weights_are_repeated_rows():
     y, score = tied_sample(7)
     weight = np.arange(len(y)) % 3
