@@ -24,6 +24,7 @@ from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._roc_points import height
 from ._sample import Sample
+from ._threshold_rule import ThresholdRule
 
 
 class ROCHull(NamedTuple):
@@ -205,7 +206,8 @@ class EmpiricalROC(Result):
         YoudenPoint
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
-        k = int(np.argmax(self.tpr - self.fpr))
+        rule = ThresholdRule("youden", np.zeros(1))
+        (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
 

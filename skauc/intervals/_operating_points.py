@@ -278,10 +278,10 @@ class OperatingPoints(Result):
     @property
     def odds_ratio(self) -> np.ndarray:
         """``LR+/LR−``, the diagnostic odds ratio."""
-        return _ratio(
-            self.true_positives * self.true_negatives,
-            self.false_negatives * self.false_positives,
-        )
+        n_neg, n_pos = self._sample.sizes
+        # rates, because products of four weights may leave the range of floats
+        alarm, miss = self.false_positives / n_neg, self.false_negatives / n_pos
+        return _ratio(self.sensitivity * self.specificity, miss * alarm)
 
     def interval(
         self,

@@ -11,7 +11,8 @@ from .._validation import check_floats, check_number, check_option, short
 from ..statistics._values import Value
 
 BEST = ("youden", "closest")
-_ROUNDING = 1e-12  # of sums of weights: a rate this close to its target meets it
+# Of rates: one this close to its target meets it, and points this close are as good
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,8 @@ class ThresholdRule(Value):
         if self.kind == "specificity":  # the last that keeps it
             return _count(1 - fpr, self.targets - _ROUNDING, np.greater_equal) - 1
         if self.kind == "youden":
-            return np.argmax(tpr - self.weight * fpr, axis=-1)[..., None]
-        return np.argmin((1 - tpr) ** 2 + self.weight * fpr**2, axis=-1)[..., None]
+            return _first_best(tpr - self.weight * fpr)
+        return _first_best(-((1 - tpr) ** 2) - self.weight * fpr**2)
 
     def order_statistics(self, points, tail_low, tail_high):
         """Limits of the threshold at which a class has a given share above, any law.
@@ -97,6 +98,13 @@ class ThresholdRule(Value):
             padded[np.searchsorted(corners, rank_low)],
             padded[np.searchsorted(corners, rank_high)],
         )
+
+
+def _first_best(gain):
+    """Number of the first corner with the largest gain, shape (..., 1)."""
+    largest = gain.max(axis=-1, keepdims=True)
+    near = gain >= largest - _ROUNDING * np.maximum(np.abs(largest), 1)
+    return np.argmax(near, axis=-1)[..., None]
 
 
 def _count(rates, targets, compare):

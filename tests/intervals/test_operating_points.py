@@ -153,6 +153,15 @@ def test_accuracy_at_a_prevalence_joins_the_limits_of_both_rates():
     assert got == pytest.approx([low, high], rel=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_weights_of_any_size(size):
+    y, score = normal_rows(9, 8)
+    weight = np.full(len(y), size)
+    points = operating_points(y, score, sample_weight=weight).to_frame()
+    expected = operating_points(y, score).to_frame()
+    np.testing.assert_allclose(points, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_empty_cells():
     points = operating_points([0, 0, 0, 1, 1, 1], range(6), threshold=[-1, 3, 9])
     assert points.lr_positive[1] == points.odds_ratio[1] == np.inf
@@ -209,6 +218,17 @@ def test_best_by_search_and_the_highest_of_several():
     loss = 8 * 0.3 * (1 - points.sensitivity) + 0.7 * (1 - points.specificity)
     costly = operating_points(y, score, best="youden", cost=8, prevalence=0.3)
     assert costly.threshold[0] == points.threshold[np.argmin(loss)]
+
+
+def test_equally_good_points_are_not_told_apart_by_rounding():
+    # .7 − .2 < .8 − .3 in floats; and (1 − .7)² + .1² and (1 − .9)² + .3²
+    assert 0.7 - 0.2 < 0.8 - 0.3
+    y = np.repeat([0, 1], 10)
+    score = np.r_[[9, 9, 5], [1] * 7, [9] * 7, [5], [1, 1]]
+    assert operating_points(y, score, best="youden").threshold == [9]
+    assert empirical_roc(y, score).youden().threshold == 9
+    score = np.r_[[9], [5] * 2, [1] * 7, [9] * 7, [5] * 2, [1]]
+    assert operating_points(y, score, best="closest").threshold == [9]
 
 
 def test_threshold_limits_are_order_statistics():
