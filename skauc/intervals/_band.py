@@ -224,10 +224,16 @@ def _fixed_width(points, grid, level, n_draws=None, random_state=0):
     for draws in drawn_curves(points, n_draws, random_state):
         below, above = _rotated(*draws.low, roots), _rotated(*draws.high, roots)
         for s_low, h_low, s_high, h_high in zip(*below, *above, strict=True):
-            down = np.max(h_at - np.interp(s_at, s_low, h_low))
-            apart.append(max(down, np.max(np.interp(s_at, s_high, h_high) - h_at)))
+            down = _furthest((s_at, h_at), (s_low, h_low))
+            apart.append(max(down, _furthest((s_high, h_high), (s_at, h_at))))
     c = np.quantile(apart, level)
     return _moved(points.fpr, points.tpr, grid, c / roots[0], c / roots[1])
+
+
+def _furthest(upper, lower):
+    """Largest height of one path over another; it is at a corner of one of them."""
+    (s, h), (at, low) = upper, lower
+    return max(np.max(h - np.interp(s, at, low)), np.max(np.interp(at, s, h) - low))
 
 
 def _rotated(x, y, roots):

@@ -161,6 +161,18 @@ def test_fixed_width_band_holds_its_share_and_is_the_curve_moved():
         assert min(apart) < 2e-3
 
 
+def test_fixed_width_band_of_a_score_with_few_values():
+    # between the corners, which are few, the draws go their own ways
+    y, score = rows(25, 20, digits=2)
+    for coarse in (0 * score, score > np.median(score)):
+        roc = empirical_roc(y, coarse)
+        at = np.linspace(0.001, 0.999, 400)
+        band = roc.band(0.9, "fixed_width", fpr=at)
+        low, high = slow_draws(y, coarse.astype(float), at, 1000, seed=7)
+        inside = (low >= band.low - 1e-9).all(1) & (high <= band.high + 1e-9).all(1)
+        assert inside.mean() == pytest.approx(0.9, abs=0.035)
+
+
 def test_joint_regions_are_kolmogorovs():
     y, score = rows()
     roc = empirical_roc(y, score)
