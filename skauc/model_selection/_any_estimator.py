@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
@@ -21,12 +21,20 @@ def decision_values(model, X):
         return model.decision_function(X)
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
-    if hasattr(model, "predict"):
+    if hasattr(model, "predict") and not _predicts_labels(model):
         return model.predict(X)
     raise TypeError(
-        "estimator must have decision_function, predict_proba or predict, got "
-        f"{type(model).__name__}"
+        "estimator must have decision_function or predict_proba, or be a regressor, "
+        f"got {type(model).__name__}"
     )
+
+
+def _predicts_labels(model):
+    """Whether ``predict`` names classes or clusters, which ranks no rows."""
+    try:
+        return is_classifier(model) or is_clusterer(model)
+    except AttributeError:  # an estimator without scikit-learn's tags
+        return False
 
 
 def weight_for_fit(model, weight) -> dict:

@@ -80,10 +80,11 @@ def compare_cross_val_auc(
     Raises
     ------
     TypeError
-        If an estimator has no score: none of the two and no ``predict`` either.
+        If an estimator has no score: it has none of the two and is no regressor.
     ValueError
         If there are fewer than two estimators or folds, names repeat each other, a
-        test fold holds fewer than two rows of a class, or an option breaks its rule.
+        test fold holds fewer than two rows of a class or a training fold none, or an
+        option breaks its rule.
 
     Notes
     -----

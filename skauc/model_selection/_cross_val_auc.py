@@ -61,9 +61,9 @@ def cross_val_auc(
     Raises
     ------
     TypeError
-        If the estimator has no score: none of the two and no ``predict`` either.
+        If the estimator has no score: it has none of the two and is no regressor.
     ValueError
-        If a test fold holds fewer than two rows of a class.
+        If a test fold holds fewer than two rows of a class or a training fold none.
 
     Notes
     -----
@@ -127,13 +127,18 @@ def held_out_scores(estimator, X, y, positive, cv, **how):
         error_score="raise",
         **how,
     )
-    scores, tests = [], list(folds["indices"]["test"])
-    for model, test in zip(folds["estimator"], tests, strict=True):
+    trains, tests = (list(folds["indices"][part]) for part in ("train", "test"))
+    scores = []
+    for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
+        if len(np.unique(positive[train])) < 2:
+            raise ValueError(
+                "cv must leave rows of both classes in every training fold, got one"
+            )
         score = decision_values(model, take_rows(X, test))
         lower = getattr(model, "classes_", np.unique(y))[0]  # a regressor: the labels
         reversed_ = (np.asarray(y)[test][positive[test]] == lower).any()
         scores.append(check_score(-score if reversed_ else score, len(test)))
-    return scores, list(folds["indices"]["train"]), tests
+    return scores, trains, tests
 
 
 def fold_influence(scores, tests, positive):

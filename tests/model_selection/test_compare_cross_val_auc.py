@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification, make_moons
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -395,11 +396,19 @@ def test_folds_of_one_class():
     halves = [(order[30:], order[:30]), (order[:90], order[90:])]
     with pytest.raises(ValueError, match="two rows or more of each class .* got 0"):
         compare_cross_val_auc(TWO, X, Y, halves)
+    negative = [(order[:30], order[30:]), (order[30:], order[:30])]
+    with pytest.raises(ValueError, match="both classes in every training fold"):
+        compare_cross_val_auc([GaussianNB(), TWO[1]], X, Y, negative)
 
 
 def test_an_estimator_without_a_score():
     with pytest.raises(TypeError, match="must have decision_function.* StandardScaler"):
         compare_cross_val_auc([SVC(), StandardScaler()], X, Y)
+    # names of classes and of clusters rank no rows
+    hard = VotingClassifier([("svc", SVC())])
+    for model in (hard, make_pipeline(KMeans(2))):
+        with pytest.raises(TypeError, match="or be a regressor, got (Vot|Pipe)"):
+            compare_cross_val_auc([SVC(), model], X, Y)
 
 
 GOOD = {
