@@ -297,7 +297,9 @@ class BinormalROCDisplay:
         self.band_ = self.empirical_line_ = self.chance_level_ = None
         self.average_line_ = None
         self.youden_points_ = []
-        if isinstance(self.roc, list):
+        if isinstance(self.roc, list | tuple):
+            if not self.roc:
+                raise ValueError("roc must hold one curve or more, got an empty list")
             self._draw_folds(name, curve_kwargs, plot_band)
             return self._finished(plot_chance_level, chance_level_kw, despine)
         self._draw_curve(name, curve_kwargs)

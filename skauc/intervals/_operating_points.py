@@ -164,7 +164,8 @@ class OperatingPoints(Result):
     - ``"bayesian_bootstrap"``: the specificity at a wanted sensitivity, and the
       sensitivity at a wanted specificity, **with** the uncertainty of the threshold
       (the pointwise band of :meth:`EmpiricalROC.band`); the threshold and both rates
-      of a best point, chosen anew in every draw.
+      of a best point, chosen anew in every draw. Of the best points it knows the
+      scores that were seen only: one that separates the classes does not vary.
 
     All but the last two take the threshold as known. Of a threshold that these rows
     chose as best, the rates are a little optimistic whatever the interval.

@@ -36,6 +36,8 @@ from ._sample import Sample, placement_covariance
 METHODS = ("score", "delong")
 # A uniform placement has the variance 1/12, of the largest possible at ½, 1/4
 _UNIFORM = 1 / 3
+# Narrower ranges of rates near 1 have lost half of their digits (√eps = 1.5e-8)
+_NARROWEST = 1e-8
 
 
 @dataclass(frozen=True)
@@ -55,18 +57,19 @@ class Region:
                 f"a partial area needs fpr=(a, b) or tpr=(a, b), got {got}"
             )
         name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
+        rule = "be two numbers 0 <= a < b <= 1"
         try:
             low, high = limits
             numbers = all(
                 isinstance(v, Real) and not isinstance(v, bool) for v in (low, high)
             )
             if numbers and 0 <= low < high <= 1:
-                return cls(name, float(low), float(high))
+                if high - low >= _NARROWEST:
+                    return cls(name, float(low), float(high))
+                rule = f"have limits that are {_NARROWEST:g} or more apart"
         except (TypeError, ValueError):
             pass
-        raise ValueError(
-            f"{name} must be two numbers 0 <= a < b <= 1, got {short(limits)}"
-        )
+        raise ValueError(f"{name} must {rule}, got {short(limits)}")
 
     @property
     def width(self) -> float:

@@ -45,12 +45,13 @@ def ratio_limits(x, n, y, m, tail_low, tail_high):
     ``Var log = 1/x − 1/n + 1/y − 1/m`` (Katz et al. 1978,
     https://doi.org/10.2307/2530610; Simel et al. 1991,
     https://doi.org/10.1016/0895-4356(91)90128-V). Where a count is 0, both get ½ and
-    their totals 1, and the limit on that side is 0 or inf.
+    their totals 1, and the limit on that side is 0 or inf; also where both counts are
+    the totals, which would leave no variance.
     """
     none_x, none_y = x == 0, y == 0
-    empty = none_x | none_y
-    x, y = np.where(empty, x + 0.5, x), np.where(empty, y + 0.5, y)
-    n, m = np.where(empty, n + 1, n), np.where(empty, m + 1, m)
+    odd = none_x | none_y | ((x == n) & (y == m))
+    x, y = np.where(odd, x + 0.5, x), np.where(odd, y + 0.5, y)
+    n, m = np.where(odd, n + 1, n), np.where(odd, m + 1, m)
     centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
     error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
     return _log_limits(centre, error, none_x, none_y, tail_low, tail_high)

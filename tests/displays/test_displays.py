@@ -334,6 +334,13 @@ def test_folds_take_weights_frames_and_the_other_label(folds):
     assert "positive label: a" in display.ax_.get_xlabel()
 
 
+def test_curves_in_a_tuple_and_none():
+    roc = skauc.empirical_roc([0, 1, 0, 1], [1, 2, 3, 4])
+    assert len(BinormalROCDisplay((roc, roc)).plot().line_) == 2
+    with pytest.raises(ValueError, match="roc must hold one curve or more"):
+        BinormalROCDisplay([]).plot()
+
+
 def test_errors_of_folds(folds):
     cv_results, X, y = folds
     for given, text in [

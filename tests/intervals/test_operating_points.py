@@ -153,6 +153,21 @@ def test_accuracy_at_a_prevalence_joins_the_limits_of_both_rates():
     assert got == pytest.approx([low, high], rel=1e-12)
 
 
+def test_ratios_where_all_rows_are_called_alike_are_not_sure():
+    y, score = normal_rows(30, 20)
+    every = operating_points(y, score, threshold=score.min(), prevalence=0.2)
+    none = operating_points(y, score, threshold=score.max() + 1, prevalence=0.2)
+    # ½ more called so, 1 more in all
+    se = np.sqrt(1 / 20.5 - 1 / 21 + 1 / 30.5 - 1 / 31)
+    centre = np.log(20.5 / 21) - np.log(30.5 / 31)
+    limits = np.exp(centre + np.array([-1, 1]) * stats.norm.isf(0.025) * se)
+    for points, name in ((every, "lr_positive"), (none, "lr_negative")):
+        assert getattr(points, name) == [1.0]
+        assert np.ravel(points.interval(name)) == pytest.approx(limits, rel=1e-12)
+    odds = limits / 4  # prior odds .2/.8
+    assert np.ravel(every.interval("ppv")) == pytest.approx(odds / (1 + odds))
+
+
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_weights_of_any_size(size):
     y, score = normal_rows(9, 8)

@@ -308,6 +308,7 @@ def test_other_comparisons_of_parts():
             {"fpr": (0.2, 0.1)},
             r"fpr must be two numbers 0 <= a < b <= 1, got \(0.2, 0.1\)",
         ),
+        ({"fpr": (0, 1e-300)}, r"that are 1e-08 or more apart, got \(0, 1e-300\)"),
         ({"tpr": 0.1}, "tpr must be two numbers 0 <= a < b <= 1, got 0.1"),
         ({"fpr": (0, 1.5)}, r"fpr must be two numbers .* got \(0, 1.5\)"),
         (
