@@ -27,7 +27,7 @@ class OperatingComparison(Result):
     name : {"sensitivity", "specificity"}
     rate_a, rate_b : ndarray of shape (k,)
     standard_error : ndarray of shape (k,)
-        Of the difference.
+        Of the difference; inf where the rows say nothing about it.
 
     Examples
     --------
@@ -126,6 +126,11 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     # nothing, and the largest possible takes its place.
     apart = np.abs(rates[0] - rates[1]) > _NO_GAP
     error = np.where(apart & (error <= _NO_GAP), a._sample.smaller**-0.5, error)
+    # There the outermost row is the threshold in most draws, and nothing seems to vary
+    for points in (a, b):
+        if points.chosen_by in ("sensitivity", "specificity"):
+            beyond = points._rule.beyond_the_rows(*points._sample.sizes)
+            error = np.where(beyond, np.inf, error)
     return OperatingComparison(name, *rates, error)
 
 

@@ -373,7 +373,9 @@ class OperatingPoints(Result):
         The error is the deviation of the difference over paired draws of weights for
         the rows, each of which chooses both thresholds anew: it contains the density
         term of the empirical process without an estimate of a density. The difference
-        is taken as normal.
+        is taken as normal. Where less than one row of the target's class lies beyond
+        the target (a specificity of .99 of 50 negatives) the error is inf and p is 1.
+        Costs O(n) a draw: 20 s for 4000 draws of 10⁵ rows.
         """
         if not isinstance(other, OperatingPoints):
             raise TypeError(

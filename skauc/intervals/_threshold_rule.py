@@ -78,6 +78,11 @@ class ThresholdRule(Value):
             return _first_best(tpr - self.weight * fpr)
         return _first_best(-((1 - tpr) ** 2) - self.weight * fpr**2)
 
+    def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
+        """Whether less than one row of its class lies beyond each target."""
+        n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
+        return n * (1 - self.targets) < 1 - _ROUNDING * n
+
     def order_statistics(self, points, tail_low, tail_high):
         """Limits of the threshold at which a class has a given share above, any law.
 

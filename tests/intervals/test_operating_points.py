@@ -348,6 +348,23 @@ def test_compare_at_a_specificity_against_the_empirical_process():
     assert one.compare(two, n_draws=50).name == "sensitivity"
 
 
+def test_compare_knows_nothing_beyond_the_rows():
+    # a size of .2 for two scores of one law, if the error is that of the draws
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 20)
+    a, b = rng.normal(y, size=(2, 40))
+    for target in ("sensitivity", "specificity"):
+        one, two = (
+            operating_points(y, score, **{target: [0.95, 0.96, 0.995]})
+            for score in (a, b)
+        )
+        result = one.compare(two, n_draws=20)
+        assert np.isfinite(result.standard_error).tolist() == [True, False, False]
+        assert result.pvalue[1:].tolist() == [1.0, 1.0]
+        low, high = result.confidence_interval()
+        assert (low[1], high[1]) == (-1, 1)
+
+
 def test_equal_scores_do_not_differ():
     y, score = normal_rows()
     points = operating_points(y, score, sensitivity=[0.5, 0.9])
