@@ -176,8 +176,8 @@ class PartialAUC(Result):
 
     Coverage at 95 %, least and mean over 20 designs (20 + 20 to 200 + 200 rows, normal
     and Cauchy scores, ``benchmarks/coverage_curves.py``): ``"score"`` .80 and .957 for
-    FPR 0 to .1, .93 and .968 for .1 to .3, .87 and .940 for TPR .8 to 1; ``"delong"``
-    .77 and .912, .84 and .948, .77 and .914. The worst has two negatives in the range.
+    FPR 0 to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1; ``"delong"``
+    .77 and .912, .84 and .948, .87 and .937. The worst has two negatives in the range.
 
     References
     ----------
