@@ -29,14 +29,14 @@ from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
 from .displays._roc import BinormalROCDisplay
 from .displays._search import SearchDisplay
-from .estimators._gaussian_auc import GaussianAUCClassifier
-from .estimators._lda import LinearDiscriminantROC
 from .estimators._calibration import (
     CalibrationEstimate,
     HosmerLemeshow,
     calibration_estimate,
     hosmer_lemeshow,
 )
+from .estimators._gaussian_auc import GaussianAUCClassifier
+from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
 from .intervals._auc_estimate import AUCEstimate, auc_estimate

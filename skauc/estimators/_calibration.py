@@ -1,8 +1,7 @@
-"""Calibration of probabilities: do events come as often as was said?
+"""Calibration of given probabilities, of any model: ``f(y_true, y_prob)``.
 
-``f(y_true, y_prob)``, for the probabilities of any model; with the logit ``l = log{p/(1 −
-p)}``, Cox's regression ``logit P(y = 1) = a + b l`` has a = 0 and b = 1 where they are
-right.
+Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 where the
+probabilities p are right.
 """
 
 from __future__ import annotations

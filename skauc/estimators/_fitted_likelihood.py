@@ -163,6 +163,8 @@ class FittedLikelihood:
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
         frame = self.frame
         point = max(self._starts(held, gap), key=lambda start: start.objective)
+        if held.shape[1] == len(held):  # nothing is left free
+            return point
         for _ in range(_MAX_STEPS):
             step = frame.newton_step(point, held)
             if step.is_small(_SMALL_STEP, point):

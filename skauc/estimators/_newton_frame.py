@@ -118,19 +118,23 @@ class NewtonFrame:
         A[np.diag_indices_from(A)] += np.tile(
             self.ridge[:, 0] / self.scale**2, shape[1]
         )
-        R = None if self.whole else np.kron(np.eye(shape[1]), self.kept)
-        if R is not None:
-            A, g = R.T @ A @ R, R.T @ g
-        d = _solve(A, g)
-        if held is not None:  # Lagrange: A d = g − aλ, aᵀd = 0
-            held = held if R is None else R.T @ held
-            free = _solve(A, held)
-            multiplier = np.linalg.solve(held.T @ free, held.T @ d)
-            d, g = d - free @ multiplier, g - held @ multiplier
-        if R is not None:
-            d, g = R @ d, R @ g
+        R = self.free(shape[1], held)
+        if R is None:
+            d = _solve(A, g)
+        else:
+            d = R @ _solve(R.T @ A @ R, R.T @ g)
+            g = R @ (R.T @ g)
         D = d.reshape(shape[::-1]).T / self.scale[:, None]
         return Step(D, float(g @ d), np.abs(g).max() / self.model.total)
+
+    def free(self, M, held=None):
+        """Orthonormal basis of steps: the row space, across ``held``; None is all."""
+        R = None if self.whole else np.kron(np.eye(M), self.kept)
+        if held is None:
+            return R
+        if R is None:
+            return linalg.null_space(held.T)
+        return R @ linalg.null_space(held.T @ R)
 
     def solve(self, point, b):
         """``H⁻¹b`` for columns of scaled parameters and independent features."""

@@ -163,7 +163,7 @@ def test_certain_probabilities():
     y = [0, 0, 0, 1, 1, 1]
     right = hosmer_lemeshow(y, y, n_groups=2, rows="held-out")
     assert (right.statistic, right.pvalue) == (0, 1)
-    wrong = hosmer_lemeshow(y, [0, 0, 1, 1, 1, 1], n_groups=2, rows="held-out")
+    wrong = hosmer_lemeshow([0, 0, 1, 1, 1, 1], y, n_groups=2, rows="held-out")
     assert (wrong.statistic, wrong.pvalue) == (np.inf, 0)
 
 

@@ -1,4 +1,4 @@
-"""The logistic report: R's and statsmodels' numbers, definitions, refits by brute force."""
+"""The logistic report: R's and statsmodels' numbers, definitions, refits by hand."""
 
 import json
 from pathlib import Path
@@ -52,9 +52,7 @@ def best_with(j, value, X, y, weight=1.0, offset=0.0):
         residual = weight * (y - expit(f))
         return -log_likelihood(theta, rest, y, weight, fixed), -rest.T @ residual
 
-    found = minimize(
-        minus, np.zeros(rest.shape[1]), jac=True, method="BFGS", tol=1e-10
-    )
+    found = minimize(minus, np.zeros(rest.shape[1]), jac=True, method="BFGS", tol=1e-10)
     return -found.fun
 
 
@@ -259,7 +257,9 @@ def test_odds_ratios_are_exponentials():
     assert np.array_equal(odds.pvalue, table.pvalue)
     assert str(odds).splitlines()[0].split()[-2:] == ["[0.05", "0.95]"]
     pytest.importorskip("pandas")
-    assert odds.to_frame().loc["x2", "odds_ratio"] == pytest.approx(np.exp(R["coef"][3]))
+    assert odds.to_frame().loc["x2", "odds_ratio"] == pytest.approx(
+        np.exp(R["coef"][3])
+    )
 
 
 # Offset -------------------------------------------------------------------------------
