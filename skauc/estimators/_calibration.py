@@ -45,6 +45,13 @@ class CalibrationEstimate(Result):
         Of the three in this order.
     statistic, pvalue : float
         Likelihood-ratio test of a = 0 and b = 1 together, χ² with 2 degrees.
+
+    Examples
+    --------
+    >>> from skauc import calibration_estimate
+    >>> y, p = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.7]
+    >>> round(calibration_estimate(y, p).standard_error("slope"), 2)
+    1.83
     """
 
     slope: float
@@ -161,8 +168,11 @@ def calibration_estimate(
     >>> p = rng.uniform(0.05, 0.95, 2000)
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
-                  estimate  standard error    p-value   [0.025    0.975]
-    slope           0.5235         0.02269  5.08e-98    0.479    0.568
+                  estimate  standard error    p-value    [0.025  0.975]
+    slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
+    intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
+    in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
+    intercept 0 and slope 1: p = 1.8e-67
     """
     positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
     inside = (probability > 0) & (probability < 1)
@@ -222,6 +232,16 @@ class HosmerLemeshow(Result):
     pvalue : float
     n, observed, expected : ndarray of shape (n_groups,)
         Rows, events and expected events of the groups, from low to high probability.
+
+    Examples
+    --------
+    >>> from skauc import hosmer_lemeshow
+    >>> hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], n_groups=3)
+    n  observed  expected
+    2         1      0.30
+    2         1      0.90
+    2         1      1.60
+    chi2 = 3.067, df = 1, p = 0.08
     """
 
     statistic: float
@@ -301,7 +321,7 @@ def hosmer_lemeshow(
     >>> p = rng.uniform(size=500)
     >>> test = hosmer_lemeshow(rng.uniform(size=500) < p, p, rows="held-out")
     >>> print(f"{test.statistic:.1f} on {test.df} degrees, p = {test.pvalue:.2f}")
-    1 on 10 degrees
+    6.1 on 10 degrees, p = 0.81
     """
     positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
     check_option("rows", rows, ("training", "held-out"))

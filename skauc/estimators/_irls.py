@@ -112,7 +112,7 @@ def irls(
         Added to the logit of class 1; two classes.
     firth : bool, default=False
         Maximise ``ℓ(B) + ½ log det H`` instead (:mod:`skauc.estimators._firth`): two
-        classes, infinite C and P ≤ n.
+        classes and infinite C.
 
     Returns
     -------
@@ -135,11 +135,6 @@ def irls(
     weight, count = relative(sample_weight, codes, n_classes)
     penalised = bool(np.isfinite(C))
     n_rows = len(codes) if weight is None else np.count_nonzero(weight)
-    if firth and X.shape[1] > n_rows:
-        raise ValueError(
-            "X must have no more features than rows of positive weight with "
-            f"penalty='firth', got {X.shape[1]} features and {n_rows} rows"
-        )
     newton = _newton_in_row_space if X.shape[1] > n_rows else _newton
     found = newton(
         X,

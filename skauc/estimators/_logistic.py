@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_counts, check_option
+from .._validation import check_option
 from ..leave_pair_out._objective import PenalisedFit, with_optimum
 from ._checks import (
     check_class_weight,
@@ -38,8 +38,9 @@ class IRLSLogisticRegression(LogisticInference):
     penalty : {"l2", "firth"}, default="l2"
         ``"l2"``: the ridge of strength 1/C, which at the default C is none.
         ``"firth"``: Jeffreys' prior, ``ℓ + ½ log det(information)``: less biased, and
-        finite where the classes are separated. Two classes, infinite C and no more
-        features than rows; weights are counts of rows, at least 1 in each class.
+        finite where the classes are separated. For two classes and infinite C; weights
+        are counts of rows. For fewer features than rows: with as many, whatever they
+        are, it makes every training row ¾ probable.
     fit_intercept : bool, default=True
     tol : float, default=1e-8
         Bound on the mean gradient (of standardised features) and on the distance
@@ -167,11 +168,16 @@ class IRLSLogisticRegression(LogisticInference):
         start = self._last_solution()
         X, y = self._check_rows(X, y)
         check_finite_features(X)
-        self.classes_, codes = check_classes(y)
+        firth = self.penalty == "firth"
+        self.classes_, codes = check_classes(y, binary=firth)
         weight = check_class_weight(sample_weight, codes, self.classes_)
         weight = self._with_class_weight(weight, codes)
         offset = check_offset(offset, len(y), self.classes_)
-        self._check_firth(codes, weight)
+        if firth and weight is not None and weight.sum() < 1:
+            raise ValueError(
+                "sample_weight must add up to at least 1 with penalty='firth', which "
+                f"counts rows, got {weight.sum():.3g}"
+            )
         if start is not None and start.shape != self._shape_of_start(X):
             start = None
         reference = self._reference_code()
@@ -188,7 +194,7 @@ class IRLSLogisticRegression(LogisticInference):
             reference=reference,
             init=start,
             offset=offset,
-            firth=self.penalty == "firth",
+            firth=firth,
         )
         self.has_offset_ = offset is not None
         self.reference_ = self.classes_[reference]
@@ -208,16 +214,6 @@ class IRLSLogisticRegression(LogisticInference):
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         check_class_weights(self.class_weight)
-
-    def _check_firth(self, codes, weight):
-        if self.penalty != "firth":
-            return
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "y must hold two classes with penalty='firth', got "
-                f"{len(self.classes_)}"
-            )
-        check_counts(weight, codes == 1)
 
     def _last_solution(self):
         """Coefficient rows with their intercepts, for a warm start."""
@@ -298,4 +294,5 @@ class IRLSLogisticRegression(LogisticInference):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self.penalty != "firth"
         return tags

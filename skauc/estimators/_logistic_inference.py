@@ -134,9 +134,9 @@ class LogisticInference(LogisticFit):
         (Intercept)       -12.57           2.907  -4.32  1.5e-05  -18.27  -6.873
         x0                 2.013          0.4654   4.32  1.5e-05   1.101   2.925
         >>> print(model.summary(method="profile", X=X[50:, :1], y=y[50:]).odds_ratios())
-                     odds ratio  p-value     [0.025    0.975]
-        (Intercept)   3.477e-06  1.3e-07  7.151e-09  0.000691
-        x0                7.485  1.2e-07      3.216     20.14
+                     odds ratio  p-value     [0.025     0.975]
+        (Intercept)   3.472e-06  1.3e-07  6.677e-09  0.0006491
+        x0                7.485  1.2e-07      3.243      20.39
         """
         check_level("confidence_level", confidence_level)
         check_option("method", method, _METHODS)

@@ -210,6 +210,15 @@ def test_collinear_features_share():
     )
 
 
+def test_as_many_features_as_rows_know_nothing():
+    # h = 1: w(y − p) + ½ − p = 0
+    X, y = np.random.default_rng(0).normal(size=(10, 20)), np.arange(10) % 2
+    with pytest.warns(ConvergenceWarning, match="dependent"):
+        model = firth().fit(X, y)
+    assert model.predict_proba(X)[:, 1] == pytest.approx((y + 0.5) / 2, rel=1e-7)
+    assert np.isfinite(model.standard_errors_).all()
+
+
 def test_more_rows_forget_the_prior():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20000, 2))
@@ -227,11 +236,9 @@ def test_refusals():
         IRLSLogisticRegression(penalty="l1").fit(X, y)
     with pytest.raises(ValueError, match="C must be inf with penalty='firth', got 1.0"):
         firth(C=1.0).fit(X, y)
-    with pytest.raises(ValueError, match="y must hold two classes .* got 3"):
+    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
         firth().fit(X, np.arange(100) % 3)
-    with pytest.raises(ValueError, match="got 4 features and 3 rows"):
-        firth().fit(X[[0, 1, 2]], [0, 1, 1])
-    with pytest.raises(ValueError, match="sample_weight must add up to at least 1"):
+    with pytest.raises(ValueError, match="add up to at least 1 .* rows, got 0.1"):
         firth().fit(X, y, np.full(100, 1e-3))
     model = firth().fit(X, y)
     for name in ("aic_", "bic_"):
