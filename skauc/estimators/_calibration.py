@@ -208,13 +208,14 @@ def calibration_estimate(
     level = irls(
         np.zeros((len(codes), 1)), codes, 2, sample_weight=weight, offset=column[:, 0]
     )
-    intercept_error, slope_error = found.standard_errors[0]
-    errors = [slope_error, intercept_error, level.standard_errors[0, 0]]
+    errors, of_level = (
+        np.asarray(fit.standard_errors).ravel() for fit in (found, level)
+    )
     return CalibrationEstimate(
         slope=float(coef[0]),
         intercept=float(coef[1]),
         in_the_large=float(level.intercept[0]),
-        standard_errors=np.array(errors),
+        standard_errors=np.array([errors[1], errors[0], of_level[0]]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
     )

@@ -1,8 +1,8 @@
 """Print statsmodels_logit.json: fits of statsmodels on its own example sets.
 
 Needs statsmodels: ``python statsmodels_logit.py > statsmodels_logit.json``.
-The data come with statsmodels, so they are written beside the numbers. Clusters are four
-rows in a row. (statsmodels' HC1 of a logit is its HC0, without a factor.)
+The data come with statsmodels, so they are written beside the numbers. Clusters are
+four rows in a row. (statsmodels' HC1 of a logit is its HC0, without a factor.)
 """
 
 import json
