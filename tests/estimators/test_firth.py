@@ -170,7 +170,7 @@ def test_weights_are_counts():
 def test_complete_separation_is_finite(fit_intercept):
     X, y = load_iris(return_X_y=True)
     model = firth(fit_intercept=fit_intercept).fit(X[:100], y[:100])
-    assert model.converged_
+    assert model.n_iter_ < 15  # without the curvature, 54
     assert np.abs(model.coef_).max() < 10
     assert model.score(X[:100], y[:100]) == 1
     table = model.summary(method="profile", X=X[:100], y=y[:100])
