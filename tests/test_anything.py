@@ -1543,7 +1543,7 @@ def test_irls(data, options, level, how, contrast, value):
             test = ask(
                 model.likelihood_ratio_test,
                 model,
-                names=["C", "Infinite", "separation"],
+                names=["C", "Infinite", "separation", "penalty"],
             )
         except AttributeError as refusal:
             if not re.search(r"separat|finite C|C=|penal", str(refusal)):
