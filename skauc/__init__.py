@@ -29,6 +29,12 @@ from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
 from .displays._roc import BinormalROCDisplay
 from .displays._search import SearchDisplay
+from .estimators._calibration import (
+    CalibrationEstimate,
+    HosmerLemeshow,
+    calibration_estimate,
+    hosmer_lemeshow,
+)
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
@@ -103,11 +109,13 @@ __all__ = [
     "BinormalROC",
     "BinormalROCDisplay",
     "BootstrapAUC",
+    "CalibrationEstimate",
     "CrossValAUCComparison",
     "CrossValAUCComparisons",
     "Diagnosis",
     "EmpiricalROC",
     "GaussianAUCClassifier",
+    "HosmerLemeshow",
     "IRLSLogisticRegression",
     "LinearDiscriminantROC",
     "Moments",
@@ -134,6 +142,7 @@ __all__ = [
     "binormal_auc_score",
     "binormal_roc",
     "bootstrap_auc",
+    "calibration_estimate",
     "cbauc_score",
     "cbauc_scorer",
     "class_moments",
@@ -149,6 +158,7 @@ __all__ = [
     "ebauc_scorer",
     "empirical_roc",
     "hand_till_auc",
+    "hosmer_lemeshow",
     "lpo_auc_scorer",
     "make_bee_scorer",
     "make_cbauc_scorer",

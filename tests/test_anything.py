@@ -1424,7 +1424,8 @@ CLASSIFIERS = {
         "coef_init": rarely(st.none(), scores(2)),
     },
     "IRLSLogisticRegression": {
-        "C": rarely(st.sampled_from([1.0, np.inf, 1e-9]), things),
+        "C": rarely(st.sampled_from([np.inf, 1.0, np.inf, 1e-9]), things),
+        "penalty": rarely(st.sampled_from(["l2", "firth"]), things),
         "fit_intercept": st.booleans(),
         "tol": rarely(st.just(1e-6), things),
         "max_iter": rarely(st.just(20), things),
@@ -1502,19 +1503,32 @@ def test_gaussian_auc(data, options, known):
 
 
 INFERENCE = ["covariance_", "standard_errors_", "aic_", "bic_"]
+REPORT = ["summary", "confidence_interval", "wald_test", "predict_interval"]
+REPORT += ["likelihood_ratio_test"]
 
 
 @asks(
     "IRLSLogisticRegression",
     *members(
         "IRLSLogisticRegression",
-        [*ROWWISE, "fit", "summary", "likelihood_ratio_test", *INFERENCE],
+        [*ROWWISE, "fit", "score", *REPORT, *INFERENCE],
     ),
     data=training(),
     options=maybe(CLASSIFIERS["IRLSLogisticRegression"]),
     level=levels,
+    how=maybe(
+        {
+            "covariance": rarely(
+                st.sampled_from(["model", "HC0", "HC1", "cluster"]), things
+            ),
+            "method": rarely(st.sampled_from(["wald", "profile"]), things),
+            "groups": rarely(st.just(None), sizes.flatmap(scores)),
+        }
+    ),
+    contrast=rarely(st.sampled_from([np.eye(2), [0, 1], np.eye(3)[1:]]), things),
+    value=rarely(st.just(0.0), things),
 )
-def test_irls(data, options, level):
+def test_irls(data, options, level, how, contrast, value):
     model = check_classifier("IRLSLogisticRegression", data, options)
     if model is None:
         return
@@ -1529,7 +1543,7 @@ def test_irls(data, options, level):
             test = ask(
                 model.likelihood_ratio_test,
                 model,
-                names=["C", "Infinite", "separation"],
+                names=["C", "Infinite", "separation", "penalty"],
             )
         except AttributeError as refusal:
             if not re.search(r"separat|finite C|C=|penal", str(refusal)):
@@ -1540,6 +1554,81 @@ def test_irls(data, options, level):
         within(table.pvalue[table.standard_error > 0])  # 0 by convention: no test
     if test is not None:
         within(test.pvalue)
+    check_report(model, data, level, how, contrast, value)
+
+
+def check_report(model, data, level, how, contrast, value):
+    y, X, weight, new = data
+    rows = {"X": X, "y": y, "sample_weight": weight}
+    said = ["C", "penalty", "separation", "features", "fit", "offset", "covariance_"]
+    said += ["classes_", "n_parameters_", *rows]
+    said = {"names": said}
+    table = ask(model.summary, level, **how, **rows, **said)
+    if table is not None:
+        within(table.pvalue[table.standard_error > 0])
+        within(table.odds_ratios().low, 0, np.inf)
+        assert np.all(table.low <= table.high)
+        str(table.odds_ratios())
+        limits = ask(model.confidence_interval, level, **how, **rows, **said)
+        assert np.array_equal(limits[0], table.low)
+    limits = ask(model.predict_interval, new, level, **said)
+    if limits is not None:
+        within(limits)
+        assert np.all(limits[0] <= limits[1])
+    how = {key: how[key] for key in how if key != "method"}
+    test = ask(model.wald_test, contrast, value, **how, **rows, **said)
+    if test is not None:
+        within(test.pvalue)
+    test = ask(
+        model.likelihood_ratio_test, contrast=contrast, value=value, **rows, **said
+    )
+    if test is not None:
+        within(test.pvalue)
+    within(ask(model.score, X, y, sample_weight=weight, names=["y", "X"]))
+
+
+@asks(
+    "calibration_estimate",
+    "CalibrationEstimate",
+    "CalibrationEstimate.standard_error",
+    "CalibrationEstimate.confidence_interval",
+    "CalibrationEstimate.to_frame",
+    "hosmer_lemeshow",
+    "HosmerLemeshow",
+    "HosmerLemeshow.to_frame",
+    data=rows(
+        lambda n: rarely(
+            st.lists(st.floats(0, 1, width=16), min_size=n, max_size=n), scores(n)
+        ),
+        weights,
+    ),
+    options=maybe(labelled),
+    level=levels,
+    name=rarely(st.sampled_from(["slope", "intercept", "in_the_large"]), things),
+    how=maybe(
+        {
+            "n_groups": rarely(st.sampled_from([2, 3, 10]), things),
+            "rows": rarely(st.sampled_from(["training", "held-out"]), things),
+        }
+    ),
+)
+def test_calibration(data, options, level, name, how):
+    y, p, weight = data
+    options = {**options, "sample_weight": weight}
+    found = ask(skauc.calibration_estimate, y, p, **options)
+    if found is not None:
+        within([found.slope, found.intercept, found.in_the_large], -np.inf, np.inf)
+        within(found.pvalue)
+        within(ask(found.standard_error, name), 0, np.inf)
+        ordered(ask(found.confidence_interval, name, level), -np.inf, np.inf)
+        repr(found)
+        assert len(found.to_frame()) == 3
+    test = ask(skauc.hosmer_lemeshow, y, p, **options, **how)
+    if test is not None:
+        within(test.pvalue)
+        within(test.statistic, 0, np.inf)
+        repr(test)
+        assert test.to_frame()["n"].sum() > 0
 
 
 @asks(

@@ -22,6 +22,7 @@ ESTIMATORS = [
     GaussianAUCClassifier(shrinkage="bayes"),
     IRLSLogisticRegression(),
     IRLSLogisticRegression(C=1.0, class_weight="balanced"),
+    IRLSLogisticRegression(penalty="firth"),
     LinearDiscriminantROC(),
     LinearDiscriminantROC(solver="eigen", shrinkage="auto", denominator="ml"),
     QuadraticDiscriminantROC(),

@@ -50,7 +50,7 @@ def test_data_first_then_keywords_only(name):
     target = getattr(skauc, name)
     if not inspect.isfunction(target) or name == "class_moments":
         return
-    data = {"y_true", "y_score", "estimator", "X", "y", "w"}
+    data = {"y_true", "y_score", "y_prob", "estimator", "X", "y", "w"}
     data |= {"n_pos", "n_neg", "n_errors", "confidence_level"}
     data |= {"score_a", "score_b", "more_scores", "cv"}
     data |= {"estimator_a", "estimator_b", "estimators", "search"}

@@ -1,9 +1,12 @@
 """Classifiers with a ROC curve or inference.
 
-``_logistic`` (with ``_logistic_inference`` and ``_coefficient_table``) stands on
-``_irls``, that on ``_newton_frame`` and ``_likelihood``; ``_gaussian_auc`` stands on
-``_rayleigh`` and ``_shrinkage``; ``_lda`` and ``_qda`` on scikit-learn's. ``_base`` is
-the parent of the first two, ``_checks`` looks at what all of them are given.
+``_logistic`` (with ``_logistic_inference``, ``_logistic_fit`` and
+``_coefficient_table``) stands on ``_irls``, that on ``_newton_frame``, ``_likelihood``
+and ``_firth``; profiles and sandwiches are ``_fitted_likelihood``'s, which
+``_calibration`` uses, too; ``_gaussian_auc`` stands on ``_rayleigh`` and
+``_shrinkage``; ``_lda`` and ``_qda`` on scikit-learn's. ``_base`` is the parent of the
+first two (``_offset_classifier`` of the first), ``_checks`` looks at what all of them
+are given.
 
 **1. Newton's method for logistic models.**
 

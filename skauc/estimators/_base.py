@@ -51,7 +51,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        decision = self.decision_function(X)
+        return self._label_of(self.decision_function(X))
+
+    def _label_of(self, decision):
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(int)]
 
@@ -66,7 +68,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        log_odds = self._log_odds(self.decision_function(X))
+        return self._probability_of(self.decision_function(X))
+
+    def _probability_of(self, decision):
+        log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
             return np.column_stack([expit(-log_odds), expit(log_odds)])
         return softmax(log_odds, axis=1)
@@ -82,7 +87,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        log_odds = self._log_odds(self.decision_function(X))
+        return self._log_probability_of(self.decision_function(X))
+
+    def _log_probability_of(self, decision):
+        log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
             log_odds = np.column_stack([np.zeros_like(log_odds), log_odds])
         return log_odds - np.logaddexp.reduce(log_odds, axis=1, keepdims=True)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from ..statistics._row_space import RowSpace
+from ._firth import FirthFrame
 from ._likelihood import Likelihood, feature_sizes, feature_units
 from ._newton_frame import LARGEST_RIDGE, NewtonFrame
 
@@ -77,6 +78,8 @@ def irls(
     max_halvings=30,
     reference=0,
     init=None,
+    offset=None,
+    firth=False,
 ) -> IRLSResult:
     """Maximise ``ℓ(B) − ‖coef‖²/(2C)`` by Newton's method with step halving.
 
@@ -105,6 +108,11 @@ def irls(
         Class whose logit is 0 when K > 2 and C is infinite.
     init : ndarray of shape (P + 1,) or (K, P + 1), default=None
         Start, features before the intercept (0 without one); None starts at 0.
+    offset : ndarray of shape (n,), default=None
+        Added to the logit of class 1; two classes.
+    firth : bool, default=False
+        Maximise ``ℓ(B) + ½ log det H`` instead (:mod:`skauc.estimators._firth`): two
+        classes and infinite C.
 
     Returns
     -------
@@ -124,7 +132,7 @@ def irls(
     moves some logits by about 1 while the gradient dies away. That, certified by a
     direction along which no row loses, names the separation.
     """
-    weight, count = _relative(sample_weight, codes, n_classes)
+    weight, count = relative(sample_weight, codes, n_classes)
     penalised = bool(np.isfinite(C))
     n_rows = len(codes) if weight is None else np.count_nonzero(weight)
     newton = _newton_in_row_space if X.shape[1] > n_rows else _newton
@@ -133,7 +141,9 @@ def irls(
         codes,
         weight,
         init,
-        T=_coding(n_classes, reference, symmetric=penalised and n_classes > 2),
+        offset,
+        firth=1 / count if firth else None,
+        T=coding(n_classes, reference, symmetric=penalised and n_classes > 2),
         ridge=min(1 / float(C) / count, LARGEST_RIDGE) if penalised else None,
         fit_intercept=fit_intercept,
         tol=tol,
@@ -156,7 +166,7 @@ def irls(
         )
 
 
-def _relative(weight, codes, n_classes):
+def relative(weight, codes, n_classes):
     """Weights with a largest one in [1, 2), and the power of two they stand for."""
     if weight is None:
         return None, 1.0
@@ -174,11 +184,14 @@ def _power_of_two(value):
     return math.ldexp(1.0, math.frexp(value)[1] - 1)
 
 
-def _newton_in_row_space(X, codes, weight, init, *, ridge, fit_intercept, **options):
+def _newton_in_row_space(
+    X, codes, weight, init, offset, *, ridge, fit_intercept, **options
+):
     """Newton's method on the coordinates of the rows in their own span."""
     if weight is not None:
         kept = weight > 0
         X, codes, weight = X[kept], codes[kept], weight[kept]
+        offset = None if offset is None else offset[kept]
     unit = float(feature_units(feature_sizes(X).max()))
     X = X if unit == 1 else X / unit
     shares, centre = None, np.zeros(X.shape[1])
@@ -199,6 +212,7 @@ def _newton_in_row_space(X, codes, weight, init, *, ridge, fit_intercept, **opti
         codes,
         weight,
         init,
+        offset,
         ridge=ridge,
         fit_intercept=fit_intercept,
         **options,
@@ -237,18 +251,20 @@ def _newton(
     codes,
     weight,
     init,
+    offset,
     *,
     T,
     ridge,
+    firth,
     fit_intercept,
     tol,
     max_iter,
     max_halvings,
 ):
-    """Newton's method; a ridge of None is none."""
-    penalised = ridge is not None
+    """Newton's method; a ridge of None is none, and so is Firth's penalty."""
+    penalised = ridge is not None or firth is not None
     model = Likelihood(X, codes, weight, T, fit_intercept)
-    frame, point = NewtonFrame.from_zero(model, ridge)
+    frame, point = open_frame(model, ridge, offset, firth)
     if init is not None:
         start = frame.evaluate(frame.enter(init, T))
         if start.objective >= point.objective:  # else a start worse than none
@@ -259,7 +275,7 @@ def _newton(
     point, small, separation, n_iter, n_halvings = ended
     coef = frame.leave(point.B, T)
     covariance = errors = None
-    if not penalised and separation is None:
+    if ridge is None and separation is None:
         covariance, errors = frame.covariance(point)
     return IRLSResult(
         coef=np.ascontiguousarray(coef[:, : X.shape[1]]),
@@ -284,12 +300,36 @@ def _start_on_share(frame, model, zero):
     point = small.evaluate(zero.B)
     for _ in range(_STEPS_ON_SHARE):
         step = small.newton_step(point)
-        following, _ = _ascend(small, point, step.D, 0)
+        following, _ = ascend(small, point, step.D, 0)
         if following is None or step.decrement2 < 1:  # nearer than its own error
             break
         point = following
     start = frame.evaluate(point.B)
     return start if start.objective > zero.objective else zero
+
+
+def open_frame(model, ridge=None, offset=None, firth=None):
+    """Coordinates of the data, read off B = 0 without an offset, and the point B = 0.
+
+    Parameters
+    ----------
+    model : Likelihood
+        Gets the offset.
+    ridge, firth : float or None
+        Strengths of the two penalties.
+    offset : ndarray of shape (n,) or None
+
+    Returns
+    -------
+    NewtonFrame, Point
+    """
+    frame, point = NewtonFrame.from_zero(model, ridge)
+    if firth is not None:
+        frame = FirthFrame.of(frame, firth)
+    if offset is not None or firth is not None:
+        model.offset = offset
+        point = frame.evaluate(point.B)
+    return frame, point
 
 
 def _iterate(frame, model, point, penalised, tol, max_iter, max_halvings):
@@ -308,11 +348,11 @@ def _iterate(frame, model, point, penalised, tol, max_iter, max_halvings):
         if not penalised and linear and step.gradient <= _TINY_GRADIENT:
             separation = model.separation(point.B, step.D)
         if small and not separation:  # the step is solved: take it, its error squares
-            last, _ = _ascend(frame, point, step.D, 0)
+            last, _ = ascend(frame, point, step.D, 0)
             point = point if last is None else last
         if small or separation or n_iter == max_iter:
             break
-        following, halved = _ascend(frame, point, step.D, max_halvings)
+        following, halved = ascend(frame, point, step.D, max_halvings)
         n_halvings += halved
         if following is None:
             break
@@ -327,7 +367,7 @@ def _smallest(X):
     return sizes[sizes > 0].min(initial=np.inf)
 
 
-def _ascend(frame, point, D, max_halvings):
+def ascend(frame, point, D, max_halvings):
     """The first of ``B + D, B + D/2, …`` that does not fall; None if there is none."""
     # A fall within the rounding of a sum over all rows is none.
     lowest = point.objective - _ROUNDING * max(abs(point.objective), 1)
@@ -338,7 +378,7 @@ def _ascend(frame, point, D, max_halvings):
     return None, max_halvings
 
 
-def _coding(n_classes, reference, *, symmetric):
+def coding(n_classes, reference, *, symmetric):
     """The matrix T: reference cells, or orthonormal contrasts."""
     if n_classes == 2:
         return np.array([[0.0], [1.0]])

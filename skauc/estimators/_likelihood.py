@@ -28,6 +28,7 @@ class Likelihood:
         self.size = self.n_features + fit_intercept
         self.total = float(self.n_rows if weight is None else weight.sum())
         self.shift, self.unit, self.ordinary = None, np.ones(self.n_features), True
+        self.offset = None  # of two classes: added to the logit of class 1
 
     def measure(self, square):
         """Look at the sizes of features, unless ``Σ w x²`` says that they are ordinary.
@@ -56,6 +57,7 @@ class Likelihood:
         part = copy(self)
         part.X, part.codes = self.X[::step], self.codes[::step]
         part.weight = None if self.weight is None else self.weight[::step]
+        part.offset = None if self.offset is None else self.offset[::step]
         present = np.bincount(part.codes, part.weight, minlength=len(self.T))
         if not present.all():
             return None
@@ -64,7 +66,7 @@ class Likelihood:
         return part
 
     def blocks(self):
-        """Yield float64 rows, classes and weights of one block after the other."""
+        """Yield float64 rows, classes, weights and offsets, block by block."""
         step = max(_BLOCK_BYTES // (8 * self.size), 64)
         for start in range(0, self.n_rows, step):
             part = slice(start, start + step)
@@ -75,18 +77,25 @@ class Likelihood:
                 rows = rows / self.unit
             if self.shift is not None:
                 rows = rows - self.shift
-            yield rows, self.codes[part], self.weight_of(part, len(rows))
+            offset = 0.0 if self.offset is None else self.offset[part]
+            yield rows, self.codes[part], self.weight_of(part, len(rows)), offset
 
     def weight_of(self, part, n):
         return np.ones(n) if self.weight is None else self.weight[part]
 
-    def logits(self, rows, B):
-        """F = T (X̃B)ᵀ, one column a row of X."""
+    def logits(self, rows, B, offset=0.0):
+        """F = T (X̃B + offset)ᵀ, one column a row of X."""
         P = self.n_features
         F = B[:P].T @ rows.T
         if self.fit_intercept:
             F += B[P][:, None]
-        return self.T @ F
+        return self.T @ (F + offset)
+
+    def probabilities(self, B):
+        """Yield for each block its rows, class probabilities (K, n), codes, weights."""
+        for rows, code, weight, offset in self.blocks():
+            p, _ = _softmax(self.logits(rows, B, offset), code)
+            yield rows, p, code, weight
 
     def evaluate(self, B):
         """ℓ, G, H at B."""
@@ -98,13 +107,13 @@ class Likelihood:
         Products with rows are taken feature by feature (no column of ones), so that
         a block is copied only to be scaled, and not at all where all wpq are ¼.
         """
-        P, even = self.n_features, not B.any() and self.weight is None
+        P = self.n_features
+        even = not B.any() and self.weight is None and self.offset is None
         square, sums, value = np.zeros((P, P), order="F"), np.zeros((2, P + 1)), 0.0
         scaled = None
-        for rows, code, weight in self.blocks():
+        for rows, code, weight, offset in self.blocks():
             f = rows @ B[:P, 0] if B.any() else np.zeros(len(rows))
-            if self.fit_intercept:
-                f += B[P, 0]
+            f += offset + B[P, 0] if self.fit_intercept else offset
             log_own, residual, curvature = _logistic(f, code == 1)
             value += weight @ log_own
             factors = np.stack([residual, curvature]) * weight
@@ -130,7 +139,7 @@ class Likelihood:
         distinct = pairs if B.any() else pairs[:1]  # at 0 all p_k are 1/K
         S = np.zeros((len(distinct), self.size, self.size))
         G, value, scaled = np.zeros((K, self.size)), 0.0, None
-        for rows, code, weight in self.blocks():
+        for rows, code, weight, _ in self.blocks():
             p, log_own = _softmax(self.logits(rows, B), code)
             value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
             if scaled is None:
@@ -159,10 +168,10 @@ class Likelihood:
 
         The margin of a row is its own logit less the largest other one. If all
         margins of B are positive the classes are completely separated; if along D
-        some grow and none falls, quasi-completely.
+        some grow and none falls, quasi-completely. An offset changes neither.
         """
         margins_B, margins_D = [], []
-        for rows, code, weight in self.blocks():
+        for rows, code, weight, _ in self.blocks():
             kept = weight > 0
             margins_B.append(_margins(self.logits(rows, B), code)[kept])
             margins_D.append(_margins(self.logits(rows, D), code)[kept])

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import check_option
 from ..leave_pair_out._objective import PenalisedFit, with_optimum
-from ._base import LinearClassifier
 from ._checks import (
     check_class_weight,
     check_classes,
@@ -16,11 +16,13 @@ from ._checks import (
     check_flag,
     check_parameter,
 )
+from ._class_weight import check_class_weights, times_class_weight
 from ._irls import irls
 from ._logistic_inference import LogisticInference
+from ._offset_classifier import check_offset
 
 
-class IRLSLogisticRegression(LogisticInference, LinearClassifier):
+class IRLSLogisticRegression(LogisticInference):
     """Logistic regression by iteratively reweighted least squares (Newton's method).
 
     Answers: what are the class probabilities of a linear model, how sure are its
@@ -33,6 +35,12 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
     C : float, default=np.inf
         Inverse strength of the ridge penalty ``‖coef‖²/(2C)``; the intercept is not
         penalised. Infinite C is maximum likelihood.
+    penalty : {"l2", "firth"}, default="l2"
+        ``"l2"``: the ridge of strength 1/C, which at the default C is none.
+        ``"firth"``: Jeffreys' prior, ``ℓ + ½ log det(information)``: less biased, and
+        finite where the classes are separated. For two classes and infinite C; weights
+        are counts of rows. For fewer features than rows: with as many, whatever they
+        are, it makes every training row ¾ probable.
     fit_intercept : bool, default=True
     tol : float, default=1e-8
         Bound on the mean gradient (of standardised features) and on the distance
@@ -63,7 +71,8 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
     converged_ : bool
     separation_ : {None, "complete", "quasi-complete"}
         How the classes are separated (the estimate does not exist), None if they are
-        not. Looked for when C is infinite.
+        not. Looked for when nothing is penalised.
+    has_offset_ : bool
     rank_ : int
         Rank of the features together with the intercept.
     reference_ : label
@@ -72,7 +81,7 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
     n_observations_ : float
         Sum of the weights.
     covariance_, standard_errors_, aic_, bic_
-        See there; for unpenalised, unseparated fits.
+        See there; for unpenalised, unseparated fits, the first two also for Firth's.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -97,7 +106,10 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
     References
     ----------
     Albert & Anderson (1984), https://doi.org/10.1093/biomet/71.1.1 (separation);
-    McCullagh & Nelder (1989), https://doi.org/10.1007/978-1-4899-3242-6
+    McCullagh & Nelder (1989), https://doi.org/10.1007/978-1-4899-3242-6; Firth (1993),
+    https://doi.org/10.1093/biomet/80.1.27; Heinze & Schemper (2002),
+    https://doi.org/10.1002/sim.1047 (separation); Venzon & Moolgavkar (1988),
+    https://doi.org/10.2307/2347496 (profile likelihood)
 
     Examples
     --------
@@ -113,6 +125,7 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         self,
         *,
         C=np.inf,
+        penalty="l2",
         fit_intercept=True,
         tol=1e-8,
         max_iter=50,
@@ -122,6 +135,7 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         warm_start=False,
     ):
         self.C = C
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -130,7 +144,7 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         self.reference = reference
         self.warm_start = warm_start
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, offset=None):
         """Fit by Newton's method.
 
         Parameters
@@ -142,6 +156,9 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
             the coefficients depend on their ratios only; standard errors and all that
             follows from the likelihood read them as counts. With finite C, a times
             the weights is a times C.
+        offset : array-like of shape (n,), default=None
+            Known part of the logit of ``classes_[1]``, for two classes. Predictions
+            add the ``offset`` that they are given, none by themselves.
 
         Returns
         -------
@@ -151,9 +168,16 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         start = self._last_solution()
         X, y = self._check_rows(X, y)
         check_finite_features(X)
-        self.classes_, codes = check_classes(y)
+        firth = self.penalty == "firth"
+        self.classes_, codes = check_classes(y, binary=firth)
         weight = check_class_weight(sample_weight, codes, self.classes_)
         weight = self._with_class_weight(weight, codes)
+        offset = check_offset(offset, len(y), self.classes_)
+        if firth and weight is not None and weight.sum() < 1:
+            raise ValueError(
+                "sample_weight must add up to at least 1 with penalty='firth', which "
+                f"counts rows, got {weight.sum():.3g}"
+            )
         if start is not None and start.shape != self._shape_of_start(X):
             start = None
         reference = self._reference_code()
@@ -169,7 +193,10 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
             max_halvings=self.max_halvings,
             reference=reference,
             init=start,
+            offset=offset,
+            firth=firth,
         )
+        self.has_offset_ = offset is not None
         self.reference_ = self.classes_[reference]
         self.n_observations_ = float(len(y) if weight is None else weight.sum())
         self._publish()
@@ -178,25 +205,15 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
 
     def _check_parameters(self):
         check_parameter("C", self.C, 0, open_low=True)
+        check_option("penalty", self.penalty, ("l2", "firth"))
+        if self.penalty == "firth" and np.isfinite(self.C):
+            raise ValueError(f"C must be inf with penalty='firth', got {self.C}")
         check_parameter("tol", self.tol, 0, open_low=True)
         check_parameter("max_iter", self.max_iter, 1, integer=True)
         check_parameter("max_halvings", self.max_halvings, 0, integer=True)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
-        if isinstance(self.class_weight, dict):
-            for label, factor in self.class_weight.items():
-                check_parameter(
-                    f"class_weight of {label!r}", factor, 0, high=np.finfo(float).max
-                )
-        if not (
-            self.class_weight is None
-            or isinstance(self.class_weight, dict)
-            or (isinstance(self.class_weight, str) and self.class_weight == "balanced")
-        ):
-            raise ValueError(
-                "class_weight must be None, 'balanced' or a dict, got "
-                f"{self.class_weight!r}"
-            )
+        check_class_weights(self.class_weight)
 
     def _last_solution(self):
         """Coefficient rows with their intercepts, for a warm start."""
@@ -211,34 +228,12 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         return (1 if K == 2 else K, X.shape[1] + bool(self.fit_intercept))
 
     def _with_class_weight(self, weight, codes):
-        if self.class_weight is None:
-            return weight
-        labels = self.classes_.tolist()
-        if isinstance(self.class_weight, dict):
-            unknown = set(self.class_weight) - set(labels)
-            if unknown:
-                raise ValueError(
-                    f"class_weight must name labels of {labels}, got {unknown.pop()!r}"
-                )
-            factors = np.array([self.class_weight.get(k, 1.0) for k in labels], float)
-        else:
-            # Not compute_class_weight, which sorts the labels once more, and whose sum
-            # overflows with weights near the largest float.
-            relative = None if weight is None else weight / weight.max()
-            total = np.bincount(codes, relative, minlength=len(labels))
-            with np.errstate(over="ignore", divide="ignore"):
-                factors = total.sum() / (len(labels) * total)
-        with np.errstate(over="ignore"):
-            product = factors[codes] * (1.0 if weight is None else weight)
-        if not np.isfinite(product).all():
-            raise ValueError(
-                "class_weight times sample_weight must be finite, got "
-                f"{self.class_weight!r} with weights up to {weight.max():.3g}"
-            )
-        return check_class_weight(product, codes, self.classes_)
+        return times_class_weight(self.class_weight, weight, codes, self.classes_)
 
     def _penalised_fit(self, Z, positive, sample_weight):
-        """Training objective, for leave-pair-out without refits."""
+        """Training objective, for leave-pair-out without refits; None if not known."""
+        if self.penalty == "firth" or self.has_offset_:
+            return None
         weight = self._with_class_weight(sample_weight, positive.astype(int))
         weight = np.ones(len(positive)) if weight is None else weight
         w, b = self.coef_[0].astype(float), float(self.intercept_[0])
@@ -278,7 +273,8 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
             text = (
                 f"The classes show {self.separation_} separation: the maximum-"
                 "likelihood estimate does not exist and the coefficients were stopped "
-                "on their way to infinity; set a finite C (such as C=1.0)"
+                "on their way to infinity; set a finite C (such as C=1.0) or, for two "
+                "classes, penalty='firth'"
             )
         elif not self.converged_:
             text = (
@@ -288,8 +284,8 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
         elif np.isinf(self.C) and self.rank_ < full:
             text = (
                 f"The features are linearly dependent (rank {self.rank_} of {full}): "
-                "of all maximum-likelihood estimates the one of least norm is taken; "
-                "drop columns or set a finite C"
+                "of all estimates of largest likelihood the one of least norm is "
+                "taken; drop columns or set a finite C"
             )
         else:
             return
@@ -298,4 +294,5 @@ class IRLSLogisticRegression(LogisticInference, LinearClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self.penalty != "firth"
         return tags

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
-from sklearn.utils.validation import check_is_fitted
+from scipy.special import chdtrc, expit, ndtri
+from sklearn.utils.validation import validate_data
 
-from .._validation import check_level
+from .._validation import check_level, check_option
 from ._coefficient_table import CoefficientTable
-from ._irls import IRLSResult
+from ._logistic_fit import COVARIANCES, LogisticFit
+
+_METHODS = ("wald", "profile")
 
 
 class LikelihoodRatio(NamedTuple):
@@ -21,22 +23,18 @@ class LikelihoodRatio(NamedTuple):
     pvalue: float
 
 
-class LogisticInference:
-    """Inference of a fitted logistic model, from its ``result_`` and likelihood."""
+class WaldTest(NamedTuple):
+    """Wald test of contrasts ``Lθ = value``, with the contrasts and their errors."""
 
-    C: float
-    fit_intercept: bool
-    classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
-    deviance_: float
-    log_likelihood_: float
-    n_features_in_: int
-    n_observations_: float
-    n_parameters_: int
-    reference_: object
-    result_: IRLSResult
-    separation_: str | None
+    statistic: float
+    df: int
+    pvalue: float
+    estimate: np.ndarray
+    standard_error: np.ndarray
+
+
+class LogisticInference(LogisticFit):
+    """Inference of a fitted logistic model."""
 
     @property
     def covariance_(self):
@@ -44,9 +42,11 @@ class LogisticInference:
 
         Shape (M(P + 1), M(P + 1)) with M = K − 1: for each class but the reference
         the intercept (if fitted) and then the features. Singular if the features are
-        linearly dependent. Not built for P > n; ``standard_errors_`` is.
+        linearly dependent. For ``penalty="firth"`` that of the rows together with the
+        h/2 rows of either class that the penalty adds, as logistf's. Not built for
+        P > n; ``standard_errors_`` is.
         """
-        self._check_inference("covariance_")
+        self._check_inference("covariance_", firth=True)
         if self.result_.covariance is None:
             raise AttributeError(
                 "covariance_ is not built for more features than rows of positive "
@@ -61,7 +61,7 @@ class LogisticInference:
 
         A row for each class but the reference, the intercept (if fitted) first.
         """
-        self._check_inference("standard_errors_")
+        self._check_inference("standard_errors_", firth=True)
         return self.result_.standard_errors
 
     @property
@@ -76,62 +76,275 @@ class LogisticInference:
         self._check_inference("bic_")
         return self.deviance_ + self.n_parameters_ * np.log(self.n_observations_)
 
-    def summary(self, confidence_level=0.95) -> CoefficientTable:
-        """Coefficients with standard errors, Wald z, p-values and intervals.
+    def summary(
+        self,
+        confidence_level=0.95,
+        *,
+        covariance="model",
+        method="wald",
+        X=None,
+        y=None,
+        groups=None,
+        sample_weight=None,
+        offset=None,
+    ) -> CoefficientTable:
+        """Coefficients with standard errors, z, p-values and intervals.
+
+        Wald's are free; a profile costs some 15 fits a coefficient, a robust covariance
+        one pass over X.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
+        covariance : {"model", "HC0", "HC1", "cluster"}, default="model"
+            ``"model"``: the inverse information. ``"HC0"``: the sandwich
+            ``H⁻¹(Σ w s sᵀ)H⁻¹`` of the scores s, right where the model is not.
+            ``"HC1"``: that times n/(n − k). ``"cluster"``: sums of ``w s`` over
+            clusters, times ``G/(G − 1) · (n − 1)/(n − k)``, as statsmodels. n is the
+            sum of the weights, k ``n_parameters_``, G the number of clusters.
+        method : {"wald", "profile"}, default="wald"
+            ``"profile"``: intervals are all values that a likelihood-ratio test keeps,
+            p-values are that test's, and z is its signed root. With
+            ``penalty="firth"`` the likelihood is the penalised one.
+        X, y, sample_weight, offset : default=None
+            Of the fit; for a robust covariance and for profiles.
+        groups : array-like of shape (n,), default=None
+            Clusters, for ``covariance="cluster"``.
 
         Returns
         -------
         CoefficientTable
-            Prints as a table; ``to_frame()`` makes a DataFrame of it.
+            Prints as a table; ``odds_ratios()``, ``to_frame()``.
 
         Raises
         ------
         ValueError
             If C is finite (the estimates are biased towards 0 and the inverse
-            information is not their covariance) or the classes are separated.
+            information is not their covariance) or the classes are separated; if X
+            and y are not those of the fit.
 
         Examples
         --------
         >>> from sklearn.datasets import load_iris
         >>> from skauc import IRLSLogisticRegression
         >>> X, y = load_iris(return_X_y=True)
-        >>> print(IRLSLogisticRegression().fit(X[50:, :1], y[50:]).summary())
+        >>> model = IRLSLogisticRegression().fit(X[50:, :1], y[50:])
+        >>> print(model.summary())
                      coefficient  standard error      z  p-value  [0.025  0.975]
         (Intercept)       -12.57           2.907  -4.32  1.5e-05  -18.27  -6.873
         x0                 2.013          0.4654   4.32  1.5e-05   1.101   2.925
+        >>> print(model.summary(method="profile", X=X[50:, :1], y=y[50:]).odds_ratios())
+                     odds ratio  p-value     [0.025     0.975]
+        (Intercept)   3.472e-06  1.3e-07  6.677e-09  0.0006491
+        x0                7.485  1.2e-07      3.243      20.39
         """
         check_level("confidence_level", confidence_level)
-        try:
-            error = self.standard_errors_
-        except AttributeError as refusal:
-            check_is_fitted(self)
+        check_option("method", method, _METHODS)
+        rows = X, y, sample_weight, offset
+        coef, names, labels = self._rows_of_table("summary")
+        if method == "wald":
+            _, errors = self._covariance(covariance, groups, rows, "summary")
+            return CoefficientTable.of_wald(
+                coef, errors, names, labels, confidence_level, covariance
+            )
+        if check_option("covariance", covariance, COVARIANCES) != "model":
             raise ValueError(
-                str(refusal).replace("standard_errors_", "summary")
-            ) from None
-        chosen = self.classes_ != self.reference_
-        coef = self.coef_ if len(self.classes_) == 2 else self.coef_[chosen]
-        intercept = np.broadcast_to(self.intercept_, len(self.classes_))[chosen]
-        names = list(getattr(self, "feature_names_in_", []))
-        names = names or [f"x{j}" for j in range(self.n_features_in_)]
-        if self.fit_intercept:
-            coef, names = np.column_stack([intercept, coef]), ["(Intercept)", *names]
-        groups = [None]
-        if len(self.classes_) > 2:
-            groups = self.classes_[chosen].tolist()
-        return CoefficientTable.of_wald(coef, error, names, groups, confidence_level)
+                f"covariance must be 'model' with method='profile', got {covariance!r}"
+            )
+        errors = self.standard_errors_.ravel()
+        fitted, identity = self._opened(rows), np.eye(coef.size)
+        self._check_independent("method='profile'")
+        quantile = -ndtri((1 - confidence_level) / 2)
+        limits = np.array([fitted.limits(row, quantile) for row in identity])
+        falls = [
+            fitted.fall(row[None], -gap[None])
+            for row, gap in zip(identity, coef.ravel(), strict=True)
+        ]
+        return CoefficientTable.of_profile(
+            coef, errors, np.sqrt(falls), limits, names, labels, confidence_level
+        )
 
-    def likelihood_ratio_test(self, reduced) -> LikelihoodRatio:
+    def confidence_interval(
+        self,
+        confidence_level=0.95,
+        *,
+        method="wald",
+        covariance="model",
+        X=None,
+        y=None,
+        groups=None,
+        sample_weight=None,
+        offset=None,
+    ):
+        """Limits of all coefficients, as :meth:`summary` has them.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        method, covariance, X, y, groups, sample_weight, offset
+            As for :meth:`summary`.
+
+        Returns
+        -------
+        low, high : ndarray of shape (M(P + 1),)
+            In the order of the summary's rows, the intercept first.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`summary`.
+        """
+        table = self.summary(
+            confidence_level,
+            covariance=covariance,
+            method=method,
+            X=X,
+            y=y,
+            groups=groups,
+            sample_weight=sample_weight,
+            offset=offset,
+        )
+        return table.low, table.high
+
+    def wald_test(
+        self,
+        contrast,
+        value=0.0,
+        *,
+        covariance="model",
+        X=None,
+        y=None,
+        groups=None,
+        sample_weight=None,
+        offset=None,
+    ) -> WaldTest:
+        """Test whether linear combinations of the coefficients have given values.
+
+        Parameters
+        ----------
+        contrast : array-like of shape (q, M(P + 1)) or (M(P + 1),)
+            L: rows are combinations of the summary's rows, the intercept first.
+        value : float or array-like of shape (q,), default=0.0
+            What Lθ is under the hypothesis.
+        covariance, X, y, groups, sample_weight, offset
+            As for :meth:`summary`.
+
+        Returns
+        -------
+        WaldTest
+            Named tuple ``(statistic, df, pvalue, estimate, standard_error)``;
+            statistic ``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with q degrees.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`summary`, or if the rows of the contrast or the features are
+            linearly dependent.
+
+        References
+        ----------
+        Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
+        """
+        coef, _, _ = self._rows_of_table("wald_test")
+        L, gap = self._check_contrast(contrast, value, coef.ravel())
+        rows = X, y, sample_weight, offset
+        V, _ = self._covariance(covariance, groups, rows, "wald_test")
+        # In units of the coefficients' errors, in which no square over- or underflows.
+        error = np.sqrt(np.diag(V))
+        scaled = L * error
+        S = scaled @ (V / error / error[:, None]) @ scaled.T
+        size = np.sqrt(np.diag(S))
+        if not (size > 0).all() or not np.isfinite(size).all():
+            raise ValueError(
+                "contrast must have a variance that is a positive number, got a "
+                f"standard error of {size.min():.3g}"
+            )
+        z = gap / size
+        statistic = max(float(z @ np.linalg.solve(S / size / size[:, None], z)), 0.0)
+        df = len(L)
+        pvalue = float(chdtrc(df, statistic))
+        return WaldTest(statistic, df, pvalue, L @ coef.ravel(), size)
+
+    def predict_interval(self, X, confidence_level=0.95, *, offset=None):
+        """Confidence limits of the probability of ``classes_[1]``, row by row.
+
+        Answers how well the model knows each row's *probability*, not what its label
+        will be: ``expit(η ± z √(x̃ᵀVx̃))``, V being ``covariance_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        confidence_level : float in (0, 1), default=0.95
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        low, high : ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, finite C or separated classes.
+        """
+        check_level("confidence_level", confidence_level)
+        self._require("predict_interval", firth=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "predict_interval is for two classes, got classes_ "
+                f"{self.classes_.tolist()}"
+            )
+        try:
+            V = self.covariance_
+        except AttributeError as refusal:
+            raise ValueError(f"predict_interval needs covariance_: {refusal}") from None
+        center = self.decision_function(X, offset)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+        # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
+        error = np.sqrt(np.maximum(np.diag(V), 0))
+        unit = np.where(error > 0, error, 1.0)
+        values, vectors = np.linalg.eigh(V / unit / unit[:, None])
+        root = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = np.asarray(X @ root[-self.n_features_in_ :])
+            if self.fit_intercept:
+                parts = parts + root[0]
+            largest = np.abs(parts).max(axis=1, keepdims=True, initial=0.0)
+            largest[largest == 0] = 1.0
+            spread = largest[:, 0] * np.linalg.norm(parts / largest, axis=1)
+        if not np.isfinite(spread).all():
+            raise ValueError(
+                "X must have rows whose linear predictor has a finite error, got "
+                f"{spread[~np.isfinite(spread)][0]}"
+            )
+        half = -ndtri((1 - confidence_level) / 2) * spread
+        return expit(center - half), expit(center + half)
+
+    def likelihood_ratio_test(
+        self,
+        reduced=None,
+        *,
+        contrast=None,
+        value=0.0,
+        X=None,
+        y=None,
+        sample_weight=None,
+        offset=None,
+    ) -> LikelihoodRatio:
         """Test whether a model nested in this one fits as well.
 
         Parameters
         ----------
-        reduced : IRLSLogisticRegression
+        reduced : IRLSLogisticRegression, default=None
             Fitted to the same rows with fewer features; not checked beyond their
-            number, the classes and the likelihoods.
+            number, the classes and the likelihoods. Maximum likelihood only.
+        contrast, value : default=None, 0.0
+            Instead of ``reduced``: the hypothesis ``L θ = value``, as for
+            :meth:`wald_test`. With ``penalty="firth"`` the *penalised* likelihoods are
+            compared, the determinant being that of all features (as logistftest).
+        X, y, sample_weight, offset : default=None
+            Of the fit; with ``contrast``.
 
         Returns
         -------
@@ -145,14 +358,21 @@ class LogisticInference:
 
         References
         ----------
-        Wilks (1938), https://doi.org/10.1214/aoms/1177732360
+        Wilks (1938), https://doi.org/10.1214/aoms/1177732360; Heinze & Schemper (2002),
+        https://doi.org/10.1002/sim.1047
         """
+        if (reduced is None) == (contrast is None):
+            raise ValueError(
+                "likelihood_ratio_test must get one of reduced and contrast, got "
+                f"{'none' if reduced is None else 'both'}"
+            )
+        if contrast is not None:
+            coef, _, _ = self._rows_of_table("likelihood_ratio_test")
+            L, gap = self._check_contrast(contrast, value, coef.ravel())
+            fall = self._opened((X, y, sample_weight, offset)).fall(L, -gap)
+            return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
         for model in (self, reduced):
-            try:
-                model._check_inference("likelihood_ratio_test")
-            except AttributeError as refusal:
-                check_is_fitted(model)
-                raise ValueError(str(refusal)) from None
+            model._require("likelihood_ratio_test")
         df = self.n_parameters_ - reduced.n_parameters_
         same = self.n_observations_ == reduced.n_observations_
         if df <= 0 or not same or not np.array_equal(self.classes_, reduced.classes_):
@@ -169,17 +389,3 @@ class LogisticInference:
             )
         statistic = max(statistic, 0.0)
         return LikelihoodRatio(statistic, df, float(chdtrc(df, statistic)))
-
-    def _check_inference(self, name):
-        """Refuse inference where the inverse information is not the covariance."""
-        check_is_fitted(self, "result_")
-        if np.isfinite(self.C):
-            raise AttributeError(
-                f"{name} is defined for maximum likelihood (C=inf), whose inverse "
-                f"information is the covariance of the estimates, got C={self.C}"
-            )
-        if self.separation_ is not None:
-            raise AttributeError(
-                f"{name} is not defined where the estimate does not exist, got "
-                f"{self.separation_} separation"
-            )

@@ -102,8 +102,15 @@ class NewtonFrame:
         value, G, H = self.model.evaluate(B)
         return Point(B, value - np.sum(self.ridge * B**2) / 2, value, G, H)
 
-    def newton_step(self, point):
-        """Solve ``(H + Λ) D = G − ΛB`` within the row space."""
+    def newton_step(self, point, held=None):
+        """Solve ``(H + Λ) D = G − ΛB`` within the row space.
+
+        Parameters
+        ----------
+        point : Point
+        held : ndarray of shape (M(P + 1), q), default=None
+            Columns a, of scaled parameters, along which ``aᵀd`` must be 0.
+        """
         shape = point.B.shape
         # in units of scale s: (H + Λ)/(s sᵀ) d = (G − ΛB)/s,  D = d/s
         g = ((point.G - self.ridge * point.B) / self.scale[:, None]).T.ravel()
@@ -111,13 +118,36 @@ class NewtonFrame:
         A[np.diag_indices_from(A)] += np.tile(
             self.ridge[:, 0] / self.scale**2, shape[1]
         )
-        R = None if self.whole else np.kron(np.eye(shape[1]), self.kept)
-        d = _solve(A, g) if R is None else R @ _solve(R.T @ A @ R, R.T @ g)
+        R = self.free(shape[1], held)
+        if R is None:
+            d = _solve(A, g)
+        else:
+            d = R @ _solve(R.T @ A @ R, R.T @ g)
+            g = R @ (R.T @ g)
         D = d.reshape(shape[::-1]).T / self.scale[:, None]
         return Step(D, float(g @ d), np.abs(g).max() / self.model.total)
 
-    def covariance(self, point):
+    def free(self, M, held=None):
+        """Orthonormal basis of steps: the row space, across ``held``; None is all."""
+        R = None if self.whole else np.kron(np.eye(M), self.kept)
+        if held is None:
+            return R
+        if R is None:
+            return linalg.null_space(held.T)
+        return R @ linalg.null_space(held.T @ R)
+
+    def solve(self, point, b):
+        """``H⁻¹b`` for columns of scaled parameters and independent features."""
+        return _solve(self._information(point), b)
+
+    def covariance(self, point, meat=None):
         """Inverse information of the original parameters, the intercept first.
+
+        Parameters
+        ----------
+        point : Point
+        meat : ndarray of shape (M(P + 1), M(P + 1)), default=None
+            Covariance of the gradient, if it is not the information.
 
         Returns
         -------
@@ -130,20 +160,33 @@ class NewtonFrame:
         # R(RᵀHR)⁻¹Rᵀ on the row space, then back to the original parameters
         inner = R.T @ self._information(point) @ R
         inverse = R @ _solve(inner, R.T)
-        back = self._unshift() @ self._least_norm() / self.scale
-        order = np.arange(self.model.size)
-        if self.model.fit_intercept:
-            order = np.roll(order, 1)
-        back = np.kron(np.eye(M), back[order])
+        if meat is not None:
+            s = np.tile(self.scale, M)
+            inverse = inverse @ (meat / s / s[:, None]) @ inverse
+        back, unit = self.original(M)
         covariance = back @ inverse @ back.T
         errors = np.sqrt(np.maximum(np.diag(covariance), 0))
         covariance = (covariance + covariance.T) / 2
         if not self.model.ordinary:
-            unit = np.tile(self.unit[order], M)
             with np.errstate(over="ignore"):
                 covariance = covariance / unit / unit[:, None]
                 errors = errors / unit
         return covariance, errors.reshape(M, -1)
+
+    def original(self, M):
+        """Matrix from scaled to original parameters, the intercept first, and units.
+
+        Returns
+        -------
+        back : ndarray of shape (M(P + 1), M(P + 1))
+        unit : ndarray of shape (M(P + 1),)
+            ``back @ d / unit`` are parameters of the features as they came.
+        """
+        back = self._unshift() @ self._least_norm() / self.scale
+        order = np.arange(self.model.size)
+        if self.model.fit_intercept:
+            order = np.roll(order, 1)
+        return np.kron(np.eye(M), back[order]), np.tile(self.unit[order], M)
 
     def enter(self, init, T):
         """Parameters B from coefficient rows in the original features."""

@@ -117,6 +117,8 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
         return "its covariance_estimator changes with every row that is left out"
     if hasattr(model, "_discriminant"):
         return "with features >= rows - 2 the standardization is not free of any row"
+    if getattr(model, "has_offset_", False):
+        return "it was trained with an offset"
     if hasattr(model, "_penalised_fit") or isinstance(model, _LOGISTIC):
         if _l2_only(model):
             return "separated classes have no optimum without a penalty"
@@ -194,7 +196,7 @@ _LOGISTIC = LogisticRegression | LogisticRegressionCV
 def _l2_only(model):
     """Whether a logistic regression has no L1 part in its penalty."""
     if not isinstance(model, _LOGISTIC):
-        return True
+        return model.penalty == "l2"
     ratio = model.l1_ratio_ if hasattr(model, "l1_ratio_") else model.l1_ratio
     ratio = np.ravel(ratio)[0] if np.size(ratio) else None
     # A penalty that is named rules, before and after scikit-learn 1.8

@@ -1,0 +1,378 @@
+"""Calibration of given probabilities, of any model: ``f(y_true, y_prob)``.
+
+Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 where the
+probabilities p are right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc, logit, ndtr, ndtri
+
+from .._validation import (
+    check_level,
+    check_option,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ..statistics._result import Result, aligned
+from ._checks import check_parameter
+from ._fitted_likelihood import FittedLikelihood
+from ._irls import coding, irls
+
+_MOST_GROUPS = 10**6
+_WHOLE = 2.0**53 / _MOST_GROUPS  # products below it are exact
+_NAMES = ("slope", "intercept", "in_the_large")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationEstimate(Result):
+    """Calibration slope and intercepts, with their errors.
+
+    Parameters
+    ----------
+    slope : float
+        b; below 1 the probabilities are too extreme (an overfitted model).
+    intercept : float
+        a beside the slope b.
+    in_the_large : float
+        a beside the slope 1 (calibration in the large): positive where events are more
+        frequent than was said.
+    standard_errors : ndarray of shape (3,)
+        Of the three in this order.
+    statistic, pvalue : float
+        Likelihood-ratio test of a = 0 and b = 1 together, χ² with 2 degrees.
+
+    Examples
+    --------
+    >>> from skauc import calibration_estimate
+    >>> y, p = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.7]
+    >>> round(calibration_estimate(y, p).standard_error("slope"), 2)
+    1.83
+    """
+
+    slope: float
+    intercept: float
+    in_the_large: float
+    standard_errors: np.ndarray
+    statistic: float
+    pvalue: float
+
+    def standard_error(self, name="slope") -> float:
+        """Standard error of one of the three.
+
+        Parameters
+        ----------
+        name : {"slope", "intercept", "in_the_large"}, default="slope"
+
+        Returns
+        -------
+        float
+        """
+        check_option("name", name, _NAMES)
+        return float(self.standard_errors[_NAMES.index(name)])
+
+    def confidence_interval(self, name="slope", confidence_level=0.95):
+        """Wald's limits for one of the three.
+
+        Parameters
+        ----------
+        name : {"slope", "intercept", "in_the_large"}, default="slope"
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        low, high : float
+        """
+        check_level("confidence_level", confidence_level)
+        half = -ndtri((1 - confidence_level) / 2) * self.standard_error(name)
+        center = getattr(self, name)
+        return float(center - half), float(center + half)
+
+    def _columns(self):
+        estimates = np.array([getattr(self, name) for name in _NAMES])
+        z = (estimates - [1, 0, 0]) / self.standard_errors
+        limits = np.array([self.confidence_interval(name) for name in _NAMES])
+        return {
+            "": _NAMES,
+            "estimate": estimates,
+            "standard_error": self.standard_errors,
+            "pvalue": 2 * ndtr(-np.abs(z)),
+            "low": limits[:, 0],
+            "high": limits[:, 1],
+        }
+
+    def __str__(self):
+        columns = self._columns()
+        head = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
+        rows = [
+            (name, *(f"{v:.4g}" for v in row))
+            for name, *row in zip(*columns.values(), strict=True)
+        ]
+        said = f"intercept 0 and slope 1: p = {self.pvalue:.2g}"
+        return f"{aligned([head, *rows])}\n{said}"
+
+    __repr__ = __str__
+
+
+def calibration_estimate(
+    y_true, y_prob, *, sample_weight=None, pos_label=None
+) -> CalibrationEstimate:
+    """Calibration slope and intercept of given probabilities.
+
+    Answers: are the probabilities too extreme (slope below 1), too timid (above), too
+    high or too low as a whole (in the large)? For *held-out* rows: on the rows of a
+    maximum-likelihood fit the slope is 1 and the intercepts are 0 by construction.
+    Costs a few passes of O(n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_prob : array-like of shape (n,)
+        Probability of the positive class, within (0, 1).
+    sample_weight : array-like of shape (n,), default=None
+        Counts of rows.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+
+    Returns
+    -------
+    CalibrationEstimate
+        ``slope``, ``intercept``, ``in_the_large``, each with ``standard_error(name)``
+        and ``confidence_interval(name)``; ``pvalue`` of perfect calibration.
+
+    Raises
+    ------
+    ValueError
+        If a probability is 0 or 1 (its logit is infinite), all are equal, or they
+        separate the classes (the slope is infinite).
+
+    Notes
+    -----
+    Maximum likelihood for ``logit P(y = 1) = a + b logit(p)``, and for b = 1 fixed.
+
+    References
+    ----------
+    Cox (1958), https://doi.org/10.1093/biomet/45.3-4.562; Van Calster et al. (2019),
+    https://doi.org/10.1186/s12916-019-1466-7
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import calibration_estimate
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.05, 0.95, 2000)
+    >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
+    >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
+                  estimate  standard error    p-value    [0.025  0.975]
+    slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
+    intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
+    in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
+    intercept 0 and slope 1: p = 1.8e-67
+    """
+    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
+    inside = (probability > 0) & (probability < 1)
+    if not inside.all():
+        row = int(np.flatnonzero(~inside)[0])
+        raise ValueError(
+            "y_prob must lie within (0, 1) for a calibration slope, got "
+            f"{probability[row]} in row {row}"
+        )
+    column, codes = logit(probability)[:, None], positive.astype(int)
+    found = irls(column, codes, 2, sample_weight=weight)
+    if found.rank < 2:
+        raise ValueError(
+            f"y_prob must hold two different values, got only {probability[0]}"
+        )
+    if found.separation is not None:
+        raise ValueError(
+            "y_prob must not separate the classes, where the slope is infinite, got "
+            f"{found.separation} separation"
+        )
+    coef = np.append(found.coef, found.intercept)
+    fitted = FittedLikelihood(
+        column,
+        codes,
+        weight,
+        None,
+        coding(2, 0, symmetric=False),
+        coef[None],
+        fit_intercept=True,
+        firth=False,
+    )
+    statistic = fitted.fall(np.eye(2), np.array([0, 1]) - coef[::-1])
+    level = irls(
+        np.zeros((len(codes), 1)), codes, 2, sample_weight=weight, offset=column[:, 0]
+    )
+    errors, of_level = (
+        np.asarray(fit.standard_errors).ravel() for fit in (found, level)
+    )
+    return CalibrationEstimate(
+        slope=float(coef[0]),
+        intercept=float(coef[1]),
+        in_the_large=float(level.intercept[0]),
+        standard_errors=np.array([errors[1], errors[0], of_level[0]]),
+        statistic=statistic,
+        pvalue=float(chdtrc(2, statistic)),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HosmerLemeshow(Result):
+    """Hosmer and Lemeshow's test, with the groups that it compares.
+
+    Parameters
+    ----------
+    statistic : float
+        ``Σ (O − E)²/E`` over groups and classes.
+    df : int
+    pvalue : float
+    n, observed, expected : ndarray of shape (n_groups,)
+        Rows, events and expected events of the groups, from low to high probability.
+
+    Examples
+    --------
+    >>> from skauc import hosmer_lemeshow
+    >>> hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], n_groups=3)
+    n  observed  expected
+    2         1      0.30
+    2         1      0.90
+    2         1      1.60
+    chi2 = 3.067, df = 1, p = 0.08
+    """
+
+    statistic: float
+    df: int
+    pvalue: float
+    n: np.ndarray
+    observed: np.ndarray
+    expected: np.ndarray
+
+    def _columns(self):
+        return {"n": self.n, "observed": self.observed, "expected": self.expected}
+
+    def __str__(self):
+        rows = [
+            (f"{n:g}", f"{o:g}", f"{e:.2f}")
+            for n, o, e in zip(self.n, self.observed, self.expected, strict=True)
+        ]
+        said = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
+        return f"{aligned([('n', 'observed', 'expected'), *rows])}\n{said}"
+
+    __repr__ = __str__
+
+
+def hosmer_lemeshow(
+    y_true, y_prob, *, n_groups=10, rows="training", sample_weight=None, pos_label=None
+) -> HosmerLemeshow:
+    """Hosmer and Lemeshow's goodness-of-fit test of given probabilities.
+
+    Answers: in groups of rows of like probability, are the events as many as expected?
+    Prefer :func:`calibration_estimate`, which says how far off they are: this test's
+    answer depends on ``n_groups``, is blind in small samples and refuses everything in
+    large ones. Costs a sort.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_prob : array-like of shape (n,)
+        Probability of the positive class.
+    n_groups : int, default=10
+        Groups between quantiles of the probabilities; quantiles that agree are one, so
+        that equal probabilities stay together.
+    rows : {"training", "held-out"}, default="training"
+        Whether the model was fitted to these rows, which takes two degrees of freedom
+        of the groups, or not, which takes none.
+    sample_weight : array-like of shape (n,), default=None
+        Counts of rows.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+
+    Returns
+    -------
+    HosmerLemeshow
+        ``statistic``, ``df``, ``pvalue``, and the table of groups.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three different groups for training rows.
+
+    Notes
+    -----
+    Groups are ``(q_{k−1}, q_k]`` between quantiles of Hyndman and Fan's type 7, and
+    degrees of freedom are groups − 2, as in R's ``ResourceSelection::hoslem.test``
+    (which keeps ``n_groups − 2`` where quantiles agree).
+
+    References
+    ----------
+    Hosmer & Lemeshow (1980), https://doi.org/10.1080/03610928008827941; Hosmer et al.
+    (1997), https://doi.org/10.1002/(SICI)1097-0258(19970515)16:9<965::AID-SIM509>3.0.CO;2-O
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import hosmer_lemeshow
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(size=500)
+    >>> test = hosmer_lemeshow(rng.uniform(size=500) < p, p, rows="held-out")
+    >>> print(f"{test.statistic:.1f} on {test.df} degrees, p = {test.pvalue:.2f}")
+    6.1 on 10 degrees, p = 0.81
+    """
+    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
+    check_option("rows", rows, ("training", "held-out"))
+    check_parameter("n_groups", n_groups, 2, high=_MOST_GROUPS, integer=True)
+    weight = np.ones(len(positive)) if weight is None else weight
+    edges = np.unique(_quantiles(probability, weight, n_groups))
+    group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
+    n, observed, expected = (
+        np.bincount(group, values)
+        for values in (weight, weight * positive, weight * probability)
+    )
+    kept = n > 0
+    n, observed, expected = n[kept], observed[kept], expected[kept]
+    df = len(n) - 2 * (rows == "training")
+    if df < 1:
+        raise ValueError(
+            f"y_prob must make at least {len(n) - df + 1} groups, got {len(n)}"
+        )
+    # Σ over both classes, (O − E)²/E + (O − E)²/(n − E); 0/0 is nothing unexpected
+    gap, statistic = observed - expected, 0.0
+    for mean in (expected, n - expected):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            parts = np.where(gap == 0, 0.0, np.abs(gap / mean) * np.abs(gap))
+        statistic += float(parts.sum())
+    pvalue = float(chdtrc(df, statistic))
+    return HosmerLemeshow(statistic, df, pvalue, n, observed, expected)
+
+
+def _quantiles(values, weight, n_groups):
+    """Type 7 quantiles of values that each count ``weight`` times."""
+    order = np.argsort(values, kind="stable")
+    values, ends = values[order], np.cumsum(weight[order])
+    k, last = np.arange(n_groups + 1), max(ends[-1] - 1, 0)
+    # whole numbers are divided last: a quantile that is a row must be it exactly
+    h = k * last / n_groups if last < _WHOLE else k / n_groups * last
+    below = np.floor(h)
+    low, high = (
+        values[np.minimum(np.searchsorted(ends, at, side="right"), len(values) - 1)]
+        for at in (below, below + 1)
+    )
+    return low + (h - below) * (high - low)
+
+
+def _check(y_true, y_prob, sample_weight, pos_label):
+    positive = check_positive(y_true, pos_label=pos_label)
+    probability = check_score(y_prob, len(positive), name="y_prob")
+    wrong = (probability < 0) | (probability > 1)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"y_prob must lie in [0, 1], got {probability[row]} in row {row}"
+        )
+    return positive, probability, check_weight(sample_weight, positive)

@@ -1,0 +1,176 @@
+"""Calibration of probabilities: R's numbers, and the definitions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+
+from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "r_logistic.json"
+R = {
+    key: value if isinstance(value, str) else np.array(value)
+    for key, value in json.loads(REFERENCE.read_text()).items()
+}
+Y = R["y"].astype(int)
+
+
+# Calibration slope --------------------------------------------------------------------
+
+
+def test_slope_and_intercepts_of_r():
+    found = calibration_estimate(Y, R["other"])
+    a, b, a_error, b_error = R["slope"]
+    level, level_error = R["level"]
+    assert found.slope == pytest.approx(b, rel=1e-8)
+    assert found.intercept == pytest.approx(a, rel=1e-8)
+    assert found.in_the_large == pytest.approx(level, rel=1e-8)
+    errors = [found.standard_error(n) for n in ("slope", "intercept", "in_the_large")]
+    assert errors == pytest.approx([b_error, a_error, level_error], rel=1e-6)
+    low, high = found.confidence_interval("slope", 0.9)
+    half = norm.ppf(0.95) * b_error
+    assert (low, high) == pytest.approx((b - half, b + half), rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_likelihood_ratio_is_of_the_probabilities_themselves(weighted):
+    weight = R["weight"] if weighted else np.ones(len(Y))
+    p = R["other"]
+    found = calibration_estimate(Y, p, sample_weight=weight)
+
+    def log_likelihood(theta):
+        q = expit(theta[0] + theta[1] * logit(p))
+        return np.sum(weight * np.log(np.where(Y == 1, q, 1 - q)))
+
+    best = -minimize(lambda t: -log_likelihood(t), [0.0, 1.0], tol=1e-10).fun
+    statistic = 2 * (best - log_likelihood([0, 1]))
+    assert found.statistic == pytest.approx(statistic, rel=1e-6)
+    assert found.pvalue == pytest.approx(chi2.sf(statistic, 2), rel=1e-5)
+
+
+def test_training_rows_are_calibrated():
+    model = IRLSLogisticRegression().fit(R["X"], Y)
+    found = calibration_estimate(Y, model.predict_proba(R["X"])[:, 1])
+    assert found.slope == pytest.approx(1, abs=1e-7)
+    assert [found.intercept, found.in_the_large] == pytest.approx([0, 0], abs=1e-7)
+    assert found.statistic == pytest.approx(0, abs=1e-8)
+
+
+def test_slope_covers_one():
+    # Of 400 sets of calibrated probabilities, 95 % ± 3 standard errors hold 1.
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(400):
+        p = expit(rng.normal(size=200))
+        low, high = calibration_estimate(
+            rng.uniform(size=200) < p, p
+        ).confidence_interval()
+        hits += low <= 1 <= high
+    assert abs(hits / 400 - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_names_of_labels_and_counts():
+    weight = R["weight"].astype(int)
+    found = calibration_estimate(Y, R["p"], sample_weight=weight)
+    again = calibration_estimate(np.repeat(Y, weight), np.repeat(R["p"], weight))
+    assert found.slope == pytest.approx(again.slope, rel=1e-8)
+    assert found.standard_errors == pytest.approx(again.standard_errors, rel=1e-7)
+    named = np.where(Y == 1, "a", "b")
+    turned = calibration_estimate(named, R["p"], pos_label="a")
+    assert turned.slope == pytest.approx(calibration_estimate(Y, R["p"]).slope)
+    assert str(turned).splitlines()[0].split()[0] == "estimate"
+    pytest.importorskip("pandas")
+    frame = turned.to_frame()
+    z = (turned.slope - 1) / turned.standard_error("slope")
+    assert frame.loc["slope", "pvalue"] == pytest.approx(2 * norm.sf(abs(z)))
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        ([0.1, 0.2, 1.0, 0.5], r"lie within \(0, 1\) .*, got 1.0 in row 2"),
+        ([0.1, 0.2, 1.5, 0.5], r"y_prob must lie in \[0, 1\], got 1.5 in row 2"),
+        ([0.2, 0.2, 0.2, 0.2], "two different values, got only 0.2"),
+        ([0.1, 0.2, 0.3, 0.4], "not separate the classes, .* got complete separation"),
+    ],
+)
+def test_slopes_that_do_not_exist(p, text):
+    with pytest.raises(ValueError, match=text):
+        calibration_estimate([0, 0, 1, 1], p)
+
+
+def test_name_of_a_number():
+    with pytest.raises(ValueError, match="name must be one of 'slope', .* got 'b'"):
+        calibration_estimate(Y, R["p"]).confidence_interval("b")
+
+
+# Hosmer and Lemeshow ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "n_groups", "key"),
+    [(R["p"], 10, "hoslem"), (np.round(R["p"], 1), 6, "hoslem_6")],
+)
+def test_hosmer_lemeshow_of_r(p, n_groups, key):
+    statistic, groups, pvalue = R[key]
+    test = hosmer_lemeshow(Y, p, n_groups=n_groups)
+    assert test.statistic == pytest.approx(statistic, rel=1e-8)
+    assert (len(test.n), test.df) == (groups, groups - 2)
+    assert test.pvalue == pytest.approx(pvalue, rel=1e-8)
+    assert test.n.sum() == len(Y)
+    assert test.observed.sum() == Y.sum()
+    held_out = hosmer_lemeshow(Y, p, n_groups=n_groups, rows="held-out")
+    assert held_out.df == groups
+    assert held_out.pvalue == pytest.approx(chi2.sf(statistic, groups), rel=1e-8)
+
+
+def test_hosmer_lemeshow_of_whole_tenths():
+    # 101 rows: every quantile is a row, which belongs to the group below it
+    p = np.linspace(0.01, 0.99, 101)
+    y = np.arange(101) % 2
+    test = hosmer_lemeshow(y, p)
+    assert test.n.tolist() == [11, *[10] * 9]
+    assert test.expected[1] == pytest.approx(p[11:21].sum())
+    gap = test.observed - test.expected
+    direct = np.sum(gap**2 / test.expected + gap**2 / (test.n - test.expected))
+    assert test.statistic == pytest.approx(direct)
+
+
+def test_hosmer_lemeshow_has_its_size():
+    rng = np.random.default_rng(1)
+    p = expit(rng.normal(size=300))
+    low = [
+        hosmer_lemeshow(rng.uniform(size=300) < p, p, rows="held-out").pvalue < 0.05
+        for _ in range(1000)
+    ]
+    # χ² is exact up to a percent here; three standard errors of 1000 draws beside it
+    assert abs(np.mean(low) - 0.05) < 0.01 + 3 * np.sqrt(0.05 * 0.95 / 1000)
+
+
+def test_hosmer_lemeshow_weights_are_counts():
+    weight = R["weight"].astype(int)
+    one = hosmer_lemeshow(Y, R["p"], sample_weight=weight)
+    two = hosmer_lemeshow(np.repeat(Y, weight), np.repeat(R["p"], weight))
+    assert one.statistic == pytest.approx(two.statistic, rel=1e-10)
+    assert one.n.tolist() == two.n.tolist()
+
+
+def test_certain_probabilities():
+    y = [0, 0, 0, 1, 1, 1]
+    right = hosmer_lemeshow(y, y, n_groups=2, rows="held-out")
+    assert (right.statistic, right.pvalue) == (0, 1)
+    wrong = hosmer_lemeshow([0, 0, 1, 1, 1, 1], y, n_groups=2, rows="held-out")
+    assert (wrong.statistic, wrong.pvalue) == (np.inf, 0)
+
+
+def test_hosmer_lemeshow_says_what_is_wrong():
+    with pytest.raises(ValueError, match="y_prob must make at least 3 groups, got 1"):
+        hosmer_lemeshow(Y, np.full(len(Y), 0.3))
+    with pytest.raises(ValueError, match="n_groups must be an integer >= 2 .* got 1"):
+        hosmer_lemeshow(Y, R["p"], n_groups=1)
+    with pytest.raises(ValueError, match="rows must be one of 'training', 'held-out'"):
+        hosmer_lemeshow(Y, R["p"], rows="test")

@@ -1,0 +1,251 @@
+"""Firth's penalised likelihood: logistf's numbers, and scipy on its definition."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import chi2
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from skauc import IRLSLogisticRegression
+from skauc.model_selection._training_objective import missing_objective
+
+
+def separated():
+    """The data of the tests of the Python package firthmodels (MIT licence), whose
+    numbers of R's logistf stand below: one feature occurs in one class only."""
+    rng = np.random.default_rng(42)
+    n = 100
+    separator = rng.choice([0, 1], n, p=[0.8, 0.2])
+    a, b = rng.standard_normal(n), rng.uniform(-1, 1, n)
+    c = rng.exponential(scale=2.0, size=n)
+    y = rng.binomial(1, expit(-0.5 + 0.8 * a - 0.6 * b + 0.3 * c))
+    y[separator == 1] = 1
+    return np.column_stack([separator, a, b, c]), y
+
+
+# firthmodels/tests/test_logistic.py, test_matches_logistf_with_separation, to the four
+# digits that logistf's own tolerance leaves; the intercept comes last
+COEF = [3.6577140153, 0.6759781501, -0.8633119501, 0.3385788510, -0.4434562830]
+ERRORS = [1.4822786334, 0.2687886213, 0.3874453554, 0.1370778814, 0.3452906671]
+PVALUES = [0.0002084147149, 0.0093173148959, 0.0236385713206, 0.0055887969164]
+PVALUES += [0.1997147194]
+LOW = [1.3901042899, 0.1602568036, -1.6677883758, 0.0893054012, -1.16089382506]
+HIGH = [8.5876062114, 1.2568999211, -0.1135186948, 0.6572681313, 0.2295139209]
+
+
+def firth(**params):
+    return IRLSLogisticRegression(penalty="firth", **params)
+
+
+def penalised(theta, X, y, weight, offset):
+    f = X @ theta + offset
+    v = weight * expit(f) * expit(-f)
+    half = np.linalg.slogdet((X * v[:, None]).T @ X)[1] / 2
+    return half - np.sum(weight * np.logaddexp(0, np.where(y == 1, -f, f)))
+
+
+def maximum(X, y, weight=None, offset=0.0, held=None):
+    """scipy's maximum of the definition; ``held = (j, value)`` fixes a coefficient."""
+    weight = np.ones(len(y)) if weight is None else weight
+    free = np.ones(X.shape[1], bool)
+    full = np.zeros(X.shape[1])
+    if held is not None:
+        free[held[0]], full[held[0]] = False, held[1]
+
+    def minus(theta):
+        full[free] = theta
+        return -penalised(full, X, y, weight, offset)
+
+    start = np.zeros(free.sum())
+    found = minimize(minus, start, method="BFGS", options={"gtol": 1e-7})
+    full[free] = found.x
+    return full, -found.fun
+
+
+# logistf ------------------------------------------------------------------------------
+
+
+def test_logistf():
+    X, y = separated()
+    model = firth().fit(X, y)
+    assert np.append(model.coef_, model.intercept_) == pytest.approx(COEF, rel=1e-5)
+    assert model.converged_
+    assert model.separation_ is None
+    table = model.summary(method="profile", X=X, y=y)
+    order = [1, 2, 3, 4, 0]
+    assert table.standard_error[order] == pytest.approx(ERRORS, rel=1e-5)
+    assert table.pvalue[order] == pytest.approx(PVALUES, rel=1e-5)
+    assert table.low[order] == pytest.approx(LOW, rel=1e-5)
+    assert table.high[order] == pytest.approx(HIGH, rel=1e-5)
+    wald = model.summary()
+    assert wald.z == pytest.approx(wald.coefficient / table.standard_error)
+    low, high = model.predict_interval(X)
+    assert np.all((low >= 0) & (low < high) & (high <= 1))
+
+
+# The definition -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_scipy_maximises_the_same(fit_intercept, weighted):
+    X, y = separated()
+    X, y = X[:40, :3], y[:40]
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.3, 3, 40) if weighted else None
+    offset = rng.normal(size=40)
+    model = firth(fit_intercept=fit_intercept).fit(X, y, weight, offset)
+    design = np.column_stack([np.ones(40), X])[:, int(not fit_intercept) :]
+    theta = np.append(model.intercept_, model.coef_)[int(not fit_intercept) :]
+    best, value = maximum(design, y, weight, offset)
+    assert theta == pytest.approx(best, abs=1e-5)
+    given = {"X": X, "y": y, "sample_weight": weight, "offset": offset}
+    table = model.summary(0.9, method="profile", **given)
+    for j in range(len(theta)):
+        for limit in (table.low[j], table.high[j]):
+            _, held = maximum(design, y, weight, offset, (j, limit))
+            assert 2 * (value - held) == pytest.approx(chi2.ppf(0.9, 1), rel=1e-5)
+        _, null = maximum(design, y, weight, offset, (j, 0.0))
+        assert table.z[j] ** 2 == pytest.approx(2 * (value - null), rel=1e-5)
+
+
+def test_test_of_several_coefficients():
+    X, y = separated()
+    model = firth().fit(X, y)
+    test = model.likelihood_ratio_test(contrast=np.eye(5)[1:], X=X, y=y)
+    design = np.column_stack([np.ones(100), X])
+    ones = np.ones(100)
+    # scipy over the intercept alone, with the determinant of all columns
+    null = minimize(
+        lambda b: -penalised(np.append(b, np.zeros(4)), design, y, ones, 0.0), [0.0]
+    )
+    _, value = maximum(design, y)
+    assert test.statistic == pytest.approx(2 * (value + null.fun), rel=1e-6)
+    assert test.df == 4
+    assert test.pvalue == pytest.approx(chi2.sf(test.statistic, 4), rel=1e-10)
+
+
+def test_one_proportion_has_half_an_event_more():
+    # Intercept alone, h = 1/n: p = (events + ½)/(n + 1), the mode that Firth cites
+    y = np.repeat([0, 1], [3, 9])
+    with pytest.warns(ConvergenceWarning, match="linearly dependent"):
+        model = firth().fit(np.zeros((12, 1)), y)
+    assert model.predict_proba(np.zeros((1, 1)))[0, 1] == pytest.approx(9.5 / 13)
+
+
+def test_two_by_two_table_has_half_a_row_in_every_cell():
+    # Saturated: the odds ratio of Haldane and Anscombe, finite with an empty cell
+    X, y = np.repeat([0.0, 0, 1], [5, 3, 6])[:, None], np.repeat([0, 1, 1], [5, 3, 6])
+    model = firth().fit(X, y)
+    odds = 6.5 / 0.5 * 5.5 / 3.5
+    assert model.coef_[0, 0] == pytest.approx(np.log(odds), rel=1e-8)
+    # its errors are Woolf's on the same table, as h = 1/n_j of each cell's margin
+    rows = [5.5, 3.5, 6.5, 0.5]
+    assert model.standard_errors_[0, 1] == pytest.approx(
+        np.sqrt(np.sum(1 / np.array(rows))), rel=1e-8
+    )
+
+
+# Laws ---------------------------------------------------------------------------------
+
+
+def test_weights_are_counts():
+    X, y = separated()
+    weight = np.random.default_rng(0).integers(0, 40, 100)
+    a = firth().fit(X, y, weight)
+    b = firth().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert a.coef_ == pytest.approx(b.coef_, rel=1e-8)
+    assert a.standard_errors_ == pytest.approx(b.standard_errors_, rel=1e-8)
+    assert a.log_likelihood_ == pytest.approx(b.log_likelihood_, rel=1e-10)
+    one = a.summary(method="profile", X=X, y=y, sample_weight=weight)
+    X, y = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    two = b.summary(method="profile", X=X, y=y)
+    assert one.high == pytest.approx(two.high, rel=1e-7)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_complete_separation_is_finite(fit_intercept):
+    X, y = load_iris(return_X_y=True)
+    model = firth(fit_intercept=fit_intercept).fit(X[:100], y[:100])
+    assert model.n_iter_ < 15  # without the curvature, 54
+    assert np.abs(model.coef_).max() < 10
+    assert model.score(X[:100], y[:100]) == 1
+    table = model.summary(method="profile", X=X[:100], y=y[:100])
+    assert np.isfinite([table.low, table.high]).all()
+    assert np.all((table.low < table.coefficient) & (table.coefficient < table.high))
+
+
+def test_units_and_shifts_of_features_change_nothing():
+    X, y = separated()
+    unit, shift = np.array([1e6, 1.0, 1e-6, 1.0]), np.array([0.0, 1e5, 0.0, 0.0])
+    plain, moved = firth().fit(X, y), firth().fit(X * unit + shift, y)
+    assert moved.coef_ * unit == pytest.approx(plain.coef_, rel=1e-7)
+    errors = moved.standard_errors_[0, 1:] * unit
+    assert errors == pytest.approx(plain.standard_errors_[0, 1:], rel=1e-7)
+
+
+def test_sparse_single_and_warm_starts():
+    X, y = separated()
+    plain = firth().fit(X, y)
+    thin = firth().fit(sparse.csr_array(X), y)
+    assert thin.coef_ == pytest.approx(plain.coef_, rel=1e-9)
+    single = firth().fit(X.astype(np.float32), y)
+    assert single.coef_ == pytest.approx(plain.coef_, rel=1e-5)
+    warm = firth(warm_start=True).fit(X, y)
+    assert warm.fit(X, y).n_iter_ == 1 < plain.n_iter_
+    assert warm.coef_ == pytest.approx(plain.coef_, rel=1e-8)
+
+
+def test_collinear_features_share():
+    X, y = separated()
+    with pytest.warns(ConvergenceWarning, match=r"dependent \(rank 5 of 6\)"):
+        model = firth().fit(np.column_stack([X, X[:, 0]]), y)
+    plain = firth().fit(X, y)
+    assert model.coef_[0, [0, 4]] == pytest.approx(plain.coef_[0, 0] / 2, rel=1e-6)
+    assert model.standard_errors_[0, 1] == pytest.approx(
+        plain.standard_errors_[0, 1] / 2, rel=1e-6
+    )
+
+
+def test_as_many_features_as_rows_know_nothing():
+    # h = 1: w(y − p) + ½ − p = 0
+    X, y = np.random.default_rng(0).normal(size=(10, 20)), np.arange(10) % 2
+    with pytest.warns(ConvergenceWarning, match="dependent"):
+        model = firth().fit(X, y)
+    assert model.predict_proba(X)[:, 1] == pytest.approx((y + 0.5) / 2, rel=1e-7)
+    assert np.isfinite(model.standard_errors_).all()
+
+
+def test_more_rows_forget_the_prior():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20000, 2))
+    y = (rng.uniform(size=20000) < expit(X @ [1, -1])).astype(int)
+    gap = firth().fit(X, y).coef_ - IRLSLogisticRegression().fit(X, y).coef_
+    assert 0 < np.abs(gap).max() < 1e-3
+
+
+# Texts --------------------------------------------------------------------------------
+
+
+def test_refusals():
+    X, y = separated()
+    with pytest.raises(ValueError, match="penalty must be one of 'l2', 'firth', got"):
+        IRLSLogisticRegression(penalty="l1").fit(X, y)
+    with pytest.raises(ValueError, match="C must be inf with penalty='firth', got 1.0"):
+        firth(C=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
+        firth().fit(X, np.arange(100) % 3)
+    with pytest.raises(ValueError, match="add up to at least 1 .* rows, got 0.1"):
+        firth().fit(X, y, np.full(100, 1e-3))
+    model = firth().fit(X, y)
+    for name in ("aic_", "bic_"):
+        with pytest.raises(AttributeError, match=f"{name} .* got penalty='firth'"):
+            getattr(model, name)
+    with pytest.raises(ValueError, match="likelihood_ratio_test .* penalty='firth'"):
+        model.likelihood_ratio_test(model)
+    with pytest.raises(ValueError, match="'model' with penalty='firth', got 'HC0'"):
+        model.summary(covariance="HC0", X=X, y=y)
+    assert missing_objective(model, X, y == 1) == "its penalty is not L2 alone"
