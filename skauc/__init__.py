@@ -48,6 +48,7 @@ from .intervals._empirical_roc import EmpiricalROC, empirical_roc
 from .intervals._operating_comparison import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
+from .intervals._power import auc_power, auc_sample_size
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
@@ -128,6 +129,8 @@ __all__ = [
     "auc_difference_posterior",
     "auc_estimate",
     "auc_posterior",
+    "auc_power",
+    "auc_sample_size",
     "bayesian_val_score",
     "bee_scorer",
     "best_score_bias",
