@@ -38,6 +38,7 @@ from .intervals._averaged_auc import AveragedAUC, hand_till_auc
 from .intervals._band import ROCBand
 from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
+from .intervals._contrast import AUCContrast
 from .intervals._cortes_mohri import cortes_mohri_interval
 from .intervals._cortes_mohri_moments import cortes_mohri_moments
 from .intervals._cross_val_comparison import (
@@ -94,6 +95,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AUCComparison",
     "AUCComparisons",
+    "AUCContrast",
     "AUCDifferencePosterior",
     "AUCEstimate",
     "AUCPosterior",
