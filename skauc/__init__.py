@@ -46,6 +46,7 @@ from .intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from .intervals._empirical_roc import EmpiricalROC, empirical_roc
+from .intervals._one_vs_rest import OneVsRestAUC, one_vs_rest_auc
 from .intervals._operating_comparison import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
@@ -115,6 +116,7 @@ __all__ = [
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "OneVsRestAUC",
     "OperatingComparison",
     "OperatingPoints",
     "PairwiseAUCPosterior",
@@ -161,6 +163,7 @@ __all__ = [
     "make_ebauc_scorer",
     "make_lpo_auc_scorer",
     "one_sd_rule",
+    "one_vs_rest_auc",
     "operating_points",
     "search_posterior",
 ]
