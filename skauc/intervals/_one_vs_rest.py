@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -96,6 +96,8 @@ class OneVsRestAUC(Result):
     labels : ndarray of shape (K,)
     estimates : tuple of AUCEstimate
         One a class, in the order of the labels.
+    _y : ndarray of shape (n,)
+        Labels of the rows.
 
     Examples
     --------
@@ -112,7 +114,7 @@ class OneVsRestAUC(Result):
 
     labels: np.ndarray
     estimates: tuple[AUCEstimate, ...]
-    _y: np.ndarray
+    _y: np.ndarray = field(repr=False)
 
     def __repr__(self):
         columns = self._columns()
