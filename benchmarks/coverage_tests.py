@@ -1,6 +1,6 @@
 """Planned studies reach their power, and tests of AUCs keep their level: how well.
 
-    python benchmarks/coverage_tests.py [--fast] [--replicates 4000] [--out DIR]
+    python benchmarks/coverage_tests.py [--fast] [--replicates 20000] [--out DIR]
 
 ``results/coverage_power.csv``: sizes of ``auc_sample_size``, the power promised for
 them and the share of simulated binormal studies that reject; one AUC is tested by
@@ -168,7 +168,7 @@ def level_table(replicates, sizes):
 def main(argv=None):
     """Simulate and write both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replicates", type=int, default=4000)
+    parser.add_argument("--replicates", type=int, default=20000)
     parser.add_argument("--fast", action="store_true", help="few data sets")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args(argv)

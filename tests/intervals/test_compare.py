@@ -275,6 +275,8 @@ def test_a_comparison_of_ones_own():
         ({"standard_error": -1}, "standard_error must be finite and >= 0, got -1"),
         ({"null": None}, "null must lie in .* got None"),
         ({"alternative": "more"}, "alternative must be .* got 'more'"),
+        ({"df": 0}, "df must be > 0, got 0"),
+        ({"permutation_pvalue": 2}, r"permutation_pvalue must lie in \[0, 1\], got 2"),
     ):
         with pytest.raises(ValueError, match=message):
             AUCComparison(

@@ -1,5 +1,8 @@
 """auc_power, auc_sample_size: pROC, tables, simulation, laws, edges, error texts."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
@@ -7,6 +10,9 @@ from scipy.stats import norm, rankdata
 from skauc import auc_power, auc_sample_size, compare_auc
 from skauc.intervals._power import VARIANCES
 from skauc.statistics._auc_variance import hanley_mcneil_variance
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+POWER = json.loads((REFERENCE / "proc_tests.json").read_text())["power"]
 
 # ------------------------------------------------------------- published output
 
@@ -26,6 +32,18 @@ def test_proc_sample_size():
     assert size == (30, 51)
     assert (size.n_pos, size.n_neg) == (30, 51)
     assert all(type(n) is int for n in size)
+
+
+@pytest.mark.parametrize(("auc", "ratio", "side", "cases", "controls", "p"), POWER)
+def test_proc_over_a_grid(auc, ratio, side, cases, controls, p):
+    # pROC's sizes are no whole numbers; negatives rounded up may save a positive
+    n_pos, n_neg = auc_sample_size(auc, power=0.9, ratio=ratio, alternative=side)
+    saved = np.ceil(cases) - n_pos
+    assert saved in ({0} if ratio == 3 else {0, 1})
+    assert controls - 1e-9 <= ratio * cases <= n_neg
+    got = auc_power(auc, n_pos=40, n_neg=40 * ratio, alpha=0.01, alternative=side)
+    # two-sided they leave the far tail out, which is 4e-5 or less here
+    assert got == pytest.approx(p, abs=5e-5 if side == "two-sided" else 1e-12)
 
 
 @pytest.mark.parametrize(("n", "error"), [(40, 0.0437), (60, 0.0356)])
