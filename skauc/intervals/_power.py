@@ -118,15 +118,15 @@ def auc_power(
     Notes
     -----
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of
-    normal scores with equal variances. Of 20 000 simulated studies each (planned for .8
-    and .9, ``benchmarks/coverage_tests.py``) the share that rejected was within .02 of
-    its promise, for one AUC tested against ½ and for two; only ``test="wald"`` of one
-    AUC falls short with fewer than 20 positives (by .06 with 10 and 30 rows), because
-    DeLong's error is then itself uncertain. ``"hanley_mcneil"`` is exact for exponential scores; for normal scores it
-    is too large, by 15 % of the standard error for an AUC of 0.8 and four negatives a
-    positive. ``"obuchowski"`` is larger still away from ½. The correlation of two AUCs
-    is the binormal one for all of them, and the two enter alike: exchanging them
-    changes nothing but the sign.
+    normal scores with equal variances. Of 20 000 simulated studies each, planned for
+    .8 and .9 (``benchmarks/coverage_tests.py``), the share that rejected was within
+    .015 of its promise, for one AUC tested against ½ and for two. Only
+    ``test="wald"`` of one AUC falls short (by .02 with 53 rows a class, .06 with 10
+    and 30), because DeLong's error is itself uncertain then. ``"hanley_mcneil"`` is
+    exact for exponential scores; for normal scores it is too large, by 15 % of the
+    standard error for an AUC of 0.8 and four negatives a positive. ``"obuchowski"`` is
+    larger still away from ½. The correlation of two AUCs is the binormal one for all
+    of them, and the two enter alike: exchanging them changes nothing but the sign.
 
     References
     ----------

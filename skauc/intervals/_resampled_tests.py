@@ -10,7 +10,8 @@ one way only:
 V the placement of a rank of row r among the 2n ranks that the rows of the other class
 have under both scores: of a pair's four comparisons each enters as often whether the
 other row is swapped or not. So a permutation costs O(n) and no sort, and rows of one
-cluster, which are swapped together, add their c.
+cluster, which are swapped together, add their c. The test is exact for scores that may
+be exchanged themselves; ranks, for scores without a common scale, are nearly so.
 
 **Bootstrap**. Rows are drawn anew within each class, or clusters with all their rows;
 the covariance of the drawn AUCs takes the place of DeLong's.

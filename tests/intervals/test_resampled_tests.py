@@ -113,7 +113,7 @@ def test_permutation_is_near_delong_for_many_rows():
 
 
 def test_size_of_the_permutation_test_of_few_rows():
-    # every 5 % test rejects 5 % or less; DeLong's rejects more with 4 + 4 rows
+    # up to the noise of 400 data sets
     rng = np.random.default_rng(0)
     y = np.arange(8) % 2
     p = []
