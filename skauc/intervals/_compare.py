@@ -94,7 +94,8 @@ def compare_auc(
         different rows, takes Student's t with Welch's degrees of freedom, as pROC.
         ``"permutation"``, for two scores of the same rows and ``margin=0``, swaps the
         ranks of a row's two scores (of a cluster's rows together) and keeps its level
-        with few rows of a class; the error and the interval stay DeLong's.
+        with few rows of a class (formally it tests that the curves are equal); the
+        error and the interval stay DeLong's.
         ``"bootstrap"`` takes the covariance of resampled AUCs. The last two are not
         for partial areas.
     n_resamples : int >= 100, default=9999

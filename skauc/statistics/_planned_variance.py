@@ -14,7 +14,7 @@ identity makes c a sum of terms of one sign:
     c(r) = 1/(2π) ∫₀^{asin r} exp{−(h² − 2hk sin t + k²)/(2 cos² t)} dt.
 
 References: Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Obuchowski
-(2004), https://doi.org/10.1148/radiol.2302031006; Plackett (1954),
+(2004), https://doi.org/10.1373/clinchem.2004.031823; Plackett (1954),
 https://doi.org/10.1093/biomet/41.3-4.351.
 """
 
