@@ -131,7 +131,8 @@ def auc_power(
     References
     ----------
     Obuchowski, Lieber & Wians (2004), https://doi.org/10.1373/clinchem.2004.031823, for
-    the formula of one AUC; Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Hanley & McNeil (1983),
+    the formula of one AUC; Hanley & McNeil (1982),
+    https://doi.org/10.1148/radiology.143.1.7063747; Hanley & McNeil (1983),
     https://doi.org/10.1148/radiology.148.3.6878708, for two
 
     Examples
