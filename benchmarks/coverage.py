@@ -2,6 +2,7 @@
 
     python benchmarks/coverage.py [--replicates 2000] [--level 0.95] [--only-plot]
     python benchmarks/coverage.py --curves  # partial areas, operating points, bands
+    python benchmarks/coverage.py --tests  # planned power, levels of the tests
 
 150 cells (AUC × sizes × shape of the scores), every method and transform on the same
 replicates. Rows are appended to results/coverage.csv as cells finish, so that a run
@@ -20,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 import coverage_curves
+import coverage_tests
 import numpy as np
 from results_table import stamp
 from scipy.optimize import brentq
@@ -375,9 +377,13 @@ if __name__ == "__main__":
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--only-plot", action="store_true")
     parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--tests", action="store_true")
     arguments = parser.parse_args()
     if arguments.curves:
         coverage_curves.main([])
+        raise SystemExit
+    if arguments.tests:
+        coverage_tests.main([])
         raise SystemExit
     if not arguments.only_plot:
         run(arguments.replicates, arguments.level)

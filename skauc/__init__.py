@@ -44,6 +44,7 @@ from .intervals._averaged_auc import AveragedAUC, hand_till_auc
 from .intervals._band import ROCBand
 from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
+from .intervals._contrast import AUCContrast
 from .intervals._cortes_mohri import cortes_mohri_interval
 from .intervals._cortes_mohri_moments import cortes_mohri_moments
 from .intervals._cross_val_comparison import (
@@ -51,9 +52,11 @@ from .intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from .intervals._empirical_roc import EmpiricalROC, empirical_roc
+from .intervals._one_vs_rest import OneVsRestAUC, one_vs_rest_auc
 from .intervals._operating_comparison import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
+from .intervals._power import auc_power, auc_sample_size
 from .intervals._score_functions import (
     binormal_auc_score,
     binormal_roc,
@@ -99,6 +102,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AUCComparison",
     "AUCComparisons",
+    "AUCContrast",
     "AUCDifferencePosterior",
     "AUCEstimate",
     "AUCPosterior",
@@ -120,6 +124,7 @@ __all__ = [
     "LinearDiscriminantROC",
     "Moments",
     "NormalInverseWishart",
+    "OneVsRestAUC",
     "OperatingComparison",
     "OperatingPoints",
     "PairwiseAUCPosterior",
@@ -136,6 +141,8 @@ __all__ = [
     "auc_difference_posterior",
     "auc_estimate",
     "auc_posterior",
+    "auc_power",
+    "auc_sample_size",
     "bayesian_val_score",
     "bee_scorer",
     "best_score_bias",
@@ -166,6 +173,7 @@ __all__ = [
     "make_ebauc_scorer",
     "make_lpo_auc_scorer",
     "one_sd_rule",
+    "one_vs_rest_auc",
     "operating_points",
     "search_posterior",
 ]

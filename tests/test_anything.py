@@ -369,6 +369,9 @@ def test_auc_estimate(data, options, how, part, extra):
         ask(area.to_frame, names=said)
 
 
+TESTS = ["delong", "permutation", "bootstrap"]
+
+
 @asks(
     "compare_auc",
     "AUCComparison",
@@ -379,6 +382,13 @@ def test_auc_estimate(data, options, how, part, extra):
     "AUCComparisons",
     "AUCComparisons.pvalue",
     "AUCComparisons.adjusted_pvalues",
+    "AUCComparisons.contrast",
+    "AUCContrast",
+    "AUCContrast.confidence_interval",
+    "AUCContrast.pvalue",
+    "AUCContrast.pvalues",
+    "AUCContrast.statistics",
+    "AUCContrast.to_frame",
     "AUCComparison.to_frame",
     "AUCComparisons.to_frame",
     share=2,
@@ -390,12 +400,18 @@ def test_auc_estimate(data, options, how, part, extra):
             **labelled,
             "alternative": sides,
             "margin": rarely(st.sampled_from([0.0, 0.1]), things),
+            "method": rarely(st.sampled_from([*TESTS, "welch"]), things),
+            "n_resamples": rarely(st.just(100), things),
+            "random_state": rarely(st.integers(0, 5), things),
         }
     ),
     part=st.one_of(st.just({}), st.just({}), parts),
     level=levels,
+    L=rarely(
+        st.sampled_from([[1, -1, 0], [[1, 0, -1], [0, 1, -1], [1, 1, -2]]]), things
+    ),
 )
-def test_compare_auc(data, how, constant, options, part, level):
+def test_compare_auc(data, how, constant, options, part, level, L):
     y, a, b, c, weight, other = data
     values = {"pair": (a, b), "many": (a, b, c), "constant": (a,), "unpaired": (a, b)}
     if how == "constant":
@@ -415,6 +431,19 @@ def test_compare_auc(data, how, constant, options, part, level):
         within(result.adjusted_pvalues)
         within(result.statistic, 0, np.inf)
         within(result.auc)
+        check_contrast(ask(result.contrast, L), level)
+
+
+def check_contrast(contrast, level):
+    if contrast is not None:
+        within([contrast.pvalue, *contrast.pvalues])
+        within(contrast.statistics, -np.inf, np.inf)
+        within(contrast.standard_error, 0, np.inf)
+        limits = ask(contrast.confidence_interval, level)
+        if limits is not None:
+            assert (limits[0] <= limits[1]).all()
+        repr(contrast)
+        assert len(contrast.to_frame()) == len(contrast.L)
 
 
 def check_comparison(result, level):
@@ -451,6 +480,90 @@ def test_hand_till_auc(y, names, options):
         repr(result)
         result.to_frame()
         ordered(ask(result.confidence_interval, **options))
+
+
+@asks(
+    "one_vs_rest_auc",
+    "OneVsRestAUC",
+    "OneVsRestAUC.auc",
+    "OneVsRestAUC.average",
+    "OneVsRestAUC.confidence_interval",
+    "OneVsRestAUC.standard_error",
+    "OneVsRestAUC.to_frame",
+    y=sizes.flatmap(
+        lambda n: st.tuples(
+            st.just([0, 0, 1, 1, 2, 2] * 2).map(lambda y: y[:n]) | labels(n),
+            st.integers(2, 3).flatmap(lambda K: matrices(n, K)),
+            weights(n),
+            st.one_of(st.none(), labels(n)),
+        )
+    ),
+    names=st.one_of(st.none(), st.none(), st.just([0, 1, 2]), things),
+    options=maybe({"confidence_level": levels, "transform": transforms}),
+)
+def test_one_vs_rest_auc(y, names, options):
+    y, score, weight, groups = y
+    result = ask(
+        skauc.one_vs_rest_auc,
+        y,
+        score,
+        labels=names,
+        sample_weight=weight,
+        groups=groups,
+    )
+    if result is not None:
+        said = ("groups", "sample_weight")
+        within(result.auc)
+        within(ask(result.standard_error, names=said), 0, np.inf)
+        repr(result)
+        result.to_frame()
+        limits = ask(result.confidence_interval, names=(*said, "transform"), **options)
+        if limits is not None:
+            within(limits)
+            assert (limits[0] <= limits[1]).all()
+        mean = ask(result.average, names=said)
+        if mean is not None:
+            within(mean.standard_error, 0, np.inf)
+
+
+shares = rarely(st.sampled_from([0.6, 0.8, 0.3, [0.7, 0.9], 1 - 1e-9]), things)
+
+
+@asks(
+    "auc_power",
+    "auc_sample_size",
+    auc=shares,
+    plan=maybe(
+        {
+            "null": shares,
+            "alpha": rarely(st.sampled_from([0.05, 0.1, 1e-12]), things),
+            "auc2": shares,
+            "correlation": rarely(st.sampled_from([0.5, 1, [0, -1]]), things),
+            "margin": rarely(st.sampled_from([0.0, 0.1]), things),
+            "alternative": sides,
+            "method": rarely(st.sampled_from(["binormal", "hanley_mcneil"]), things),
+            "test": rarely(st.sampled_from(["score", "wald"]), things),
+        }
+    ),
+    rows_=st.tuples(
+        *[rarely(st.sampled_from([2, 30, 1e6, [10, 20]]), things) for _ in "01"]
+    ),
+    goal=maybe(
+        {
+            "power": rarely(st.sampled_from([0.8, 0.99, [0.5, 0.9]]), things),
+            "width": rarely(st.sampled_from([0.1, 0.5]), things),
+            "ratio": rarely(st.sampled_from([0.01, 1, 30]), things),
+        }
+    ),
+)
+def test_planned_studies(auc, plan, rows_, goal):
+    said = ("arguments", "auc")
+    n_pos, n_neg = rows_
+    power = ask(skauc.auc_power, auc, n_pos=n_pos, n_neg=n_neg, names=said, **plan)
+    within(power, slack=1e-12)
+    size = ask(skauc.auc_sample_size, auc, names=said, **goal, **plan)
+    if size is not None:
+        within(size, 2, 2.0**46)
 
 
 rates = rarely(st.sampled_from([0.1, 0.5, 0.9, [0.2, 0.8]]), things)

@@ -52,7 +52,7 @@ def test_data_first_then_keywords_only(name):
         return
     data = {"y_true", "y_score", "y_prob", "estimator", "X", "y", "w"}
     data |= {"n_pos", "n_neg", "n_errors", "confidence_level"}
-    data |= {"score_a", "score_b", "more_scores", "cv"}
+    data |= {"auc", "score_a", "score_b", "more_scores", "cv"}
     data |= {"estimator_a", "estimator_b", "estimators", "search"}
     data |= {"parameter", "simplest"}
     for parameter in inspect.signature(target).parameters.values():

@@ -6,9 +6,11 @@
 ``_averaged_auc`` are what a user calls, with ``_partial_auc`` for a part of the curve.
 ``_roc_points`` holds the corners of the empirical curve; ``_empirical_roc`` with the
 registry ``_band`` and ``_operating_points`` with the registry ``_operating_intervals``
-are made of them. Everything below is for n₀ negatives and n₁
-positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over
-all pairs (i positive, j negative).
+are made of them. ``_contrast`` and ``_resampled_tests`` serve ``_compare``,
+``_one_vs_rest`` asks ``_auc_estimate`` for each of K classes, ``_power`` plans studies
+and tells its own formulas. Everything below is for n₀ negatives and n₁ positives,
+ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs
+(i positive, j negative).
 
 **1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
 ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k

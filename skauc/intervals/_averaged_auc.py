@@ -170,6 +170,44 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
     """
+    y, score, classes = check_class_scores(y_true, y_score, labels)
+    K = len(classes)
+    rows = [np.flatnonzero(y == c) for c in classes]
+    smallest = min(map(len, rows))
+    if smallest < 2:
+        raise ValueError(f"y_true must hold 2 rows or more a class, got {smallest}")
+    parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
+    for i, j in permutations(range(K), 2):
+        v01, v10 = placements(score[rows[j], i], score[rows[i], i])
+        parts[i, j] = v10.mean()
+        influence[rows[j]] += v01
+        influence[rows[i]] += v10
+    influence /= K * (K - 1)
+    variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
+    auc = parts[~np.eye(K, dtype=bool)].mean()
+    return AveragedAUC(float(auc), float(np.sqrt(variance)), parts, smallest)
+
+
+def check_class_scores(y_true, y_score, labels):
+    """Labels of K classes, a column of scores for each, and the classes.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    y_score : array-like of shape (n, K)
+    labels : array-like of shape (K,) or None
+
+    Returns
+    -------
+    y : ndarray of shape (n,)
+    score : ndarray of float of shape (n, K)
+    classes : ndarray of shape (K,)
+
+    Raises
+    ------
+    ValueError
+        If shapes or labels disagree, or a score is NaN.
+    """
     y = check_column("y_true", y_true)
     classes = check_column("labels", y if labels is None else labels)
     try:
@@ -194,17 +232,4 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
         )
     for column in score.T:
         check_score(column, len(y), allow_infinite=True)
-    rows = [np.flatnonzero(y == c) for c in classes]
-    smallest = min(map(len, rows))
-    if smallest < 2:
-        raise ValueError(f"y_true must hold 2 rows or more a class, got {smallest}")
-    parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
-    for i, j in permutations(range(K), 2):
-        v01, v10 = placements(score[rows[j], i], score[rows[i], i])
-        parts[i, j] = v10.mean()
-        influence[rows[j]] += v01
-        influence[rows[i]] += v10
-    influence /= K * (K - 1)
-    variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
-    auc = parts[~np.eye(K, dtype=bool)].mean()
-    return AveragedAUC(float(auc), float(np.sqrt(variance)), parts, smallest)
+    return y, score, classes

@@ -7,7 +7,7 @@ scores have a variance of exactly 0 and not of a few roundings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -20,15 +20,17 @@ from .._validation import (
     check_score,
     check_weight,
 )
+from ._band import generator
 from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
+from ._contrast import chi_square
 from ._partial_auc import PartOfSample, Region
+from ._resampled_tests import bootstrap_draws, permutation_pvalue
 from ._sample import Sample, placement_covariance
 
 # A variance below it is 0: the square of the rounding of a difference of two means
 _ROUNDING = (64 * np.finfo(float).eps) ** 2
-_NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
-_NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
+METHODS = ("delong", "welch", "permutation", "bootstrap")
 
 
 def compare_auc(
@@ -42,6 +44,9 @@ def compare_auc(
     fpr=None,
     tpr=None,
     alternative="two-sided",
+    method="delong",
+    n_resamples=9999,
+    random_state=0,
     sample_weight=None,
     groups=None,
     pos_label=None,
@@ -60,6 +65,7 @@ def compare_auc(
     ``compare_auc(y, a, constant=0.8)``                 one score with a number
     ``…, margin=0.05, alternative="greater"``           a is not worse by 0.05 or more
     ``…, fpr=(0, 0.1)`` or ``tpr=(0.9, 1)``             partial areas in place of AUCs
+    ``…, method="permutation"``                         two scores of very few rows
     ==================================================  ===============================
 
     Parameters
@@ -83,6 +89,19 @@ def compare_auc(
         standardized. (Standardizing is linear: the p-values are the same.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
+    method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
+        ``"delong"`` takes DeLong's error and the normal distribution. ``"welch"``, for
+        different rows, takes Student's t with Welch's degrees of freedom, as pROC.
+        ``"permutation"``, for two scores of the same rows and ``margin=0``, swaps the
+        ranks of a row's two scores (of a cluster's rows together) and keeps its level
+        with few rows of a class (formally it tests that the curves are equal); the
+        error and the interval stay DeLong's.
+        ``"bootstrap"`` takes the covariance of resampled AUCs. The last two are not
+        for partial areas.
+    n_resamples : int >= 100, default=9999
+        For ``"permutation"``, where more than 20 rows matter, and ``"bootstrap"``.
+    random_state : int, Generator or None, default=0
+        For the same two.
     sample_weight : array-like of shape (n,), default=None
         Without ``groups`` **counts** of rows (whole numbers; 2 is the row twice),
         because a test needs to know how many rows there are. With ``groups`` only the
@@ -116,6 +135,7 @@ def compare_auc(
 
     References
     ----------
+    Bandos, Rockette & Gur (2005), https://doi.org/10.1002/sim.2149, for permutations;
     DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Holm
     (1979), https://www.jstor.org/stable/4615733
 
@@ -131,6 +151,9 @@ def compare_auc(
     check_option("alternative", alternative, ALTERNATIVES)
     _check_question(score_b, more_scores, y_true_b, constant, margin, alternative)
     region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
+    paired = constant is None and y_true_b is None
+    _check_method(method, paired and not more_scores, y_true_b, margin, region)
+    resamples = _Resamples.of(method, n_resamples, random_state)
     a = _Scores.from_rows(
         y_true,
         [score_a]
@@ -140,9 +163,11 @@ def compare_auc(
         groups,
         pos_label,
         region,
+        resamples,
     )
     if more_scores:
         return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
+    df = np.inf
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         auc_b, variance = float(constant), a.variance([1.0])
@@ -159,14 +184,49 @@ def compare_auc(
                 "sample_weight and groups must be None with y_true_b, got some"
             )
         b = _Scores.from_rows(
-            y_true_b, [score_b], None, None, pos_label, region, name="_b"
+            y_true_b, [score_b], None, None, pos_label, region, resamples, name="_b"
         )
-        auc_b, variance = float(b.auc[0]), a.variance([1.0]) + b.variance([1.0])
+        auc_b, variances = float(b.auc[0]), (a.variance([1.0]), b.variance([1.0]))
+        variance = sum(variances)
         largest = (1 / a.smaller + 1 / b.smaller) / 4
+        if method == "welch" and variance > _ROUNDING:
+            df = welch_df(variances, (a.n_rows, b.n_rows))
     else:
-        return a.compare(0, 1, null, alternative)
+        result = a.compare(0, 1, null, alternative)
+        if method != "permutation":
+            return result
+        pvalue = permutation_pvalue(
+            a.samples[0], a.samples[1], alternative, resamples.number, resamples.rng
+        )
+        return replace(result, permutation_pvalue=pvalue)
     error = float(np.sqrt(variance if variance > _ROUNDING else largest))
-    return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative)
+    return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative, df)
+
+
+def welch_df(variances, sizes) -> float:
+    """``(Σ V)²/Σ{V²/(n − 1)}``, V the variances of two AUCs and n their rows."""
+    V, n = np.array(variances), np.array(sizes)
+    share = V / V.sum()
+    return float(1 / (share**2 / (n - 1)).sum())
+
+
+@dataclass(frozen=True)
+class _Resamples:
+    """How many resamples of which kind, and where they are drawn."""
+
+    method: str
+    number: int
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, method, n_resamples, random_state):
+        number = check_number(
+            "n_resamples",
+            n_resamples,
+            "be a whole number from 100 to 10**7",
+            lambda n: 100 <= n <= 10**7 and n == int(n),
+        )
+        return cls(method, int(number), generator(random_state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +243,19 @@ class _Scores:
     v10: np.ndarray
     width: float
     smaller: float
+    draws: np.ndarray | None = None
 
     @classmethod
     def from_rows(
-        cls, y_true, scores, sample_weight, groups, pos_label, region=None, name=""
+        cls,
+        y_true,
+        scores,
+        sample_weight,
+        groups,
+        pos_label,
+        region,
+        resamples,
+        name="",
     ):
         positive = check_positive(y_true, pos_label=pos_label, name=f"y_true{name}")
         n = len(positive)
@@ -210,13 +279,25 @@ class _Scores:
         v01, v10 = (
             np.stack(v) for v in zip(*(part.placements for part in parts), strict=True)
         )
-        return cls(samples, np.array(auc), v01, v10, width, smaller)
+        draws = None
+        if resamples.method == "bootstrap":
+            placement_covariance(samples[0], v01, v10)  # refuses what has no variance
+            draws = bootstrap_draws(samples, resamples.number, resamples.rng)
+        return cls(samples, np.array(auc), v01, v10, width, smaller, draws)
+
+    @property
+    def n_rows(self):
+        return sum(self.samples[0].sizes)
 
     def covariance(self):
+        if self.draws is not None:
+            return np.cov(self.draws, rowvar=False)
         return placement_covariance(self.samples[0], self.v01, self.v10)
 
     def variance(self, contrast):
-        """Variance of the contrast of the AUCs, from its placements."""
+        """Variance of the contrast of the AUCs, from its placements or draws."""
+        if self.draws is not None:
+            return float((self.draws @ np.atleast_1d(contrast)).var(ddof=1))
         rows = (np.atleast_1d(contrast) @ v for v in (self.v01, self.v10))
         return float(
             placement_covariance(self.samples[0], *(r[None] for r in rows))[0, 0]
@@ -269,24 +350,14 @@ def compare_all(auc, covariance, smaller, compare) -> AUCComparisons:
         ``compare(i, j)`` is the comparison of a pair.
     """
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
-    spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    varies = spread > _NO_VARIANCE * np.trace(covariance)
-    gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
-    statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
-    # A difference without variance comes of no repeated score: as in section 5 it is
-    # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
-    without = axes[:, ~varies] @ gap[~varies]
-    length = np.linalg.norm(without)
-    if length > _NO_GAP:
-        contrast = without / length @ L
-        statistic += length**2 * smaller / (np.abs(contrast).sum() / 2) ** 2
-        df += 1
+    statistic, df = chi_square(L, auc, covariance, smaller)
     return AUCComparisons(
         auc=auc,
         covariance=covariance,
-        statistic=float(statistic),
+        statistic=statistic,
         df=df,
         pairs=tuple(compare(i, j) for i, j in combinations(range(len(auc)), 2)),
+        n_smallest=float(smaller),
     )
 
 
@@ -308,3 +379,15 @@ def _check_question(score_b, more_scores, y_true_b, constant, margin, alternativ
             "alternative must be 'two-sided' for more than two scores, got "
             f"{alternative!r}"
         )
+
+
+def _check_method(method, two_scores_of_rows, y_true_b, margin, region):
+    check_option("method", method, METHODS)
+    if method == "welch" and y_true_b is None:
+        raise ValueError("method='welch' needs scores of different rows, y_true_b")
+    if method == "permutation" and not (two_scores_of_rows and margin == 0):
+        raise ValueError(
+            "method='permutation' needs two scores of the same rows and no margin"
+        )
+    if method in ("permutation", "bootstrap") and region is not None:
+        raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from .._validation import check_level, check_number, check_option
 from ..statistics._result import Result, aligned
 from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._contrast import AUCContrast
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +29,10 @@ class AUCComparison(Result):
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+    df : float, default=inf
+        Degrees of freedom of Student's t; inf is the normal distribution.
+    permutation_pvalue : float, default=None
+        P-value of a permutation test, in place of that of the statistic.
 
     Examples
     --------
@@ -43,6 +48,8 @@ class AUCComparison(Result):
     standard_error: float
     null: float = 0.0
     alternative: str = "two-sided"
+    df: float = np.inf
+    permutation_pvalue: float | None = None
 
     def __post_init__(self):
         for name in ("auc_a", "auc_b"):
@@ -56,6 +63,14 @@ class AUCComparison(Result):
         )
         check_number("null", self.null, "lie in (-1, 1)", lambda null: -1 < null < 1)
         check_option("alternative", self.alternative, ALTERNATIVES)
+        check_number("df", self.df, "be > 0", lambda df: df > 0)
+        if self.permutation_pvalue is not None:
+            check_number(
+                "permutation_pvalue",
+                self.permutation_pvalue,
+                "lie in [0, 1]",
+                lambda p: 0 <= p <= 1,
+            )
 
     def __repr__(self):
         low, high = self.confidence_interval()
@@ -92,11 +107,19 @@ class AUCComparison(Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the normal statistic, for the alternative."""
+        """Of the statistic (normal, or Student's t), or of the permutations."""
+        if self.permutation_pvalue is not None:
+            return self.permutation_pvalue
         z = self.statistic
         if self.alternative == "two-sided":
-            return float(2 * ndtr(-abs(z)))
-        return float(ndtr(-z if self.alternative == "greater" else z))
+            return 2 * self._below(-abs(z))
+        return self._below(-z if self.alternative == "greater" else z)
+
+    def _below(self, z):
+        return float(ndtr(z) if np.isinf(self.df) else stdtr(self.df, z))
+
+    def _quantile(self, p):
+        return ndtri(p) if np.isinf(self.df) else stdtrit(self.df, p)
 
     def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
         """Limits for the difference, inside [−1, 1].
@@ -120,7 +143,10 @@ class AUCComparison(Result):
         level = check_level("confidence_level", confidence_level)
         side = self.alternative if alternative is None else alternative
         tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        reach = [-ndtri(tail) * self.standard_error if tail else 2.0 for tail in tails]
+        reach = [
+            -self._quantile(tail) * self.standard_error if tail else 2.0
+            for tail in tails
+        ]
         return Interval(
             float(max(self.difference - reach[0], -1.0)),
             float(min(self.difference + reach[1], 1.0)),
@@ -146,6 +172,9 @@ class AUCComparisons(Result):
     pairs : tuple of AUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
+    n_smallest : float, default=1
+        Rows (or groups) of the smaller class: no difference varies more than
+        ``1/n_smallest``, which is taken where no variance is estimated.
 
     Examples
     --------
@@ -168,6 +197,7 @@ class AUCComparisons(Result):
     statistic: float
     df: int
     pairs: tuple[AUCComparison, ...]
+    n_smallest: float = 1.0
 
     def __repr__(self):
         columns = self._columns()
@@ -192,6 +222,36 @@ class AUCComparisons(Result):
             "pvalue": [pair.pvalue for pair in self.pairs],
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
         }
+
+    def contrast(self, L) -> AUCContrast:
+        """Estimate and test linear combinations of the AUCs.
+
+        Answers what SAS's ROCCONTRAST and Stata's ``roccomp, test()`` do: is the first
+        score better than the mean of the others, are two pairs equal?
+
+        Parameters
+        ----------
+        L : array-like of shape (r, k) or (k,)
+            One combination a row; the coefficients of a difference add up to 0. Rows
+            that follow from others cost no degree of freedom.
+
+        Returns
+        -------
+        AUCContrast
+            ``estimate``, ``standard_error``, ``pvalues`` of the rows, and the χ² of
+            all: ``statistic``, ``df``, ``pvalue``.
+
+        Raises
+        ------
+        ValueError
+            If L has another number of columns, a row of zeros or a number that is not
+            finite.
+
+        References
+        ----------
+        DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+        """
+        return AUCContrast._of(L, self)
 
     @property
     def pvalue(self) -> float:

@@ -14,6 +14,7 @@ from skauc import AUCComparison, auc_estimate, compare_auc
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
 SAS = json.loads((REFERENCE / "sas_delong.json").read_text())
+PROC = json.loads((REFERENCE / "proc_tests.json").read_text())
 Y = np.array(ASAH["outcome"])
 EXPECTED = ASAH["expected"]
 
@@ -42,12 +43,35 @@ def test_proc_unpaired_statistic(a, b, statistic):
     assert result.statistic == pytest.approx(statistic, rel=1e-12)
 
 
-def test_sas_three_correlated_curves():
-    scores = SAS["albumin"], -np.array(SAS["kg_score"]), SAS["total_protein"]
+def test_three_correlated_curves_of_delong():
+    scores = SAS["albumin"], SAS["total_protein"], -np.array(SAS["kg_score"])
     result = compare_auc(SAS["benefit"], *scores)
-    assert result.statistic == pytest.approx(2.5340, abs=5e-5)
-    assert result.df == 2
-    assert result.pvalue == pytest.approx(0.2817, abs=5e-5)
+    np.testing.assert_allclose(result.auc, PROC["auc"], rtol=1e-12)
+    expected = PROC["contrasts"]["against_kg"]  # a basis of all differences
+    assert result.statistic == pytest.approx(expected["chi_square"], rel=1e-9)
+    assert result.df == expected["df"]
+    assert result.pvalue == pytest.approx(expected["pvalue"], rel=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b", "rows", "t", "df", "p"), PROC["unpaired"])
+def test_proc_unpaired_with_students_t(a, b, rows, t, df, p):
+    one = two = np.ones(len(Y), bool)
+    if rows == "halves":
+        one = np.arange(len(Y)) < 50
+        two = ~one
+    a, b = (np.array(ASAH[name])[part] for name, part in ((a, one), (b, two)))
+    result = compare_auc(Y[one], a, b, y_true_b=Y[two], method="welch")
+    assert result.statistic == pytest.approx(t, rel=1e-10)
+    assert result.df == pytest.approx(df, rel=1e-10)
+    assert result.pvalue == pytest.approx(p, rel=1e-9)
+    reach = stats.t.ppf(0.95, df) * result.standard_error
+    low, high = result.confidence_interval(0.9)
+    assert low == pytest.approx(result.difference - reach, rel=1e-9)
+    assert high == pytest.approx(result.difference + reach, rel=1e-9)
+    side = compare_auc(
+        Y[one], a, b, y_true_b=Y[two], method="welch", alternative="less"
+    )
+    assert side.pvalue == pytest.approx(stats.t.cdf(t, df), rel=1e-9)
 
 
 # ------------------------------------------------------------------- formulas
@@ -251,6 +275,8 @@ def test_a_comparison_of_ones_own():
         ({"standard_error": -1}, "standard_error must be finite and >= 0, got -1"),
         ({"null": None}, "null must lie in .* got None"),
         ({"alternative": "more"}, "alternative must be .* got 'more'"),
+        ({"df": 0}, "df must be > 0, got 0"),
+        ({"permutation_pvalue": 2}, r"permutation_pvalue must lie in \[0, 1\], got 2"),
     ):
         with pytest.raises(ValueError, match=message):
             AUCComparison(

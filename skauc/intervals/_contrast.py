@@ -1,0 +1,190 @@
+"""Contrasts of AUCs under their joint covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc, ndtr, ndtri
+
+from .._validation import check_floats, check_level
+from ..statistics._result import Result, aligned
+from ._confidence_limits import Interval
+
+_NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
+_NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
+
+
+def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
+    """``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` and its degrees of freedom, rank(LSLᵀ).
+
+    Parameters
+    ----------
+    L : ndarray of shape (r, k)
+    auc : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+    smaller : float
+        No AUC varies more than ``1/(4 smaller)``.
+
+    Returns
+    -------
+    statistic : float
+    df : int
+    """
+    scale = np.abs(L).max()
+    spread, axes = np.linalg.eigh(L @ covariance @ L.T)
+    varies = spread > _NO_VARIANCE * scale**2 * np.trace(covariance)
+    gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
+    statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
+    # A difference without variance comes of no repeated score: as in section 5 it is
+    # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
+    without = axes[:, ~varies] @ gap[~varies]
+    length = np.linalg.norm(without)
+    if length > _NO_GAP * scale:
+        contrast = without / length @ L
+        statistic += length**2 / _largest_variance(contrast, smaller)
+        df += 1
+    return float(statistic), df
+
+
+def _largest_variance(contrast, smaller):
+    """``(Σ|c|/2)²/m`` of each row."""
+    return (np.abs(contrast).sum(axis=-1) / 2) ** 2 / smaller
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AUCContrast(Result):
+    """Linear combinations ``LA`` of AUCs: estimates, errors, a joint test.
+
+    Made by :meth:`AUCComparisons.contrast`.
+
+    Parameters
+    ----------
+    L : ndarray of shape (r, k)
+    estimate : ndarray of shape (r,)
+        ``LÂ``.
+    covariance : ndarray of shape (r, r)
+        ``LSLᵀ``.
+    standard_error : ndarray of shape (r,)
+    statistic : float
+        χ² of the hypothesis ``LA = 0``.
+    df : int
+        Its degrees of freedom, the rank of the covariance.
+
+    Examples
+    --------
+    >>> from skauc import compare_auc
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
+    >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
+    >>> result.contrast([[1, -0.5, -0.5]])  # the first against the mean of the others
+    AUCContrast(statistic=1.371, df=1, pvalue=0.2416)
+                      estimate  standard_error      low   high  statistic  pvalue
+    (1, -0.5, -0.5)       0.14          0.1196  -0.0943 0.3743      1.171  0.2416
+    """
+
+    L: np.ndarray
+    estimate: np.ndarray
+    covariance: np.ndarray
+    standard_error: np.ndarray
+    statistic: float
+    df: int
+
+    @classmethod
+    def _of(cls, L, comparisons):
+        auc = comparisons.auc
+        L = check_floats("L", L)
+        if L.ndim == 1:
+            L = L[None]
+        if L.ndim != 2 or L.shape[1] != len(auc) or len(L) == 0:
+            raise ValueError(
+                f"L must have one column for each of the {len(auc)} AUCs and a row or "
+                f"more, got shape {L.shape}"
+            )
+        if not np.isfinite(L).all() or not L.any(axis=1).all():
+            raise ValueError(
+                "L must hold finite numbers, and in each row one that is not 0, got "
+                f"{L.tolist()}"
+            )
+        covariance, smaller = comparisons.covariance, comparisons.n_smallest
+        spread = L @ covariance @ L.T
+        variance = np.diag(spread).copy()
+        scale = np.abs(L).max(axis=1) ** 2 * np.trace(covariance)
+        none = variance <= _NO_VARIANCE * scale
+        variance[none] = _largest_variance(_merged(L, comparisons.pairs), smaller)[none]
+        statistic, df = chi_square(L, auc, covariance, smaller)
+        return cls(L, L @ auc, spread, np.sqrt(variance), statistic, df)
+
+    def __repr__(self):
+        columns = self._columns()
+        table = [tuple(columns)]
+        for row in zip(*columns.values(), strict=True):
+            table.append((row[0], *(f"{value:.4g}" for value in row[1:])))
+        return (
+            f"AUCContrast(statistic={self.statistic:.4g}, df={self.df}, "
+            f"pvalue={self.pvalue:.4g})\n{aligned(table)}"
+        )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        return {
+            "": [f"({', '.join(f'{c:g}' for c in row)})" for row in self.L],
+            "estimate": self.estimate.tolist(),
+            "standard_error": self.standard_error.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "statistic": self.statistics.tolist(),
+            "pvalue": self.pvalues.tolist(),
+        }
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis ``LA = 0``."""
+        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
+
+    @property
+    def statistics(self) -> np.ndarray:
+        """Normal statistic of each row; 0 for 0/0."""
+        safe = np.where(self.standard_error > 0, self.standard_error, 1)
+        return self.estimate / safe
+
+    @property
+    def pvalues(self) -> np.ndarray:
+        """Two-sided, of each row; not adjusted."""
+        return 2 * ndtr(-np.abs(self.statistics))
+
+    def confidence_interval(self, confidence_level=0.95) -> Interval:
+        """Limits of each row.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        Interval
+            Arrays ``(low, high)``, inside the range that the row can take.
+
+        Raises
+        ------
+        ValueError
+            If the level breaks its rule.
+        """
+        level = check_level("confidence_level", confidence_level)
+        reach = -ndtri((1 - level) / 2) * self.standard_error
+        least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
+        return Interval(
+            np.maximum(self.estimate - reach, least),
+            np.minimum(self.estimate + reach, most),
+        )
+
+
+def _merged(L, pairs):
+    """L with the columns of scores that rank the rows alike added to the first."""
+    L, k = L.copy(), L.shape[1]
+    order = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    for (i, j), pair in zip(order, pairs, strict=True):
+        if pair.standard_error == 0:
+            L[:, i] += L[:, j]
+            L[:, j] = 0
+    return L

@@ -1,0 +1,118 @@
+"""one_vs_rest_auc: scikit-learn, each class alone, simulation, edges, error texts."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from skauc import auc_estimate, one_vs_rest_auc
+
+SHARES = np.array([0.5, 0.3, 0.2])
+
+
+def draw(rng, n=150, spread=1.0):
+    y = rng.choice(3, n, p=SHARES)
+    score = rng.normal(size=(n, 3)) * spread
+    score[np.arange(n), y] += 1.2
+    score[:, 0] += 0.8 * (y == 1)  # classes of the rest differ
+    return y, score
+
+
+def test_scikit_learns_macro_average():
+    y, score = draw(np.random.default_rng(0))
+    share = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+    result = one_vs_rest_auc(y, share)
+    expected = roc_auc_score(y, share, multi_class="ovr", average=None)
+    np.testing.assert_allclose(result.auc, expected, rtol=1e-12)
+    macro = roc_auc_score(y, share, multi_class="ovr", average="macro")
+    assert result.average().auc == pytest.approx(macro, rel=1e-12)
+
+
+def test_each_class_is_an_estimate():
+    y, score = draw(np.random.default_rng(1))
+    names = np.array(["x", "y", "z"])
+    groups, weight = np.arange(150) // 3, np.arange(150) % 3 + 1
+    for options in ({}, {"groups": groups}, {"sample_weight": weight}):
+        result = one_vs_rest_auc(names[y], score, **options)
+        for i, name in enumerate(names):
+            alone = auc_estimate(names[y] == name, score[:, i], **options)
+            assert result.auc[i] == alone.auc
+            assert result.standard_error()[i] == pytest.approx(alone.standard_error())
+            limits = np.array(result.confidence_interval(0.9))[:, i]
+            np.testing.assert_allclose(limits, alone.confidence_interval(0.9))
+        assert list(result.to_frame().index) == list(names)
+
+
+def test_labels_name_the_columns():
+    y, score = draw(np.random.default_rng(2))
+    order = [2, 0, 1]
+    turned = one_vs_rest_auc(y, score[:, order], labels=order)
+    np.testing.assert_array_equal(turned.auc, one_vs_rest_auc(y, score).auc[order])
+
+
+def test_two_classes_are_delongs():
+    y, score = draw(np.random.default_rng(3))
+    y = y > 0
+    columns = np.column_stack([-score[:, 1], score[:, 1]])
+    average = one_vs_rest_auc(y, columns).average()
+    error = auc_estimate(y, score[:, 1]).standard_error("delong")
+    assert average.standard_error == pytest.approx(error, rel=1e-12)
+
+
+def test_error_of_the_average_by_simulation():
+    rng = np.random.default_rng(4)
+    averages = [one_vs_rest_auc(*draw(rng, 200)).average() for _ in range(500)]
+    spread = np.std([a.auc for a in averages])
+    error = np.mean([a.standard_error for a in averages])
+    assert error == pytest.approx(spread, rel=0.1)  # 3 standard errors of the spread
+
+
+def test_weights_count_rows_and_clusters_of_one_are_rows():
+    y, score = draw(np.random.default_rng(5))
+    weight = np.arange(150) % 3
+    weighted = one_vs_rest_auc(y, score, sample_weight=weight).average()
+    repeated = one_vs_rest_auc(
+        np.repeat(y, weight), np.repeat(score, weight, axis=0)
+    ).average()
+    assert weighted.auc == pytest.approx(repeated.auc, rel=1e-12)
+    assert weighted.standard_error == pytest.approx(repeated.standard_error, rel=1e-9)
+    assert weighted.n_smallest == repeated.n_smallest
+    rows = one_vs_rest_auc(y, score).average()
+    alone = one_vs_rest_auc(y, score, groups=np.arange(150)).average()
+    assert alone.standard_error == pytest.approx(rows.standard_error, rel=1e-9)
+
+
+def test_rows_twice_in_clusters_add_no_certainty():
+    y, score = draw(np.random.default_rng(6))
+    once = one_vs_rest_auc(y, score, groups=np.arange(150)).average()
+    twice = one_vs_rest_auc(
+        np.tile(y, 2), np.tile(score, (2, 1)), groups=np.tile(np.arange(150), 2)
+    ).average()
+    assert twice.standard_error == pytest.approx(once.standard_error, rel=1e-9)
+    assert twice.n_smallest == once.n_smallest
+
+
+@pytest.mark.parametrize(
+    ("y", "shape", "options", "text"),
+    [
+        ([0, 0, 1, 1, 2], (5, 3), {}, "y_true must hold 2 rows or more .*, got 1 of"),
+        ([0, 0, 1, 1], (4, 3), {}, r"one column for each of the 2 classes, \(4, 2\)"),
+        ([0, 0, 1, 1], (4, 2), {"labels": [0, 2]}, "labels must name two classes"),
+        ([0, 0, 1, 1], (4, 2), {"groups": [1]}, "groups must have one value for each"),
+        ([0, 0, 1, 1], (4, 2), {"sample_weight": [1, 1, 1, -1]}, "must be >= 0"),
+        ([0, 0, 1, 1], (4, 2), {"sample_weight": [1, 1, 1, 0]}, "got 1 of"),
+    ],
+)
+def test_error_texts(y, shape, options, text):
+    with pytest.raises(ValueError, match=text):
+        one_vs_rest_auc(y, np.arange(np.prod(shape)).reshape(shape), **options)
+
+
+def test_errors_of_the_average():
+    y, score = draw(np.random.default_rng(7))
+    ratios = one_vs_rest_auc(y, score, sample_weight=np.full(150, 0.3))
+    assert np.isnan(ratios.to_frame()["low"]).all()
+    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
+        ratios.average()
+    one_cluster = one_vs_rest_auc(y, score, groups=np.where(y == 0, 0, 1 + y))
+    with pytest.raises(ValueError, match="at least 2 groups for an error, got 1"):
+        one_cluster.average()

@@ -1,0 +1,289 @@
+"""auc_power, auc_sample_size: pROC, tables, simulation, laws, edges, error texts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm, rankdata
+
+from skauc import auc_power, auc_sample_size, compare_auc
+from skauc.intervals._power import VARIANCES
+from skauc.statistics._auc_variance import hanley_mcneil_variance
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+POWER = json.loads((REFERENCE / "proc_tests.json").read_text())["power"]
+
+# ------------------------------------------------------------- published output
+
+
+def test_proc_power_of_one_curve():
+    # pROC 1.18: power.roc.test(ncases = 41, ncontrols = 72, auc = 0.73)
+    assert auc_power(0.73, n_pos=41, n_neg=72) == pytest.approx(
+        0.989745343551, rel=1e-9
+    )
+    one_sided = auc_power(0.73, n_pos=41, n_neg=72, alternative="greater")
+    assert one_sided == pytest.approx(0.995929593809, rel=1e-9)
+
+
+def test_proc_sample_size():
+    # power.roc.test(auc = 0.73, power = 0.95, kappa = 1.7): 29.67 cases, 50.44 controls
+    size = auc_sample_size(0.73, power=0.95, ratio=1.7)
+    assert size == (30, 51)
+    assert (size.n_pos, size.n_neg) == (30, 51)
+    assert all(type(n) is int for n in size)
+
+
+@pytest.mark.parametrize(("auc", "ratio", "side", "cases", "controls", "p"), POWER)
+def test_proc_over_a_grid(auc, ratio, side, cases, controls, p):
+    # pROC's sizes are no whole numbers; negatives rounded up may save a positive
+    n_pos, n_neg = auc_sample_size(auc, power=0.9, ratio=ratio, alternative=side)
+    saved = np.ceil(cases) - n_pos
+    assert saved in ({0} if ratio == 3 else {0, 1})
+    assert controls - 1e-9 <= ratio * cases <= n_neg
+    got = auc_power(auc, n_pos=40, n_neg=40 * ratio, alpha=0.01, alternative=side)
+    # two-sided they leave the far tail out, which is 4e-5 or less here
+    assert got == pytest.approx(p, abs=5e-5 if side == "two-sided" else 1e-12)
+
+
+@pytest.mark.parametrize(("n", "error"), [(40, 0.0437), (60, 0.0356)])
+def test_hanley_mcneil_table(n, error):
+    assert np.sqrt(hanley_mcneil_variance(0.85, n, n)) == pytest.approx(error, abs=5e-5)
+    width = 2 * norm.ppf(0.975) * (error + 5e-5)
+    assert auc_sample_size(0.85, width=width) == (n, n)
+    assert auc_sample_size(0.85, width=width, method="hanley_mcneil") == (n, n)
+
+
+# ------------------------------------------------------------------ simulation
+
+
+def draw(rng, aucs, n_neg, n_pos, correlation, reps):
+    """Scores of shape (reps, n) a class for each AUC, negatives and positives."""
+    L = np.linalg.cholesky([[1, correlation], [correlation, 1]])
+    shift = np.sqrt(2) * norm.ppf(aucs)
+    neg = np.einsum("ij,jrn->irn", L, rng.normal(size=(2, reps, n_neg)))
+    pos = np.einsum("ij,jrn->irn", L, rng.normal(size=(2, reps, n_pos)))
+    return neg, pos + shift[:, None, None]
+
+
+def placed(neg, pos):
+    """Placements of untied scores by ranks, and the AUCs."""
+    n_neg, n_pos = neg.shape[-1], pos.shape[-1]
+    ranks = rankdata(np.concatenate([neg, pos], axis=-1), axis=-1)
+    v01 = 1 - (ranks[..., :n_neg] - rankdata(neg, axis=-1)) / n_pos
+    v10 = (ranks[..., n_neg:] - rankdata(pos, axis=-1)) / n_neg
+    return v01, v10, v10.mean(axis=-1)
+
+
+def wald_statistic(v01, v10, gap):
+    variance = v01.var(axis=-1, ddof=1) / v01.shape[-1]
+    variance += v10.var(axis=-1, ddof=1) / v10.shape[-1]
+    return gap / np.sqrt(variance)
+
+
+@pytest.mark.parametrize(
+    ("auc", "ratio", "method"),
+    [(0.7, 1, "binormal"), (0.65, 3, "binormal"), (0.7, 1, "obuchowski")],
+)
+def test_one_curve_reaches_its_power(auc, ratio, method):
+    n_pos, n_neg = auc_sample_size(auc, power=0.8, ratio=ratio, method=method)
+    neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=6000)
+    estimate = placed(neg, pos)[2].ravel()
+    z = (estimate - 0.5) / np.sqrt((n_neg + n_pos + 1) / (12 * n_neg * n_pos))
+    reached = (np.abs(z) > norm.ppf(0.975)).mean()
+    promised = auc_power(auc, n_pos=n_pos, n_neg=n_neg, method=method)
+    assert reached == pytest.approx(promised, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("margin", "aucs", "correlation"),
+    [(0.0, (0.85, 0.75), 0.5), (0.0, (0.85, 0.75), None), (0.08, (0.8, 0.8), 0.6)],
+)
+def test_two_curves_reach_their_power(margin, aucs, correlation):
+    side = "greater" if margin else "two-sided"
+    n_pos, n_neg = auc_sample_size(
+        aucs[0], auc2=aucs[1], correlation=correlation, power=0.85, margin=margin,
+        alternative=side, ratio=1.5,
+    )  # fmt: skip
+    neg, pos = draw(
+        np.random.default_rng(2), aucs, n_neg, n_pos, correlation or 0.0, reps=6000
+    )
+    v01, v10, estimate = placed(neg, pos)
+    gap = estimate[0] - estimate[1] + margin
+    if correlation is None:  # different rows: the variances add
+        variances = [(g / wald_statistic(*v, g)) ** 2
+                     for *v, g in zip(v01, v10, estimate, strict=True)]  # fmt: skip
+        z = gap / np.sqrt(sum(variances))
+    else:
+        z = wald_statistic(v01[0] - v01[1], v10[0] - v10[1], gap)
+        y = np.repeat([0, 1], [n_neg, n_pos])
+        a, b = (np.r_[neg[i, 0], pos[i, 0]] for i in (0, 1))
+        first = compare_auc(y, a, b, margin=margin, alternative=side)
+        assert z[0] == pytest.approx(first.statistic, rel=1e-9)
+    low = norm.ppf(0.975) if side == "two-sided" else norm.ppf(0.95)
+    reached = ((np.abs(z) if side == "two-sided" else z) > low).mean()
+    promised = auc_power(
+        aucs[0], auc2=aucs[1], correlation=correlation, n_pos=n_pos, n_neg=n_neg,
+        margin=margin, alternative=side,
+    )  # fmt: skip
+    assert 0.85 <= promised < 0.87
+    assert reached == pytest.approx(promised, abs=0.02)
+
+
+def test_interval_has_the_width_on_average():
+    n_pos, n_neg = auc_sample_size(0.8, width=0.15, ratio=2, method="binormal")
+    neg, pos = draw(np.random.default_rng(3), [0.8, 0.8], n_neg, n_pos, 0.0, 2000)
+    v01, v10, estimate = placed(neg, pos)
+    error = estimate / wald_statistic(v01, v10, estimate)
+    assert 2 * norm.ppf(0.975) * error.mean() == pytest.approx(0.15, rel=0.02)
+
+
+# ------------------------------------------------------------------------ laws
+
+
+def test_power_under_the_null_is_alpha():
+    for method in VARIANCES:
+        for side in ("two-sided", "greater", "less"):
+            power = auc_power(0.7, null=0.7, n_pos=20, n_neg=30, alpha=0.1,
+                              alternative=side, method=method)  # fmt: skip
+            assert power == pytest.approx(0.1, rel=1e-12)
+
+
+def test_two_curves_enter_alike():
+    options = {"n_pos": 60, "n_neg": 90, "correlation": (0.3, 0.6)}
+    for method in VARIANCES:
+        one = auc_power(0.8, auc2=0.7, method=method, **options)
+        other = auc_power(0.7, auc2=0.8, method=method, **options)
+        assert one == pytest.approx(other, rel=1e-12)
+        less = auc_power(0.7, auc2=0.8, method=method, alternative="less", **options)
+        more = auc_power(0.8, auc2=0.7, method=method, alternative="greater", **options)
+        assert less == pytest.approx(more, rel=1e-12)
+
+
+def test_correlation_helps():
+    power = [auc_power(0.8, auc2=0.7, correlation=r, n_pos=60, n_neg=60)
+             for r in (0.0, 0.4, 0.8)]  # fmt: skip
+    assert power[0] < power[1] < power[2]
+    apart = auc_power(0.8, auc2=0.7, n_pos=60, n_neg=60)
+    assert apart == pytest.approx(power[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", VARIANCES)
+@pytest.mark.parametrize("ratio", [0.3, 1.0, 2.5])
+def test_sizes_are_the_least(method, ratio):
+    auc, goal = np.array([0.6, 0.7, 0.8]), np.array([[0.8], [0.95]])
+    n_pos, n_neg = auc_sample_size(auc, power=goal, ratio=ratio, method=method)
+    assert n_pos.shape == n_neg.shape == (2, 3)
+    assert n_pos.dtype.kind == n_neg.dtype.kind == "i"
+    np.testing.assert_array_equal(n_neg, np.maximum(np.ceil(ratio * n_pos), 2))
+    assert (auc_power(auc, n_pos=n_pos, n_neg=n_neg, method=method) >= goal).all()
+    before = n_pos - 1
+    less = np.maximum(np.ceil(ratio * before), 2)
+    reached = auc_power(auc, n_pos=before, n_neg=less, method=method)
+    assert (reached < goal).all()
+    each = auc_sample_size(0.7, power=0.95, ratio=ratio, method=method)
+    assert each == (n_pos[1, 1], n_neg[1, 1])
+
+
+def test_margin_moves_the_null():
+    moved = auc_power(0.8, null=0.75, margin=0.1, alternative="greater", n_pos=50,
+                      n_neg=50)  # fmt: skip
+    plain = auc_power(0.8, null=0.65, alternative="greater", n_pos=50, n_neg=50)
+    assert moved == pytest.approx(plain, rel=1e-12)
+
+
+def test_wald_believes_its_own_error():
+    error = np.sqrt(VARIANCES["binormal"](0.7, 50, 40))
+    z = norm.ppf(0.975)
+    expected = norm.cdf(0.2 / error - z) + norm.cdf(-0.2 / error - z)
+    got = auc_power(0.7, n_pos=40, n_neg=50, method="binormal", test="wald")
+    assert got == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_that_are_the_same():
+    options = {"auc2": 0.8, "correlation": 1.0, "n_pos": 20, "n_neg": 20}
+    assert auc_power(0.8, **options) == 0.0  # equal for sure: never rejected
+    assert auc_power(0.8, margin=0.1, alternative="greater", **options) == 1.0
+
+
+def test_width_of_a_difference():
+    error = np.sqrt(2 * VARIANCES["binormal"](0.8, 100, 100))
+    width = 2 * norm.ppf(0.975) * error
+    assert auc_sample_size(0.8, auc2=0.8, width=width) == (100, 100)
+
+
+# ----------------------------------------------------------------- error texts
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"auc": 1.0}, r"auc must lie in \(0, 1\), got 1.0"),
+        ({"auc": [0.7, -1]}, r"auc must lie in \(0, 1\), got -1.0"),
+        ({"null": 0}, r"null must lie in \(0, 1\), got 0.0"),
+        ({"alpha": 1.5}, r"alpha must lie in \(0, 1\), got 1.5"),
+        ({"n_pos": 1}, r"n_pos must be finite and >= 2, got 1.0"),
+        ({"n_neg": np.inf}, r"n_neg must be finite and >= 2, got inf"),
+        ({"method": "delong"}, r"method must be one of 'obuchowski', .* got 'delong'"),
+        ({"test": "t"}, r"test must be one of 'score', 'wald', got 't'"),
+        ({"auc2": 0.7, "test": "score"}, r"test must be 'wald' with auc2, got 'score'"),
+        ({"correlation": 0.5}, r"correlation must come with auc2, got 0.5 alone"),
+        (
+            {"auc2": 0.7, "correlation": 2},
+            r"correlation must lie in \[-1, 1\], got 2.0",
+        ),
+        (
+            {"auc2": 0.7, "correlation": [0.1, 0.2, 0.3]},
+            r"correlation must be one number or one for .*, got shape \(3,\)",
+        ),
+        ({"margin": 0.1}, r"alternative must be 'greater' or 'less' with a margin"),
+        ({"margin": -1}, r"margin must lie in \[0, 1\), got -1.0"),
+        (
+            {"margin": 0.6, "alternative": "greater"},
+            r"margin must leave an AUC inside \(0, 1\) to test, got -0.1",
+        ),
+        ({"auc": "x"}, r"auc must hold numbers, got 'x'"),
+        (
+            {"auc": [0.6, 0.7], "n_pos": [10, 20, 30]},
+            r"arguments must be numbers or arrays that broadcast, got shapes \(2,\)",
+        ),
+    ],
+)
+def test_error_texts_of_power(options, text):
+    with pytest.raises(ValueError, match=text):
+        auc_power(**{"auc": 0.8, "n_pos": 20, "n_neg": 20, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "auc_sample_size needs power or width, got none of them"),
+        ({"power": 0.8, "width": 0.1}, "needs power or width, got both"),
+        ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
+        ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),
+        ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
+        (
+            {"power": 0.8, "null": 0.8},
+            "auc must differ from the border of the null hypothesis 0.8, got 0.8",
+        ),
+        (
+            {"power": 0.8, "null": 0.9, "alternative": "greater"},
+            "auc must exceed the border of the null hypothesis 0.9, got 0.8",
+        ),
+        (
+            {"power": 0.8, "null": 0.7, "alternative": "less"},
+            "auc must be less than the border of the null hypothesis 0.7, got 0.8",
+        ),
+        (
+            {"power": 0.8, "null": 0.8 + 1e-9},
+            r"auc_sample_size needs a larger effect, got one beyond 2\*\*40 rows",
+        ),
+        (
+            {"width": 0.1, "alternative": "less"},
+            "alternative must be 'two-sided' with width, got 'less'",
+        ),
+    ],
+)
+def test_error_texts_of_sample_size(options, text):
+    with pytest.raises(ValueError, match=text):
+        auc_sample_size(0.8, **options)
