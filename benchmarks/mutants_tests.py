@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # this package, whatever is installed
 PLAIN = (int, float, tuple, np.ndarray)
 SLOWEST = 10.0  # seconds: a test that runs longer is not asked
 LONGEST = 120.0  # seconds of tests for one mutant
