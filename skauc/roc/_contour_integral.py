@@ -45,8 +45,11 @@ _KNOTS = 33  # quantiles that start the search for many others
 
 def centred_cumulant(s, weights, slopes):
     """``Σ_j [b_j²s²/(2D_j) − ½ log D_j]``; principal logarithms, no cut is crossed."""
-    s = np.asarray(s)
-    form = _Form.of(weights, slopes)
+    # In units of a power of 2, which rounds nothing, so that no b² overflows.
+    largest = max(np.abs(part).max(initial=0.0) for part in (weights, slopes))
+    k = min(int(np.frexp(largest)[1]), 1000)  # 2¹⁰²⁴ would overflow
+    s = np.asarray(s) * 2.0**k
+    form = _Form.of(np.ldexp(weights, -k), np.ldexp(slopes, -k))
     return form.cumulant_less(s.ravel(), form.linear(np.zeros(s.size))).reshape(s.shape)
 
 

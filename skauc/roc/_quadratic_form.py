@@ -183,7 +183,7 @@ class QuadraticForm:
         Infinite at the vertex of one squared term, and of two of opposite sign; two of
         one sign have a finite step there, and 0 at the vertex itself.
         """
-        x = np.asarray(x, dtype=float)
+        x = as_numbers("x", x)
         if self.std() == 0:
             return self._where_number(x, np.where(x == self.offset, np.inf, 0.0))
         infinite, near = self._singular(x)
@@ -214,7 +214,7 @@ class QuadraticForm:
         return np.where(np.isnan(x), np.nan, value)[()]
 
     def _probability(self, x, *, upper):
-        x = np.asarray(x, dtype=float)
+        x = as_numbers("x", x)
         if self.std() == 0:
             above = self.offset > x
             return self._where_number(x, above if upper else ~above)

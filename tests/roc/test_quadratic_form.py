@@ -466,3 +466,16 @@ def test_no_answer_from_too_few_nodes(monkeypatch):
     law = QuadraticForm([1.0, -1e-4], [0.0, 1e-3])
     with pytest.raises(ValueError, match=r"must give tails to 1e-08, got a contour"):
         law.sf(1.3)
+
+
+def test_cumulant_of_slopes_whose_squares_overflow():
+    law = QuadraticForm([-1.0, 0.0], [1e300, 1e300])
+    assert law.cumulant(0.0) == 0.0
+    # both terms at s = 1e-300: s²b²/2 = ½ each, but for D = 1 + 2e-300
+    assert law.cumulant(1e-300) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["sf", "cdf", "pdf"])
+def test_what_is_no_number_is_named(method):
+    with pytest.raises(ValueError, match="x must hold real numbers, got <class"):
+        getattr(QuadraticForm([1.0], [0.0]), method)(object)
