@@ -118,6 +118,19 @@ def what_is_said_holds_on_the_other_patients(out):
     assert simple > other[0] - 0.02
 
 
+def threshold_is_uncertain_and_said_to_be(out):
+    for name in ("AUC ", "threshold, 90 % found", "specificity, 90 % found"):
+        ((_, low, high, other),) = numbers(out, name)
+        assert low < other < high
+    ((estimated, known),) = numbers(out, "threshold estimated:")
+    assert known < 0.7 < 0.9 < estimated
+    ((finds, share),) = numbers(out, "the lower limit of the threshold finds")
+    assert finds == 90
+    assert share >= 0.95
+    lucky, safe = numbers(out, "power ")
+    assert lucky[0] < 0.5 < 0.9 < safe[0]
+
+
 FACTS = {
     "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
     "plot_2_what_the_posterior_believes": paper_takes_noise_for_signal,
@@ -129,6 +142,7 @@ FACTS = {
     "plot_8_large_data_streamed": merged_is_streamed,
     "plot_9_selection_inside_the_pipeline": naive_makes_a_triumph_of_noise,
     "plot_10_what_a_search_knows": what_is_said_holds_on_the_other_patients,
+    "plot_11_from_a_marker_to_a_decision": threshold_is_uncertain_and_said_to_be,
 }
 
 
