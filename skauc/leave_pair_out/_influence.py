@@ -27,7 +27,7 @@ import numpy as np
 from scipy import linalg
 
 from ..statistics._moments import project_samples
-from ..statistics._numerics import centred_gram
+from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
 from ._objective import ask_again
 from ._pairs import sample_rows
@@ -37,6 +37,7 @@ from ._pairs import sample_rows
 # off by .0000 at a share of .27, .0003 at .35, .001 at .47; its standard error is .012.
 _ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.5
 _FLAT_ROWS = 0.25  # of all, up to which they are taken out again
+_LARGEST_COLUMN = 1e3  # of a row's square: three digits of the seven
 DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
 
@@ -65,7 +66,8 @@ def influence(X, positive, fit, weight, remember=ask_again):
     z = project_samples(X, fit.w) + fit.intercept
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     rows, counted = sample_rows(z, positive, weight)
-    if len(positive) >= _ONE_CURVATURE_ROWS and _is_one(curvature):
+    many = len(positive) >= _ONE_CURVATURE_ROWS
+    if many and _is_one(curvature) and not _is_drowned(X, fit.intercept_scaling):
         name = "eigen", X.shape[0], fit.intercept_scaling
         eigen = remember(name, lambda: _eigen(X, fit))
         Q, F = _response_of_one_curvature(*eigen, fit, curvature, rows)
@@ -86,11 +88,25 @@ def kernel(X, fit):
 def _eigen(X, fit):
     """Eigenvalues and vectors of the kernel, in single precision: a half of the work.
 
-    F is a sum of squares and keeps its digits whatever λ is.
+    The kernel is in units of its largest square, which single precision may not hold.
     """
-    K = kernel(X, fit).astype(np.float32)
+    K = kernel(X, fit)
+    unit = _unit(K.diagonal().max())
+    K = (K / unit).astype(np.float32)
     values, vectors = linalg.eigh(K, overwrite_a=True, driver="evd")
-    return np.maximum(values, 0).astype(float), vectors
+    return unit * np.maximum(values, 0).astype(float), vectors
+
+
+def _squares(vectors, values):
+    """``V diag(values) Vᵀ``, values ≥ 0 of any size beside vectors of order 1."""
+    unit = _unit(values.max())
+    half = vectors * np.sqrt(values / unit).astype(np.float32)
+    return unit * (half @ half.T).astype(float)
+
+
+def _unit(size):
+    """A power of four near a size: it and its root divide without rounding."""
+    return np.ldexp(1.0, 2 * (int(np.frexp(max(size, TINY))[1]) // 2))
 
 
 def _is_one(curvature):
@@ -101,15 +117,28 @@ def _is_one(curvature):
     return np.std(on) <= _ONE_CURVATURE * np.mean(on)
 
 
+def _is_drowned(X, scaling):
+    """Whether the column of a penalised intercept takes the digits of the others."""
+    if not 0 < scaling < np.inf:
+        return False
+    some = X[:: X.shape[0] // _ONE_CURVATURE_ROWS + 1]
+    entries = some.data if hasattr(X, "toarray") else some
+    square = np.linalg.norm(entries.ravel("K")) ** 2 / some.shape[0]
+    return scaling**2 > _LARGEST_COLUMN * square
+
+
 def _response_of_one_curvature(values, vectors, fit, curvature, rows):
     """Q and F among some rows, curvatures that are not 0 at their geometric mean."""
     flat, n = np.flatnonzero(curvature == 0), len(vectors)
     one = np.exp(np.mean(np.log(curvature[curvature > 0])))
     some, place = np.unique(np.append(rows, flat), return_inverse=True)
-    left = fit.l2 / (fit.l2 + one * values)
-    half = vectors[some] * np.sqrt(left).astype(np.float32)
-    F = (half @ half.T).astype(float)
-    Q = (np.eye(len(some)) - F) / one
+    # Q̄ or F̄, whichever may be small, is the sum of squares.
+    if one * values.max() > fit.l2:
+        F = _squares(vectors[some], fit.l2 / (fit.l2 + one * values))
+        Q = (np.eye(len(some)) - F) / one
+    else:
+        Q = _squares(vectors[some], values / (fit.l2 + one * values))
+        F = np.eye(len(some)) - one * Q
     if fit.free:
         # e = F1 is 1: the rows are centred, and the kernel is empty along them
         Q, F = Q + 1 / (one * n), F - 1 / n

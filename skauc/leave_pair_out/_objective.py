@@ -25,6 +25,9 @@ _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 _CURVED_ROWS = 500  # of which a column's curvature is known to its first digit
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
+_ONLY_PENALTY = 1e5  # of the curvature of all columns: beyond, w has its direction
+_LEAST_RATIO = 1e-290  # of penalties, whose inverse is a float
+
 
 def ask_again(name, compute):
     """Keep nothing: compute the value of every name whenever it is asked."""
@@ -91,7 +94,10 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
     """The fit with a penalty that is not 0, or None where it has no optimum.
 
     No penalty is the limit of a tiny one, in units of the curvature of one column.
-    Separated rows have no logistic optimum without a penalty.
+    Separated rows have no logistic optimum without a penalty. A penalty that dwarfs
+    the curvature of all columns (rows in tiny units) makes w small and no more,
+    ``λw = −Xᵀg`` with the slopes g of the intercept alone; it is taken for one that
+    leaves the scores their digits beside the intercept.
 
     Parameters
     ----------
@@ -104,9 +110,21 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
         z = project_samples(Z, fit.w) + fit.intercept
         if np.all((z > 0) == positive):
             return None
-    if fit.l2 > _NO_PENALTY * _largest_curvature(fit, Z):
+    largest, P = _largest_curvature(fit, Z), Z.shape[1]
+    if _NO_PENALTY * largest < fit.l2 <= P * largest:
         return fit
-    return replace(fit, l2=max(fit.l2, _NO_PENALTY * column_curvature(fit, Z)))
+    column = column_curvature(fit, Z)
+    if fit.l2 > _ONLY_PENALTY * P * column > 0:
+        return _less_shrunk(fit, _ONLY_PENALTY * P * column)
+    return replace(fit, l2=max(fit.l2, _NO_PENALTY * column))
+
+
+def _less_shrunk(fit, l2):
+    """The same direction under a smaller penalty: ``l2 w`` and the intercept stay."""
+    l2 = max(l2, _LEAST_RATIO * fit.l2)
+    ratio = l2 / fit.l2
+    scaling = fit.intercept_scaling * np.sqrt(ratio)
+    return replace(fit, l2=l2, w=fit.w / ratio, intercept_scaling=scaling)
 
 
 def _largest_curvature(fit, Z):

@@ -11,6 +11,8 @@ class ResubstitutionSplit:
     Answers: how do I tell ``GridSearchCV`` to fit each candidate once? It is meant for
     scorers that may be asked about training rows (:data:`skauc.cbauc_scorer`). With an
     ordinary scorer such as ``"roc_auc"`` it gives the optimistic resubstitution score.
+    A successive halving search needs ``random_state``, an integer: without, it draws
+    other rows to score than to fit, and a mixture of both kinds has no honest score.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out import _influence
@@ -69,6 +69,67 @@ def test_one_curvature_gives_the_estimate_of_all(model, monkeypatch):
     all_ = leave_pair_out(X, positive, fit)
     assert one.smooth_auc == pytest.approx(all_.smooth_auc, abs=1e-3)
     assert one.smooth_variance == pytest.approx(all_.smooth_variance, rel=0.02)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e20])
+@pytest.mark.parametrize("l2", [1e12, 30.0, 0.3])
+def test_one_curvature_does_not_depend_on_the_unit_of_the_rows(unit, l2):
+    X, positive = wide_rows()
+    w, c, one = np.zeros(X.shape[1]), np.ones(len(X)), np.ones(len(X))
+    fit = PenalisedFit("squared", l2, c, w, 0.1, 0.0)
+    scaled = PenalisedFit("squared", l2 * unit**2, c, w, 0.1, 0.0)
+    rows, _, _, Q, F = influence(unit * X, positive, scaled, one)
+    block = np.ix_(rows, rows)
+    Q_true, F_true = (A[block] for A in defined(X, fit, one))
+    size = np.sqrt(np.outer(*[np.diag(Q_true)] * 2))
+    np.testing.assert_allclose(Q / size, Q_true / size, atol=1e-4)
+    np.testing.assert_allclose(F, F_true, atol=1e-4)
+
+
+def pairs_by_mean_difference(X, positive):
+    """Share of the pairs that the difference of the other rows' means ranks right."""
+    neg, pos = X[~positive], X[positive]
+    mean_neg = (neg.sum(axis=0) - neg) / (len(neg) - 1)
+    mean_pos = (pos.sum(axis=0) - pos) / (len(pos) - 1)
+    own_pos, own_neg = np.sum(pos * mean_pos, axis=1), np.sum(neg * mean_neg, axis=1)
+    across = pos @ mean_neg.T + mean_pos @ neg.T
+    return np.mean(own_pos[:, None] + own_neg > across)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e-150])
+@pytest.mark.parametrize("shape", [(60, 100), (520, 700)])
+def test_rows_in_tiny_units_are_ranked_by_the_difference_of_means(unit, shape):
+    rng = np.random.default_rng(2)
+    X, positive = rng.normal(size=shape), np.arange(shape[0]) % 2 == 0
+    X[positive] += 0.5 / np.sqrt(shape[1])
+    alpha = 1e14 if unit == 1 else 1e6
+    model = RidgeClassifier(alpha=alpha).fit(unit * X, positive)
+    fit = penalised_fit(model, unit * X, positive)
+    assert fit.l2 < alpha
+    kept = fit.l2 * fit.w / np.linalg.norm(alpha * np.ravel(model.coef_))
+    assert np.linalg.norm(kept) == pytest.approx(1)
+    left_out = leave_pair_out(unit * X, positive, fit).auc
+    if max(shape) > 500:  # 250 rows a class make the pairs
+        assert left_out == pytest.approx(
+            pairs_by_mean_difference(X, positive), abs=0.01
+        )
+    else:
+        slow = pairs_by_mean_difference(X, positive)
+        assert left_out == pytest.approx(slow, abs=3e-3)
+
+
+def test_a_penalised_intercept_of_tiny_rows_does_not_take_their_digits():
+    X, positive = wide_rows()
+    one, asked = np.ones(len(X)), []
+
+    def remember(name, compute):
+        asked.append(name[0])
+        return compute()
+
+    for scaling in (1.0, 1e4):
+        fit = PenalisedFit("squared", 1.0, one, np.zeros(X.shape[1]), 0.1, scaling)
+        influence(X, positive, fit, one, remember)
+        assert asked == ["eigen"]
 
 
 def test_what_one_curvature_may_stand_for():
