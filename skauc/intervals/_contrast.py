@@ -78,9 +78,9 @@ class AUCContrast(Result):
     >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
     >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
     >>> result.contrast([[1, -0.5, -0.5]])  # the first against the mean of the others
-    AUCContrast(statistic=1.371, df=1, pvalue=0.2416)
-                      estimate  standard_error      low   high  statistic  pvalue
-    (1, -0.5, -0.5)       0.14          0.1196  -0.0943 0.3743      1.171  0.2416
+    AUCContrast(statistic=0.8829, df=1, pvalue=0.3474)
+                     estimate  standard_error     low   high  statistic  pvalue
+    (1, -0.5, -0.5)      0.14           0.149  -0.152  0.432     0.9396  0.3474
     """
 
     L: np.ndarray

@@ -107,7 +107,7 @@ class OneVsRestAUC(Result):
     ...          [0, 1, 1], [0, 1, 2], [1, 0, 3], [0, 0, 1]]
     >>> result = one_vs_rest_auc(y, score)
     >>> result.auc.round(2)
-    array([0.94, 0.81, 0.89])
+    array([0.94, 0.83, 0.92])
     >>> result.average()
     AveragedAUC(auc=0.8796, interval95=(0.5, 1), parts of shape (3,))
     """

@@ -7,8 +7,12 @@ from scipy import sparse
 
 
 def n_rows(X) -> int:
-    """Number of rows."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    """Number of rows; a TypeError where there are none to count."""
+    if hasattr(X, "shape"):
+        return X.shape[0]
+    if not hasattr(X, "__len__"):
+        raise TypeError(f"X must be an array of rows, got {X!r}")
+    return len(X)
 
 
 def take_rows(X, rows):

@@ -287,7 +287,7 @@ def search_posterior(
     ...     cv=ResubstitutionSplit(),
     ... ).fit(X, y)
     >>> posterior = search_posterior(search, X, y, random_state=0)
-    >>> round(posterior.p_best.sum(), 6), posterior.simplest("C") in (0, 1)
+    >>> float(posterior.p_best.sum().round(6)), posterior.simplest("C") in (0, 1)
     (1.0, True)
     """
     prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
