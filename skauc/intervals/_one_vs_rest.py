@@ -109,7 +109,7 @@ class OneVsRestAUC(Result):
     >>> result.auc.round(2)
     array([0.94, 0.83, 0.92])
     >>> result.average()
-    AveragedAUC(auc=0.8796, interval95=(0.5, 1), parts of shape (3,))
+    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686), parts of shape (3,))
     """
 
     labels: np.ndarray
