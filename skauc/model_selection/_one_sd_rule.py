@@ -11,6 +11,8 @@ from ..statistics._numbers import as_numbers
 from ._candidate import contrast_names
 from ._warnings import warn_of
 
+_ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
+
 
 @dataclass(frozen=True)
 class OneSDRule:
@@ -39,7 +41,8 @@ class OneSDRule:
             raise ValueError("cv_results must hold a finite score, got none")
         best = int(np.nanargmax(score))
         with np.errstate(invalid="ignore"):
-            near = known & (score[best] - score <= self.within * deviation(best))
+            allowed = self.within * deviation(best) + _ROUNDING
+            near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
