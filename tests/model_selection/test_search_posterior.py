@@ -17,6 +17,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     RandomizedSearchCV,
+    TunedThresholdClassifierCV,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -327,9 +328,82 @@ def test_a_model_that_ranks_nothing_is_a_half():
         got = search_posterior([flat, none], X, Y, random_state=0)
     assert got.auc.mean()[1] == 0.5
     assert got.selected_index == 0
+    # it is a half for sure: the difference is the other's posterior
+    assert got.joint.mean[1] == 0
+    assert not got.joint.covariance[1].any()
+    gap = got.difference(0, 1)
+    assert gap.mean() == pytest.approx(got.auc[0].mean() - 0.5, abs=1e-3)
+    assert gap.std() == pytest.approx(got.auc[0].std(), rel=0.05)
 
 
-# Simplest, tables, pictures -----------------------------------------------------------
+@pytest.mark.filterwarnings("ignore:The AUC is undefined")
+@pytest.mark.parametrize("kind", ["ranks nothing", "other features"])
+def test_another_candidate_changes_no_difference(kind):
+    """What two candidates of one data set differ by is theirs alone."""
+    models = [LogisticRegression(C=C).fit(X, Y) for C in CS]
+    other = make_pipeline(PolynomialFeatures(2), LogisticRegression()).fit(X, Y)
+    if kind == "ranks nothing":
+        other = LogisticRegression(C=1e-6, l1_ratio=1, solver="liblinear").fit(X, Y)
+        assert not other.coef_.any()
+    alone = search_posterior(models, X, Y, random_state=0)
+    got = search_posterior([*models, other], X, Y, random_state=0)
+    for i in range(len(CS)):
+        expected = alone.joint.deviation_from(i)
+        assert got.joint.deviation_from(i)[:-1] == pytest.approx(expected, rel=1e-9)
+    ahead = np.subtract.outer(alone.joint.mean, alone.joint.mean)
+    again = np.subtract.outer(got.joint.mean[:-1], got.joint.mean[:-1])
+    assert again == pytest.approx(ahead, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The AUC is undefined")
+def test_a_selected_model_that_ranks_nothing_stays_a_half():
+    noise = np.random.default_rng(3).normal(size=(60, 20))
+    y = np.arange(60) % 2
+    models = [
+        LogisticRegression(C=C, l1_ratio=1, solver="liblinear") for C in (1e-6, 0.5, 5)
+    ]
+    search = GridSearchCV(
+        make_pipeline(models[0]), {"logisticregression": models}, **FREE
+    ).fit(noise, y)
+    search.best_index_ = 0
+    got = search_posterior(search, noise, y, random_state=0)
+    assert got.bias_of_best_score == 0
+    assert got.selected.mean() == 0.5
+
+
+@pytest.mark.parametrize("apart", [30.0, 1e4])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_separated_rows(apart, noise):
+    """A loss is no larger than what the AUCs may be wrong by."""
+    A = noise * X + apart * Y[:, None]
+    models = [LogisticRegression(C=C).fit(A, Y) for C in CS]
+    got = search_posterior(models, A, Y, random_state=0)
+    assert (got.expected_loss < got.auc.std()).all()
+    own = got.auc[0].probit_moments()[1]
+    assert np.diag(got.joint.covariance) == pytest.approx(own, rel=0.2)
+    if noise == 0:  # scores of two values each: all rank the rows alike
+        assert got.p_best == pytest.approx(np.full(4, 0.25))
+        assert got.difference(0, 3).probability == 0.5
+
+
+def test_separated_held_out_rows():
+    A = X + 100 * Y[:, None]
+    found = []
+    for C in CS:
+        model = LogisticRegression(C=C).fit(A[::2], Y[::2])
+        asked = model_posterior(
+            open_two_classes(model, A[1::2]),
+            Y[1::2],
+            prior=AdaptivePrior(),
+            covariance="common",
+            sample_weight=None,
+            pos_label=None,
+            rows="held-out",
+        )
+        found.append(candidate(asked))
+    p_best, loss = joint_aucs(found).best(1000, 0)
+    assert p_best == pytest.approx(np.full(4, 0.25))
+    assert loss == pytest.approx(np.zeros(4), abs=1e-9)
 
 
 def test_simplest(posterior):
@@ -378,6 +452,15 @@ class Flat(ClassifierMixin, BaseEstimator):
     [
         (lambda: (PIPE, X, Y), TypeError, "search must be a fitted search or a list"),
         (lambda: ([], X, Y), ValueError, "search must hold at least one fitted model"),
+        (
+            lambda: (
+                TunedThresholdClassifierCV(PIPE, store_cv_results=True).fit(X, Y),
+                X,
+                Y,
+            ),
+            TypeError,
+            "list of fitted models, got TunedThresholdClassifierCV",
+        ),
         (lambda: (GridSearchCV(PIPE, GRID), X, Y), NotFittedError, "not fitted"),
         (lambda: ([Flat().fit(X, Y)], X, Y), TypeError, "Flat"),
         (lambda: ([SVC().fit(X, Y)], X, Y), TypeError, "SVC"),
