@@ -91,7 +91,8 @@ def auc_difference_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        With the adaptive prior, as :func:`auc_posterior`.
+        With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
+        of the models and not the others.
 
     Notes
     -----

@@ -41,7 +41,9 @@ from ..adaptive._learnt import LearntProjection
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint_aucs import JointAUCs
 from ..statistics._ranks import placements
+from . import _reasons as say
 from ._model_posterior import ModelPosterior
+from ._warnings import warn_of
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
 _BLOCK = 2**14  # rows whose directions are drawn at once: 4 MB
@@ -68,6 +70,8 @@ class Candidate:
         Whether rows left out say something of this model alone.
     luck : float
         Standard deviation of what the choice owes to the luck of the rows left out.
+    held_out : bool, default=False
+        Whether the rows did not train the model.
     """
 
     posterior: AUCPosterior
@@ -77,6 +81,7 @@ class Candidate:
     shift: float
     heard: bool
     luck: float
+    held_out: bool = False
 
     @property
     def ranks(self) -> bool:
@@ -118,7 +123,7 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
     deviation = float(np.sqrt(posterior.probit_moments()[1]))
     if asked.rows == "held-out":
         rows = deviation * _unit(_of_placements(scored))
-        return Candidate(posterior, choice, none, rows, 0.0, False, deviation)
+        return Candidate(posterior, choice, none, rows, 0.0, False, deviation, True)
     along = _unit(_within_classes(scored))
     model = asked.projection
     if not isinstance(model, LearntProjection) or posterior.choice_probit is None:
@@ -157,7 +162,14 @@ def joint_aucs(candidates: list[Candidate]) -> JointAUCs:
     Returns
     -------
     JointAUCs
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        If the rows trained some of them and others not.
     """
+    if len({c.held_out for c in candidates if c.ranks}) > 1:
+        warn_of(say.trained_by_some())
     choice = np.array([c.choice for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates)

@@ -247,7 +247,8 @@ def search_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        As :func:`auc_posterior`, once a data set.
+        As :func:`auc_posterior`, once a data set; of a list, if the rows trained some
+        of the models and not the others.
 
     Notes
     -----

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
@@ -27,6 +28,7 @@ from skauc import (
     AdaptivePrior,
     NormalInverseWishart,
     ResubstitutionSplit,
+    UntrustedAUCWarning,
     auc_difference_posterior,
     auc_posterior,
     cbauc_scorer,
@@ -309,6 +311,23 @@ def test_other_preprocessing_is_one_data_set(steps):
     assert np.linalg.eigvalsh(got.joint.covariance).min() > -1e-12
     assert 0 < got.difference(0, 1).std() < 0.3
     assert got.p_best.sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_models_of_other_rows_are_not_compared_in_silence():
+    models = [LogisticRegression().fit(*rows) for rows in ((X, Y), (X[:40], Y[:40]))]
+    text = "These rows trained some of the models and not the others"
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        search_posterior(models, X, Y)
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        auc_difference_posterior(*models, X, Y, prior="adaptive")
+
+
+def test_parameters_that_are_arrays():
+    priors = [np.array([0.5, 0.5]), np.array([0.4, 0.6])]
+    search = GridSearchCV(LinearDiscriminantAnalysis(), {"priors": priors}, **FREE)
+    got = search_posterior(search.fit(X, Y), X, Y, random_state=0)
+    assert pickle.loads(pickle.dumps(got)) == got
+    assert got.to_frame()["param_priors"][1] is got.params[1]["priors"]
 
 
 def test_jobs_and_seeds(search, posterior):
