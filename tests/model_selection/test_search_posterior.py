@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -337,6 +339,17 @@ def test_jobs_and_seeds(search, posterior):
     assert hash(again) == hash(posterior)
     other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
     assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
+
+
+def test_jobs_work_under_the_callers_configuration():
+    """Columns that are picked by a name are there where scalers return frames."""
+    pytest.importorskip("pandas")
+    picked = ColumnTransformer([("two", "passthrough", ["x0", "x1"])])
+    model = make_pipeline(StandardScaler(), picked, LogisticRegression())
+    with config_context(transform_output="pandas"):
+        search = GridSearchCV(model, GRID, scoring="roc_auc", cv=3).fit(X, Y)
+        got = [search_posterior(search, X, Y, random_state=0, n_jobs=j) for j in (1, 2)]
+    assert got[0] == got[1]
 
 
 def test_a_model_that_ranks_nothing_is_a_half():
