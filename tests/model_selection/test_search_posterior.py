@@ -25,6 +25,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
+from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
@@ -375,7 +376,7 @@ def test_another_candidate_changes_no_difference(kind):
     models = [LogisticRegression(C=C).fit(X, Y) for C in CS]
     other = make_pipeline(PolynomialFeatures(2), LogisticRegression()).fit(X, Y)
     if kind == "ranks nothing":
-        other = LogisticRegression(C=1e-6, l1_ratio=1, solver="liblinear").fit(X, Y)
+        other = LogisticRegression(C=1e-6, **l1_part(1), solver="liblinear").fit(X, Y)
         assert not other.coef_.any()
     alone = search_posterior(models, X, Y, random_state=0)
     got = search_posterior([*models, other], X, Y, random_state=0)
@@ -392,7 +393,8 @@ def test_a_selected_model_that_ranks_nothing_stays_a_half():
     noise = np.random.default_rng(3).normal(size=(60, 20))
     y = np.arange(60) % 2
     models = [
-        LogisticRegression(C=C, l1_ratio=1, solver="liblinear") for C in (1e-6, 0.5, 5)
+        LogisticRegression(C=C, **l1_part(1), solver="liblinear")
+        for C in (1e-6, 0.5, 5)
     ]
     search = GridSearchCV(
         make_pipeline(models[0]), {"logisticregression": models}, **FREE
