@@ -202,8 +202,7 @@ def covariance(candidates: list[Candidate]) -> np.ndarray:
         return V
     shift = np.array([c.shift for c in candidates])
     apart = np.where(heard, shift - shift[heard].mean(), 0.0)
-    silent = ranks & ~heard
-    unknown = np.outer(silent, silent) * shift[heard].var()
+    unknown = np.outer(~heard, ~heard) * shift[heard].var()
     return V + np.outer(apart, apart) + unknown * correlation
 
 
@@ -235,7 +234,8 @@ def _within_classes(scored):
     for part in (scored.positive, ~scored.positive):
         mean = np.average(scored.score[part], weights=weight[part])
         out[part] = scored.score[part] - mean
-    return np.sqrt(weight) * _or_classes(out, scored)
+    rounding = _ROUNDING * np.abs(scored.score).max()
+    return _or_classes(np.sqrt(weight) * out, scored.positive, rounding)
 
 
 def _of_placements(scored):
@@ -247,18 +247,17 @@ def _of_placements(scored):
         w = weight[part]
         gap = placed - np.average(placed, weights=w)
         out[part] = np.sqrt(w) * gap / w.sum()
-    return _or_classes(out, scored, size=1 / len(out))
+    return _or_classes(out, pos, 0.0)  # of counts
 
 
-def _or_classes(deviation, scored, size=None):
+def _or_classes(deviation, positive, rounding):
     """The deviations, or the contrast of the classes where they are but rounding.
 
     All models whose scores do not vary within the classes rank all rows alike.
     """
-    size = np.abs(scored.score).max() if size is None else size
-    if np.abs(deviation).max() > _ROUNDING * size:
+    if np.abs(deviation).max() > rounding:
         return deviation
-    return np.where(scored.positive, 1.0, -1.0)
+    return np.where(positive, 1.0, -1.0)
 
 
 def _unit(vector):

@@ -39,7 +39,13 @@ from skauc import (
     make_cbauc_scorer,
     search_posterior,
 )
-from skauc.model_selection._candidate import Candidate, candidate, joint_aucs, luck
+from skauc.model_selection._candidate import (
+    Candidate,
+    candidate,
+    covariance,
+    joint_aucs,
+    luck,
+)
 from skauc.model_selection._linear_model import open_two_classes
 from skauc.model_selection._model_posterior import model_posterior
 from skauc.posterior._auc_posterior import AUCPosterior
@@ -166,6 +172,26 @@ def test_joint_covariance_slowly():
     assert np.diag(joint.covariance).mean() == pytest.approx(40, rel=1e-9)
     level = 0.5 * np.sqrt(41)  # of Z, whose AUC has the mean Φ(.5)
     assert joint.mean == pytest.approx(level + np.array([-0.3, 0, 0.3]), rel=1e-9)
+
+
+def test_covariance_of_several_feature_spaces():
+    """Cells of one space by their products, of two by the scores' correlation."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(3, 9))
+    cells = [rng.normal(size=size) for size in (4, 4, 6)]
+    law = AUCPosterior.normal(0.5, 40.0)
+    found = [
+        Candidate(law, 0.5, c, r, 0.0, False, 0.0)
+        for c, r in zip(cells, rows, strict=True)
+    ]
+    V = covariance(found)
+    assert V[0, 1] == pytest.approx(rows[0] @ rows[1] + cells[0] @ cells[1], rel=1e-12)
+    length = [
+        np.linalg.norm(c) / np.linalg.norm(r) for c, r in zip(cells, rows, strict=True)
+    ]
+    for i in (0, 1):
+        expected = rows[i] @ rows[2] * (1 + length[i] * length[2])
+        assert V[i, 2] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("refits", "share"), [(None, 0.5), (5, 0.125)])
