@@ -20,9 +20,10 @@ class SearchDisplay:
     """AUC of the candidates of a search against what they differ in.
 
     Answers: how flat is the top, how sure is the choice, and which simpler candidate
-    is hardly worse? One numeric parameter is a line with its credible band, two are a
-    map with contours that hold the best with probability .5, .8 and .95, everything
-    else is an interval a candidate.
+    is hardly worse? One numeric parameter is a line with its credible band (where
+    others differ too, of the best candidate at each value), two are a map with contours
+    that hold the best with probability .5, .8 and .95, everything else is an interval a
+    candidate.
 
     Parameters
     ----------
@@ -187,14 +188,16 @@ class SearchDisplay:
         return None
 
     def _draw_line(self, x, name, confidence_level):
-        order = np.argsort(x, kind="stable")
+        mean = self.posterior.auc.mean()
+        # of candidates that differ in something else the best at each value
+        by_value = np.lexsort((mean, x))
+        order = by_value[np.append(np.diff(x[by_value]) > 0, True)]
         low, high = self.posterior.auc.interval(confidence_level)
         colour = next_colour(self.ax_)
         text = label(name, f"{confidence_level:.0%} interval", "{0}: {1}")
         self.band_ = self.ax_.fill_between(
             x[order], low[order], high[order], color=colour, label=text, **BAND
         )
-        mean = self.posterior.auc.mean()
         (self.line_,) = self.ax_.plot(
             x[order], mean[order], color=colour, marker=".", gid="skauc"
         )

@@ -67,7 +67,7 @@ def auc_difference_posterior(
         One covariance for both classes or one each.
     n_draws : int, default=16384
         Quasi-random draws, rounded up to a power of 2.
-    random_state : int or Generator, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of their scrambling.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which set the width of the posterior, at
@@ -91,7 +91,8 @@ def auc_difference_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        With the adaptive prior, as :func:`auc_posterior`.
+        With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
+        of the models and not the others.
 
     Notes
     -----

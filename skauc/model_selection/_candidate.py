@@ -15,6 +15,10 @@ where they do not, a standard deviation reaches from one to the other. A candida
 which no row was left out has no z: its c_i is as unsure as those of the others differ,
 and shared as far as ρ goes.
 
+Where rows are separated the model's probits spread without bound, which the posterior
+of an AUC near 1 does not: no embedding is longer than the posterior's standard
+deviation. A model that ranks nothing has the AUC ½ for sure, whatever the others do.
+
 Held-out rows have DeLong's covariance of their empirical AUCs, a conjugate prior its
 spread times ρ. All of these are products of vectors, the candidate's *embedding*, whose
 distances are standard deviations of differences.
@@ -37,10 +41,13 @@ from ..adaptive._learnt import LearntProjection
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint_aucs import JointAUCs
 from ..statistics._ranks import placements
+from . import _reasons as say
 from ._model_posterior import ModelPosterior
+from ._warnings import warn_of
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
 _BLOCK = 2**14  # rows whose directions are drawn at once: 4 MB
+_ROUNDING = 1e-13  # of scores, times their size: 450 ulp, of sums over 10⁵ features
 _FLAT = 4.0  # probits beyond which V/φ² grows without telling more, as in the join
 
 
@@ -63,6 +70,8 @@ class Candidate:
         Whether rows left out say something of this model alone.
     luck : float
         Standard deviation of what the choice owes to the luck of the rows left out.
+    held_out : bool, default=False
+        Whether the rows did not train the model.
     """
 
     posterior: AUCPosterior
@@ -72,6 +81,12 @@ class Candidate:
     shift: float
     heard: bool
     luck: float
+    held_out: bool = False
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it ranks the rows at all; of others the AUC is ½ for sure."""
+        return bool(self.rows.any())
 
     def sketch(self, size) -> np.ndarray:
         """The embedding in few coordinates that keep distances, (size,).
@@ -108,7 +123,7 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
     deviation = float(np.sqrt(posterior.probit_moments()[1]))
     if asked.rows == "held-out":
         rows = deviation * _unit(_of_placements(scored))
-        return Candidate(posterior, choice, none, rows, 0.0, False, deviation)
+        return Candidate(posterior, choice, none, rows, 0.0, False, deviation, True)
     along = _unit(_within_classes(scored))
     model = asked.projection
     if not isinstance(model, LearntProjection) or posterior.choice_probit is None:
@@ -118,11 +133,13 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
         return Candidate(posterior, choice, none, rows, 0.0, False, luck)
     known = beliefs(model)
     heard = posterior.second_source is not None
+    length = np.hypot(known.within, np.linalg.norm(known.between))
+    most = min(1.0, deviation / length)
     return Candidate(
         posterior,
         choice,
-        known.between,
-        known.within * along,
+        most * known.between,
+        most * known.within * along,
         choice - known.probit,
         heard,
         _luck(posterior, asked) if heard else 0.0,
@@ -145,14 +162,24 @@ def joint_aucs(candidates: list[Candidate]) -> JointAUCs:
     Returns
     -------
     JointAUCs
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        If the rows trained some of them and others not.
     """
+    if len({c.held_out for c in candidates if c.ranks}) > 1:
+        warn_of(say.trained_by_some())
     choice = np.array([c.choice for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates)
+    ranks = np.array([c.ranks for c in candidates])
+    if not ranks.any():
+        return JointAUCs(choice, V)
     # the level, which cancels in differences: what the posteriors are wider by
-    common = max(float(moments[:, 1].mean() - np.diag(V).mean()), 0.0)
-    mean = choice + moments[:, 0].mean() - choice.mean()
-    return JointAUCs(mean, V + common)
+    common = max(float((moments[:, 1] - np.diag(V))[ranks].mean()), 0.0)
+    level = (moments[:, 0] - choice)[ranks].mean()
+    return JointAUCs(choice + level * ranks, V + common * np.outer(ranks, ranks))
 
 
 def covariance(candidates: list[Candidate]) -> np.ndarray:
@@ -160,13 +187,17 @@ def covariance(candidates: list[Candidate]) -> np.ndarray:
     rows = np.array([c.rows for c in candidates])
     along = np.array([_unit(row) for row in rows])
     correlation = along @ along.T
-    cells = [c.cells for c in candidates]
-    if len({len(part) for part in cells}) == 1:  # one model of one data set
-        V = rows @ rows.T + np.array(cells) @ np.array(cells).T
-    else:  # of several feature spaces: their cells are not the same
-        square = [c.cells @ c.cells + c.rows @ c.rows for c in candidates]
-        V = np.sqrt(np.outer(square, square)) * correlation
-    heard = np.array([c.heard for c in candidates])
+    spread = np.array([np.linalg.norm(c.cells) for c in candidates])
+    # of several feature spaces the cells are not the same
+    cells = np.outer(spread, spread) * correlation
+    n_cells = np.array([len(c.cells) for c in candidates])
+    for size in np.unique(n_cells):  # one model of one data set
+        mine = np.flatnonzero(n_cells == size)
+        part = np.array([candidates[i].cells for i in mine])
+        cells[np.ix_(mine, mine)] = part @ part.T
+    V = rows @ rows.T + cells
+    ranks = np.array([c.ranks for c in candidates])
+    heard = ranks & np.array([c.heard for c in candidates])
     if not heard.any():
         return V
     shift = np.array([c.shift for c in candidates])
@@ -203,7 +234,8 @@ def _within_classes(scored):
     for part in (scored.positive, ~scored.positive):
         mean = np.average(scored.score[part], weights=weight[part])
         out[part] = scored.score[part] - mean
-    return np.sqrt(weight) * out
+    rounding = _ROUNDING * np.abs(scored.score).max()
+    return _or_classes(np.sqrt(weight) * out, scored.positive, rounding)
 
 
 def _of_placements(scored):
@@ -215,7 +247,17 @@ def _of_placements(scored):
         w = weight[part]
         gap = placed - np.average(placed, weights=w)
         out[part] = np.sqrt(w) * gap / w.sum()
-    return out
+    return _or_classes(out, pos, 0.0)  # of counts
+
+
+def _or_classes(deviation, positive, rounding):
+    """The deviations, or the contrast of the classes where they are but rounding.
+
+    All models whose scores do not vary within the classes rank all rows alike.
+    """
+    if np.abs(deviation).max() > rounding:
+        return deviation
+    return np.where(positive, 1.0, -1.0)
 
 
 def _unit(vector):

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._any_estimator import decision_values
 from ._any_rows import n_rows, take_rows
-from ._standardised_rows import standardised
+from ._standardised_rows import StandardisedRows, standardised
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,13 @@ _NOT_LINEAR = (
 
 
 def _check_names(model, X):
-    """Let scikit-learn compare the columns' names with ``feature_names_in_``."""
+    """Let scikit-learn compare the columns' names with ``feature_names_in_``.
+
+    Rows that were not made have lost names that ``set_output`` gave them: those in
+    front of their scaler have been compared.
+    """
+    if isinstance(X, StandardisedRows):
+        return
     validate_data(model, X, reset=False, skip_check_array=True, ensure_2d=False)
 
 

@@ -11,6 +11,8 @@ from ..statistics._numbers import as_numbers
 from ._candidate import contrast_names
 from ._warnings import warn_of
 
+_ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
+
 
 @dataclass(frozen=True)
 class OneSDRule:
@@ -39,7 +41,8 @@ class OneSDRule:
             raise ValueError("cv_results must hold a finite score, got none")
         best = int(np.nanargmax(score))
         with np.errstate(invalid="ignore"):
-            near = known & (score[best] - score <= self.within * deviation(best))
+            allowed = self.within * deviation(best) + _ROUNDING
+            near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
@@ -101,7 +104,9 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       themselves.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
       differences of the folds, with Nadeau and Bengio's variance
-      ``(1/K + 1/(K − 1)) S²``.
+      ``(1/K + 1/(K − 1)) S²``. The results do not tell repeated folds and random
+      splits from K folds of one partition, for which they are taken: their differences
+      are then less sure than is said.
 
     Of equally simple candidates the better is taken.
 

@@ -42,6 +42,14 @@ def rows_assumed(name) -> str:
     )
 
 
+def trained_by_some() -> str:
+    """Models that are compared on rows that trained some of them."""
+    return (
+        "these rows trained some of the models and not the others, whose differences "
+        "cannot be trusted: compare models of the same rows"
+    )
+
+
 def supervised_step(*, refits=True) -> str:
     """A step in front saw y: the refits of the linear model alone would miss that."""
     reason = "a step in front of the linear model saw y, so that only the prior speaks"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_positive
@@ -67,7 +67,7 @@ def candidates_of(search, X, y, prior, n_jobs) -> Searched:
     check_positive(column_or_1d(y))
     if isinstance(search, list | tuple):
         return _of_models(search, X, y, prior, n_jobs)
-    if not hasattr(search, "estimator") or not hasattr(search, "refit"):
+    if not _is_search(search):
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
             f"{type(search).__name__}"
@@ -91,6 +91,12 @@ def _of_models(models, X, y, prior, n_jobs):
     )
     place = np.arange(len(models))
     return Searched(found, ({},) * len(models), place, None, None)
+
+
+def _is_search(search):
+    """Whether it has what searches have, and where fitted a table of candidates."""
+    known = hasattr(search, "estimator") and hasattr(search, "refit")
+    return known and "params" in getattr(search, "cv_results_", {"params": ()})
 
 
 def _comparable(search):

@@ -247,7 +247,8 @@ def search_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        As :func:`auc_posterior`, once a data set.
+        As :func:`auc_posterior`, once a data set; of a list, if the rows trained some
+        of the models and not the others.
 
     Notes
     -----
@@ -263,7 +264,9 @@ def search_posterior(
     shrunk. With e normal of standard deviation ``w_c² s_b``, s_b that of the AUC of
     rows left out, correlated as the candidates' scores are, the posterior is moved
     down by ``E e_k, k = argmax(m + e)``, and its variance grows by the square of that.
-    Of held-out rows e has the whole standard deviation. What the ``best_score_`` of a
+    Of held-out rows e has the whole standard deviation; a model of which no row was
+    left out owes nothing to luck. A search that ranks by another score is corrected as
+    if it ranked by ours. What the ``best_score_`` of a
     search over folds is too high by says :func:`best_score_bias`. Fit parameters of
     the search (weights) are not known to the refits.
 
@@ -297,7 +300,8 @@ def search_posterior(
     p_best, loss = joint.best(n_draws, rng)
     k = searched.selected
     k = int(np.argmax(joint.mean)) if k is None else k
-    bias = joint.maximum_bias(luck(searched.candidates), n_draws, rng)
+    noise = luck(searched.candidates)
+    bias = joint.maximum_bias(noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
     return SearchPosterior(

@@ -16,7 +16,7 @@ from scipy.stats import qmc
 from ..statistics._moments import class_moments
 from ..statistics._numbers import as_numbers, as_rate
 from ._conjugate import NormalInverseWishart
-from ._distribution import Distribution
+from ._distribution import Distribution, generator
 
 _TIE = 1e-12  # AUCs nearer than this are equal: rounding of one and the same model
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
@@ -124,7 +124,7 @@ class JointPosterior:
     def _uniforms(self, n_draws, random_state):
         """Sobol points of shape (classes, 5, n): three for Bartlett's B, two for d."""
         classes = 1 if self.shared else 2
-        engine = qmc.Sobol(5 * classes, seed=np.random.default_rng(random_state))
+        engine = qmc.Sobol(5 * classes, seed=generator(random_state))
         u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
         return np.clip(u.T, _END, 1 - _END).reshape(classes, 5, -1)
 

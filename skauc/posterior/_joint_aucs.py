@@ -95,7 +95,7 @@ class JointAUCs(Value):
         Parameters
         ----------
         i, j : int
-        random_state : int or Generator, default=0
+        random_state : int, Generator, RandomState or None, default=0
             Seed of the scrambling of the quasi-random draws.
         n_draws : int, default=4096
             Rounded up to a power of 2.
@@ -106,12 +106,12 @@ class JointAUCs(Value):
         """
         i, j = (as_index(name, k, len(self.mean)) for name, k in (("i", i), ("j", j)))
         pair, n_draws = np.array([i, j]), as_count("n_draws", n_draws)
-        engine = qmc.Sobol(2, seed=np.random.default_rng(random_state))
+        engine = qmc.Sobol(2, seed=generator(random_state))
         u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
         normal = ndtri(np.clip(u, _END, 1 - _END))
         root = root_of(self.covariance[np.ix_(pair, pair)])
         a, b = ndtr(self.mean[pair] + normal @ root.T).T
-        apart, spread = self.mean[i] - self.mean[j], self.deviation_from(j)[i]
+        apart, spread = self._ahead_of(j)[i], self.deviation_from(j)[i]
         if spread > 0:
             probability = ndtr(apart / spread)
         else:
@@ -130,8 +130,13 @@ class JointAUCs(Value):
         Of the difference to the model with the largest mean; shape (m,), bool.
         """
         best = int(np.argmax(self.mean))
-        behind = self.mean[best] - self.mean
-        return behind <= deviations * self.deviation_from(best)
+        return -self._ahead_of(best) <= deviations * self.deviation_from(best)
+
+    def _ahead_of(self, j):
+        """Means of ``Z_i − Z_j``, 0 where it is one model twice but for rounding."""
+        own, ahead = np.diag(self.covariance), self.mean - self.mean[j]
+        rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
+        return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
 
     def _blocks(self, n_draws):
         step = max(_BLOCK // len(self.mean), 1)

@@ -33,6 +33,8 @@ def _same(a, b):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
     return bool(a == b) or bool(a != a and b != b)
 
 

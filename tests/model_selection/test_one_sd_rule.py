@@ -65,6 +65,13 @@ def test_equally_simple_and_failed_candidates():
     assert one_sd_rule("C")(found) == 1
 
 
+def test_one_model_twice_but_for_rounding():
+    place = np.array([[0.0], [1e-16], [9.0]])
+    found = results([0.5 - 1e-15, 0.5, 0.4], place, [1, 2, 3])
+    assert one_sd_rule("C")(found) == 0
+    assert one_sd_rule("C", within=0)(found) == 0
+
+
 def test_folds_by_nadeau_and_bengio():
     split = np.array([[0.70, 0.80, 0.75], [0.80, 0.82, 0.81], [0.78, 0.80, 0.82]])
     found = {f"split{k}_test_score": split[:, k] for k in range(3)}

@@ -422,6 +422,14 @@ def test_columns_picked_by_name_may_come_in_any_order(scorer):
 
 
 @pytest.mark.parametrize("scorer", [*READY, lpo_auc_scorer], ids=repr)
+def test_names_that_a_scaler_gives_are_its_own(scorer):
+    pytest.importorskip("pandas")
+    named = clone(PIPE).set_output(transform="pandas").fit(X, Y)
+    expected = scorer(clone(PIPE).fit(X, Y), X, Y)
+    assert scorer(named, X, Y) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("scorer", [*READY, lpo_auc_scorer], ids=repr)
 def test_weights_that_nobody_asked_for_are_an_error(scorer):
     with config_context(enable_metadata_routing=True):
         model = LogisticRegression().set_fit_request(sample_weight=True)

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
@@ -17,15 +20,18 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     RandomizedSearchCV,
+    TunedThresholdClassifierCV,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
+from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
     NormalInverseWishart,
     ResubstitutionSplit,
+    UntrustedAUCWarning,
     auc_difference_posterior,
     auc_posterior,
     cbauc_scorer,
@@ -33,7 +39,13 @@ from skauc import (
     make_cbauc_scorer,
     search_posterior,
 )
-from skauc.model_selection._candidate import Candidate, candidate, joint_aucs, luck
+from skauc.model_selection._candidate import (
+    Candidate,
+    candidate,
+    covariance,
+    joint_aucs,
+    luck,
+)
 from skauc.model_selection._linear_model import open_two_classes
 from skauc.model_selection._model_posterior import model_posterior
 from skauc.posterior._auc_posterior import AUCPosterior
@@ -160,6 +172,26 @@ def test_joint_covariance_slowly():
     assert np.diag(joint.covariance).mean() == pytest.approx(40, rel=1e-9)
     level = 0.5 * np.sqrt(41)  # of Z, whose AUC has the mean Φ(.5)
     assert joint.mean == pytest.approx(level + np.array([-0.3, 0, 0.3]), rel=1e-9)
+
+
+def test_covariance_of_several_feature_spaces():
+    """Cells of one space by their products, of two by the scores' correlation."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(3, 9))
+    cells = [rng.normal(size=size) for size in (4, 4, 6)]
+    law = AUCPosterior.normal(0.5, 40.0)
+    found = [
+        Candidate(law, 0.5, c, r, 0.0, False, 0.0)
+        for c, r in zip(cells, rows, strict=True)
+    ]
+    V = covariance(found)
+    assert V[0, 1] == pytest.approx(rows[0] @ rows[1] + cells[0] @ cells[1], rel=1e-12)
+    length = [
+        np.linalg.norm(c) / np.linalg.norm(r) for c, r in zip(cells, rows, strict=True)
+    ]
+    for i in (0, 1):
+        expected = rows[i] @ rows[2] * (1 + length[i] * length[2])
+        assert V[i, 2] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("refits", "share"), [(None, 0.5), (5, 0.125)])
@@ -310,6 +342,23 @@ def test_other_preprocessing_is_one_data_set(steps):
     assert got.p_best.sum() == pytest.approx(1, rel=1e-12)
 
 
+def test_models_of_other_rows_are_not_compared_in_silence():
+    models = [LogisticRegression().fit(*rows) for rows in ((X, Y), (X[:40], Y[:40]))]
+    text = "These rows trained some of the models and not the others"
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        search_posterior(models, X, Y)
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        auc_difference_posterior(*models, X, Y, prior="adaptive")
+
+
+def test_parameters_that_are_arrays():
+    priors = [np.array([0.5, 0.5]), np.array([0.4, 0.6])]
+    search = GridSearchCV(LinearDiscriminantAnalysis(), {"priors": priors}, **FREE)
+    got = search_posterior(search.fit(X, Y), X, Y, random_state=0)
+    assert pickle.loads(pickle.dumps(got)) == got
+    assert got.to_frame()["param_priors"][1] is got.params[1]["priors"]
+
+
 def test_jobs_and_seeds(search, posterior):
     again = search_posterior(search, X, Y, random_state=0, n_jobs=2)
     assert again == posterior
@@ -317,6 +366,17 @@ def test_jobs_and_seeds(search, posterior):
     assert hash(again) == hash(posterior)
     other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
     assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
+
+
+def test_jobs_work_under_the_callers_configuration():
+    """Columns that are picked by a name are there where scalers return frames."""
+    pytest.importorskip("pandas")
+    picked = ColumnTransformer([("two", "passthrough", ["x0", "x1"])])
+    model = make_pipeline(StandardScaler(), picked, LogisticRegression())
+    with config_context(transform_output="pandas"):
+        search = GridSearchCV(model, GRID, scoring="roc_auc", cv=3).fit(X, Y)
+        got = [search_posterior(search, X, Y, random_state=0, n_jobs=j) for j in (1, 2)]
+    assert got[0] == got[1]
 
 
 def test_a_model_that_ranks_nothing_is_a_half():
@@ -327,9 +387,83 @@ def test_a_model_that_ranks_nothing_is_a_half():
         got = search_posterior([flat, none], X, Y, random_state=0)
     assert got.auc.mean()[1] == 0.5
     assert got.selected_index == 0
+    # it is a half for sure: the difference is the other's posterior
+    assert got.joint.mean[1] == 0
+    assert not got.joint.covariance[1].any()
+    gap = got.difference(0, 1)
+    assert gap.mean() == pytest.approx(got.auc[0].mean() - 0.5, abs=1e-3)
+    assert gap.std() == pytest.approx(got.auc[0].std(), rel=0.05)
 
 
-# Simplest, tables, pictures -----------------------------------------------------------
+@pytest.mark.filterwarnings("ignore:The AUC is undefined")
+@pytest.mark.parametrize("kind", ["ranks nothing", "other features"])
+def test_another_candidate_changes_no_difference(kind):
+    """What two candidates of one data set differ by is theirs alone."""
+    models = [LogisticRegression(C=C).fit(X, Y) for C in CS]
+    other = make_pipeline(PolynomialFeatures(2), LogisticRegression()).fit(X, Y)
+    if kind == "ranks nothing":
+        other = LogisticRegression(C=1e-6, **l1_part(1), solver="liblinear").fit(X, Y)
+        assert not other.coef_.any()
+    alone = search_posterior(models, X, Y, random_state=0)
+    got = search_posterior([*models, other], X, Y, random_state=0)
+    for i in range(len(CS)):
+        expected = alone.joint.deviation_from(i)
+        assert got.joint.deviation_from(i)[:-1] == pytest.approx(expected, rel=1e-9)
+    ahead = np.subtract.outer(alone.joint.mean, alone.joint.mean)
+    again = np.subtract.outer(got.joint.mean[:-1], got.joint.mean[:-1])
+    assert again == pytest.approx(ahead, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The AUC is undefined")
+def test_a_selected_model_that_ranks_nothing_stays_a_half():
+    noise = np.random.default_rng(3).normal(size=(60, 20))
+    y = np.arange(60) % 2
+    models = [
+        LogisticRegression(C=C, **l1_part(1), solver="liblinear")
+        for C in (1e-6, 0.5, 5)
+    ]
+    search = GridSearchCV(
+        make_pipeline(models[0]), {"logisticregression": models}, **FREE
+    ).fit(noise, y)
+    search.best_index_ = 0
+    got = search_posterior(search, noise, y, random_state=0)
+    assert got.bias_of_best_score == 0
+    assert got.selected.mean() == 0.5
+
+
+@pytest.mark.parametrize("apart", [30.0, 1e4])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_separated_rows(apart, noise):
+    """A loss is no larger than what the AUCs may be wrong by."""
+    A = noise * X + apart * Y[:, None]
+    models = [LogisticRegression(C=C).fit(A, Y) for C in CS]
+    got = search_posterior(models, A, Y, random_state=0)
+    assert (got.expected_loss < got.auc.std()).all()
+    own = got.auc[0].probit_moments()[1]
+    assert np.diag(got.joint.covariance) == pytest.approx(own, rel=0.2)
+    if noise == 0:  # scores of two values each: all rank the rows alike
+        assert got.p_best == pytest.approx(np.full(4, 0.25))
+        assert got.difference(0, 3).probability == 0.5
+
+
+def test_separated_held_out_rows():
+    A = X + 100 * Y[:, None]
+    found = []
+    for C in CS:
+        model = LogisticRegression(C=C).fit(A[::2], Y[::2])
+        asked = model_posterior(
+            open_two_classes(model, A[1::2]),
+            Y[1::2],
+            prior=AdaptivePrior(),
+            covariance="common",
+            sample_weight=None,
+            pos_label=None,
+            rows="held-out",
+        )
+        found.append(candidate(asked))
+    p_best, loss = joint_aucs(found).best(1000, 0)
+    assert p_best == pytest.approx(np.full(4, 0.25))
+    assert loss == pytest.approx(np.zeros(4), abs=1e-9)
 
 
 def test_simplest(posterior):
@@ -378,6 +512,15 @@ class Flat(ClassifierMixin, BaseEstimator):
     [
         (lambda: (PIPE, X, Y), TypeError, "search must be a fitted search or a list"),
         (lambda: ([], X, Y), ValueError, "search must hold at least one fitted model"),
+        (
+            lambda: (
+                TunedThresholdClassifierCV(PIPE, store_cv_results=True).fit(X, Y),
+                X,
+                Y,
+            ),
+            TypeError,
+            "list of fitted models, got TunedThresholdClassifierCV",
+        ),
         (lambda: (GridSearchCV(PIPE, GRID), X, Y), NotFittedError, "not fitted"),
         (lambda: ([Flat().fit(X, Y)], X, Y), TypeError, "Flat"),
         (lambda: ([SVC().fit(X, Y)], X, Y), TypeError, "SVC"),

@@ -106,6 +106,24 @@ def test_within_deviations_of_the_difference():
     assert joint.within(1.72).all()
 
 
+def test_one_model_twice_but_for_rounding():
+    covariance = np.array([[1.0, 1 - 1e-15, 0.5], [1 - 1e-15, 1, 0.5], [0.5, 0.5, 1]])
+    joint = JointAUCs(np.array([1.0 - 1e-15, 1.0, 0.9]), covariance)
+    assert joint.difference(1, 0).probability == 0.5
+    assert joint.within(0.0).tolist() == [True, True, False]
+    sure = JointAUCs(np.array([1.0 - 1e-5, 1.0, 0.9]), covariance)
+    assert sure.difference(1, 0).probability == 1
+    assert sure.within(0.0).tolist() == [False, True, False]
+
+
+def test_seeds_of_all_kinds():
+    rng = np.random.RandomState
+    a, b = (INDEPENDENT.difference(0, 1, rng(3)).mean() for _ in range(2))
+    assert a == b
+    with pytest.raises(ValueError, match="random_state must be a seed >= 0"):
+        INDEPENDENT.difference(0, 1, "a")
+
+
 def test_root():
     a = np.random.default_rng(0).normal(size=(4, 2))
     root = root_of(a @ a.T)
