@@ -118,16 +118,19 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.linear_model import RidgeClassifier
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skauc import ResubstitutionSplit, make_cbauc_scorer, one_sd_rule
     >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = X[:80] / X[:80].std(axis=0), y[:80]
     >>> search = GridSearchCV(
-    ...     LogisticRegression(), {"C": [1e-3, 0.1, 10.0]}, refit=one_sd_rule("C"),
+    ...     RidgeClassifier(), {"alpha": [1.0, 10.0, 100.0, 1000.0]},
+    ...     refit=one_sd_rule("alpha", simplest="largest"),
     ...     scoring=make_cbauc_scorer(output="dict"), cv=ResubstitutionSplit(),
-    ... ).fit(X[:80, :4] / X[:80, :4].std(axis=0), y[:80])
-    >>> search.best_params_["C"] < 10
-    True
+    ... ).fit(X, y)
+    >>> best = search.cv_results_["mean_test_choice"].argmax()
+    >>> search.cv_results_["params"][best], search.best_params_
+    ({'alpha': 10.0}, {'alpha': 1000.0})
     """
     if not isinstance(parameter, str):
         raise ValueError(f"parameter must be a name, got {parameter!r}")
