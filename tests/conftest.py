@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import providers
 
 # The same examples in every run, a failure as it was found: shrinking takes minutes.
 # --hypothesis-profile=long looks for new ones, few is for a second set of versions.
@@ -17,6 +18,10 @@ settings.register_profile(
 settings.register_profile("few", settings.get_profile("same"), max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=5000)
 settings.load_profile("same")
+# Constants of whatever modules happen to be loaded would be tried too: other examples
+# in every worker and every selection of tests.
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_terminal_summary(terminalreporter):

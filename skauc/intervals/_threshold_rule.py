@@ -65,10 +65,10 @@ class ThresholdRule(Value):
         -------
         ndarray of int of shape (..., number of targets)
         """
-        if self.kind == "all":
-            return np.arange(1, len(thresholds) + 1)
-        if self.kind == "threshold":
-            at = np.searchsorted(-thresholds, -self.targets, side="right")
+        if self.kind in ("all", "threshold"):  # not moved by any weights
+            at = np.arange(1, len(thresholds) + 1)
+            if self.kind == "threshold":
+                at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first that reaches it
             return _count(tpr, self.targets - _ROUNDING, np.less)

@@ -461,3 +461,22 @@ def test_errors_of_intervals_and_comparisons():
     weighted = operating_points([0, 1], [1, 2], threshold=1, sample_weight=[0.5, 1])
     with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
         weighted.interval("sensitivity")
+
+
+@pytest.mark.parametrize("rule", [{}, {"threshold": [0.2, 0.5, 0.8]}])
+def test_thresholds_that_no_draw_moves_compare_as_shares_of_the_same_rows(rng, rule):
+    y = np.repeat([0, 1], 60)
+    one, two = (np.round(rng.random(120) + 0.3 * y, 1) for _ in range(2))
+    if not rule:  # as many distinct scores in both
+        two = rng.permutation(one)
+    a, b = (operating_points(y, score, **rule) for score in (one, two))
+    result = a.compare(b, n_draws=4000, random_state=0)
+    hit = [
+        (score[60:, None] >= points.threshold).astype(float)
+        for score, points in ((one, a), (two, b))
+    ]
+    gap = hit[0] - hit[1]
+    np.testing.assert_allclose(result.difference, gap.mean(axis=0), atol=1e-12)
+    # Weights of a Bayesian bootstrap: the variance of the mean, over n + 1
+    expected = gap.std(axis=0) / np.sqrt(61)
+    np.testing.assert_allclose(result.standard_error, expected, rtol=0.05, atol=1e-12)
