@@ -125,6 +125,7 @@ def test_recorded_lines_are_those_that_run(tmp_path):
     )
     paths = [str(tmp_path), str(Path(mutants_tests.__file__).parent)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment.pop("PYTEST_ADDOPTS", None)  # options of this run, not of that one
     command = [sys.executable, "-c", code]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True)
     lines = json.loads((tmp_path / "out").read_text())["lines"]["__init__.py"]

@@ -247,7 +247,8 @@ def long_work(verbose):
 def test_long_work_is_silent_unless_asked(capsys):
     silent = list(long_work(0))
     assert capsys.readouterr() == ("", "")
-    for answer, told in zip(silent, long_work(1), strict=True):
+    # 100: joblib 1.4 passes over short work in silence if less is asked for
+    for answer, told in zip(silent, long_work(100), strict=True):
         out, err = capsys.readouterr()
         assert "Done" in out + err  # joblib's own line
         assert told == answer
