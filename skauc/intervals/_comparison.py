@@ -10,7 +10,12 @@ from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from .._validation import check_level, check_number, check_option
 from ..statistics._result import Result, aligned
-from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._confidence_limits import (
+    ALTERNATIVES,
+    Interval,
+    difference_limits,
+    interval_tails,
+)
 from ._contrast import AUCContrast
 
 
@@ -143,14 +148,10 @@ class AUCComparison(Result):
         level = check_level("confidence_level", confidence_level)
         side = self.alternative if alternative is None else alternative
         tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        reach = [
-            -self._quantile(tail) * self.standard_error if tail else 2.0
-            for tail in tails
-        ]
-        return Interval(
-            float(max(self.difference - reach[0], -1.0)),
-            float(min(self.difference + reach[1], 1.0)),
+        limits = difference_limits(
+            self.difference, self.standard_error, tails, self._quantile
         )
+        return Interval(*map(float, limits))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -50,6 +50,27 @@ def interval_tails(confidence_level, alternative) -> tuple[float, float]:
     }[alternative]
 
 
+def difference_limits(difference, error, tails, quantile) -> Interval:
+    """``difference ± quantile(1 − tail)·error``, inside [−1, 1].
+
+    Parameters
+    ----------
+    difference, error : float or ndarray
+    tails : tuple of float
+        Of :func:`interval_tails`.
+    quantile : callable
+        Of the standardised difference, symmetric about 0.
+
+    Returns
+    -------
+    Interval
+    """
+    low, high = (-quantile(tail) * error if tail else np.inf for tail in tails)
+    return Interval(
+        np.maximum(difference - low, -1.0), np.minimum(difference + high, 1.0)
+    )
+
+
 def larger_variance(auc, delong, n_neg, n_pos):
     """Variance as a function of A: the larger of a model's and the data's.
 

@@ -22,7 +22,12 @@ from scipy.special import stdtr, stdtrit
 from .._validation import check_floats, check_level, check_number, check_option, short
 from ..statistics._result import Result, aligned, shown
 from ._comparison import AUCComparison, AUCComparisons, holm
-from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._confidence_limits import (
+    ALTERNATIVES,
+    Interval,
+    difference_limits,
+    interval_tails,
+)
 
 # Where the differences of the folds vary by less, they vary by rounding
 _ROUNDING = 64 * np.finfo(float).eps
@@ -178,6 +183,9 @@ class CrossValAUCComparison(Result):
             return float(2 * stdtr(self.df, -abs(t)))
         return float(stdtr(self.df, -t if self.alternative == "greater" else t))
 
+    def _quantile(self, p):
+        return stdtrit(self.df, p)
+
     def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
         """Limits for the difference, inside [−1, 1]; credible limits as well.
 
@@ -200,14 +208,10 @@ class CrossValAUCComparison(Result):
         level = check_level("confidence_level", confidence_level)
         side = self.alternative if alternative is None else alternative
         tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        reach = [
-            -stdtrit(self.df, tail) * self.standard_error if tail else 2.0
-            for tail in tails
-        ]
-        return Interval(
-            float(max(self.difference - reach[0], -1.0)),
-            float(min(self.difference + reach[1], 1.0)),
+        limits = difference_limits(
+            self.difference, self.standard_error, tails, self._quantile
         )
+        return Interval(*map(float, limits))
 
     def probability(self, margin=None) -> PracticalProbabilities:
         """Posterior probabilities that the first model is better by more than a margin.

@@ -10,7 +10,12 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_level, check_option
 from ..statistics._result import Result
 from ._band import checked_draws, generator
-from ._confidence_limits import ALTERNATIVES, Interval, interval_tails
+from ._confidence_limits import (
+    ALTERNATIVES,
+    Interval,
+    difference_limits,
+    interval_tails,
+)
 
 _NUMBERS_AT_ONCE = 1_000_000  # drawn weights: 8 MB
 _NO_GAP = 1e-12  # a difference of rates below it is a rounding
@@ -103,14 +108,8 @@ class OperatingComparison(Result):
         """
         level = check_level("confidence_level", confidence_level)
         check_option("alternative", alternative, ALTERNATIVES)
-        reach = [
-            -ndtri(tail) * self.standard_error if tail else np.inf
-            for tail in interval_tails(level, alternative)
-        ]
-        return Interval(
-            np.maximum(self.difference - reach[0], -1.0),
-            np.minimum(self.difference + reach[1], 1.0),
-        )
+        tails = interval_tails(level, alternative)
+        return difference_limits(self.difference, self.standard_error, tails, ndtri)
 
 
 def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
