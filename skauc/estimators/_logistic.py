@@ -18,6 +18,7 @@ from ._checks import (
 )
 from ._class_weight import check_class_weights, times_class_weight
 from ._irls import irls
+from ._logistic_fit import check_total
 from ._logistic_inference import LogisticInference
 from ._offset_classifier import check_offset
 
@@ -173,11 +174,8 @@ class IRLSLogisticRegression(LogisticInference):
         weight = check_class_weight(sample_weight, codes, self.classes_)
         weight = self._with_class_weight(weight, codes)
         offset = check_offset(offset, len(y), self.classes_)
-        if firth and weight is not None and weight.sum() < 1:
-            raise ValueError(
-                "sample_weight must add up to at least 1 with penalty='firth', which "
-                f"counts rows, got {weight.sum():.3g}"
-            )
+        if firth and weight is not None:
+            check_total(weight.sum(), "penalty='firth'")
         if start is not None and start.shape != self._shape_of_start(X):
             start = None
         reference = self._reference_code()

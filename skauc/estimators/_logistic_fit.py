@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_floats, check_groups, check_option
+from .._validation import check_floats, check_groups, check_option, short
 from ._checks import check_class_weight, check_finite_features
 from ._fitted_likelihood import FittedLikelihood
 from ._irls import IRLSResult, coding
 from ._offset_classifier import OffsetClassifier, check_offset
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
+_ONE_ROW = 1 - 1e-9  # shares of one row add up to it but for roundings
 _SAME = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
 
 
@@ -53,14 +54,18 @@ class LogisticFit(OffsetClassifier):
             labels = self.classes_[chosen].tolist()
         return coef, names, labels
 
-    def _covariance(self, covariance, groups, rows, name):
-        """Covariance of the estimates (None for P > n) and its errors."""
+    def _covariance(self, covariance, groups, rows, rank=1):
+        """Covariance of the estimates (None for P > n) and its errors.
+
+        ``rank`` is the one that it must have: that of G clusters, whose scores add up
+        to 0, has G − 1 at most.
+        """
         check_option("covariance", covariance, COVARIANCES)
         if (groups is None) == (covariance == "cluster"):
             rule = "be given with" if groups is None else "be None without"
             raise ValueError(
-                f"groups must {rule} covariance='cluster', got covariance="
-                f"{covariance!r}"
+                f"groups must {rule} covariance='cluster', got {short(groups)}"
+                f" with covariance={covariance!r}"
             )
         if covariance == "model":
             return self.result_.covariance, self.result_.standard_errors
@@ -78,10 +83,16 @@ class LogisticFit(OffsetClassifier):
         if covariance == "HC1":
             factor = n / rest
         if groups is not None:
-            groups = check_groups(groups, fitted.frame.model.n_rows)
-            G = groups.max() + 1
-            if G < 2:
-                raise ValueError("groups must hold at least 2 clusters, got 1")
+            model = fitted.frame.model
+            groups = check_groups(groups, model.n_rows)
+            # a row of weight 0 is gone, and its cluster with it
+            counted = groups if model.weight is None else groups[model.weight > 0]
+            G = len(np.unique(counted))
+            if G <= rank:
+                why = "" if rank == 1 else f" for a contrast of {rank} rows"
+                raise ValueError(
+                    f"groups must hold at least {rank + 1} clusters{why}, got {G}"
+                )
             factor = G / (G - 1) * (n - 1) / rest
         V, errors = fitted.sandwich(groups)
         return V * factor, errors * np.sqrt(factor)
@@ -197,3 +208,12 @@ class LogisticFit(OffsetClassifier):
             raise AttributeError(
                 f"{name} is defined for maximum likelihood, got penalty='firth'"
             )
+
+
+def check_total(total, what):
+    """Refuse weights of less than one row for what counts rows."""
+    if total < _ONE_ROW:
+        raise ValueError(
+            f"sample_weight must add up to at least 1 with {what}, which counts rows, "
+            f"got {total:.3g}"
+        )

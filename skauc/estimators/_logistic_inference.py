@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import check_level, check_option
 from ._coefficient_table import CoefficientTable
-from ._logistic_fit import COVARIANCES, LogisticFit
+from ._logistic_fit import COVARIANCES, LogisticFit, check_total
 
 _METHODS = ("wald", "profile")
 
@@ -101,7 +101,8 @@ class LogisticInference(LogisticFit):
             ``H⁻¹(Σ w s sᵀ)H⁻¹`` of the scores s, right where the model is not.
             ``"HC1"``: that times n/(n − k). ``"cluster"``: sums of ``w s`` over
             clusters, times ``G/(G − 1) · (n − 1)/(n − k)``, as statsmodels. n is the
-            sum of the weights, k ``n_parameters_``, G the number of clusters.
+            sum of the weights, k ``n_parameters_``, G the number of clusters that
+            have weight.
         method : {"wald", "profile"}, default="wald"
             ``"profile"``: intervals are all values that a likelihood-ratio test keeps,
             p-values are that test's, and z is its signed root. With
@@ -143,7 +144,7 @@ class LogisticInference(LogisticFit):
         rows = X, y, sample_weight, offset
         coef, names, labels = self._rows_of_table("summary")
         if method == "wald":
-            _, errors = self._covariance(covariance, groups, rows, "summary")
+            _, errors = self._covariance(covariance, groups, rows)
             return CoefficientTable.of_wald(
                 coef, errors, names, labels, confidence_level, covariance
             )
@@ -151,6 +152,7 @@ class LogisticInference(LogisticFit):
             raise ValueError(
                 f"covariance must be 'model' with method='profile', got {covariance!r}"
             )
+        check_total(self.n_observations_, "method='profile'")
         errors = self.standard_errors_.ravel()
         fitted, identity = self._opened(rows), np.eye(coef.size)
         self._check_independent("method='profile'")
@@ -239,7 +241,7 @@ class LogisticInference(LogisticFit):
         ------
         ValueError
             As :meth:`summary`, or if the rows of the contrast or the features are
-            linearly dependent.
+            linearly dependent, or clusters are no more than rows of the contrast.
 
         References
         ----------
@@ -248,7 +250,7 @@ class LogisticInference(LogisticFit):
         coef, _, _ = self._rows_of_table("wald_test")
         L, gap = self._check_contrast(contrast, value, coef.ravel())
         rows = X, y, sample_weight, offset
-        V, _ = self._covariance(covariance, groups, rows, "wald_test")
+        V, _ = self._covariance(covariance, groups, rows, rank=len(L))
         # In units of the coefficients' errors, in which no square over- or underflows.
         error = np.sqrt(np.diag(V))
         scaled = L * error

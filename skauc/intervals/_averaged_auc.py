@@ -19,6 +19,7 @@ from .._validation import (
     check_number,
     check_option,
     check_score,
+    short,
 )
 from ..statistics._ranks import placements
 from ..statistics._result import Result
@@ -222,7 +223,8 @@ def check_class_scores(y_true, y_score, labels):
     K = len(classes)
     if K < 2 or len(names) < K or unknown:
         raise ValueError(
-            f"labels must name two classes or more once, and all of y_true, got {K}"
+            "labels must name two classes or more once, and all of y_true, got "
+            f"{short(classes.tolist())}"
         )
     score = check_floats("y_score", y_score)
     if score.shape != (len(y), K):

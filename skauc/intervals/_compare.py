@@ -368,7 +368,8 @@ def _check_question(score_b, more_scores, y_true_b, constant, margin, alternativ
     if constant is not None:
         check_number("constant", constant, "lie in [0, 1]", lambda c: 0 <= c <= 1)
     if y_true_b is not None and (score_b is None or more_scores):
-        raise ValueError("y_true_b must come with score_b and no further score")
+        got = "no score_b" if score_b is None else f"{len(more_scores)} further"
+        raise ValueError(f"y_true_b must come with score_b and no further, got {got}")
     check_number("margin", margin, "lie in [0, 1)", lambda value: 0 <= value < 1)
     if margin and alternative == "two-sided":
         raise ValueError(
@@ -384,7 +385,9 @@ def _check_question(score_b, more_scores, y_true_b, constant, margin, alternativ
 def _check_method(method, two_scores_of_rows, y_true_b, margin, region):
     check_option("method", method, METHODS)
     if method == "welch" and y_true_b is None:
-        raise ValueError("method='welch' needs scores of different rows, y_true_b")
+        raise ValueError(
+            "method='welch' needs scores of different rows, y_true_b, got None"
+        )
     if method == "permutation" and not (two_scores_of_rows and margin == 0):
         raise ValueError(
             "method='permutation' needs two scores of the same rows and no margin"

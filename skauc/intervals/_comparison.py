@@ -164,7 +164,7 @@ class AUCComparisons(Result):
     ----------
     auc : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
-        DeLong's.
+        DeLong's, or that of resampled AUCs.
     statistic : float
         ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, L the differences of neighbours: χ² when all AUCs are
         equal.

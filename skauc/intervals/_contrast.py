@@ -12,6 +12,7 @@ from ..statistics._result import Result, aligned
 from ._confidence_limits import Interval
 
 _NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
+_LEAST, _MOST = 1e-100, 1e100  # of a coefficient: covariances hold its square
 _NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
 
 
@@ -31,16 +32,16 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     statistic : float
     df : int
     """
-    scale = np.abs(L).max()
+    L = L / np.abs(L).max(axis=1, keepdims=True)  # the same hypothesis
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
-    varies = spread > _NO_VARIANCE * scale**2 * np.trace(covariance)
+    varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
     statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
     # A difference without variance comes of no repeated score: as in section 5 it is
     # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
     without = axes[:, ~varies] @ gap[~varies]
     length = np.linalg.norm(without)
-    if length > _NO_GAP * scale:
+    if length > _NO_GAP:
         contrast = without / length @ L
         statistic += length**2 / _largest_variance(contrast, smaller)
         df += 1
@@ -107,13 +108,21 @@ class AUCContrast(Result):
                 f"{L.tolist()}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
+        unit = np.abs(L).max(axis=1)  # the square of a coefficient may be no number
+        if not (_LEAST <= unit.min() and unit.max() <= _MOST):
+            odd = unit[(unit < _LEAST) | (unit > _MOST)][0]
+            raise ValueError(
+                f"L must have rows whose largest coefficient is between {_LEAST:g} and "
+                f"{_MOST:g}, got {odd:g}"
+            )
+        rows = L / unit[:, None]
+        variance = np.diag(rows @ covariance @ rows.T).copy()
+        none = variance <= _NO_VARIANCE * np.trace(covariance)
+        largest = _largest_variance(_merged(rows, comparisons.pairs), smaller)
+        variance[none] = largest[none]
         spread = L @ covariance @ L.T
-        variance = np.diag(spread).copy()
-        scale = np.abs(L).max(axis=1) ** 2 * np.trace(covariance)
-        none = variance <= _NO_VARIANCE * scale
-        variance[none] = _largest_variance(_merged(L, comparisons.pairs), smaller)[none]
         statistic, df = chi_square(L, auc, covariance, smaller)
-        return cls(L, L @ auc, spread, np.sqrt(variance), statistic, df)
+        return cls(L, L @ auc, spread, unit * np.sqrt(variance), statistic, df)
 
     def __repr__(self):
         columns = self._columns()

@@ -70,11 +70,11 @@ def one_vs_rest_auc(
         None if sample_weight is None else check_non_negative(sample_weight, len(y))
     )
     rows = np.ones(len(y), bool) if weight is None else weight > 0
-    for c in classes:
+    for c, name in zip(classes, classes.tolist(), strict=True):
         if (y[rows] == c).sum() < 2:
             raise ValueError(
                 "y_true must hold 2 rows or more (of positive weight) a class, got "
-                f"{(y[rows] == c).sum()} of {c!r}"
+                f"{(y[rows] == c).sum()} of {name!r}"
             )
     cluster = check_groups(groups, len(y))
     estimates = []

@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc import IRLSLogisticRegression, UntrustedAUCWarning, auc_posterior
+from skauc.estimators._logistic_fit import check_total
 from skauc.model_selection._training_objective import missing_objective
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -345,6 +346,46 @@ def test_columns_far_from_zero_and_weights_of_any_size():
     assert groups.standard_error * factor == pytest.approx(light.standard_error)
 
 
+def test_a_cluster_without_weight_is_gone():
+    weight = np.where(GROUPS == GROUPS[0], 0.0, 1.0)
+    kept = weight > 0
+    model = IRLSLogisticRegression().fit(X, Y, weight)
+    table = model.summary(
+        covariance="cluster", X=X, y=Y, groups=GROUPS, sample_weight=weight
+    )
+    rest = IRLSLogisticRegression().fit(X[kept], Y[kept])
+    expected = rest.summary(
+        covariance="cluster", X=X[kept], y=Y[kept], groups=GROUPS[kept]
+    )
+    assert table.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+
+
+def test_few_clusters_test_few_contrasts():
+    # the scores of G clusters add up to 0: their covariance has rank G − 1
+    three = {"covariance": "cluster", "X": X, "y": Y, "groups": np.arange(len(Y)) % 3}
+    model = birthweight()
+    assert model.wald_test(np.eye(5)[1:3], **three).statistic < 1e6
+    text = "groups must hold at least 4 clusters for a contrast of 3 rows, got 3"
+    with pytest.raises(ValueError, match=text):
+        model.wald_test(np.eye(5)[1:4], **three)
+
+
+def test_a_profile_counts_rows():
+    rows = {"X": X, "y": Y, "sample_weight": np.full(len(Y), 1 / len(Y))}
+    for n in range(1, 200):  # shares that add up to 1, or to a rounding less
+        check_total(np.full(n, 1 / n).sum(), "a test")
+    table = (
+        IRLSLogisticRegression().fit(*rows.values()).summary(method="profile", **rows)
+    )
+    assert np.all((table.low < table.coefficient) & (table.coefficient < table.high))
+    rows["sample_weight"] /= 2
+    model = IRLSLogisticRegression().fit(*rows.values())
+    with pytest.raises(
+        ValueError, match="add up to at least 1 with method='.* got 0.5"
+    ):
+        model.summary(method="profile", **rows)
+
+
 def test_single_precision():
     rows = X.astype(np.float32)
     model = IRLSLogisticRegression().fit(rows, Y)
@@ -400,7 +441,10 @@ ROWS = {"X": X, "y": Y}
             {"method": "profile", "covariance": "HC0", **ROWS},
             "covariance must be 'model' with method='profile', got 'HC0'",
         ),
-        ({"covariance": "cluster", **ROWS}, "groups must be given with covariance='cl"),
+        (
+            {"covariance": "cluster", **ROWS},
+            "groups must be given with .* got None with",
+        ),
         ({"groups": GROUPS, **ROWS}, "groups must be None without covariance='cluster"),
         (
             {"covariance": "cluster", "groups": np.ones(len(Y)), **ROWS},

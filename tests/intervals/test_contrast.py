@@ -43,6 +43,16 @@ def test_every_basis_of_the_differences_is_the_overall_test():
         assert result.statistic == pytest.approx(overall.statistic, rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-90, 1e-8, 1e90])
+def test_the_size_of_a_row_says_nothing(size):
+    overall = compare_auc(Y, *SCORES)
+    L = np.array([[1, -1, 0], [0, 1, -1]])
+    plain, result = overall.contrast(L), overall.contrast(L * [[1], [size]])
+    assert (result.df, result.pvalue) == pytest.approx((2, overall.pvalue))
+    np.testing.assert_allclose(result.pvalues, plain.pvalues, rtol=1e-9)
+    np.testing.assert_allclose(result.standard_error, plain.standard_error * [1, size])
+
+
 def test_a_pair_is_its_comparison():
     overall = compare_auc(Y, *SCORES)
     row, pair = overall.contrast([1, 0, -1]), overall.pairs[1]
@@ -86,6 +96,7 @@ def test_no_variance_is_the_largest_variance():
         ([[1, -1, 0], [0, 0, 0]], "in each row one that is not 0, got"),
         ([1, -1, np.nan], "L must hold finite numbers"),
         (["a", "b", "c"], "L must hold numbers, got 'a'"),
+        ([[1, -1, 0], [1e-200, 0, 0]], r"largest .* 1e-100 and 1e\+100, got 1e-200"),
     ],
 )
 def test_error_texts(L, text):

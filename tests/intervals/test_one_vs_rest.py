@@ -96,7 +96,8 @@ def test_rows_twice_in_clusters_add_no_certainty():
     [
         ([0, 0, 1, 1, 2], (5, 3), {}, "y_true must hold 2 rows or more .*, got 1 of"),
         ([0, 0, 1, 1], (4, 3), {}, r"one column for each of the 2 classes, \(4, 2\)"),
-        ([0, 0, 1, 1], (4, 2), {"labels": [0, 2]}, "labels must name two classes"),
+        (["a", "a", "b"], (3, 2), {}, "positive weight. a class, got 1 of 'b'$"),
+        ([0, 0, 1, 1], (4, 2), {"labels": [0, 2]}, r"two classes .* got \[0, 2\]"),
         ([0, 0, 1, 1], (4, 2), {"groups": [1]}, "groups must have one value for each"),
         ([0, 0, 1, 1], (4, 2), {"sample_weight": [1, 1, 1, -1]}, "must be >= 0"),
         ([0, 0, 1, 1], (4, 2), {"sample_weight": [1, 1, 1, 0]}, "got 1 of"),

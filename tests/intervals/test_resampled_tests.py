@@ -189,7 +189,7 @@ def test_bootstrap_draws_clusters():
         ({"method": "t"}, "method must be one of 'delong', .* got 't'"),
         (
             {"method": "welch"},
-            "method='welch' needs scores of different rows, y_true_b",
+            "method='welch' needs scores of different rows, y_true_b, got None",
         ),
         (
             {"method": "permutation", "margin": 0.1, "alternative": "less"},
