@@ -20,7 +20,6 @@ the covariance of the drawn AUCs takes the place of DeLong's.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..statistics._ranks import placements
 
@@ -47,52 +46,63 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     float
         At least 1/(n_resamples + 1), or 2^{-n}.
     """
-    signed = exchange_effects(a, b)
-    signed = signed[np.abs(signed) > _SAME]  # the others change nothing
-    observed = signed.sum()
+    signed, copies = exchange_effects(a, b)
+    moving = np.abs(signed * copies) > _SAME  # the others change nothing
+    signed, copies = signed[moving], copies[moving]
+    observed = signed @ copies
     extreme = {
         "two-sided": lambda d: np.abs(d) >= abs(observed) - _SAME,
         "greater": lambda d: d >= observed - _SAME,
         "less": lambda d: d <= observed + _SAME,
     }[alternative]
-    if len(signed) <= _ALL_SIGNS:
+    if copies.sum() <= _ALL_SIGNS:
         differences = np.zeros(1)
-        for c in signed:
+        for c in np.repeat(signed, copies):
             differences = np.concatenate([differences + c, differences - c])
         return float(extreme(differences).mean())
     count = 0
     for rows in _batches(n_resamples, len(signed)):
-        signs = 2.0 * rng.integers(2, size=(rows, len(signed)), dtype=np.int8) - 1
-        count += int(extreme(signs @ signed).sum())
+        count += int(extreme(_signs(copies, rows, rng) @ signed).sum())
     return (count + 1) / (n_resamples + 1)
 
 
-def exchange_effects(a, b) -> np.ndarray:
-    """The c of the rows, or of the clusters; their sum is ``Â_a − Â_b``."""
-    n_neg = len(a.neg)
-    weight = np.concatenate(a.counts)
-    ranks = [rankdata(_expanded(np.concatenate([s.neg, s.pos]), a)) for s in (a, b)]
-    if a.cluster_neg is None:  # a row of weight 2 is two rows
-        n_neg = int(a.counts[0].sum())
-        weight = np.ones(len(ranks[0]))
+def _signs(copies, rows, rng):
+    """Sums of the random signs of each row's copies, one choice a line."""
+    size = rows, len(copies)
+    if copies.max() == 1:
+        return 2.0 * rng.integers(2, size=size, dtype=np.int8) - 1
+    return 2.0 * rng.binomial(copies, 0.5, size=size) - copies
+
+
+def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """The c of one copy of each row, or of the clusters, and their numbers of copies.
+
+    A row of weight 2 is two rows; with clusters weights are no counts. The sum of all
+    copies' c is ``Â_a − Â_b``.
+    """
+    n_neg, weight = len(a.neg), np.concatenate(a.counts)
+    counts = weight if a.cluster_neg is None else np.ones(len(weight))
+    ranks = [_ranks(np.concatenate([s.neg, s.pos]), counts) for s in (a, b)]
     neg, pos = (np.concatenate([r[part] for r in ranks])
                 for part in (slice(n_neg), slice(n_neg, None)))  # fmt: skip
-    weight_neg, weight_pos = weight[:n_neg], weight[n_neg:]
-    both = placements(neg, pos, np.tile(weight_neg, 2), np.tile(weight_pos, 2))
+    weights = weight[:n_neg], weight[n_neg:]
+    both = placements(neg, pos, *(np.tile(w, 2) for w in weights))
     effects = np.concatenate([
-        (v[: len(w)] - v[len(w) :]) * w / w.sum()
-        for v, w in zip(both, (weight_neg, weight_pos), strict=True)
+        (v[: len(w)] - v[len(w) :]) / w.sum()
+        for v, w in zip(both, weights, strict=True)
     ])  # fmt: skip
     if a.cluster_neg is None:
-        return effects
-    return np.bincount(np.concatenate([a.cluster_neg, a.cluster_pos]), effects)
+        return effects, weight.astype(np.int64)
+    cluster = np.concatenate([a.cluster_neg, a.cluster_pos])
+    effects = np.bincount(cluster, effects * weight)
+    return effects, np.ones(len(effects), np.int64)
 
 
-def _expanded(score, sample):
-    """Each row as often as it counts; with clusters weights are no counts."""
-    if sample.weight_neg is None or sample.cluster_neg is not None:
-        return score
-    return np.repeat(score, np.concatenate(sample.counts).astype(int))
+def _ranks(score, counts):
+    """Midranks of rows that each count so often."""
+    _, level = np.unique(score, return_inverse=True)
+    total = np.bincount(level, counts)
+    return (np.cumsum(total) - (total - 1) / 2)[level]
 
 
 def bootstrap_draws(samples, n_resamples, rng) -> np.ndarray:

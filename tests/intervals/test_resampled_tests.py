@@ -79,11 +79,31 @@ def test_a_row_of_weight_two_is_two_rows():
     assert once.pvalue == compare_auc(*again, method="permutation").pvalue
 
 
+def test_counts_are_drawn_and_not_written_out():
+    y, a, b = small(7)
+    several = compare_auc(
+        y, a, b, sample_weight=np.full(9, 5), method="permutation", n_resamples=50_000
+    )
+    again = [np.repeat(v, 5) for v in (y, a, b)]
+    rows = compare_auc(*again, method="permutation", n_resamples=50_000)
+    assert several.difference == pytest.approx(rows.difference)
+    assert several.pvalue == pytest.approx(
+        rows.pvalue, abs=0.01
+    )  # √(2pq/50 000) = .003
+    assert 0.01 < rows.pvalue < 0.99
+    # 10¹² copies of each row, of which memory holds none
+    many = compare_auc(
+        y, a, b, sample_weight=np.full(9, 1e12), method="permutation", n_resamples=100
+    )
+    assert many.pvalue == 1 / 101
+
+
 def test_effects_add_up_to_the_difference():
     y, a, b = small(3, n=40)
     one, two = (Sample.from_rows(s, y == 1, keep_order=True) for s in (a, b))
-    effects = exchange_effects(one, two)
+    effects, copies = exchange_effects(one, two)
     assert len(effects) == 40
+    assert np.all(copies == 1)
     assert effects.sum() == pytest.approx(one.auc - two.auc, rel=1e-12)
 
 
@@ -91,7 +111,7 @@ def test_drawn_permutations_approach_all_of_them():
     y, a, b = small(1, n=20)
     one, two = (Sample.from_rows(s, y == 1, keep_order=True) for s in (a, b))
     exact = permutation_pvalue(one, two, "greater", 100, None)
-    signed = exchange_effects(one, two)
+    signed, _ = exchange_effects(one, two)
     rng = np.random.default_rng(0)
     drawn = rng.choice([-1, 1], size=(200_000, len(signed))) @ signed
     assert exact == pytest.approx((drawn >= signed.sum() - 1e-12).mean(), abs=0.005)
