@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, logit, ndtr, ndtri
+from scipy.optimize import brentq
+from scipy.special import chdtrc, expit, logit, ndtr, ndtri
 
 from .._validation import (
     check_level,
@@ -20,8 +21,7 @@ from .._validation import (
 )
 from ..statistics._result import Result, aligned
 from ._checks import check_parameter
-from ._fitted_likelihood import FittedLikelihood
-from ._irls import coding, irls
+from ._irls import irls
 
 _MOST_GROUPS = 10**6
 _WHOLE = 2.0**53 / _MOST_GROUPS  # products below it are exact
@@ -182,8 +182,8 @@ def calibration_estimate(
             "y_prob must lie within (0, 1) for a calibration slope, got "
             f"{probability[row]} in row {row}"
         )
-    column, codes = logit(probability)[:, None], positive.astype(int)
-    found = irls(column, codes, 2, sample_weight=weight)
+    logits = logit(probability)
+    found = irls(logits[:, None], positive.astype(int), 2, sample_weight=weight)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold two different values, got only {probability[0]}"
@@ -194,31 +194,38 @@ def calibration_estimate(
             f"{found.separation} separation"
         )
     coef = np.append(found.coef, found.intercept)
-    fitted = FittedLikelihood(
-        column,
-        codes,
-        weight,
-        None,
-        coding(2, 0, symmetric=False),
-        coef[None],
-        fit_intercept=True,
-        firth=False,
-    )
-    statistic = fitted.fall(np.eye(2), np.array([0, 1]) - coef[::-1])
-    level = irls(
-        np.zeros((len(codes), 1)), codes, 2, sample_weight=weight, offset=column[:, 0]
-    )
-    errors, of_level = (
-        np.asarray(fit.standard_errors).ravel() for fit in (found, level)
-    )
+    count = np.ones(len(logits)) if weight is None else weight
+    perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
+    statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
+    level, of_level = _level(logits, positive, count)
+    errors = np.asarray(found.standard_errors).ravel()
     return CalibrationEstimate(
         slope=float(coef[0]),
         intercept=float(coef[1]),
-        in_the_large=float(level.intercept[0]),
-        standard_errors=np.array([errors[1], errors[0], of_level[0]]),
+        in_the_large=level,
+        standard_errors=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
     )
+
+
+def _level(logits, positive, count):
+    """The a where ``Σ expit(a + logit)`` is the number of events, and its error.
+
+    It lies between those that put the largest or the least logit at the log-odds of
+    the events: a bracket bears probabilities without information at a = 0, where
+    Newton's method finds nothing.
+    """
+    share, away = count / count.sum(), np.where(positive, -1, 1)
+    base = np.log(share[positive].sum()) - np.log(share[~positive].sum())
+
+    def excess(a):
+        return share @ (away * expit(away * (a + logits)))
+
+    low, high = base - logits.max() - 1, base - logits.min() + 1
+    level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
+    p, q = expit(level + logits), expit(-level - logits)
+    return level, 1 / np.sqrt(count @ (p * q))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

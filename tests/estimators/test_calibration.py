@@ -103,6 +103,28 @@ def test_slopes_that_do_not_exist(p, text):
         calibration_estimate([0, 0, 1, 1], p)
 
 
+@pytest.mark.parametrize("size", [1e-20, 1e-300])
+def test_level_of_hopeless_probabilities(size):
+    # far below 1, odds are probabilities: the level moves by the logarithm of the size
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=200)
+    y = rng.uniform(size=200) < p
+    found, near = (calibration_estimate(y, p * s) for s in (size, 1e-12))
+    assert found.in_the_large - near.in_the_large == pytest.approx(
+        np.log(1e-12) - np.log(size), rel=1e-9
+    )
+    assert found.standard_error("in_the_large") == pytest.approx(
+        near.standard_error("in_the_large")
+    )
+    assert found.slope == pytest.approx(near.slope)
+
+
+def test_probabilities_that_differ_by_a_rounding():
+    found = calibration_estimate([0, 1, 0, 1], [0.4, 0.4, 0.4 + 1e-16, 0.4 + 1e-15])
+    assert found.in_the_large == pytest.approx(np.log(1.5))  # logit ½ − logit .4
+    assert found.standard_error("in_the_large") == pytest.approx(1)  # 1/√(4 · ¼)
+
+
 def test_name_of_a_number():
     with pytest.raises(ValueError, match="name must be one of 'slope', .* got 'b'"):
         calibration_estimate(Y, R["p"]).confidence_interval("b")
