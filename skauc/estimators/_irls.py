@@ -135,6 +135,13 @@ def irls(
     weight, count = relative(sample_weight, codes, n_classes)
     penalised = bool(np.isfinite(C))
     n_rows = len(codes) if weight is None else np.count_nonzero(weight)
+    level = 0.0
+    if offset is not None and fit_intercept:
+        # The intercept takes it up again: at B = 0 a large offset informs of nothing.
+        level = float(np.average(offset, weights=weight))
+        offset = offset - level
+        if init is not None:
+            init = init + level * (np.arange(X.shape[1] + 1) == X.shape[1])
     newton = _newton_in_row_space if X.shape[1] > n_rows else _newton
     found = newton(
         X,
@@ -160,6 +167,7 @@ def irls(
     with np.errstate(over="ignore"):
         return replace(
             found,
+            intercept=found.intercept - level,
             log_likelihood=found.log_likelihood * count,
             covariance=None if covariance is None else covariance / count,
             standard_errors=None if errors is None else errors / math.sqrt(count),

@@ -304,6 +304,19 @@ def test_offset_maximises_the_likelihood(C, P):
         assert more.coef_[0] == pytest.approx(moved, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize("level", [-1e4, -46.0, 200.0])
+@pytest.mark.parametrize("penalty", ["l2", "firth"])
+def test_the_intercept_takes_up_the_level_of_an_offset(level, penalty):
+    plain = IRLSLogisticRegression(penalty=penalty).fit(X, Y, offset=R["offset"])
+    model = IRLSLogisticRegression(penalty=penalty, warm_start=True)
+    for _ in range(2):
+        model.fit(X, Y, offset=R["offset"] + level)
+        assert model.converged_
+        assert model.intercept_ + level == pytest.approx(plain.intercept_, rel=1e-7)
+        assert model.coef_ == pytest.approx(plain.coef_, rel=1e-7)
+    assert model.n_iter_ <= 2  # the last solution was the start
+
+
 def test_separation_with_an_offset():
     rows, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
     with pytest.warns(ConvergenceWarning, match="complete separation"):
