@@ -18,7 +18,7 @@ from skauc import (
     cortes_mohri_interval,
     cortes_mohri_moments,
 )
-from skauc.intervals._bootstrap import _Blocks
+from skauc.intervals._bootstrap import _Blocks, _resampled_auc
 from skauc.intervals._methods import METHODS
 from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 
@@ -205,6 +205,43 @@ def test_bootstrap_is_scipys_bca():
     assert got == pytest.approx(expected, abs=7e-3)
     error = estimate.standard_error("bootstrap", n_resamples=19_999)
     assert error == pytest.approx(scipys.standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("flip", [1, -1])
+def test_limits_without_transform_are_cut_at_nought_and_one_only(flip):
+    neg, pos = normal_samples(40, 60, seed=1)
+    estimate = estimate_of(flip * (neg + 4), flip * pos)
+    reach = stats.norm.ppf(0.95) * estimate.standard_error("delong")
+    expected = np.clip([estimate.auc - reach, estimate.auc + reach], 0, 1)
+    assert min(estimate.auc, 1 - estimate.auc) < 0.1
+    assert 0 in expected or 1 in expected or (expected < 0.1).any()
+    got = estimate.confidence_interval(0.9, "delong", transform="none")
+    assert got == pytest.approx(tuple(expected), rel=1e-9)
+
+
+def test_bca_by_a_jackknife_with_loops():
+    neg, pos = normal_samples(7, 40, seed=3)
+    rows = {"neg": neg, "pos": pos}
+    top = bottom = 0.0
+    for name, n in (("neg", 7), ("pos", 40)):
+        left_out = np.array(
+            [
+                oracles.psi(**rows | {name: np.delete(rows[name], i)}).mean()
+                for i in range(n)
+            ]
+        )
+        u = (n - 1) * (left_out.mean() - left_out)
+        top += np.sum(u**3) / n**3
+        bottom += np.sum(u**2) / n**2
+    acceleration = top / (6 * bottom**1.5)
+    assert abs(acceleration) > 0.05  # or the test sees nothing of it
+    estimate = estimate_of(neg, pos)
+    auc, drawn = _resampled_auc(estimate._sample, n_resamples=2000)
+    bias = stats.norm.ppf(np.mean(drawn < auc) + np.mean(drawn == auc) / 2)
+    z = bias + stats.norm.ppf([0.05, 0.95])
+    expected = np.quantile(drawn, stats.norm.cdf(bias + z / (1 - acceleration * z)))
+    got = estimate.confidence_interval(0.9, "bootstrap", n_resamples=2000)
+    assert got == pytest.approx(tuple(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(60, 90), (3000, 900)])  # scores drawn, blocks
