@@ -27,12 +27,12 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import kstwo
 
-from .._validation import check_floats, check_number, short
+from .._validation import check_floats, short
 from ..statistics._result import Result
+from ._draws import checked_draws, generator
 from ._roc_points import ROCPoints, height
 
 _MOST_BLOCKS = 512  # of neighbouring scores: 1/512 of a class is far below the band
-_DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
 _AT_ONCE = 500  # draws: 500 × 512 × 8 bytes = 2 MB a class
 # False positive rates, dense in both corners
 _GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
@@ -279,26 +279,3 @@ def _checked_grid(fpr):
     if grid.ndim != 1 or not np.all((grid >= 0) & (grid <= 1)) or not len(grid):
         raise ValueError(f"fpr must hold numbers in [0, 1], got {short(fpr)}")
     return grid
-
-
-def checked_draws(n_draws):
-    """How many draws, ``_DRAWS`` unless told."""
-    if n_draws is None:
-        return _DRAWS
-    rule = "be a whole number from 20 to 10**6"
-    return int(
-        check_number(
-            "n_draws", n_draws, rule, lambda n: 20 <= n <= 10**6 and n == int(n)
-        )
-    )
-
-
-def generator(random_state):
-    """The numpy Generator that ``random_state`` names."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "random_state must be None, a whole number >= 0 or a numpy Generator, got "
-            f"{short(random_state)}"
-        ) from None

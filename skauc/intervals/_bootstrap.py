@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_number, short
+from .._validation import check_number
 from ._confidence_limits import exact_limits
+from ._draws import generator
 
 _MOST_BLOCKS = 512  # loses 1/512² = 4e-6 of the variance, see _Blocks
 _NUMBERS_AT_ONCE = 2_000_000  # drawn counts: 16 MB
@@ -76,13 +77,7 @@ def _resampled_auc(sample, n_resamples=9999, random_state=0):
         "be a whole number from 2 to 10**8",  # as many floats are kept: 0.8 GB
         lambda n: 2 <= n <= 10**8 and n == int(n),
     )
-    try:
-        rng = np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "random_state must be None, a whole number >= 0 or a numpy Generator, got "
-            f"{short(random_state)}"
-        ) from None
+    rng = generator(random_state)
     blocks = _Blocks.from_sample(sample)
     classes = blocks.n_neg, blocks.n_pos
     at_once = max(1, _NUMBERS_AT_ONCE // len(blocks.n_neg))

@@ -20,10 +20,10 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ._band import generator
 from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
 from ._contrast import chi_square
+from ._draws import generator
 from ._partial_auc import PartOfSample, Region
 from ._resampled_tests import bootstrap_draws, permutation_pvalue
 from ._sample import Sample, placement_covariance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
@@ -19,8 +20,63 @@ from ._confidence_limits import (
 from ._contrast import AUCContrast
 
 
+class TestedDifference(Result):
+    """Parent of what has ``difference, standard_error, null, alternative, df``."""
+
+    @property
+    def statistic(self: Any) -> float:
+        """``(difference − null)/standard_error``; 0 for 0/0."""
+        gap = self.difference - self.null
+        if self.standard_error == 0:
+            return float(np.sign(gap) * np.inf) if gap else 0.0
+        return gap / self.standard_error
+
+    @property
+    def pvalue(self: Any) -> float:
+        """Of the statistic, normal or Student's t."""
+        z = self.statistic
+        if self.alternative == "two-sided":
+            return 2 * self._below(-abs(z))
+        return self._below(-z if self.alternative == "greater" else z)
+
+    def _below(self, z):
+        return float(ndtr(z) if np.isinf(self.df) else stdtr(self.df, z))
+
+    def _quantile(self, p):
+        return ndtri(p) if np.isinf(self.df) else stdtrit(self.df, p)
+
+    def confidence_interval(
+        self: Any, confidence_level=0.95, alternative=None
+    ) -> Interval:
+        """Limits for the difference, inside [−1, 1].
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        alternative : {"two-sided", "less", "greater"}, default=None
+            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule.
+        """
+        level = check_level("confidence_level", confidence_level)
+        side = self.alternative if alternative is None else alternative
+        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
+        limits = difference_limits(
+            self.difference, self.standard_error, tails, self._quantile
+        )
+        return Interval(*map(float, limits))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCComparison(Result):
+class AUCComparison(TestedDifference):
     """Difference of two AUCs, its test and its interval.
 
     Made by :func:`compare_auc`.
@@ -103,55 +159,11 @@ class AUCComparison(Result):
         return self.auc_a - self.auc_b
 
     @property
-    def statistic(self) -> float:
-        """``(difference − null)/standard_error``; 0 for 0/0."""
-        gap = self.difference - self.null
-        if self.standard_error == 0:
-            return float(np.sign(gap) * np.inf) if gap else 0.0
-        return gap / self.standard_error
-
-    @property
     def pvalue(self) -> float:
         """Of the statistic (normal, or Student's t), or of the permutations."""
         if self.permutation_pvalue is not None:
             return self.permutation_pvalue
-        z = self.statistic
-        if self.alternative == "two-sided":
-            return 2 * self._below(-abs(z))
-        return self._below(-z if self.alternative == "greater" else z)
-
-    def _below(self, z):
-        return float(ndtr(z) if np.isinf(self.df) else stdtr(self.df, z))
-
-    def _quantile(self, p):
-        return ndtri(p) if np.isinf(self.df) else stdtrit(self.df, p)
-
-    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
-        """Limits for the difference, inside [−1, 1].
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-        alternative : {"two-sided", "less", "greater"}, default=None
-            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
-
-        Returns
-        -------
-        Interval
-            ``(low, high)``.
-
-        Raises
-        ------
-        ValueError
-            If an option breaks its rule.
-        """
-        level = check_level("confidence_level", confidence_level)
-        side = self.alternative if alternative is None else alternative
-        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        limits = difference_limits(
-            self.difference, self.standard_error, tails, self._quantile
-        )
-        return Interval(*map(float, limits))
+        return super().pvalue
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,17 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
-from .._validation import check_floats, check_level, check_number, check_option, short
+from .._validation import check_floats, check_number, short
 from ..statistics._result import Result, aligned, shown
-from ._comparison import AUCComparison, AUCComparisons, holm
-from ._confidence_limits import (
-    ALTERNATIVES,
-    Interval,
-    difference_limits,
-    interval_tails,
-)
+from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm
 
 # Where the differences of the folds vary by less, they vary by rounding
 _ROUNDING = 64 * np.finfo(float).eps
@@ -42,11 +36,12 @@ class PracticalProbabilities(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValAUCComparison(Result):
+class CrossValAUCComparison(TestedDifference):
     """Difference of the cross-validated AUCs of two models over the same folds.
 
     Made by :func:`compare_cross_val_auc`. The numbers here are those of the corrected
-    t; ``influence`` answers the same questions from the rows' influence.
+    t, whose interval is a credible one as well; ``influence`` answers the same
+    questions from the rows' influence.
 
     Parameters
     ----------
@@ -79,6 +74,7 @@ class CrossValAUCComparison(Result):
     influence: AUCComparison
     rope: float = 0.01
     names: tuple[str, str] = ("a", "b")
+    null = 0.0  # of the tests; no field
 
     def __post_init__(self):
         for name in ("folds_a", "folds_b"):
@@ -167,51 +163,6 @@ class CrossValAUCComparison(Result):
         if spread <= _ROUNDING:
             return self.influence.standard_error
         return float(spread * np.sqrt(1 / (self.df + 1) + self.test_train_ratio))
-
-    @property
-    def statistic(self) -> float:
-        """``difference/standard_error``; 0 for 0/0."""
-        if self.standard_error == 0:
-            return float(np.sign(self.difference) * np.inf) if self.difference else 0.0
-        return self.difference / self.standard_error
-
-    @property
-    def pvalue(self) -> float:
-        """Of Student's t, for the alternative."""
-        t = self.statistic
-        if self.alternative == "two-sided":
-            return float(2 * stdtr(self.df, -abs(t)))
-        return float(stdtr(self.df, -t if self.alternative == "greater" else t))
-
-    def _quantile(self, p):
-        return stdtrit(self.df, p)
-
-    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
-        """Limits for the difference, inside [−1, 1]; credible limits as well.
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-        alternative : {"two-sided", "less", "greater"}, default=None
-            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
-
-        Returns
-        -------
-        Interval
-            ``(low, high)``.
-
-        Raises
-        ------
-        ValueError
-            If an option breaks its rule.
-        """
-        level = check_level("confidence_level", confidence_level)
-        side = self.alternative if alternative is None else alternative
-        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        limits = difference_limits(
-            self.difference, self.standard_error, tails, self._quantile
-        )
-        return Interval(*map(float, limits))
 
     def probability(self, margin=None) -> PracticalProbabilities:
         """Posterior probabilities that the first model is better by more than a margin.

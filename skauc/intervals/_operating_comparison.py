@@ -9,13 +9,13 @@ from scipy.special import ndtr, ndtri
 
 from .._validation import check_level, check_option
 from ..statistics._result import Result
-from ._band import checked_draws, generator
 from ._confidence_limits import (
     ALTERNATIVES,
     Interval,
     difference_limits,
     interval_tails,
 )
+from ._draws import checked_draws, generator
 
 _NUMBERS_AT_ONCE = 1_000_000  # drawn weights: 8 MB
 _NO_GAP = 1e-12  # a difference of rates below it is a rounding

@@ -13,7 +13,7 @@ from ..posterior._distribution import generator
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._joint_aucs import JointAUCs
 from ..statistics._numbers import as_count, as_number, as_numbers
-from ..statistics._result import picture
+from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
 from ._candidate import joint_aucs, luck
 from ._search_candidates import candidates_of
@@ -170,10 +170,6 @@ class SearchPosterior(Value):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_frame needs pandas: pip install pandas") from missing
         low, high = self.auc.interval(confidence_level)
         names = dict.fromkeys(name for p in self.params for name in p)
         columns = {f"param_{k}": [p.get(k) for p in self.params] for k in names}
@@ -183,7 +179,7 @@ class SearchPosterior(Value):
         columns |= {"low": low, "high": high, "p_best": self.p_best}
         columns |= {"expected_loss": self.expected_loss}
         columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
-        return pd.DataFrame(columns, index=self.row)
+        return data_frame(columns, index=self.row)
 
     def plot(self, ax=None, **options):
         """Draw the candidates against what they differ in.

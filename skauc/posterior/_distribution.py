@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 
 from ..statistics._numbers import as_level
-from ..statistics._result import picture
+from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
 
 
@@ -70,12 +70,8 @@ class Distribution(Value):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_frame needs pandas: pip install pandas") from missing
         rows = self._rows(confidence_level)
-        return pd.DataFrame(list(rows.values()), index=list(rows))
+        return data_frame(list(rows.values()), index=list(rows))
 
     def _repr_html_(self):
         rows = self._rows(0.95)

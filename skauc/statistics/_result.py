@@ -35,13 +35,9 @@ class Result(Value):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_frame needs pandas: pip install pandas") from missing
         columns = dict(self._columns())
         names = columns.pop("", None)
-        return pd.DataFrame(columns, index=None if names is None else list(names))
+        return data_frame(columns, index=None if names is None else list(names))
 
     def _repr_html_(self) -> str:
         columns = self._columns()
@@ -51,6 +47,15 @@ class Result(Value):
             for row in zip(*columns.values(), strict=True)
         )
         return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def data_frame(rows_or_columns, index=None):
+    """A pandas DataFrame; pandas is only asked for here."""
+    try:
+        import pandas as pd
+    except ImportError as missing:
+        raise ImportError("to_frame needs pandas: pip install pandas") from missing
+    return pd.DataFrame(rows_or_columns, index=index)
 
 
 @singledispatch
