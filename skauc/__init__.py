@@ -29,6 +29,7 @@ from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
 from .displays._roc import BinormalROCDisplay
 from .displays._search import SearchDisplay
+from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
 from .estimators._calibration import (
     CalibrationEstimate,
     HosmerLemeshow,
@@ -96,6 +97,7 @@ from .roc._binormal import BinormalROC
 from .roc._quadratic import QuadraticROC
 from .roc._quadratic_form import QuadraticForm
 from .statistics._moments import Moments, class_moments
+from .statistics._row_blocks import RowBlocks
 
 __version__ = "0.1.0"
 
@@ -135,6 +137,7 @@ __all__ = [
     "QuadraticROC",
     "ROCBand",
     "ResubstitutionSplit",
+    "RowBlocks",
     "SearchDisplay",
     "SearchPosterior",
     "UntrustedAUCWarning",

@@ -27,7 +27,7 @@ KNOWS_SCIKIT_LEARN = {
     "distributed",
     "_validation",
 }
-OPTIONAL = {"matplotlib", "pandas", "dask", "distributed"}  # inside functions only
+OPTIONAL = {"matplotlib", "pandas", "dask", "distributed", "pyarrow"}  # inside functions only
 STANDARD = {
     *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
     *("functools", "hashlib", "html", "inspect", "itertools", "math", "numbers"),

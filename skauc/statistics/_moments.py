@@ -22,6 +22,7 @@ from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
 from ._numerics import TINY, block_rows
+from ._row_blocks import row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
@@ -170,7 +171,7 @@ class Moments:
         return self.scatter / (self.n - 1 if self.n > 1 else np.nan)
 
 
-def class_moments(X, positive, sample_weight=None, *, featurewise=False):
+def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Moments of the two classes, in the order ``neg, pos``.
 
     Answers "what must be kept of the data" for every Gaussian formula here.
@@ -180,9 +181,10 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
-        Features, or scores.
-    positive : array-like of bool of shape (n,)
-        True where the row belongs to the positive class.
+        Features, or scores; or a Dask collection or :class:`RowBlocks` of them.
+    positive : array-like of bool of shape (n,), default=None
+        True where the row belongs to the positive class; None only if the blocks of a
+        :class:`RowBlocks` hold it.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights, as for :meth:`Moments.from_samples`.
     featurewise : bool, default=False
@@ -215,6 +217,9 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     >>> float(neg.mean), float(neg.scatter), pos.n
     (1.0, 2.0, 1.0)
     """
+    blocks = row_blocks(X, positive, sample_weight)
+    if blocks is not None:
+        return blocks.total(_moments_of_block, as_flag("featurewise", featurewise))
     X = _as_samples(X)
     positive = _as_mask(positive)
     if positive.dtype != bool or positive.shape != X.shape[:1]:
@@ -226,6 +231,10 @@ def class_moments(X, positive, sample_weight=None, *, featurewise=False):
     featurewise = as_flag("featurewise", featurewise)
     neg, pos = _from_groups(X, (~positive, positive), weight, featurewise)
     return neg, pos
+
+
+def _moments_of_block(block, featurewise):
+    return class_moments(block.X, block.y, block.weight, featurewise=featurewise)
 
 
 def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:

@@ -1,0 +1,163 @@
+"""Blocks of Dask arrays and data frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..statistics._row_blocks import (
+    OPENERS,
+    RowBlocks,
+    add_all,
+    as_block,
+    on_block,
+)
+
+_MERGED = 16  # results that one task adds up: a tree of depth 2 for 256 blocks
+
+
+@dataclass(frozen=True, eq=False)
+class DaskBlocks(RowBlocks):
+    """The blocks of collections that are chunked alike, one delayed tuple each.
+
+    Parameters
+    ----------
+    parts : list of tuple of Delayed
+        X, y and weight of each block; None for what is not there.
+    n_features : tuple
+        ``X.shape[1:]``.
+    names : list or None
+        Columns of a data frame.
+    """
+
+    parts: list[tuple[Any, ...]]
+    n_features: tuple
+    names: list | None = None
+
+    @property
+    def feature_names(self):
+        """Columns of the data frame; None for arrays."""
+        return self.names
+
+    def map(self, function, *shared):
+        """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
+        import dask
+
+        found = dask.compute(*self._delayed(function, shared))
+        return [result for result in found if result is not None]
+
+    def total(self, function, *shared):
+        """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
+        import dask
+
+        merge = dask.delayed(_merge, pure=False)
+        level = self._delayed(function, shared)
+        while len(level) > 1:
+            level = [
+                merge(level[k : k + _MERGED]) for k in range(0, len(level), _MERGED)
+            ]
+        (found,) = dask.compute(*level)
+        if found is None:
+            raise ValueError("X must have rows, got none in all chunks")
+        return found
+
+    def _delayed(self, function, shared):
+        import dask
+
+        run = dask.delayed(_run, pure=False)
+        shared = [dask.delayed(value) for value in shared]  # sent once, not a block
+        return [
+            run(function, number, self.n_features, *part, *shared)
+            for number, part in enumerate(self.parts)
+        ]
+
+
+def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
+    """Blocks of X, y and weights if one of them is a Dask collection, else None.
+
+    Raises
+    ------
+    ValueError
+        If X is none but another is, or their chunks do not match.
+    """
+    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    collections = [name for name, value in given.items() if is_collection(value)]
+    if not collections:
+        return None
+    if "X" not in collections:
+        raise ValueError(
+            f"X must be a Dask collection as {collections[0]} is, got "
+            f"{type(X).__name__}"
+        )
+    names = list(X.columns) if hasattr(X, "columns") else None
+    if hasattr(X, "chunks"):
+        if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
+    else:
+        n_features, lengths = (() if names is None else (len(names),)), None
+    columns = [_delayed(X)]
+    for name in ("y", "sample_weight"):
+        columns.append(_aligned(name, given[name], lengths, len(columns[0])))
+    return DaskBlocks(list(zip(*columns, strict=True)), n_features, names)
+
+
+def is_collection(value) -> bool:
+    """Whether Dask would compute it; does not import Dask."""
+    graph = getattr(type(value), "__dask_graph__", None)
+    return graph is not None and value.__dask_graph__() is not None
+
+
+def _aligned(name, column, lengths, n_blocks):
+    """The blocks of a column, cut where the rows of X are."""
+    if column is None:
+        return [None] * n_blocks
+    known = lengths is not None and not np.isnan(lengths).any()
+    if not is_collection(column):
+        if not known:
+            raise ValueError(
+                f"{name} must be a Dask collection where the sizes of the chunks of X "
+                "are unknown, got an array; compute_chunk_sizes() finds them"
+            )
+        column = np.asarray(column)
+        if len(column) != sum(lengths):
+            raise ValueError(
+                f"{name} must have one value for each of the {sum(lengths)} rows of X, "
+                f"got {len(column)}"
+            )
+        return np.split(column, np.cumsum(lengths)[:-1])
+    if hasattr(column, "chunks") and known and not np.isnan(column.chunks[0]).any():
+        if sum(column.chunks[0]) != sum(lengths):
+            raise ValueError(
+                f"{name} must have one value for each of the {sum(lengths)} rows of X, "
+                f"got {sum(column.chunks[0])}"
+            )
+        column = column.rechunk({0: lengths})
+    blocks = _delayed(column)
+    if len(blocks) != n_blocks:
+        raise ValueError(
+            f"{name} must have as many chunks as X where their sizes are unknown, got "
+            f"{len(blocks)} and {n_blocks}; compute_chunk_sizes() finds them"
+        )
+    return blocks
+
+
+def _delayed(collection):
+    blocks = collection.to_delayed()
+    return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
+
+
+def _run(function, number, n_features, X, y, weight, *shared):
+    """One block's result; None without rows."""
+    block = as_block(number, X, y, weight, n_features=n_features)
+    return on_block(function, block, *shared) if len(block) else None
+
+
+def _merge(results):
+    found = [result for result in results if result is not None]
+    return add_all(found) if found else None
+
+
+OPENERS.append(open_collections)

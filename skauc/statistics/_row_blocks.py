@@ -1,0 +1,300 @@
+"""Rows in blocks: what is computed of each block is added up, wherever the block is.
+
+Everything that is a sum over rows (moments, gradients, counts of ranks) is written once,
+as a function of one :class:`Block`, and given to :meth:`RowBlocks.total`. On one machine
+the blocks are read one after the other; ``distributed`` registers who opens the
+collections of an engine that holds them elsewhere, so that nothing here or above knows
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._numerics import block_rows
+
+OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some of the rows.
+
+    Parameters
+    ----------
+    number : int
+        Which block, from 0.
+    X : ndarray of shape (m, P) or (m,), or CSR matrix of shape (m, P)
+        Finite or not; numbers.
+    y : ndarray of shape (m,) or None
+    weight : ndarray of shape (m,) or None
+    """
+
+    number: int
+    X: Any
+    y: np.ndarray | None
+    weight: np.ndarray | None
+
+    def __len__(self):
+        return self.X.shape[0]
+
+
+class RowBlocks:
+    """Rows that are read block by block, as often as a pass over them is needed.
+
+    For more rows than memory holds. Functions that say so take it in place of their
+    arrays; nothing larger than one block is ever held.
+
+    Parameters
+    ----------
+    blocks : iterable of tuples, or callable that returns one
+        Each ``(X, y)`` or ``(X, y, sample_weight)`` of some rows, in the order of the
+        arguments of the function that takes them. It must give the same blocks each
+        time it is read: a list, an object with ``__iter__``, or a function that
+        begins anew; not a generator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import GaussianAUCClassifier, RowBlocks
+    >>> def blocks():
+    ...     for seed in range(3):
+    ...         X = np.random.default_rng(seed).normal(size=(100, 2))
+    ...         yield X, X[:, 0] > 0
+    >>> GaussianAUCClassifier().fit(RowBlocks(blocks)).n_features_in_
+    2
+    """
+
+    def __init__(self, blocks):
+        if not callable(blocks):
+            if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
+                raise ValueError(
+                    "blocks must be an iterable of tuples (X, y), or a function that "
+                    f"returns one, got {type(blocks).__name__}"
+                )
+            if iter(blocks) is blocks:
+                raise ValueError(
+                    "blocks must be readable again, got an iterator; pass the function "
+                    "that returns it"
+                )
+        self._blocks = blocks
+
+    @classmethod
+    def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
+        """Blocks of arrays, such as memory maps: ``np.load(file, mmap_mode="r")``.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, P) or (n,)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), default=None
+        n_rows : int, default=None
+            Rows of a block; None takes blocks of about 2 MiB.
+
+        Returns
+        -------
+        RowBlocks
+        """
+        arrays = [X, y] if sample_weight is None else [X, y, sample_weight]
+        lengths = [np.shape(array)[0] for array in arrays]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"X, y and sample_weight must have one length, got {lengths}"
+            )
+        step = block_rows(int(np.prod(np.shape(X)[1:]))) if n_rows is None else n_rows
+
+        def blocks():
+            for start in range(0, lengths[0], step):
+                yield tuple(array[start : start + step] for array in arrays)
+
+        return cls(blocks)
+
+    @classmethod
+    def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
+        """Blocks of a Parquet file or directory; needs pyarrow.
+
+        Parameters
+        ----------
+        path : str or Path
+        y, sample_weight : str
+            Columns of the labels and of the weights.
+        X : list of str, or str, default=None
+            Columns of the features, or the one of a score; None takes all others.
+
+        Returns
+        -------
+        RowBlocks
+        """
+        from pyarrow import dataset
+
+        source = dataset.dataset(path, format="parquet")
+        others = [c for c in source.schema.names if c not in (y, sample_weight)]
+        features = others if X is None else X
+
+        def column(batch, name):
+            return batch.column(name).to_numpy(zero_copy_only=False)
+
+        def blocks():
+            for batch in source.to_batches():
+                if isinstance(features, str):
+                    rows = column(batch, features)
+                else:
+                    rows = np.column_stack([column(batch, name) for name in features])
+                named = [y] if sample_weight is None else [y, sample_weight]
+                yield (rows, *(column(batch, name) for name in named))
+
+        return cls(blocks)
+
+    @property
+    def feature_names(self) -> list | None:
+        """Names of the columns of X, where they have some."""
+        return None
+
+    def map(self, function, *shared) -> list:
+        """``function(block, *shared)`` of every block that has rows, in their order.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, so that it can be sent; its result should be small.
+        *shared
+            What all blocks are told.
+
+        Returns
+        -------
+        list
+
+        Raises
+        ------
+        ValueError
+            The function's own, with the number of the block; if a block holds no
+            numbers, or is as wide as no other.
+        """
+        results, P = [], None
+        for number, parts in enumerate(self._read()):
+            block = as_block(number, *parts, n_features=P)
+            P = block.X.shape[1:] if P is None else P
+            if len(block):
+                results.append(on_block(function, block, *shared))
+        return results
+
+    def total(self, function, *shared):
+        """The sum of ``function(block, *shared)`` over the blocks.
+
+        Results are numbers, arrays, :class:`Moments` or tuples of them. Only they, or
+        sums of them, leave the place where a block is.
+        """
+        results = self.map(function, *shared)
+        if not results:
+            raise ValueError("X must have rows, got none in all chunks")
+        return add_all(results)
+
+    def _read(self):
+        for number, parts in enumerate(
+            self._blocks() if callable(self._blocks) else self._blocks
+        ):
+            if not isinstance(parts, tuple) or len(parts) not in (2, 3):
+                raise ValueError(
+                    "blocks must be tuples (X, y) or (X, y, sample_weight), got "
+                    f"{type(parts).__name__} in chunk {number}"
+                )
+            yield parts
+
+
+def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
+    """The rows in blocks, if they come as a collection or as blocks; None for arrays.
+
+    Parameters
+    ----------
+    X, y, sample_weight : anything
+
+    Returns
+    -------
+    RowBlocks or None
+    """
+    if isinstance(X, RowBlocks):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and sample_weight must stand inside the blocks, got them beside"
+            )
+        return X
+    for opener in OPENERS:
+        blocks = opener(X, y, sample_weight)
+        if blocks is not None:
+            return blocks
+    return None
+
+
+def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
+    """One block of clean arrays.
+
+    Parameters
+    ----------
+    number : int
+    X, y, weight : array-like
+    n_features : tuple, default=None
+        ``X.shape[1:]`` of the other blocks, if it is known.
+
+    Raises
+    ------
+    ValueError
+        If X holds no numbers, has another width, or lengths differ; the chunk is named.
+    """
+    if sparse.issparse(X):
+        X = X.tocsr()
+    else:
+        X = np.asarray(X)
+        if X.dtype.kind == "O":
+            X = _floats(X, number)
+    if X.dtype.kind not in "biuf" or X.ndim not in (1, 2):
+        raise ValueError(
+            "X must hold real numbers in one or two dimensions, got dtype "
+            f"{X.dtype} and shape {X.shape} in chunk {number}"
+        )
+    if n_features is not None and X.shape[1:] != n_features:
+        raise ValueError(
+            f"X must have {n_features or 'no'} columns as the other chunks, got shape "
+            f"{X.shape} in chunk {number}"
+        )
+    columns = [None if c is None else np.asarray(c) for c in (y, weight)]
+    for name, column in zip(("y", "sample_weight"), columns, strict=True):
+        if column is not None and len(column) != X.shape[0]:
+            raise ValueError(
+                f"{name} must have one value for each of the {X.shape[0]} rows, got "
+                f"{len(column)} in chunk {number}"
+            )
+    return Block(number, X, *columns)
+
+
+def _floats(X, number):
+    try:
+        return X.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"X must hold real numbers, got objects in chunk {number}")
+
+
+def on_block(function, block, *shared):
+    """``function(block, *shared)``; what it raises names the chunk."""
+    try:
+        return function(block, *shared)
+    except ValueError as error:
+        raise ValueError(f"{error}, in chunk {block.number}") from None
+
+
+def add_all(results):
+    """Sum of results that are numbers, arrays, moments, or tuples of such."""
+    total = results[0]
+    for result in results[1:]:
+        total = _add(total, result)
+    return total
+
+
+def _add(a, b):
+    if isinstance(a, tuple):
+        return tuple(_add(x, y) for x, y in zip(a, b, strict=True))
+    return a + b
