@@ -1,8 +1,8 @@
 """Rows in blocks: what is computed of each block is added up, wherever the block is.
 
-Everything that is a sum over rows (moments, gradients, counts of ranks) is written once,
-as a function of one :class:`Block`, and given to :meth:`RowBlocks.total`. On one machine
-the blocks are read one after the other; ``distributed`` registers who opens the
+Everything that is a sum over rows (moments, gradients, counts of ranks) is written
+once, as a function of one :class:`Block`, and given to :meth:`RowBlocks.total`. On one
+machine the blocks are read one after the other; ``distributed`` registers who opens the
 collections of an engine that holds them elsewhere, so that nothing here or above knows
 it.
 """
@@ -61,13 +61,14 @@ class RowBlocks:
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import GaussianAUCClassifier, RowBlocks
+    >>> from skauc import RowBlocks, class_moments
     >>> def blocks():
     ...     for seed in range(3):
     ...         X = np.random.default_rng(seed).normal(size=(100, 2))
     ...         yield X, X[:, 0] > 0
-    >>> GaussianAUCClassifier().fit(RowBlocks(blocks)).n_features_in_
-    2
+    >>> neg, pos = class_moments(RowBlocks(blocks))
+    >>> neg.n + pos.n
+    300.0
     """
 
     def __init__(self, blocks):
@@ -275,7 +276,9 @@ def _floats(X, number):
     try:
         return X.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"X must hold real numbers, got objects in chunk {number}")
+        raise ValueError(
+            f"X must hold real numbers, got objects in chunk {number}"
+        ) from None
 
 
 def on_block(function, block, *shared):
