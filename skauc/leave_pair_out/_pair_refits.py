@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value
 
 
@@ -40,7 +41,10 @@ def refit_margins(X, positive, theta, loss, penalty, case_weight, weight, rows):
     c = np.tile(case_weight, (len(i), 1))
     for left_out in (i, j):
         c[pairs, left_out] *= 1 - np.minimum(1.0, 1.0 / weight[left_out])
-    theta = _newton(X, positive, np.tile(theta, (len(i), 1)), loss, penalty, c)
+    # A column in units of its curvature: beside one of ones the others may be 1e-12.
+    unit = 1 / np.sqrt(np.maximum(case_weight @ X**2 + penalty, TINY))
+    start = np.tile(theta / unit, (len(i), 1))
+    theta = unit * _newton(X * unit, positive, start, loss, penalty * unit**2, c)
     margin = np.einsum("kp,kp->k", X[i] - X[j], theta)
     return margin.reshape(len(pos), len(neg))
 

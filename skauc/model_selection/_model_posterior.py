@@ -50,11 +50,11 @@ class ModelPosterior:
         if self.projection is None:
             return AUCPosterior.point_mass_at_half()
         if not isinstance(self.prior, AdaptivePrior):
-            return replace(self.projection.auc(), warnings=self._few_rows())
+            return replace(self.projection.auc(), warnings=self._any_rows())
         rearranged = are_rearranged(self.scored, self.rows)
         if self.rows == "held-out":
             posterior = posterior_of_source(held_out(self.scored), self._n)
-            return replace(posterior, warnings=self._few_rows())
+            return replace(posterior, warnings=self._any_rows())
         posterior, reasons = self._of_training_rows(rearranged)
         for reason in reasons:
             if once:
@@ -85,7 +85,7 @@ class ModelPosterior:
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
         scored, name = self.scored, type(self.scored.model).__name__
-        reasons = list(self._few_rows())
+        reasons = list(self._any_rows())
         known = rearranged or scored.broken_by is not None  # what they are is said
         if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
@@ -161,10 +161,12 @@ class ModelPosterior:
         weight = self.scored.weight
         return float(len(self.scored.positive) if weight is None else weight.sum())
 
-    def _few_rows(self):
+    def _any_rows(self):
+        """Reasons that hold for any prior and any rows."""
         n_pos = self._n * self.scored.share_pos
-        reason = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
-        return () if reason is None else (reason,)
+        few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
+        steps = say.rounded_decisions(np.ptp(self.scored.score), self.scored.threshold)
+        return tuple(reason for reason in (few, steps) if reason is not None)
 
 
 def model_posterior(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 FEW_ROWS = 10  # in a class: its mean and variance are hardly known
+FEW_STEPS = 1000  # of rounding in the range of the scores: more ties than 1 in 1000
 
 
 def few_rows(n_neg, n_pos) -> str | None:
@@ -12,6 +15,20 @@ def few_rows(n_neg, n_pos) -> str | None:
         return None
     rows = "row" if n == 1 else "rows"
     return f"a class has only {n:g} {rows}: look at the interval, not at the number"
+
+
+def rounded_decisions(score_range, intercept) -> str | None:
+    """The intercept takes the digits of the scores from what is decided by both."""
+    if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
+        return None
+    steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
+    if steps >= FEW_STEPS:
+        return None
+    return (
+        "the intercept takes the digits of decision_function, which is left "
+        f"{steps:.2g} steps in the range of the scores, whose AUC before the intercept "
+        "this is: scale the features"
+    )
 
 
 def more_features(n_features, n) -> str | None:

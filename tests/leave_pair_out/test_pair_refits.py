@@ -163,3 +163,18 @@ def test_weight_two_is_a_row_twice(loss):
         X[twice], positive[twice], start, loss, penalty, np.ones(18), np.ones(18), rows
     )
     np.testing.assert_allclose(margin, repeated, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("unit", [1e-12, 1e9])
+def test_units_of_the_features_do_not_matter(loss, unit, rng):
+    # Beside a column of ones for the intercept; w grows as its features shrink.
+    X = np.column_stack([rng.normal(size=(30, 5)), np.ones(30)])
+    positive, ones = rng.random(30) < 0.5, np.ones(30)
+    units, penalty = np.r_[np.full(5, unit), 1.0], np.full(6, 3.0)
+    question = positive, np.zeros(6), loss
+    weights = ones, ones, np.arange(30)
+    expected = refit_margins(X, *question, penalty, *weights)
+    found = refit_margins(X * units, *question, penalty * units**2, *weights)
+    # the margin is a difference of features: it has no digits but theirs
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)

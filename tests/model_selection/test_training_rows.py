@@ -232,3 +232,18 @@ def test_diagnosis_shows_the_sentences_of_the_posterior():
     with pytest.warns(UntrustedAUCWarning, match="a class has only 4 rows|A class"):
         posterior = auc_posterior(model, X, y)
     assert set(posterior.warnings) <= set(diagnose(model, X, y).warnings)
+
+
+def test_an_intercept_that_rounds_the_decisions_is_named(rng):
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.normal(size=60) > 0
+    tiny = X * 1e-14
+    model = LinearSVC().fit(tiny, y)
+    rounding = np.finfo(float).eps * abs(model.intercept_[0])
+    steps = np.ptp(tiny @ model.coef_[0]) / rounding
+    assert len(np.unique(model.decision_function(tiny))) < 5
+    with pytest.warns(UntrustedAUCWarning, match=f"is left {steps:.2g} steps"):
+        posterior = auc_posterior(model, tiny, y, rows="training")
+    assert any("digits of decision_function" in text for text in posterior.warnings)
+    ordinary = auc_posterior(LinearSVC().fit(X, y), X, y)
+    assert ordinary.warnings == ()
