@@ -38,23 +38,11 @@ def check_positive(
         If y_true does not hold exactly two classes, or holds a label that the model
         does not know, or ``pos_label`` is not one of them.
     """
-    y = check_column(name, y_true)
+    y = check_labels(y_true, name=name)
     if len(y) == 0:
         raise ValueError(f"{name} must hold both classes, got no rows")
-    if isinstance(y[0], bytes):
-        raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
-    if is_continuous(y):
-        raise ValueError(
-            f"{name} must hold class labels, got continuous or missing values"
-        )
     if classes is None:
-        try:
-            classes = np.unique(y)
-        except TypeError:
-            raise ValueError(
-                f"{name} must hold labels of one kind without missing values, got "
-                f"{_show(y[:5])}"
-            ) from None
+        classes = distinct_labels(y, name=name)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: {name} must hold two "
@@ -75,6 +63,29 @@ def check_positive(
     if positive.all() or not positive.any():
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     return positive
+
+
+def check_labels(y_true, *, name="y_true") -> np.ndarray:
+    """Labels of classes as an array: not bytes, not continuous."""
+    y = check_column(name, y_true)
+    if len(y) and isinstance(y[0], bytes):
+        raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
+    if is_continuous(y):
+        raise ValueError(
+            f"{name} must hold class labels, got continuous or missing values"
+        )
+    return y
+
+
+def distinct_labels(y, *, name="y_true") -> np.ndarray:
+    """The different labels in order, which must be of one kind."""
+    try:
+        return np.unique(y)
+    except TypeError:
+        raise ValueError(
+            f"{name} must hold labels of one kind without missing values, got "
+            f"{_show(y[:5])}"
+        ) from None
 
 
 def check_codes(labels, classes) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from ..statistics._row_blocks import (
     on_block,
 )
 
+_LEAST_ENTRIES = 2**20  # of a range of scores: its merge takes a tenth of a second
+_SEVERAL = 32  # ranges at least where there are so many entries: work for the workers
 _MERGED = 16  # results that one task adds up: a tree of depth 2 for 256 blocks
 
 
@@ -63,10 +67,24 @@ class DaskBlocks(RowBlocks):
             raise ValueError("X must have rows, got none in all chunks")
         return found
 
-    def _delayed(self, function, shared):
+    def exchange(self, cut, merge, edges):
+        """See :meth:`RowBlocks.exchange`; one pass, each range merged by one worker."""
         import dask
 
-        run = dask.delayed(_run, pure=False)
+        merge = dask.delayed(partial(_merge_parts, merge), pure=False)
+        parts = self._delayed(cut, (edges,), _cut, nout=len(edges) - 1)
+        found = [merge(list(one)) for one in zip(*parts, strict=True)]
+        return list(dask.compute(*found))
+
+    def n_ranges(self, entries):
+        """See :meth:`RowBlocks.n_ranges`; smaller ones, for all workers to share."""
+        several = min(math.ceil(entries / _LEAST_ENTRIES), _SEVERAL)
+        return max(several, super().n_ranges(entries))
+
+    def _delayed(self, function, shared, run=None, nout=None):
+        import dask
+
+        run = dask.delayed(run or _run, pure=False, nout=nout)
         shared = [dask.delayed(value) for value in shared]  # sent once, not a block
         return [
             run(function, number, self.n_features, *part, *shared)
@@ -153,6 +171,16 @@ def _run(function, number, n_features, X, y, weight, *shared):
     """One block's result; None without rows."""
     block = as_block(number, X, y, weight, n_features=n_features)
     return on_block(function, block, *shared) if len(block) else None
+
+
+def _cut(cut, number, n_features, X, y, weight, edges):
+    """A block's parts; None for each without rows."""
+    parts = _run(cut, number, n_features, X, y, weight, edges)
+    return [None] * (len(edges) - 1) if parts is None else parts
+
+
+def _merge_parts(merge, parts):
+    return merge([part for part in parts if part is not None])
 
 
 def _merge(results):

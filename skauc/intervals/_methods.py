@@ -17,8 +17,6 @@ from .._validation import check_number, check_option
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
-from ..statistics._moments import Moments
-from ..statistics._ranks import bamber_variance
 from ._bootstrap import bootstrap_error, bootstrap_limits
 from ._confidence_limits import (
     exact_limits,
@@ -28,10 +26,6 @@ from ._confidence_limits import (
 )
 from ._cortes_mohri import cortes_mohri_interval
 from ._cortes_mohri_moments import cortes_mohri_moments
-from ._sample import placement_covariance
-
-_MOST_ROWS = 2**53  # that floats can count
-_MOST_BLOCKS = 512
 
 
 @dataclass(frozen=True)
@@ -67,23 +61,17 @@ class Own:
 
 def _moments(sample, method):
     """Moments of the scores in units of the largest of them."""
-    largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
-    if np.isinf(largest):
+    if sample.moments is None:
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    unit = largest or 1.0
-    return (
-        Moments.from_samples(sample.neg / unit, sample.weight_neg),
-        Moments.from_samples(sample.pos / unit, sample.weight_pos),
-    )
+    return sample.moments
 
 
 def _delong(sample):
-    v01, v10 = (v[None] for v in sample.placements)
-    return sample.auc, np.sqrt(placement_covariance(sample, v01, v10)[0, 0])
+    return sample.auc, np.sqrt(sample.delong_variance)
 
 
 def _bamber(sample):
-    return sample.auc, np.sqrt(bamber_variance(sample.neg, sample.pos, *sample.counts))
+    return sample.auc, np.sqrt(sample.bamber_variance)
 
 
 def _hanley_mcneil(sample):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..statistics._moments import Moments
 from ..statistics._ranks import (
+    bamber_variance,
     clustered_covariance,
     delong_covariance,
     empirical_auc,
@@ -16,11 +19,51 @@ from ..statistics._ranks import (
 from ..statistics._values import Value
 from ._roc_points import ROCPoints
 
-_MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
+MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
+
+
+class RankedSample(Value):
+    """Parent of what an estimate asks: the rows themselves, or the sums of their ranks.
+
+    Both have ``auc, sizes, fraction, cluster_pos, delong_variance, bamber_variance``
+    and ``moments``.
+    """
+
+    @property
+    def smaller(self: Any) -> float:
+        """Independent draws of the smaller class."""
+        return min(self.sizes)
+
+    @property
+    def has_variance(self: Any) -> bool:
+        """Whether clusters, or weights that count rows, say what varies."""
+        if self.cluster_pos is not None:
+            return True  # survey statistics and row counts both know what varies
+        return self.fraction is None and sum(self.sizes) <= MOST_ROWS
+
+    def check_variance(self: Any):
+        """Refuse weights for which no variance is valid."""
+        if not self.has_variance:
+            total = f"a sum of {sum(self.sizes):g}"
+            got = total if self.fraction is None else f"{self.fraction:g}"
+            raise ValueError(
+                "sample_weight must hold whole numbers (counts of rows) that add up to "
+                f"at most 2**53 for an interval without groups, got {got}"
+            )
+
+    def check_two(self: Any):
+        """Refuse a class of one row or cluster, or weights without a variance."""
+        self.check_variance()
+        if self.smaller < 2:
+            kind = "rows" if self.cluster_pos is None else "groups"
+            raise ValueError(
+                f"each class must hold at least 2 {kind} for DeLong's variance, got "
+                f"{self.smaller:g}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
-class Sample(Value):
+class Sample(RankedSample):
     """Rows of both classes: scores, weights, clusters.
 
     The scores are sorted when no weight or cluster hangs on their order.
@@ -79,24 +122,37 @@ class Sample(Value):
             return min(self.sizes)
         return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
 
-    @property
-    def has_variance(self) -> bool:
-        """Whether clusters, or weights that count rows, say what varies."""
-        if self.cluster_pos is not None or self.weight_neg is None:
-            return True  # survey statistics and row counts both know what varies
-        whole = all((weight == np.floor(weight)).all() for weight in self.counts)
-        return whole and sum(self.sizes) <= _MOST_ROWS
+    @cached_property
+    def fraction(self) -> float | None:
+        """The first weight that is no whole number."""
+        if self.weight_neg is None:
+            return None
+        weight = np.concatenate([self.weight_neg, self.weight_pos])
+        odd = weight[weight != np.floor(weight)]
+        return odd[0] if len(odd) else None
 
-    def check_variance(self):
-        """Refuse weights for which no variance is valid."""
-        if not self.has_variance:
-            weight = np.concatenate([self.weight_neg, self.weight_pos])
-            odd = weight[weight != np.floor(weight)]
-            got = f"{odd[0]:g}" if len(odd) else f"a sum of {sum(self.sizes):g}"
-            raise ValueError(
-                "sample_weight must hold whole numbers (counts of rows) that add up to "
-                f"at most 2**53 for an interval without groups, got {got}"
-            )
+    @property
+    def delong_variance(self) -> float:
+        """DeLong's, or Obuchowski's with clusters."""
+        v01, v10 = (v[None] for v in self.placements)
+        return placement_covariance(self, v01, v10)[0, 0]
+
+    @property
+    def bamber_variance(self) -> float:
+        """Bamber's unbiased variance."""
+        return bamber_variance(self.neg, self.pos, *self.counts)
+
+    @property
+    def moments(self) -> tuple[Moments, Moments] | None:
+        """Of the scores in units of the largest; None if that is infinite."""
+        largest = max(np.abs(self.neg).max(), np.abs(self.pos).max())
+        if np.isinf(largest):
+            return None
+        unit = largest or 1.0
+        return (
+            Moments.from_samples(self.neg / unit, self.weight_neg),
+            Moments.from_samples(self.pos / unit, self.weight_pos),
+        )
 
     @cached_property
     def placements(self):
@@ -135,13 +191,7 @@ def placement_covariance(sample, v01, v10):
         If the weights are no counts and there are no clusters, or a class has
         one row or cluster.
     """
-    sample.check_variance()
-    if sample.smaller < 2:
-        kind = "rows" if sample.cluster_pos is None else "groups"
-        raise ValueError(
-            f"each class must hold at least 2 {kind} for DeLong's variance, got "
-            f"{sample.smaller:g}"
-        )
+    sample.check_two()
     if sample.cluster_pos is None:
         return delong_covariance(v01, v10, sample.weight_neg, sample.weight_pos)
     covariance = clustered_covariance(

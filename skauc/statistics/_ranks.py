@@ -151,11 +151,30 @@ def bamber_variance(neg, pos, weight_neg=None, weight_pos=None) -> float:
     below = np.concatenate([[0.0], np.cumsum(weight_neg[order])])
     ties = below[np.searchsorted(neg[order], pos, side="right")]
     ties -= below[np.searchsorted(neg[order], pos, side="left")]
+    return bamber_of_sums(
+        auc,
+        np.average(ties, weights=weight_pos) / n0,
+        np.average((v01 - auc) ** 2, weights=weight_neg),
+        np.average((v10 - auc) ** 2, weights=weight_pos),
+        n0,
+        n1,
+    )
+
+
+def bamber_of_sums(auc, tied, spread01, spread10, n0, n1) -> float:
+    """:func:`bamber_variance` from means over the rows.
+
+    Parameters
+    ----------
+    auc, tied : float
+        Share of pairs in order, ties ½, and share of tied pairs.
+    spread01, spread10 : float
+        Mean squared deviations of the placements.
+    n0, n1 : float
+    """
     # E ψ²: a tie has ψ² = ¼, not ½
-    square = auc - np.average(ties, weights=weight_pos) / (4 * n0)
+    square = auc - tied / 4
     # (n₁ − 1) P_xxy = n₁ mean V₀₁² − E ψ²; written around A, where little cancels
-    spread01 = np.average((v01 - auc) ** 2, weights=weight_neg)
-    spread10 = np.average((v10 - auc) ** 2, weights=weight_pos)
     excess = n1 * spread01 + n0 * spread10 - (square - auc**2)
     return max(float(excess / ((n1 - 1) * (n0 - 1))), 0.0)
 

@@ -9,6 +9,7 @@ it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from scipy import sparse
 
 from ._numerics import block_rows
 
+RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.5 GiB
 OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
 
 
@@ -113,7 +115,7 @@ class RowBlocks:
             for start in range(0, lengths[0], step):
                 yield tuple(array[start : start + step] for array in arrays)
 
-        return cls(blocks)
+        return _NamedBlocks(blocks)
 
     @classmethod
     def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
@@ -149,7 +151,7 @@ class RowBlocks:
                 named = [y] if sample_weight is None else [y, sample_weight]
                 yield (rows, *(column(batch, name) for name in named))
 
-        return cls(blocks)
+        return _NamedBlocks(blocks)
 
     @property
     def feature_names(self) -> list | None:
@@ -195,6 +197,44 @@ class RowBlocks:
             raise ValueError("X must have rows, got none in all chunks")
         return add_all(results)
 
+    def exchange(self, cut, merge, edges) -> list:
+        """What lies between two edges, of all blocks together, for each two edges.
+
+        Parameters
+        ----------
+        cut : callable
+            ``cut(block, edges)`` returns the parts of a block from each edge to the
+            next.
+        merge : callable
+            ``merge(parts)`` of the parts of all blocks between two edges; small.
+        edges : ndarray of shape (r + 1,)
+
+        Returns
+        -------
+        list
+            r results. Here each takes a pass over the blocks, so that what lies between
+            two edges is all that is held.
+        """
+        return [
+            merge([part for (part,) in self.map(cut, edges[r : r + 2])])
+            for r in range(len(edges) - 1)
+        ]
+
+    def n_ranges(self, entries) -> int:
+        """Ranges into which :meth:`exchange` should cut so many entries."""
+        return math.ceil(entries / RANGE_ENTRIES)
+
+    def nothing_beside(self, **given):
+        """Refuse arguments that must stand inside the blocks."""
+        if any(value is not None for value in given.values()):
+            raise ValueError(
+                f"{' and '.join(given)} must stand inside the blocks, got them beside"
+            )
+
+    def labels_first(self) -> RowBlocks:
+        """These blocks for a function whose labels come before its scores."""
+        return RowBlocks(lambda: ((X, y, *w) for y, X, *w in self._read()))
+
     def _read(self):
         for number, parts in enumerate(
             self._blocks() if callable(self._blocks) else self._blocks
@@ -205,6 +245,20 @@ class RowBlocks:
                     f"{type(parts).__name__} in chunk {number}"
                 )
             yield parts
+
+
+class _NamedBlocks(RowBlocks):
+    """Blocks whose X and y were named: no function's order of arguments counts."""
+
+    def nothing_beside(self, **given):
+        """Refuse arguments that must stand inside the blocks."""
+        if any(value is not None for value in given.values()):
+            raise ValueError(
+                f"{' and '.join(given)} must stand inside the blocks, got them beside"
+            )
+
+    def labels_first(self) -> RowBlocks:
+        return self
 
 
 def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
@@ -219,10 +273,7 @@ def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
     RowBlocks or None
     """
     if isinstance(X, RowBlocks):
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "y and sample_weight must stand inside the blocks, got them beside"
-            )
+        X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
     for opener in OPENERS:
         blocks = opener(X, y, sample_weight)

@@ -1,0 +1,303 @@
+"""Ranks of scores that come in blocks: outline, ranges, sums.
+
+One pass takes the *outline* of the scores: the labels, the weights, the runs themselves
+as long as they are few, and some quantiles of each block. The quantiles give edges
+between which about equally many runs lie; each range of scores is merged on its own,
+and its sums (:class:`RankSums`) add up in order. Nothing is approximate: the edges only
+say which scores are merged together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from .._validation import (
+    check_labels,
+    check_non_negative,
+    check_positive,
+    check_score,
+    check_weight,
+    distinct_labels,
+)
+from ..statistics._rank_sums import RankSums, Runs
+from ..statistics._row_blocks import RowBlocks, add_all, row_blocks
+from ._sample import MOST_ROWS
+
+_FEW = 4096  # runs of a label that are simply sent: 64 KiB, no second pass
+_ROUNDING = 1e-9  # far above that of sums of weights, below one row in 10⁹
+_QUANTILES = 1024  # of one block or of several: a range is right to one in a thousand
+
+
+def score_blocks(y_true, y_score, sample_weight, groups=None):
+    """The rows in blocks if they come so, else None."""
+    if isinstance(y_true, RowBlocks):
+        y_true.nothing_beside(y_score=y_score, sample_weight=sample_weight)
+        blocks = y_true.labels_first()
+    else:
+        blocks = row_blocks(y_score, y_true, sample_weight)
+    if blocks is not None and groups is not None:
+        raise ValueError(
+            "groups must be None for collections and blocks, got some; pass arrays"
+        )
+    return blocks
+
+
+@dataclass(frozen=True, eq=False)
+class LabelOutline:
+    """The rows of one label.
+
+    Parameters
+    ----------
+    chunk : int
+        The first block that has it.
+    n : int or float
+        Rows, or the sum of their weights.
+    runs : Runs or None
+        With one count; None if there are more than a few.
+    """
+
+    chunk: int
+    n: float
+    runs: Runs | None
+
+    def __add__(self, other):
+        runs = None
+        if self.runs is not None and other.runs is not None:
+            runs = _if_few(Runs.merged([self.runs, other.runs]))
+        return LabelOutline(min(self.chunk, other.chunk), self.n + other.n, runs)
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """What must be known of all scores before they are ranked; outlines add up.
+
+    Parameters
+    ----------
+    labels : dict
+        A :class:`LabelOutline` for each label, two at most.
+    heaviest : float or None
+        The largest weight; None without weights.
+    fraction : float or None
+        A weight that is no whole number.
+    largest : float
+        Size of the largest score.
+    quantile : ndarray of shape (m,)
+        Scores of which each stands for as many runs of the blocks:
+    entries : ndarray of shape (m,)
+    """
+
+    labels: dict
+    heaviest: float | None
+    fraction: float | None
+    largest: float
+    quantile: np.ndarray
+    entries: np.ndarray
+
+    @classmethod
+    def of_block(cls, block) -> Outline:
+        score, y, weight = _rows(block)
+        largest = np.abs(score).max(initial=0)
+        labels, every = {}, []
+        for label in distinct_labels(y):
+            mine = y == label
+            count = np.ones(mine.sum(), int) if weight is None else weight[mine]
+            kept = count > 0
+            runs = Runs.of(score[mine][kept], count[kept][:, None])
+            every.append(runs.value)
+            labels[label.item() if isinstance(label, np.generic) else label] = (
+                LabelOutline(block.number, count.sum().item(), _if_few(runs))
+            )
+        _check_two(labels)
+        value = np.concatenate(every)
+        heaviest = fraction = None
+        if weight is not None:
+            odd = weight[weight != np.floor(weight)]
+            heaviest, fraction = weight.max(), (odd[0] if len(odd) else None)
+        quantiles = _thinned(value, np.ones(len(value)))
+        return cls(labels, heaviest, fraction, largest, *quantiles)
+
+    def __add__(self, other: Outline) -> Outline:
+        labels = self.labels | other.labels
+        for label in self.labels.keys() & other.labels.keys():
+            labels[label] = self.labels[label] + other.labels[label]
+        _check_two(labels)
+        odd = self.fraction if self.fraction is not None else other.fraction
+        heaviest = self.heaviest
+        if heaviest is not None and other.heaviest is not None:
+            heaviest = max(heaviest, other.heaviest)
+        quantile = np.concatenate([self.quantile, other.quantile])
+        entries = np.concatenate([self.entries, other.entries])
+        return Outline(
+            labels,
+            heaviest,
+            odd,
+            max(self.largest, other.largest),
+            *_thinned(quantile, entries),
+        )
+
+    def edges(self, n_ranges) -> np.ndarray:
+        """Scores between which about equally many runs lie, from −inf to inf."""
+        wanted = np.arange(1, n_ranges) / n_ranges * self.entries.sum()
+        at = np.searchsorted(np.cumsum(self.entries), wanted)
+        inner = np.unique(self.quantile[at])
+        return np.r_[-np.inf, inner[np.isfinite(inner)], np.inf]
+
+
+def _rows(block):
+    """Scores, labels and weights of a block, checked."""
+    y = check_labels(block.y)
+    score = check_score(block.X, len(y), allow_infinite=True)
+    weight = block.weight
+    return score, y, None if weight is None else check_non_negative(weight, len(y))
+
+
+def _if_few(runs):
+    return runs if len(runs) <= _FEW else None
+
+
+def _check_two(labels):
+    if len(labels) > 2:
+        *known, odd = sorted(labels, key=lambda label: labels[label].chunk)
+        raise ValueError(
+            "Only binary classification is supported: y_true must hold two classes, "
+            f"got {odd!r} beside {known[0]!r} and {known[1]!r} in chunk "
+            f"{labels[odd].chunk}"
+        )
+
+
+def _thinned(value, entries):
+    """At most so many of the values, at equal shares of the entries."""
+    order = np.argsort(value)
+    value, entries = value[order], entries[order]
+    if len(value) <= _QUANTILES:
+        return value, entries
+    total = np.cumsum(entries)
+    at = np.searchsorted(total, (np.arange(_QUANTILES) + 0.5) / _QUANTILES * total[-1])
+    return value[at], np.full(_QUANTILES, total[-1] / _QUANTILES)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What labels and weights mean: counts of two classes.
+
+    Parameters
+    ----------
+    neg, pos : label
+    n_neg, n_pos : int or float
+        Rows, or sums of weights.
+    fraction : float or None
+        A weight that is no whole number.
+    shift : int or None
+        Power of two that brings the largest weight near 1, where weights are ratios;
+        None where they count rows.
+    """
+
+    neg: object
+    pos: object
+    n_neg: float
+    n_pos: float
+    fraction: float | None
+    shift: int | None
+
+    @classmethod
+    def of(cls, outline, pos_label) -> Classes:
+        """Check what only all blocks together can break."""
+        labels = sorted(outline.labels, key=lambda one: outline.labels[one].chunk)
+        kinds = np.empty(len(labels), dtype=object)
+        kinds[:] = labels
+        try:
+            labels = distinct_labels(kinds).tolist()
+            positive = check_positive(np.array(labels), pos_label=pos_label)
+        except ValueError as error:
+            last = outline.labels[labels[-1]].chunk
+            where = "all chunks" if len(labels) < 2 else f"chunk {last}"
+            raise ValueError(f"{error}, in {where}") from None
+        neg, pos = (
+            labels[int(np.flatnonzero(mask)[0])] for mask in (~positive, positive)
+        )
+        n_neg, n_pos = outline.labels[neg].n, outline.labels[pos].n
+        shift = None
+        if outline.heaviest is not None:
+            check_weight(np.array([n_neg, n_pos]), np.array([False, True]))
+            if outline.fraction is not None or n_neg + n_pos > MOST_ROWS:
+                shift = -int(np.frexp(outline.heaviest)[1])
+        return cls(neg, pos, n_neg, n_pos, outline.fraction, shift)
+
+    def scaled(self, weight):
+        """Weights as whole numbers, or near 1."""
+        if self.shift is None:
+            return np.asarray(weight).astype(np.int64)
+        return np.ldexp(weight, self.shift)
+
+    def cut(self, block, edges) -> list[Runs]:
+        """Runs of a block from each edge to below the next."""
+        score, y, weight = _rows(block)
+        low, high = edges[0], edges[-1]
+        kept = np.ones(len(y), bool) if weight is None else weight > 0
+        if low > -np.inf:
+            kept &= score >= low
+        if high < np.inf:
+            kept &= score < high
+        positive = (y == self.pos)[kept]
+        count = np.stack([~positive, positive], axis=1).view(np.uint8)
+        if weight is not None:
+            count = count * self.scaled(weight[kept])[:, None]
+        return [part.packed() for part in Runs.of(score[kept], count).cut(edges)]
+
+    def few(self, outline) -> Runs | None:
+        """The runs of both, if the outline has them."""
+        neg, pos = (outline.labels[one].runs for one in (self.neg, self.pos))
+        if neg is None or pos is None:
+            return None
+        neg, pos = (Runs(c.value, self.scaled(c.count)) for c in (neg, pos))
+        none = np.zeros_like(neg.count), np.zeros_like(pos.count)
+        return Runs.merged(
+            [
+                Runs(neg.value, np.hstack([neg.count, none[0]])),
+                Runs(pos.value, np.hstack([none[1], pos.count])),
+            ]
+        )
+
+
+def rank_sums(blocks, pos_label=None) -> tuple[RankSums, Classes]:
+    """What the ranks of all scores add up to, of weights as the classes scale them.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        Of scores, labels and weights.
+    pos_label : label, default=None
+
+    Returns
+    -------
+    sums : RankSums
+    classes : Classes
+    """
+    outline = blocks.total(Outline.of_block)
+    classes = Classes.of(outline, pos_label)
+    unit = outline.largest or 1.0
+    runs = classes.few(outline)
+    if runs is not None:
+        return RankSums.of(runs, unit), classes
+    edges = outline.edges(blocks.n_ranges(outline.entries.sum()))
+    sums = add_all(blocks.exchange(classes.cut, partial(_merged, unit), edges))
+    _check_same_rows(sums, classes)
+    return sums, classes
+
+
+def _merged(unit, parts):
+    return RankSums.of(Runs.merged(parts), unit)
+
+
+def _check_same_rows(sums, classes):
+    scale = 1.0 if classes.shift is None else 2.0**-classes.shift
+    got = [sums.n_neg * scale, sums.n_pos * scale]
+    if not np.allclose(got, [classes.n_neg, classes.n_pos], rtol=_ROUNDING, atol=0):
+        raise ValueError(
+            "blocks must hold the same rows each time they are read, got "
+            f"{classes.n_neg:g} and {classes.n_pos:g} of the classes, then "
+            f"{got[0]:g} and {got[1]:g}"
+        )
