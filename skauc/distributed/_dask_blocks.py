@@ -56,13 +56,7 @@ class DaskBlocks(RowBlocks):
         """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
         import dask
 
-        merge = dask.delayed(_merge, pure=False)
-        level = self._delayed(function, shared)
-        while len(level) > 1:
-            level = [
-                merge(level[k : k + _MERGED]) for k in range(0, len(level), _MERGED)
-            ]
-        (found,) = dask.compute(*level)
+        (found,) = dask.compute(_tree(self._delayed(function, shared)))
         if found is None:
             raise ValueError("X must have rows, got none in all chunks")
         return found
@@ -75,6 +69,31 @@ class DaskBlocks(RowBlocks):
         parts = self._delayed(cut, (edges,), _cut, nout=len(edges) - 1)
         found = [merge(list(one)) for one in zip(*parts, strict=True)]
         return list(dask.compute(*found))
+
+    def look_up(self, cuts, answer, finish, edges):
+        """See :meth:`RowBlocks.look_up`; answers go from worker to worker."""
+        import dask
+
+        nout = 1 + len(self.parts)
+        answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
+        run = dask.delayed(_run, pure=False)
+        columns = []
+        for cut, at in zip(cuts, edges, strict=True):
+            parts = self._delayed(cut, (at,), _cut, nout=len(at) - 1)
+            columns.append([list(answer(list(r))) for r in zip(*parts, strict=True)])
+        summaries = dask.delayed([[r[0] for r in column] for column in columns])
+        found = [
+            run(
+                finish,
+                number,
+                self.n_features,
+                *part,
+                summaries,
+                [[r[1 + number] for r in column] for column in columns],
+            )
+            for number, part in enumerate(self.parts)
+        ]
+        return dask.compute(summaries, _tree(found))
 
     def n_ranges(self, entries):
         """See :meth:`RowBlocks.n_ranges`; smaller ones, for all workers to share."""
@@ -100,6 +119,8 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
     ValueError
         If X is none but another is, or their chunks do not match.
     """
+    if isinstance(X, tuple):
+        return _side_by_side(X, y, sample_weight)
     given = {"X": X, "y": y, "sample_weight": sample_weight}
     collections = [name for name, value in given.items() if is_collection(value)]
     if not collections:
@@ -120,6 +141,21 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
     for name in ("y", "sample_weight"):
         columns.append(_aligned(name, given[name], lengths, len(columns[0])))
     return DaskBlocks(list(zip(*columns, strict=True)), n_features, names)
+
+
+def _side_by_side(columns, y, sample_weight):
+    """Blocks of several one-dimensional collections, whose rows are the same."""
+    import dask
+
+    if not any(map(is_collection, columns)):
+        return open_collections(np.empty(0), y, sample_weight)
+    blocks = open_collections(columns[0], y, sample_weight)
+    lengths = columns[0].chunks[0] if hasattr(columns[0], "chunks") else None
+    first, *others = zip(*blocks.parts, strict=True)
+    stack = dask.delayed(np.column_stack, pure=False)
+    further = [_aligned("X", c, lengths, len(first)) for c in columns[1:]]
+    X = [stack(list(parts)) for parts in zip(first, *further, strict=True)]
+    return DaskBlocks(list(zip(X, *others, strict=True)), (len(columns),))
 
 
 def is_collection(value) -> bool:
@@ -181,6 +217,28 @@ def _cut(cut, number, n_features, X, y, weight, edges):
 
 def _merge_parts(merge, parts):
     return merge([part for part in parts if part is not None])
+
+
+def _answers(answer, parts):
+    """A summary, then an answer for each block; None for those without rows."""
+    there = [number for number, part in enumerate(parts) if part is not None]
+    summary, found = answer([parts[number] for number in there])
+    answers = [None] * len(parts)
+    for number, one in zip(there, found, strict=True):
+        answers[number] = one
+    return [summary, *answers]
+
+
+def _tree(results):
+    """One delayed sum of delayed results."""
+    import dask
+
+    merge = dask.delayed(_merge, pure=False)
+    while len(results) > 1:
+        results = [
+            merge(results[k : k + _MERGED]) for k in range(0, len(results), _MERGED)
+        ]
+    return results[0]
 
 
 def _merge(results):

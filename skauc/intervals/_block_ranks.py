@@ -32,7 +32,7 @@ _QUANTILES = 1024  # of one block or of several: a range is right to one in a th
 
 
 def score_blocks(y_true, y_score, sample_weight, groups=None):
-    """The rows in blocks if they come so, else None."""
+    """The rows in blocks if they come so, else None; y_score may be several."""
     if isinstance(y_true, RowBlocks):
         y_true.nothing_beside(y_score=y_score, sample_weight=sample_weight)
         blocks = y_true.labels_first()
@@ -97,25 +97,24 @@ class Outline:
     entries: np.ndarray
 
     @classmethod
-    def of_block(cls, block) -> Outline:
-        score, y, weight = _rows(block)
-        largest = np.abs(score).max(initial=0)
-        labels, every = {}, []
-        for label in distinct_labels(y):
-            mine = y == label
+    def of_block(cls, block, name="y_score") -> Outline:
+        """Outline of one block; ``name`` is what to call its scores."""
+        score, y, weight = checked_rows(block, name)
+        labels, values = {}, []
+        for label in _at_most_two(distinct_labels(y).tolist()):
+            mine = y == label if weight is None else (y == label) & (weight > 0)
             count = np.ones(mine.sum(), int) if weight is None else weight[mine]
-            kept = count > 0
-            runs = Runs.of(score[mine][kept], count[kept][:, None])
-            every.append(runs.value)
-            labels[label.item() if isinstance(label, np.generic) else label] = (
-                LabelOutline(block.number, count.sum().item(), _if_few(runs))
-            )
-        _check_two(labels)
-        value = np.concatenate(every)
+            runs = Runs.of(score[mine], count[:, None])
+            with np.errstate(over="ignore"):  # said of all blocks together
+                total = count.sum().item()
+            labels[label] = LabelOutline(block.number, total, _if_few(runs))
+            values.append(runs.value)
+        value = np.concatenate(values)
         heaviest = fraction = None
         if weight is not None:
             odd = weight[weight != np.floor(weight)]
             heaviest, fraction = weight.max(), (odd[0] if len(odd) else None)
+        largest = np.abs(value).max(initial=0.0)
         quantiles = _thinned(value, np.ones(len(value)))
         return cls(labels, heaviest, fraction, largest, *quantiles)
 
@@ -123,7 +122,9 @@ class Outline:
         labels = self.labels | other.labels
         for label in self.labels.keys() & other.labels.keys():
             labels[label] = self.labels[label] + other.labels[label]
-        _check_two(labels)
+        if len(labels) > 2:
+            in_order = sorted(labels, key=lambda label: labels[label].chunk)
+            _at_most_two(in_order, f", in chunk {labels[in_order[2]].chunk}")
         odd = self.fraction if self.fraction is not None else other.fraction
         heaviest = self.heaviest
         if heaviest is not None and other.heaviest is not None:
@@ -146,10 +147,10 @@ class Outline:
         return np.r_[-np.inf, inner[np.isfinite(inner)], np.inf]
 
 
-def _rows(block):
-    """Scores, labels and weights of a block, checked."""
+def checked_rows(block, name="y_score"):
+    """Scores, labels and weights of a block."""
     y = check_labels(block.y)
-    score = check_score(block.X, len(y), allow_infinite=True)
+    score = check_score(block.X, len(y), name=name, allow_infinite=True)
     weight = block.weight
     return score, y, None if weight is None else check_non_negative(weight, len(y))
 
@@ -158,14 +159,13 @@ def _if_few(runs):
     return runs if len(runs) <= _FEW else None
 
 
-def _check_two(labels):
+def _at_most_two(labels, where=""):
     if len(labels) > 2:
-        *known, odd = sorted(labels, key=lambda label: labels[label].chunk)
         raise ValueError(
             "Only binary classification is supported: y_true must hold two classes, "
-            f"got {odd!r} beside {known[0]!r} and {known[1]!r} in chunk "
-            f"{labels[odd].chunk}"
+            f"got {', '.join(map(repr, labels[:5]))}{where}"
         )
+    return labels
 
 
 def _thinned(value, entries):
@@ -210,11 +210,10 @@ class Classes:
         kinds[:] = labels
         try:
             labels = distinct_labels(kinds).tolist()
-            positive = check_positive(np.array(labels), pos_label=pos_label)
         except ValueError as error:
             last = outline.labels[labels[-1]].chunk
-            where = "all chunks" if len(labels) < 2 else f"chunk {last}"
-            raise ValueError(f"{error}, in {where}") from None
+            raise ValueError(f"{error}, in chunk {last}") from None
+        positive = check_positive(np.array(labels), pos_label=pos_label)
         neg, pos = (
             labels[int(np.flatnonzero(mask)[0])] for mask in (~positive, positive)
         )
@@ -232,20 +231,27 @@ class Classes:
             return np.asarray(weight).astype(np.int64)
         return np.ldexp(weight, self.shift)
 
+    def rows(self, block):
+        """Scores, which are positive, and weights of the rows that count."""
+        score, y, weight = checked_rows(block)
+        positive = y == self.pos
+        if weight is None:
+            return score, positive, None
+        kept = weight > 0
+        return score[kept], positive[kept], self.scaled(weight[kept])
+
     def cut(self, block, edges) -> list[Runs]:
         """Runs of a block from each edge to below the next."""
-        score, y, weight = _rows(block)
+        score, positive, weight = self.rows(block)
         low, high = edges[0], edges[-1]
-        kept = np.ones(len(y), bool) if weight is None else weight > 0
-        if low > -np.inf:
-            kept &= score >= low
-        if high < np.inf:
-            kept &= score < high
-        positive = (y == self.pos)[kept]
+        if low > -np.inf or high < np.inf:
+            inside = (score >= low) & ((score < high) | np.isinf(high))
+            score, positive = score[inside], positive[inside]
+            weight = None if weight is None else weight[inside]
         count = np.stack([~positive, positive], axis=1).view(np.uint8)
         if weight is not None:
-            count = count * self.scaled(weight[kept])[:, None]
-        return [part.packed() for part in Runs.of(score[kept], count).cut(edges)]
+            count = count * weight[:, None]
+        return [part.packed() for part in Runs.of(score, count).cut(edges)]
 
     def few(self, outline) -> Runs | None:
         """The runs of both, if the outline has them."""
@@ -262,7 +268,7 @@ class Classes:
         )
 
 
-def rank_sums(blocks, pos_label=None) -> tuple[RankSums, Classes]:
+def rank_sums(blocks, pos_label=None, name="y_score") -> tuple[RankSums, Classes]:
     """What the ranks of all scores add up to, of weights as the classes scale them.
 
     Parameters
@@ -270,13 +276,15 @@ def rank_sums(blocks, pos_label=None) -> tuple[RankSums, Classes]:
     blocks : RowBlocks
         Of scores, labels and weights.
     pos_label : label, default=None
+    name : str, default="y_score"
+        What to call the scores in an error.
 
     Returns
     -------
     sums : RankSums
     classes : Classes
     """
-    outline = blocks.total(Outline.of_block)
+    outline = blocks.total(Outline.of_block, name)
     classes = Classes.of(outline, pos_label)
     unit = outline.largest or 1.0
     runs = classes.few(outline)
@@ -284,7 +292,7 @@ def rank_sums(blocks, pos_label=None) -> tuple[RankSums, Classes]:
         return RankSums.of(runs, unit), classes
     edges = outline.edges(blocks.n_ranges(outline.entries.sum()))
     sums = add_all(blocks.exchange(classes.cut, partial(_merged, unit), edges))
-    _check_same_rows(sums, classes)
+    check_same_rows(sums, classes)
     return sums, classes
 
 
@@ -292,9 +300,8 @@ def _merged(unit, parts):
     return RankSums.of(Runs.merged(parts), unit)
 
 
-def _check_same_rows(sums, classes):
-    scale = 1.0 if classes.shift is None else 2.0**-classes.shift
-    got = [sums.n_neg * scale, sums.n_pos * scale]
+def check_same_rows(sums, classes):
+    got = np.ldexp([sums.n_neg, sums.n_pos], -(classes.shift or 0))
     if not np.allclose(got, [classes.n_neg, classes.n_pos], rtol=_ROUNDING, atol=0):
         raise ValueError(
             "blocks must hold the same rows each time they are read, got "

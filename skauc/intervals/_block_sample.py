@@ -34,9 +34,13 @@ class BlockSample(RankedSample):
     weight_neg = weight_pos = cluster_neg = cluster_pos = None
 
     @classmethod
-    def from_blocks(cls, blocks, pos_label=None) -> BlockSample:
-        """Rank the scores of all blocks."""
-        sums, classes = rank_sums(blocks, pos_label)
+    def from_blocks(cls, blocks, pos_label=None, name="y_score") -> BlockSample:
+        """Rank the scores of all blocks; ``name`` is what to call them."""
+        return cls.from_sums(*rank_sums(blocks, pos_label, name))
+
+    @classmethod
+    def from_sums(cls, sums, classes) -> BlockSample:
+        """The sums of all rows of two classes."""
         return cls(sums, (classes.n_neg, classes.n_pos), classes.fraction)
 
     @property

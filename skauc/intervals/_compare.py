@@ -8,34 +8,26 @@ scores have a variance of exactly 0 and not of a few roundings.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
-from .._validation import (
-    check_groups,
-    check_number,
-    check_option,
-    check_positive,
-    check_score,
-    check_weight,
-)
+from .._validation import check_number, check_option
+from ..statistics._row_blocks import RowBlocks
+from ._block_ranks import score_blocks
+from ._block_scores import BlockScores
+from ._compared_scores import ROUNDING, RowScores, compare_all
 from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
-from ._contrast import chi_square
 from ._draws import generator
-from ._partial_auc import PartOfSample, Region
-from ._resampled_tests import bootstrap_draws, permutation_pvalue
-from ._sample import Sample, placement_covariance
+from ._partial_auc import Region
+from ._resampled_tests import permutation_pvalue
 
-# A variance below it is 0: the square of the rounding of a difference of two means
-_ROUNDING = (64 * np.finfo(float).eps) ** 2
 METHODS = ("delong", "welch", "permutation", "bootstrap")
 
 
 def compare_auc(
     y_true,
-    score_a,
+    score_a=None,
     score_b=None,
     *more_scores,
     y_true_b=None,
@@ -149,23 +141,15 @@ def compare_auc(
     (0.16, 0.248)
     """
     check_option("alternative", alternative, ALTERNATIVES)
-    _check_question(score_b, more_scores, y_true_b, constant, margin, alternative)
+    scores, scores_b = _of_rows(y_true, (score_a, score_b, *more_scores), y_true_b)
+    n = len(scores) + len(scores_b)
+    _check_question(n, y_true_b, constant, margin, alternative)
     region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
-    paired = constant is None and y_true_b is None
-    _check_method(method, paired and not more_scores, y_true_b, margin, region)
+    _check_method(method, len(scores) == 2 and not scores_b, y_true_b, margin, region)
     resamples = _Resamples.of(method, n_resamples, random_state)
-    a = _Scores.from_rows(
-        y_true,
-        [score_a]
-        if y_true_b is not None or score_b is None
-        else [score_a, score_b, *more_scores],
-        sample_weight,
-        groups,
-        pos_label,
-        region,
-        resamples,
-    )
-    if more_scores:
+    options = pos_label, region, resamples
+    a = _scores(y_true, scores, sample_weight, groups, *options)
+    if n > 2:
         return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
     df = np.inf
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
@@ -183,13 +167,11 @@ def compare_auc(
             raise ValueError(
                 "sample_weight and groups must be None with y_true_b, got some"
             )
-        b = _Scores.from_rows(
-            y_true_b, [score_b], None, None, pos_label, region, resamples, name="_b"
-        )
+        b = _scores(y_true_b, scores_b, None, None, *options, name="_b")
         auc_b, variances = float(b.auc[0]), (a.variance([1.0]), b.variance([1.0]))
         variance = sum(variances)
         largest = (1 / a.smaller + 1 / b.smaller) / 4
-        if method == "welch" and variance > _ROUNDING:
+        if method == "welch" and variance > ROUNDING:
             df = welch_df(variances, (a.n_rows, b.n_rows))
     else:
         result = a.compare(0, 1, null, alternative)
@@ -199,7 +181,7 @@ def compare_auc(
             a.samples[0], a.samples[1], alternative, resamples.number, resamples.rng
         )
         return replace(result, permutation_pvalue=pvalue)
-    error = float(np.sqrt(variance if variance > _ROUNDING else largest))
+    error = float(np.sqrt(variance if variance > ROUNDING else largest))
     return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative, df)
 
 
@@ -229,153 +211,58 @@ class _Resamples:
         return cls(method, int(number), generator(random_state))
 
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
-    """k scores of the same rows: their AUCs, or areas that are ``width`` at most.
-
-    No difference varies more than ``1/smaller``: the rows of the smaller class, or for
-    areas the trials of the part (section 7) over ``width²``.
-    """
-
-    samples: list[Sample]
-    auc: np.ndarray
-    v01: np.ndarray
-    v10: np.ndarray
-    width: float
-    smaller: float
-    draws: np.ndarray | None = None
-
-    @classmethod
-    def from_rows(
-        cls,
-        y_true,
-        scores,
-        sample_weight,
-        groups,
-        pos_label,
-        region,
-        resamples,
-        name="",
-    ):
-        positive = check_positive(y_true, pos_label=pos_label, name=f"y_true{name}")
-        n = len(positive)
-        weight = check_weight(sample_weight, positive)
-        cluster = check_groups(groups, n)
-        names = [f"score{name or '_a'}", "score_b"]
-        names += [f"more_scores[{i}]" for i in range(len(scores) - 2)]
-        samples = []
-        for score, label in zip(scores, names, strict=False):
-            score = check_score(score, n, name=label, allow_infinite=True)
-            samples.append(
-                Sample.from_rows(score, positive, weight, cluster, keep_order=True)
-            )
-        if region is None:
-            auc, parts = [sample.auc for sample in samples], samples
-            width, smaller = 1.0, samples[0].smaller
-        else:
-            parts = [PartOfSample(sample, region) for sample in samples]
-            auc, width = [part.area for part in parts], region.width
-            smaller = parts[0].trials / width**2
-        v01, v10 = (
-            np.stack(v) for v in zip(*(part.placements for part in parts), strict=True)
-        )
-        draws = None
-        if resamples.method == "bootstrap":
-            placement_covariance(samples[0], v01, v10)  # refuses what has no variance
-            draws = bootstrap_draws(samples, resamples.number, resamples.rng)
-        return cls(samples, np.array(auc), v01, v10, width, smaller, draws)
-
-    @property
-    def n_rows(self):
-        return sum(self.samples[0].sizes)
-
-    def covariance(self):
-        if self.draws is not None:
-            return np.cov(self.draws, rowvar=False)
-        return placement_covariance(self.samples[0], self.v01, self.v10)
-
-    def variance(self, contrast):
-        """Variance of the contrast of the AUCs, from its placements or draws."""
-        if self.draws is not None:
-            return float((self.draws @ np.atleast_1d(contrast)).var(ddof=1))
-        rows = (np.atleast_1d(contrast) @ v for v in (self.v01, self.v10))
-        return float(
-            placement_covariance(self.samples[0], *(r[None] for r in rows))[0, 0]
-        )
-
-    def compare(self, i, j, null=0.0, alternative="two-sided"):
-        contrast = np.zeros(len(self.samples))
-        contrast[i], contrast[j] = 1, -1
-        a, b = (np.r_[s.neg, s.pos] for s in (self.samples[i], self.samples[j]))
-        error = paired_error(
-            self.variance(contrast), lambda: same_ranking(a, b), self.smaller
-        )
-        auc = self.auc
-        return AUCComparison(float(auc[i]), float(auc[j]), error, null, alternative)
+def _of_rows(y_true, scores, y_true_b):
+    """Scores of the rows of y_true and of y_true_b; None for each within blocks."""
+    score_a, score_b, *more = scores
+    further = () if score_b is None else (score_b, *more)
+    if isinstance(y_true, RowBlocks):
+        beside = {} if y_true_b is not None else {"score_b": score_b}
+        y_true.nothing_beside(score_a=score_a, **beside)
+        own = (None,) * y_true.labels_first().n_columns()
+    else:
+        own = (score_a,)
+    if y_true_b is None:
+        return own + further, ()
+    if isinstance(y_true_b, RowBlocks):
+        y_true_b.nothing_beside(score_b=score_b)
+        return own, (None,) * y_true_b.labels_first().n_columns()
+    return own, further
 
 
-def same_ranking(a, b) -> bool:
-    """Whether two scores order their rows alike, ties included."""
-    a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
-    return bool((a == b).all())
-
-
-def paired_error(variance, same, smaller) -> float:
-    """Standard error of a difference of two AUCs of the same rows.
-
-    Parameters
-    ----------
-    variance : float
-        Estimate from the rows; 0 says nothing unless the rankings are the same.
-    same : callable
-        Whether they are, asked only then.
-    smaller : int
-        Rows of the smaller class.
-    """
-    if variance <= _ROUNDING:
-        variance = 0.0 if same() else 1 / smaller
-    return float(np.sqrt(variance))
-
-
-def compare_all(auc, covariance, smaller, compare) -> AUCComparisons:
-    """Overall test of k AUCs under their covariance, and all pairs.
-
-    Parameters
-    ----------
-    auc : ndarray of shape (k,)
-    covariance : ndarray of shape (k, k)
-    smaller : int
-        Rows of the smaller class.
-    compare : callable
-        ``compare(i, j)`` is the comparison of a pair.
-    """
-    L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
-    statistic, df = chi_square(L, auc, covariance, smaller)
-    return AUCComparisons(
-        auc=auc,
-        covariance=covariance,
-        statistic=statistic,
-        df=df,
-        pairs=tuple(compare(i, j) for i, j in combinations(range(len(auc)), 2)),
-        n_smallest=float(smaller),
+def _scores(
+    y_true, scores, sample_weight, groups, pos_label, region, resamples, name=""
+):
+    """:class:`ComparedScores` of rows, or of their blocks."""
+    within = len(scores) == 1 or isinstance(y_true, RowBlocks)
+    blocks = score_blocks(
+        y_true, scores[0] if within else scores, sample_weight, groups
     )
+    if blocks is None:
+        rows = y_true, scores, sample_weight, groups
+        return RowScores.from_rows(*rows, pos_label, region, resamples, name=name)
+    if region is not None or resamples.method not in ("delong", "welch"):
+        raise ValueError(
+            "fpr and tpr must be None and method 'delong' or 'welch' for collections "
+            f"and blocks, got {resamples.method!r} or a range; pass arrays"
+        )
+    return BlockScores.from_blocks(blocks, len(scores), pos_label, name)
 
 
-def _check_question(score_b, more_scores, y_true_b, constant, margin, alternative):
-    if (score_b is None) == (constant is None):
+def _check_question(n, y_true_b, constant, margin, alternative):
+    if (n < 2) == (constant is None):
         got = "none of them" if constant is None else "both"
         raise ValueError(f"compare_auc needs score_b or constant, got {got}")
     if constant is not None:
         check_number("constant", constant, "lie in [0, 1]", lambda c: 0 <= c <= 1)
-    if y_true_b is not None and (score_b is None or more_scores):
-        got = "no score_b" if score_b is None else f"{len(more_scores)} further"
+    if y_true_b is not None and n != 2:
+        got = "no score_b" if n < 2 else f"{n - 2} further"
         raise ValueError(f"y_true_b must come with score_b and no further, got {got}")
     check_number("margin", margin, "lie in [0, 1)", lambda value: 0 <= value < 1)
     if margin and alternative == "two-sided":
         raise ValueError(
             "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
         )
-    if more_scores and (margin or alternative != "two-sided"):
+    if n > 2 and (margin or alternative != "two-sided"):
         raise ValueError(
             "alternative must be 'two-sided' for more than two scores, got "
             f"{alternative!r}"

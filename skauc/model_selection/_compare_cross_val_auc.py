@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
 from .._validation import check_number, check_option, check_positive, short
-from ..intervals._compare import compare_all, paired_error, same_ranking
+from ..intervals._compared_scores import compare_all, paired_error, same_ranking
 from ..intervals._comparison import AUCComparison
 from ..intervals._confidence_limits import ALTERNATIVES
 from ..intervals._cross_val_comparison import (

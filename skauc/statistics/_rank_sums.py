@@ -83,13 +83,9 @@ class Runs:
 
     def packed(self) -> Runs:
         """The same in the smallest types that hold it, to travel: 6 to 10 bytes."""
-        value, count = self.value, self.count
-        single = value.astype(np.float32)
-        if (single == value).all():
-            value = single
-        if count.dtype.kind != "f":
-            count = count.astype(np.min_scalar_type(count.max(initial=0)))
-        return Runs(value, count)
+        single = self.value.astype(np.float32)
+        lossless = (single == self.value).all()
+        return Runs(single if lossless else self.value, packed(self.count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +176,13 @@ class RankSums(Value):
             self.scatter01 / self.n_neg / (2 * self.n_pos) ** 2,
             self.scatter10 / self.n_pos / (2 * self.n_neg) ** 2,
         )
+
+
+def packed(count):
+    """Whole numbers >= 0 in the smallest type that holds them; others as they are."""
+    if count.dtype.kind == "f":
+        return count
+    return count.astype(np.min_scalar_type(count.max(initial=0)))
 
 
 def half_pairs(runs):

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
 from ._numerics import block_rows
+from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.5 GiB
 OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
@@ -216,13 +218,61 @@ class RowBlocks:
             two edges is all that is held.
         """
         return [
-            merge([part for (part,) in self.map(cut, edges[r : r + 2])])
-            for r in range(len(edges) - 1)
+            merge([part for (part,) in self.map(cut, two_edges)])
+            for two_edges in sliding_window_view(edges, 2)
         ]
+
+    def look_up(self, cuts, answer, finish, edges):
+        """Send what lies in a range through one place, and the answers back.
+
+        Parameters
+        ----------
+        cuts : list of callable
+            ``cut(block, edges)`` as for :meth:`exchange`, one for each of k columns.
+        answer : callable
+            ``answer(parts)`` returns a summary of a range, small, and for each part an
+            array.
+        finish : callable
+            ``finish(block, summaries, answers)`` of a block, small; of both a list for
+            each column with an entry for each range.
+        edges : list of ndarray
+            Of each column.
+
+        Returns
+        -------
+        summaries : list of list
+        total
+            The sum of what ``finish`` returns. Here each range of each column takes a
+            pass over the blocks, and the answers wait in a temporary file.
+        """
+        with Spill() as spill:
+
+            def one_range(cut, two_edges):
+                summary, found = answer([part for (part,) in self.map(cut, two_edges)])
+                return summary, [spill.put(one) for one in found]
+
+            ranges = [
+                [one_range(cut, two) for two in sliding_window_view(at, 2)]
+                for cut, at in zip(cuts, edges, strict=True)
+            ]
+            summaries = [[summary for summary, _ in column] for column in ranges]
+            slots = [zip(*(s for _, s in column), strict=True) for column in ranges]
+            of_blocks = zip(*slots, strict=True)
+
+            def with_answers(block):
+                found = [[spill.get(slot) for slot in one] for one in next(of_blocks)]
+                return finish(block, summaries, found)
+
+            return summaries, self.total(with_answers)
 
     def n_ranges(self, entries) -> int:
         """Ranges into which :meth:`exchange` should cut so many entries."""
         return math.ceil(entries / RANGE_ENTRIES)
+
+    def n_columns(self) -> int:
+        """Columns of X, 1 if it is one-dimensional; reads the first block."""
+        shape = np.shape(next(iter(self._read()), ((),))[0])
+        return shape[1] if len(shape) > 1 else 1
 
     def nothing_beside(self, **given):
         """Refuse arguments that must stand inside the blocks."""
@@ -250,14 +300,8 @@ class RowBlocks:
 class _NamedBlocks(RowBlocks):
     """Blocks whose X and y were named: no function's order of arguments counts."""
 
-    def nothing_beside(self, **given):
-        """Refuse arguments that must stand inside the blocks."""
-        if any(value is not None for value in given.values()):
-            raise ValueError(
-                f"{' and '.join(given)} must stand inside the blocks, got them beside"
-            )
-
     def labels_first(self) -> RowBlocks:
+        """See :meth:`RowBlocks.labels_first`; these."""
         return self
 
 
