@@ -130,7 +130,7 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
             f"X must be a Dask collection as {collections[0]} is, got "
             f"{type(X).__name__}"
         )
-    names = list(X.columns) if hasattr(X, "columns") else None
+    names = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})

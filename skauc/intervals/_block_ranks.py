@@ -104,9 +104,8 @@ class Outline:
         for label in _at_most_two(distinct_labels(y).tolist()):
             mine = y == label if weight is None else (y == label) & (weight > 0)
             count = np.ones(mine.sum(), int) if weight is None else weight[mine]
-            runs = Runs.of(score[mine], count[:, None])
             with np.errstate(over="ignore"):  # said of all blocks together
-                total = count.sum().item()
+                runs, total = Runs.of(score[mine], count[:, None]), count.sum().item()
             labels[label] = LabelOutline(block.number, total, _if_few(runs))
             values.append(runs.value)
         value = np.concatenate(values)

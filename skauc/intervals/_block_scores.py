@@ -144,13 +144,13 @@ def _half_pairs_of_rows(score, sums, answers):
     lower, higher = np.cumsum(n_neg) - n_neg, n_pos.sum() - np.cumsum(n_pos)
     offset = 2 * np.stack([lower, higher], axis=1)
     found = np.concatenate([a + b for a, b in zip(answers, offset, strict=True)])
-    value = np.unique(score)
+    value, at = np.unique(score, return_inverse=True)
     if len(value) != len(found):
         raise ValueError(
             "blocks must hold the same rows each time they are read, got "
             f"{len(found)} different scores, then {len(value)}"
         )
-    return found[np.searchsorted(value, score)]
+    return found[at]
 
 
 def _square(pairs, k):
