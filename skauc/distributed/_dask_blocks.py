@@ -119,17 +119,20 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
     ValueError
         If X is none but another is, or their chunks do not match.
     """
-    if isinstance(X, tuple):
-        return _side_by_side(X, y, sample_weight)
-    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    several = isinstance(X, tuple)
+    given = {"X": X[0] if several else X, "y": y, "sample_weight": sample_weight}
+    further = X[1:] if several else ()
     collections = [name for name, value in given.items() if is_collection(value)]
-    if not collections:
+    if not collections and not any(map(is_collection, further)):
         return None
     if "X" not in collections:
         raise ValueError(
-            f"X must be a Dask collection as {collections[0]} is, got "
-            f"{type(X).__name__}"
+            f"X must be a Dask collection as {[*collections, 'a later score'][0]} is, "
+            f"got {type(given['X']).__name__}"
         )
+    import dask
+
+    X, y, sample_weight, *further = _optimized([*given.values(), *further])
     names = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
@@ -137,25 +140,18 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
         n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
     else:
         n_features, lengths = (() if names is None else (len(names),)), None
-    columns = [_delayed(X)]
-    for name in ("y", "sample_weight"):
-        columns.append(_aligned(name, given[name], lengths, len(columns[0])))
-    return DaskBlocks(list(zip(*columns, strict=True)), n_features, names)
-
-
-def _side_by_side(columns, y, sample_weight):
-    """Blocks of several one-dimensional collections, whose rows are the same."""
-    import dask
-
-    if not any(map(is_collection, columns)):
-        return open_collections(np.empty(0), y, sample_weight)
-    blocks = open_collections(columns[0], y, sample_weight)
-    lengths = columns[0].chunks[0] if hasattr(columns[0], "chunks") else None
-    first, *others = zip(*blocks.parts, strict=True)
-    stack = dask.delayed(np.column_stack, pure=False)
-    further = [_aligned("X", c, lengths, len(first)) for c in columns[1:]]
-    X = [stack(list(parts)) for parts in zip(first, *further, strict=True)]
-    return DaskBlocks(list(zip(X, *others, strict=True)), (len(columns),))
+    rows = _delayed(X)
+    n_blocks = len(rows)
+    if several:
+        more = [_aligned("X", column, lengths, n_blocks) for column in further]
+        stack = dask.delayed(np.column_stack, pure=False)
+        rows = [stack(list(parts)) for parts in zip(rows, *more, strict=True)]
+        n_features = (1 + len(further),)
+    columns = [
+        _aligned("y", y, lengths, n_blocks),
+        _aligned("sample_weight", sample_weight, lengths, n_blocks),
+    ]
+    return DaskBlocks(list(zip(rows, *columns, strict=True)), n_features, names)
 
 
 def is_collection(value) -> bool:
@@ -198,8 +194,20 @@ def _aligned(name, column, lengths, n_blocks):
     return blocks
 
 
+def _optimized(columns):
+    """Arrays optimized together: what they have in common is then computed once."""
+    import dask
+
+    arrays = [c if hasattr(c, "chunks") else None for c in columns]
+    found = dask.optimize(*arrays, traverse=False)
+    return [
+        c if array is None else array for c, array in zip(columns, found, strict=True)
+    ]
+
+
 def _delayed(collection):
-    blocks = collection.to_delayed()
+    """Its blocks; an array's graph is optimized already."""
+    blocks = collection.to_delayed(optimize_graph=not hasattr(collection, "chunks"))
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 

@@ -47,6 +47,8 @@ def compare_auc(
 
     Answers: is the AUC of score_a larger than that of score_b, by chance or not? The
     scores must not come from rows that trained a model. O(k n log n + k² n).
+    Collections and blocks answer the same with ``"delong"`` and ``"welch"`` over whole
+    curves, without groups; see Notes.
 
     ==================================================  ===============================
     call                                                compares
@@ -58,17 +60,21 @@ def compare_auc(
     ``…, margin=0.05, alternative="greater"``           a is not worse by 0.05 or more
     ``…, fpr=(0, 0.1)`` or ``tpr=(0.9, 1)``             partial areas in place of AUCs
     ``…, method="permutation"``                         two scores of very few rows
+    ``compare_auc(RowBlocks(…))``                       rows in blocks; Dask as arrays
     ==================================================  ===============================
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two classes.
-    score_a, score_b : array-like of shape (n,)
-        Scores, larger for the positive class; ±inf are allowed, NaN is not.
+    y_true : array-like of shape (n,), or RowBlocks
+        Labels of two classes; a Dask array or series if the scores are. Or
+        :class:`RowBlocks` whose tuples are ``(y_true, scores)`` or ``(y_true, scores,
+        sample_weight)``, with the k scores as columns and none beside it.
+    score_a, score_b : array-like of shape (n,), default=None
+        Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
+        None only where the scores stand in the blocks.
     *more_scores : array-like of shape (n,)
         Third and further scores.
-    y_true_b : array-like of shape (n_b,), default=None
+    y_true_b : array-like of shape (n_b,) or RowBlocks, default=None
         Labels of the rows of score_b where these are other, independent rows.
     constant : float in [0, 1], default=None
         The AUC under the null hypothesis, in place of score_b.
@@ -124,6 +130,12 @@ def compare_auc(
     is 0 it says nothing; the largest possible one, ``1/min(n₀, n₁)``, is then
     taken, so that p is never 0 by default of data. Equal rankings have difference 0
     for sure, and p = 1.
+
+    Collections are read three times. Each range of scores is ranked on one worker, and
+    sends the ranks back to the blocks of its rows: for each different score 6 to 10
+    bytes travel there and 2 to 8 back, never the rows. Blocks on one machine are read
+    k + 1 times or, beyond 2²³ different scores (0.5 GiB), once for each range of so
+    many and score; up to 16 k bytes a row wait in a temporary file.
 
     References
     ----------

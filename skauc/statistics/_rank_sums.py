@@ -72,6 +72,10 @@ class Runs:
     def __len__(self):
         return len(self.value)
 
+    def __sizeof__(self):
+        """Bytes of the arrays: what a scheduler counts as held or sent."""
+        return self.value.nbytes + self.count.nbytes
+
     def cut(self, edges) -> list[Runs]:
         """The runs from each edge to below the next; to the end if that is inf."""
         at = np.searchsorted(self.value, edges)
