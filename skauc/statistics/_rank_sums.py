@@ -87,7 +87,8 @@ class Runs:
 
     def packed(self) -> Runs:
         """The same in the smallest types that hold it, to travel: 6 to 10 bytes."""
-        single = self.value.astype(np.float32)
+        with np.errstate(over="ignore"):  # then it is not lossless
+            single = self.value.astype(np.float32)
         lossless = (single == self.value).all()
         return Runs(single if lossless else self.value, packed(self.count))
 
@@ -186,7 +187,7 @@ def packed(count):
     """Whole numbers >= 0 in the smallest type that holds them; others as they are."""
     if count.dtype.kind == "f":
         return count
-    return count.astype(np.min_scalar_type(count.max(initial=0)))
+    return count.astype(np.min_scalar_type(-int(count.max(initial=0))))
 
 
 def half_pairs(runs):

@@ -1,0 +1,109 @@
+"""Sorted runs, and sums of ranks that add up over ranges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skauc.statistics._rank_sums import RankSums, Runs, half_pairs
+from skauc.statistics._row_blocks import add_all
+
+# scores with ties and infinities, and counts of both classes
+rows = st.lists(
+    st.tuples(
+        st.sampled_from([-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 1e300, np.inf]),
+        st.integers(0, 3),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def as_runs(rows):
+    value, neg, pos = (np.array(column) for column in zip(*rows, strict=True))
+    return Runs.of(value.astype(float), np.stack([neg, pos], axis=1))
+
+
+def repeated(rows):
+    """The rows one by one: negatives, positives."""
+    return [np.concatenate([[row[0]] * row[c] for row in rows] or [[]]) for c in (1, 2)]
+
+
+def slow_sums(neg, pos):
+    """From the definition, pair by pair."""
+    twice = 2 * (pos[:, None] > neg) + (pos[:, None] == neg)  # (n_pos, n_neg)
+    scatter = [
+        ((m - m.mean()) ** 2).sum() if len(m) else 0.0
+        for m in (twice.sum(axis=0), twice.sum(axis=1))
+    ]
+    return len(neg), len(pos), twice.sum(), (pos[:, None] == neg).sum(), *scatter
+
+
+def check(sums, rows):
+    n_neg, n_pos, pairs, tied, scatter01, scatter10 = slow_sums(*repeated(rows))
+    found = sums.n_neg, sums.n_pos, sums.half_pairs, sums.tied_pairs
+    assert found == (n_neg, n_pos, pairs, tied)
+    # squares of small whole numbers around a mean: a few roundings of the largest
+    assert sums.scatter01 == pytest.approx(scatter01, rel=1e-12, abs=1e-10)
+    assert sums.scatter10 == pytest.approx(scatter10, rel=1e-12, abs=1e-10)
+
+
+@given(rows)
+def test_sums_of_one_range_are_those_of_all_pairs(rows):
+    check(RankSums.of(as_runs(rows), np.inf), rows)
+
+
+@given(rows, st.lists(st.sampled_from([-2.5, -1.0, 0.0, 0.25, 2.0]), max_size=4))
+def test_ranges_add_up(rows, inner):
+    edges = np.r_[-np.inf, np.sort(inner), np.inf]
+    ranges = as_runs(rows).cut(edges)
+    assert sum(map(len, ranges)) == len(as_runs(rows))
+    check(add_all([RankSums.of(part, np.inf) for part in ranges]), rows)
+
+
+@given(rows, rows)
+def test_runs_of_two_parts_merge(a, b):
+    both, at_once = Runs.merged([as_runs(a), as_runs(b)]), as_runs(a + b)
+    np.testing.assert_array_equal(both.value, at_once.value)
+    np.testing.assert_array_equal(both.count, at_once.count)
+    assert (np.diff(both.value) > 0).all() or len(both) == 1
+
+
+def test_half_pairs_by_hand():
+    """Two negatives at 1, a tie of each at 2, two positives at 3."""
+    runs = Runs(np.array([1.0, 2.0, 3.0]), np.array([[2, 0], [1, 1], [0, 2]]))
+    below, above = half_pairs(runs)
+    np.testing.assert_array_equal(below, [2, 5, 6])
+    np.testing.assert_array_equal(above, [6, 5, 2])
+    sums = RankSums.of(runs, 3.0)
+    assert (sums.half_pairs, sums.tied_pairs, sums.auc) == (17, 1, 17 / 18)
+    assert [float(c.mean) for c in sums.moments] == pytest.approx([4 / 9, 8 / 9])
+
+
+def test_whole_numbers_stay_exact_beyond_floats():
+    """10⁹ and 10⁹ + 1 rows of a class: the pairs need 61 bits, a float has 53."""
+    m = 10**9
+    low = RankSums.of(Runs(np.array([0.0]), np.array([[m, 1]])), np.inf)
+    high = RankSums.of(Runs(np.array([1.0]), np.array([[1, m]])), np.inf)
+    assert (low + high).half_pairs == 2 * m + 2 * m * m
+    one = RankSums.of(Runs(np.array([0.0, 1.0]), np.array([[m, 1], [1, m]])), np.inf)
+    assert one.half_pairs == 2 * m + 2 * m * m
+
+
+def test_pairs_that_int64_does_not_hold_are_counted_in_floats():
+    runs = Runs(np.array([0.0, 1.0]), np.array([[2**40, 0], [0, 2**40]]))
+    assert RankSums.of(runs, np.inf).half_pairs == 2.0**81
+
+
+def test_packed_runs_are_the_same():
+    value = np.array([-np.inf, 0.1, 1e300, np.inf])
+    for size in (1, 127, 128, 2**20, 2**40):
+        runs = Runs(value, np.array([[size, 0]] * 4))
+        packed = runs.packed()
+        np.testing.assert_array_equal(packed.value, value)
+        np.testing.assert_array_equal(packed.count, runs.count)
+        assert packed.count.dtype.kind == "i"
+    single = Runs(np.array([0.5, np.inf]), np.ones((2, 2), int)).packed()
+    assert single.value.dtype == np.float32
+    assert single.__sizeof__() == 2 * 4 + 4
