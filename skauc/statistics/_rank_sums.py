@@ -187,7 +187,7 @@ def packed(count):
     """Whole numbers >= 0 in the smallest type that holds them; others as they are."""
     if count.dtype.kind == "f":
         return count
-    return count.astype(np.min_scalar_type(-int(count.max(initial=0))))
+    return count.astype(np.min_scalar_type(-int(count.max(initial=0)) - 1))
 
 
 def half_pairs(runs):
