@@ -77,10 +77,12 @@ class DaskBlocks(RowBlocks):
         nout = 1 + len(self.parts)
         answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
         run = dask.delayed(_run, pure=False)
-        columns = []
-        for cut, at in zip(cuts, edges, strict=True):
-            parts = self._delayed(cut, (at,), _cut, nout=len(at) - 1)
-            columns.append([list(answer(list(r))) for r in zip(*parts, strict=True)])
+        ends = np.cumsum([len(at) - 1 for at in edges])
+        parts = self._delayed(cuts, (edges,), _cut_all, nout=int(ends[-1]))
+        ranges = [list(answer(list(one))) for one in zip(*parts, strict=True)]
+        columns = [
+            ranges[end - len(at) + 1 : end] for end, at in zip(ends, edges, strict=True)
+        ]
         summaries = dask.delayed([[r[0] for r in column] for column in columns])
         found = [
             run(
@@ -221,6 +223,16 @@ def _cut(cut, number, n_features, X, y, weight, edges):
     """A block's parts; None for each without rows."""
     parts = _run(cut, number, n_features, X, y, weight, edges)
     return [None] * (len(edges) - 1) if parts is None else parts
+
+
+def _cut_all(cuts, number, n_features, X, y, weight, edges):
+    """The parts of all columns, one column after the other."""
+    rows = number, n_features, X, y, weight
+    return [
+        part
+        for cut, at in zip(cuts, edges, strict=True)
+        for part in _cut(cut, *rows, at)
+    ]
 
 
 def _merge_parts(merge, parts):
