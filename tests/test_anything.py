@@ -344,12 +344,17 @@ def test_auc_estimate(data, options, how, part, extra):
     estimate = ask(
         skauc.auc_estimate, y, score, sample_weight=weight, groups=groups, **options
     )
+    if groups is None:
+        blocks = [(y, score) if weight is None else (y, score, weight)]
+        asked = skauc.RowBlocks(blocks)
+        same = ask(skauc.auc_estimate, asked, names=("blocks",), **options)
+        assert estimate is None or same is None or abs(same.auc - estimate.auc) < 1e-12
     if estimate is None:
         return
     within(estimate.auc)
     within([estimate.n_neg, estimate.n_pos], 0, np.inf)
     said = ["sample_weight", "groups", "y_true", "y_score", *extra]
-    if how.get("method") == "bootstrap":
+    if str(how.get("method")) == "bootstrap":
         extra = {"n_resamples": 20, **extra}
     else:
         ordered(ask(estimate.confidence_interval, names=said, **how))
@@ -422,6 +427,9 @@ def test_compare_auc(data, how, constant, options, part, level, L):
         options["sample_weight"] = weight
     part.pop("standardize", None)
     result = ask(skauc.compare_auc, y, *values[how], **options, **part)
+    blocks = [(y, a) if weight is None else (y, a, weight)]
+    asked = skauc.RowBlocks(blocks)
+    ask(skauc.compare_auc, asked, constant=constant, names=("blocks",))
     if result is not None:
         assert len(result.to_frame()) == len(getattr(result, "pairs", "1"))
     for pair in getattr(result, "pairs", () if result is None else (result,)):

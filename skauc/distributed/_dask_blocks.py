@@ -34,16 +34,24 @@ class DaskBlocks(RowBlocks):
         ``X.shape[1:]``.
     names : list or None
         Columns of a data frame.
+    called : (str, str), default=("X", "y")
+        What X and y are called in an error.
     """
 
     parts: list[tuple[Any, ...]]
     n_features: tuple
     names: list | None = None
+    called: tuple[str, str] = ("X", "y")
 
     @property
     def feature_names(self):
         """Columns of the data frame; None for arrays."""
         return self.names
+
+    @property
+    def _known(self):
+        """What is known of each block before it is there."""
+        return {"n_features": self.n_features, "called": self.called}
 
     def map(self, function, *shared):
         """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
@@ -58,7 +66,7 @@ class DaskBlocks(RowBlocks):
 
         (found,) = dask.compute(_tree(self._delayed(function, shared)))
         if found is None:
-            raise ValueError("X must have rows, got none in all chunks")
+            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
         return found
 
     def exchange(self, cut, merge, edges):
@@ -88,7 +96,7 @@ class DaskBlocks(RowBlocks):
             run(
                 finish,
                 number,
-                self.n_features,
+                self._known,
                 *part,
                 summaries,
                 [[r[1 + number] for r in column] for column in columns],
@@ -108,12 +116,14 @@ class DaskBlocks(RowBlocks):
         run = dask.delayed(run or _run, pure=False, nout=nout)
         shared = [dask.delayed(value) for value in shared]  # sent once, not a block
         return [
-            run(function, number, self.n_features, *part, *shared)
+            run(function, number, self._known, *part, *shared)
             for number, part in enumerate(self.parts)
         ]
 
 
-def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
+def open_collections(
+    X, y=None, sample_weight=None, called=("X", "y")
+) -> DaskBlocks | None:
     """Blocks of X, y and weights if one of them is a Dask collection, else None.
 
     Raises
@@ -121,39 +131,46 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
     ValueError
         If X is none but another is, or their chunks do not match.
     """
-    several = isinstance(X, tuple)
-    given = {"X": X[0] if several else X, "y": y, "sample_weight": sample_weight}
+    several = isinstance(X, tuple) and any(map(is_collection, X))
+    names = (*called, "sample_weight")
+    given = dict(zip(names, (X[0] if several else X, y, sample_weight), strict=True))
     further = X[1:] if several else ()
     collections = [name for name, value in given.items() if is_collection(value)]
-    if not collections and not any(map(is_collection, further)):
+    if not collections and not several:
         return None
-    if "X" not in collections:
+    if called[0] not in collections:
         raise ValueError(
-            f"X must be a Dask collection as {[*collections, 'a later score'][0]} is, "
-            f"got {type(given['X']).__name__}"
+            f"{called[0]} must be a Dask collection as "
+            f"{[*collections, 'a later score'][0]} is, got "
+            f"{type(given[called[0]]).__name__}"
         )
     import dask
 
     X, y, sample_weight, *further = _optimized([*given.values(), *further])
-    names = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
+    features = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
     else:
-        n_features, lengths = (() if names is None else (len(names),)), None
+        n_features, lengths = (() if features is None else (len(features),)), None
     rows = _delayed(X)
     n_blocks = len(rows)
     if several:
-        more = [_aligned("X", column, lengths, n_blocks) for column in further]
+        more = [
+            _aligned(called[0], column, lengths, n_blocks, called[0])
+            for column in further
+        ]
         stack = dask.delayed(np.column_stack, pure=False)
         rows = [stack(list(parts)) for parts in zip(rows, *more, strict=True)]
         n_features = (1 + len(further),)
     columns = [
-        _aligned("y", y, lengths, n_blocks),
-        _aligned("sample_weight", sample_weight, lengths, n_blocks),
+        _aligned(called[1], y, lengths, n_blocks, called[0]),
+        _aligned("sample_weight", sample_weight, lengths, n_blocks, called[0]),
     ]
-    return DaskBlocks(list(zip(rows, *columns, strict=True)), n_features, names)
+    return DaskBlocks(
+        list(zip(rows, *columns, strict=True)), n_features, features, called
+    )
 
 
 def is_collection(value) -> bool:
@@ -162,36 +179,36 @@ def is_collection(value) -> bool:
     return graph is not None and value.__dask_graph__() is not None
 
 
-def _aligned(name, column, lengths, n_blocks):
-    """The blocks of a column, cut where the rows of X are."""
+def _aligned(name, column, lengths, n_blocks, rows):
+    """The blocks of a column, cut where the rows are, which are called ``rows``."""
     if column is None:
         return [None] * n_blocks
     known = lengths is not None and not np.isnan(lengths).any()
     if not is_collection(column):
         if not known:
             raise ValueError(
-                f"{name} must be a Dask collection where the sizes of the chunks of X "
-                "are unknown, got an array; compute_chunk_sizes() finds them"
+                f"{name} must be a Dask collection where the sizes of the chunks of "
+                f"{rows} are unknown, got an array; compute_chunk_sizes() finds them"
             )
         column = np.asarray(column)
-        if len(column) != sum(lengths):
+        if np.shape(column)[:1] != (sum(lengths),):
             raise ValueError(
-                f"{name} must have one value for each of the {sum(lengths)} rows of X, "
-                f"got {len(column)}"
+                f"{name} must have one value for each of the {sum(lengths)} rows of "
+                f"{rows}, got shape {np.shape(column)}"
             )
         return np.split(column, np.cumsum(lengths)[:-1])
     if hasattr(column, "chunks") and known and not np.isnan(column.chunks[0]).any():
         if sum(column.chunks[0]) != sum(lengths):
             raise ValueError(
-                f"{name} must have one value for each of the {sum(lengths)} rows of X, "
-                f"got {sum(column.chunks[0])}"
+                f"{name} must have one value for each of the {sum(lengths)} rows of "
+                f"{rows}, got {sum(column.chunks[0])}"
             )
         column = column.rechunk({0: lengths})
     blocks = _delayed(column)
     if len(blocks) != n_blocks:
         raise ValueError(
-            f"{name} must have as many chunks as X where their sizes are unknown, got "
-            f"{len(blocks)} and {n_blocks}; compute_chunk_sizes() finds them"
+            f"{name} must have as many chunks as {rows} where their sizes are unknown, "
+            f"got {len(blocks)} and {n_blocks}; compute_chunk_sizes() finds them"
         )
     return blocks
 
@@ -213,21 +230,21 @@ def _delayed(collection):
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 
-def _run(function, number, n_features, X, y, weight, *shared):
+def _run(function, number, known, X, y, weight, *shared):
     """One block's result; None without rows."""
-    block = as_block(number, X, y, weight, n_features=n_features)
+    block = as_block(number, X, y, weight, **known)
     return on_block(function, block, *shared) if len(block) else None
 
 
-def _cut(cut, number, n_features, X, y, weight, edges):
+def _cut(cut, number, known, X, y, weight, edges):
     """A block's parts; None for each without rows."""
-    parts = _run(cut, number, n_features, X, y, weight, edges)
+    parts = _run(cut, number, known, X, y, weight, edges)
     return [None] * (len(edges) - 1) if parts is None else parts
 
 
-def _cut_all(cuts, number, n_features, X, y, weight, edges):
+def _cut_all(cuts, number, known, X, y, weight, edges):
     """The parts of all columns, one column after the other."""
-    rows = number, n_features, X, y, weight
+    rows = number, known, X, y, weight
     return [
         part
         for cut, at in zip(cuts, edges, strict=True)

@@ -31,13 +31,26 @@ _ROUNDING = 1e-9  # far above that of sums of weights, below one row in 10⁹
 _QUANTILES = 1024  # of one block or of several: a range is right to one in a thousand
 
 
-def score_blocks(y_true, y_score, sample_weight, groups=None):
-    """The rows in blocks if they come so, else None; y_score may be several."""
+def score_blocks(y_true, y_score, sample_weight, groups=None, name="y_score"):
+    """The rows in blocks if they come so, else None.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, groups : anything
+        As they were given; y_score may be a tuple of several.
+    name : str, default="y_score"
+        What to call the scores in an error.
+
+    Returns
+    -------
+    RowBlocks or None
+    """
+    called = name, "y_true"
     if isinstance(y_true, RowBlocks):
         y_true.nothing_beside(y_score=y_score, sample_weight=sample_weight)
-        blocks = y_true.labels_first()
+        blocks = y_true.labels_first(called)
     else:
-        blocks = row_blocks(y_score, y_true, sample_weight)
+        blocks = row_blocks(y_score, y_true, sample_weight, called)
     if blocks is not None and groups is not None:
         raise ValueError(
             "groups must be None for collections and blocks, got some; pass arrays"

@@ -15,7 +15,7 @@ from .._validation import check_number, check_option
 from ..statistics._row_blocks import RowBlocks
 from ._block_ranks import score_blocks
 from ._block_scores import BlockScores
-from ._compared_scores import ROUNDING, RowScores, compare_all
+from ._compared_scores import ROUNDING, RowScores, compare_all, score_names
 from ._comparison import AUCComparison, AUCComparisons
 from ._confidence_limits import ALTERNATIVES
 from ._draws import generator
@@ -230,14 +230,14 @@ def _of_rows(y_true, scores, y_true_b):
     if isinstance(y_true, RowBlocks):
         beside = {} if y_true_b is not None else {"score_b": score_b}
         y_true.nothing_beside(score_a=score_a, **beside)
-        own = (None,) * y_true.labels_first().n_columns()
+        own = (None,) * y_true.labels_first(("score_a", "y_true")).n_columns()
     else:
         own = (score_a,)
     if y_true_b is None:
         return own + further, ()
     if isinstance(y_true_b, RowBlocks):
         y_true_b.nothing_beside(score_b=score_b)
-        return own, (None,) * y_true_b.labels_first().n_columns()
+        return own, (None,) * y_true_b.labels_first(("score_b", "y_true_b")).n_columns()
     return own, further
 
 
@@ -246,9 +246,9 @@ def _scores(
 ):
     """:class:`ComparedScores` of rows, or of their blocks."""
     within = len(scores) == 1 or isinstance(y_true, RowBlocks)
-    blocks = score_blocks(
-        y_true, scores[0] if within else scores, sample_weight, groups
-    )
+    given = scores[0] if within else scores
+    called = score_names(1, name)[0]
+    blocks = score_blocks(y_true, given, sample_weight, groups, called)
     if blocks is None:
         rows = y_true, scores, sample_weight, groups
         return RowScores.from_rows(*rows, pos_label, region, resamples, name=name)

@@ -22,7 +22,7 @@ from ._numerics import block_rows
 from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.5 GiB
-OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
+OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,8 @@ class RowBlocks:
     >>> neg.n + pos.n
     300.0
     """
+
+    called = ("X", "y")
 
     def __init__(self, blocks):
         if not callable(blocks):
@@ -182,7 +184,7 @@ class RowBlocks:
         """
         results, P = [], None
         for number, parts in enumerate(self._read()):
-            block = as_block(number, *parts, n_features=P)
+            block = as_block(number, *parts, n_features=P, called=self.called)
             P = block.X.shape[1:] if P is None else P
             if len(block):
                 results.append(on_block(function, block, *shared))
@@ -196,7 +198,7 @@ class RowBlocks:
         """
         results = self.map(function, *shared)
         if not results:
-            raise ValueError("X must have rows, got none in all chunks")
+            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
         return add_all(results)
 
     def exchange(self, cut, merge, edges) -> list:
@@ -271,8 +273,10 @@ class RowBlocks:
 
     def n_columns(self) -> int:
         """Columns of X, 1 if it is one-dimensional; reads the first block."""
-        shape = np.shape(next(iter(self._read()), ((),))[0])
-        return shape[1] if len(shape) > 1 else 1
+        for parts in self._read():
+            X = as_block(0, *parts, called=self.called).X
+            return X.shape[1] if X.ndim > 1 else 1
+        return 1
 
     def nothing_beside(self, **given):
         """Refuse arguments that must stand inside the blocks."""
@@ -281,9 +285,17 @@ class RowBlocks:
                 f"{' and '.join(given)} must stand inside the blocks, got them beside"
             )
 
-    def labels_first(self) -> RowBlocks:
-        """These blocks for a function whose labels come before its scores."""
-        return RowBlocks(lambda: ((X, y, *w) for y, X, *w in self._read()))
+    def labels_first(self, called) -> RowBlocks:
+        """These blocks for a function whose labels come before its scores.
+
+        Parameters
+        ----------
+        called : (str, str)
+            What the function calls its scores and its labels.
+        """
+        blocks = RowBlocks(lambda: ((X, y, *w) for y, X, *w in self._read()))
+        blocks.called = called
+        return blocks
 
     def _read(self):
         for number, parts in enumerate(
@@ -300,17 +312,21 @@ class RowBlocks:
 class _NamedBlocks(RowBlocks):
     """Blocks whose X and y were named: no function's order of arguments counts."""
 
-    def labels_first(self) -> RowBlocks:
-        """See :meth:`RowBlocks.labels_first`; these."""
-        return self
+    def labels_first(self, called) -> RowBlocks:
+        """See :meth:`RowBlocks.labels_first`; only the names are others."""
+        blocks = _NamedBlocks(self._blocks)
+        blocks.called = called
+        return blocks
 
 
-def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
+def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
     """The rows in blocks, if they come as a collection or as blocks; None for arrays.
 
     Parameters
     ----------
     X, y, sample_weight : anything
+    called : (str, str), default=("X", "y")
+        What X and y are called in an error.
 
     Returns
     -------
@@ -320,13 +336,15 @@ def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
         X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
     for opener in OPENERS:
-        blocks = opener(X, y, sample_weight)
+        blocks = opener(X, y, sample_weight, called)
         if blocks is not None:
             return blocks
     return None
 
 
-def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
+def as_block(
+    number, X, y=None, weight=None, *, n_features=None, called=("X", "y")
+) -> Block:
     """One block of clean arrays.
 
     Parameters
@@ -335,6 +353,8 @@ def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
     X, y, weight : array-like
     n_features : tuple, default=None
         ``X.shape[1:]`` of the other blocks, if it is known.
+    called : (str, str), default=("X", "y")
+        What X and y are called where the rows were given.
 
     Raises
     ------
@@ -344,35 +364,47 @@ def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
     if sparse.issparse(X):
         X = X.tocsr()
     else:
-        X = np.asarray(X)
+        X = _array(X, number, called[0])
         if X.dtype.kind == "O":
-            X = _floats(X, number)
+            X = _floats(X, number, called[0])
     if X.dtype.kind not in "biuf" or X.ndim not in (1, 2):
         raise ValueError(
-            "X must hold real numbers in one or two dimensions, got dtype "
+            f"{called[0]} must hold real numbers in one or two dimensions, got dtype "
             f"{X.dtype} and shape {X.shape} in chunk {number}"
         )
     if n_features is not None and X.shape[1:] != n_features:
         raise ValueError(
-            f"X must have {n_features or 'no'} columns as the other chunks, got shape "
-            f"{X.shape} in chunk {number}"
+            f"{called[0]} must have {n_features or 'no'} columns as the other chunks, "
+            f"got shape {X.shape} in chunk {number}"
         )
-    columns = [None if c is None else np.asarray(c) for c in (y, weight)]
-    for name, column in zip(("y", "sample_weight"), columns, strict=True):
-        if column is not None and len(column) != X.shape[0]:
-            raise ValueError(
-                f"{name} must have one value for each of the {X.shape[0]} rows, got "
-                f"{len(column)} in chunk {number}"
-            )
+    columns = []
+    for name, column in zip((called[1], "sample_weight"), (y, weight), strict=True):
+        if column is not None:
+            column = _array(column, number, name)
+            if column.shape[:1] != X.shape[:1]:
+                raise ValueError(
+                    f"{name} must have one value for each of the {X.shape[0]} rows, "
+                    f"got shape {column.shape} in chunk {number}"
+                )
+        columns.append(column)
     return Block(number, X, *columns)
 
 
-def _floats(X, number):
+def _array(values, number, name):
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be an array, got lists of several lengths in chunk {number}"
+        ) from None
+
+
+def _floats(X, number, name):
     try:
         return X.astype(float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"X must hold real numbers, got objects in chunk {number}"
+            f"{name} must hold real numbers, got objects in chunk {number}"
         ) from None
 
 

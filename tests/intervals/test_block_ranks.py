@@ -231,6 +231,12 @@ BAD = {
         None,
         "Only binary .* got 0, 1, 7, in chunk 29",
     ),
+    "texts": (
+        Y,
+        np.full(N, "a"),
+        None,
+        "y_score must hold real numbers .* in chunk ",
+    ),
     "kinds": (
         np.array([*Y[:150].tolist(), *["a"] * 100], dtype=object),
         Y,
@@ -255,6 +261,21 @@ def test_bad_rows_are_named_with_their_chunk(way, bad):
     y, score, weight, message = BAD[bad]
     with pytest.raises(ValueError, match=message):
         way("sevens", y, score, weight)
+
+
+def test_collections_that_do_not_match():
+    y, score = collections("sevens", Y, SCORES[:, 0])
+    with pytest.raises(ValueError, match="y_score must be a Dask collection as y_true"):
+        auc_estimate(y, SCORES[:, 0])
+    with pytest.raises(
+        ValueError, match=f"y_true must .* the {N} rows of y_score, got"
+    ):
+        auc_estimate(Y[1:], score)
+    with pytest.raises(ValueError, match="score_a must be a Dask collection as y_true"):
+        compare_auc(y, SCORES[:, 0], score)
+    with pytest.raises(ValueError, match=f"score_a must .* {N} rows of score_a, got"):
+        compare_auc(y, score, score[1:])
+    assert auc_estimate(Y, score).auc == auc_estimate(Y, SCORES[:, 0]).auc
 
 
 def test_bad_pos_label(way):
