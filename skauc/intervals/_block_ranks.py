@@ -28,7 +28,9 @@ from ._sample import MOST_ROWS
 
 _FEW = 4096  # runs of a label that are simply sent: 64 KiB, no second pass
 _ROUNDING = 1e-9  # far above that of sums of weights, below one row in 10⁹
-_QUANTILES = 1024  # of one block or of several: a range is right to one in a thousand
+# Of a block, and up to sixteen times as many of several: ranges of 1000 blocks came out
+# within 10 % of equal, also where the scores come in order
+_QUANTILES = 1024
 
 
 def score_blocks(y_true, y_score, sample_weight, groups=None, name="y_score"):
@@ -127,7 +129,7 @@ class Outline:
             odd = weight[weight != np.floor(weight)]
             heaviest, fraction = weight.max(), (odd[0] if len(odd) else None)
         largest = np.abs(value).max(initial=0.0)
-        quantiles = _thinned(value, np.ones(len(value)))
+        quantiles = _thinned(value, np.ones(len(value)), _QUANTILES, _QUANTILES)
         return cls(labels, heaviest, fraction, largest, *quantiles)
 
     def __add__(self, other: Outline) -> Outline:
@@ -148,7 +150,7 @@ class Outline:
             heaviest,
             odd,
             max(self.largest, other.largest),
-            *_thinned(quantile, entries),
+            *_thinned(quantile, entries, 16 * _QUANTILES, 8 * _QUANTILES),
         )
 
     def edges(self, n_ranges) -> np.ndarray:
@@ -180,15 +182,15 @@ def _at_most_two(labels, where=""):
     return labels
 
 
-def _thinned(value, entries):
-    """At most so many of the values, at equal shares of the entries."""
+def _thinned(value, entries, most, kept):
+    """So many of more than ``most`` values, at equal shares of the entries."""
     order = np.argsort(value)
     value, entries = value[order], entries[order]
-    if len(value) <= _QUANTILES:
+    if len(value) <= most:
         return value, entries
     total = np.cumsum(entries)
-    at = np.searchsorted(total, (np.arange(_QUANTILES) + 0.5) / _QUANTILES * total[-1])
-    return value[at], np.full(_QUANTILES, total[-1] / _QUANTILES)
+    at = np.searchsorted(total, (np.arange(kept) + 0.5) / kept * total[-1])
+    return value[at], np.full(kept, total[-1] / kept)
 
 
 @dataclass(frozen=True)
