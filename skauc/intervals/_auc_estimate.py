@@ -77,7 +77,7 @@ def auc_estimate(
     They are read twice, once if a label has at most 4096 different scores; ``persist``
     a Dask score that is dear to compute. Each range of scores is sorted on one worker:
     what travels is the sorted runs, 6 to 10 bytes a different score. Blocks on one
-    machine are read once more for each range of 2²³ runs (0.5 GiB). Only sums are kept:
+    machine are read once more for each range of 2²³ runs (0.6 GiB). Only sums are kept:
     ``partial_auc``, ``plot``, ``"bootstrap"`` and ``"cortes_mohri"`` with a threshold
     need arrays.
 

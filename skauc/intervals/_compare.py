@@ -134,7 +134,7 @@ def compare_auc(
     Collections are read three times. Each range of scores is ranked on one worker, and
     sends the ranks back to the blocks of its rows: for each different score 6 to 10
     bytes travel there and 2 to 8 back, never the rows. Blocks on one machine are read
-    k + 1 times or, beyond 2²³ different scores (0.5 GiB), once for each range of so
+    k + 1 times or, beyond 2²³ different scores (0.6 GiB), once for each range of so
     many and score; up to 16 k bytes a row wait in a temporary file.
 
     References

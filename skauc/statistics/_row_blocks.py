@@ -21,7 +21,7 @@ from scipy import sparse
 from ._numerics import block_rows
 from ._spill import Spill
 
-RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.5 GiB
+RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
 
