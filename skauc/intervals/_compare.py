@@ -131,11 +131,12 @@ def compare_auc(
     taken, so that p is never 0 by default of data. Equal rankings have difference 0
     for sure, and p = 1.
 
-    Collections are read three times. Each range of scores is ranked on one worker, and
-    sends the ranks back to the blocks of its rows: for each different score 6 to 10
-    bytes travel there and 2 to 8 back, never the rows. Blocks on one machine are read
-    k + 1 times or, beyond 2²³ different scores (0.6 GiB), once for each range of so
-    many and score; up to 16 k bytes a row wait in a temporary file.
+    Collections are read twice, and the second time held, on disk if need be, until the
+    ranks are back: each range of scores is ranked on one worker, and for each different
+    score 6 to 10 bytes travel there and 2 to 8 back to the blocks of its rows. Blocks
+    on one machine are read k + 2 times, more if a score has over 2²³ different values:
+    once for each range of so many (0.6 GiB). Up to 8 k bytes a row wait in a temporary
+    file.
 
     References
     ----------
