@@ -26,14 +26,14 @@ class DaskBlocks(RowBlocks):
     ----------
     parts : list of tuple of Delayed
         X, y and weight of each block; None for what is not there.
-    n_features : tuple
-        ``X.shape[1:]``.
+    n_features : tuple or None
+        ``X.shape[1:]``; None if it is not known.
     names : list or None
         Columns of a data frame.
     """
 
     parts: list[tuple[Any, ...]]
-    n_features: tuple
+    n_features: tuple | None
     names: list | None = None
 
     @property
@@ -96,6 +96,8 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
+        if np.isnan(n_features).any():
+            n_features = None
     else:
         n_features, lengths = (() if names is None else (len(names),)), None
     columns = [_delayed(X)]

@@ -176,24 +176,33 @@ class RowBlocks:
             The function's own, with the number of the block; if a block holds no
             numbers, or is as wide as no other.
         """
-        results, P = [], None
-        for number, parts in enumerate(self._read()):
-            block = as_block(number, *parts, n_features=P)
-            P = block.X.shape[1:] if P is None else P
-            if len(block):
-                results.append(on_block(function, block, *shared))
-        return results
+        return list(self._results(function, shared))
 
     def total(self, function, *shared):
         """The sum of ``function(block, *shared)`` over the blocks.
 
-        Results are numbers, arrays, :class:`Moments` or tuples of them. Only they, or
-        sums of them, leave the place where a block is.
+        Results are numbers, arrays, :class:`Moments`, other things that can be added,
+        or tuples of them. Only they, or sums of them, leave the place where a block is.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`map`; if no block has rows.
         """
-        results = self.map(function, *shared)
-        if not results:
+        total = None
+        for result in self._results(function, shared):
+            total = result if total is None else add_all([total, result])
+        if total is None:
             raise ValueError("X must have rows, got none in all chunks")
-        return add_all(results)
+        return total
+
+    def _results(self, function, shared):
+        P = None
+        for number, parts in enumerate(self._read()):
+            block = as_block(number, *parts, n_features=P)
+            if len(block):
+                P = block.X.shape[1:]
+                yield on_block(function, block, *shared)
 
     def _read(self):
         for number, parts in enumerate(
@@ -257,7 +266,7 @@ def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
             "X must hold real numbers in one or two dimensions, got dtype "
             f"{X.dtype} and shape {X.shape} in chunk {number}"
         )
-    if n_features is not None and X.shape[1:] != n_features:
+    if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
         raise ValueError(
             f"X must have {n_features or 'no'} columns as the other chunks, got shape "
             f"{X.shape} in chunk {number}"
