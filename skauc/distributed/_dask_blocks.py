@@ -12,6 +12,7 @@ from ..statistics._row_blocks import (
     RowBlocks,
     add_all,
     as_block,
+    is_collection,
     on_block,
 )
 
@@ -95,21 +96,17 @@ def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
-        if np.isnan(n_features).any():
-            n_features = None
+        known = not np.isnan(X.shape[1:]).any()
+        n_features, lengths = (X.shape[1:] if known else None), X.chunks[0]
     else:
         n_features, lengths = (() if names is None else (len(names),)), None
-    columns = [_delayed(X)]
-    for name in ("y", "sample_weight"):
-        columns.append(_aligned(name, given[name], lengths, len(columns[0])))
-    return DaskBlocks(list(zip(*columns, strict=True)), n_features, names)
-
-
-def is_collection(value) -> bool:
-    """Whether Dask would compute it; does not import Dask."""
-    graph = getattr(type(value), "__dask_graph__", None)
-    return graph is not None and value.__dask_graph__() is not None
+    X_blocks = _delayed(X)
+    y_blocks, weight_blocks = (
+        _aligned(name, given[name], lengths, len(X_blocks))
+        for name in ("y", "sample_weight")
+    )
+    parts = list(zip(X_blocks, y_blocks, weight_blocks, strict=True))
+    return DaskBlocks(parts, n_features, names)
 
 
 def _aligned(name, column, lengths, n_blocks):

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import check_column, check_non_negative, check_number
+from ..statistics._row_blocks import refuse_collection
 from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
 
@@ -242,6 +243,7 @@ def check_discriminant(X, y, priors, *, sizes=True):
     ValueError
         If labels, sizes of features or priors break their rule.
     """
+    refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     labels = check_column("y", y)

@@ -41,8 +41,8 @@ class ClassSums:
         Their labels, sorted.
     n_rows : int
         Rows, whatever their weights.
-    moments : tuple of Moments or None
-        One of each class.
+    moments : tuple of Moments
+        One of each class; empty if there are rows.
     rows : tuple (X, y, sample_weight) or None
         If there are no moments; the weight may be None.
     """
@@ -50,21 +50,21 @@ class ClassSums:
     chunk: int
     classes: np.ndarray
     n_rows: int
-    moments: tuple[Moments, ...] | None
+    moments: tuple[Moments, ...]
     rows: tuple[Any, np.ndarray, np.ndarray | None] | None = None
 
     def __add__(self, other: ClassSums) -> ClassSums:
         classes, n = _united(self, other), self.n_rows + other.n_rows
         if self.rows is not None and other.rows is not None:
             rows = _stacked(self.rows, other.rows)
-            joined = ClassSums(self.chunk, classes, n, None, rows)
+            joined = ClassSums(self.chunk, classes, n, (), rows)
             return joined if n < rows[0].shape[1] else joined.with_moments()
         found: dict = {}
         for part in (self.with_moments(), other.with_moments()):
             for label, moments in zip(part.classes.tolist(), part.moments, strict=True):
                 found[label] = found[label] + moments if label in found else moments
-        moments = tuple(found[label] for label in classes.tolist())
-        return ClassSums(self.chunk, classes, n, moments)
+        merged = tuple(found[label] for label in classes.tolist())
+        return ClassSums(self.chunk, classes, n, merged)
 
     def with_moments(self) -> ClassSums:
         """The same with moments, however few the rows."""
@@ -100,7 +100,7 @@ def class_sums(blocks, *, known=None, binary=False) -> ClassSums:
     sums = blocks.total(_sums_of_block, known, binary)
     if known is None:
         check_class_count(sums.classes, binary=binary)
-    if sums.moments is not None:
+    if sums.rows is None:
         for label, moments in zip(sums.classes.tolist(), sums.moments, strict=True):
             if known is None and moments.n == 0:
                 raise ValueError(
@@ -125,7 +125,7 @@ def _sums_of_block(block, known, binary):
     if known is not None:
         check_known(classes, known)
         classes = known
-    few = ClassSums(block.number, classes, len(y), None, (X, y, weight))
+    few = ClassSums(block.number, classes, len(y), (), (X, y, weight))
     try:
         if len(y) >= X.shape[1]:
             return few.with_moments()

@@ -12,16 +12,16 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from .._validation import check_column, check_option
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import Moments, group_moments, project_samples
-from ..statistics._row_blocks import row_blocks
+from ..statistics._row_blocks import refuse_collection, row_blocks
 from ._checks import check_discriminant, check_feature_sizes, check_priors
 from ._class_sums import class_sums, record_features, unchanged_by_errors
-from ._discriminant_curves import publish_curves
+from ._discriminant_curves import PredictsArrays, publish_curves
 from ._lda_moments import check_streams, fit_parent
 
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 
 
-class LinearDiscriminantROC(LinearDiscriminantAnalysis):
+class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
@@ -139,6 +139,11 @@ covariance_estimator
         moments = self._score_moments() if keeps and rows.dtype == float else None
         self._fit_curves(moments or self._projected_moments(rows, labels), len(labels))
         return self
+
+    def transform(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().transform(X)
 
     def _fit_blocks(self, blocks):
         check_streams(self)

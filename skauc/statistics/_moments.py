@@ -22,7 +22,7 @@ from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
 from ._numerics import TINY, block_rows
-from ._row_blocks import row_blocks
+from ._row_blocks import refuse_collection, row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
@@ -202,7 +202,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     Notes
     -----
     Sparse X is multiplied as it is; where a column's mean dwarfs its spread
-    (raw sum of squares over 10⁸ times the centred one), the subtraction of the
+    (raw sum of squares over 10⁴ times the centred one), the subtraction of the
     means would cancel, and the rows are made dense block by block instead.
 
     References
@@ -262,7 +262,7 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     """
     if weight is not None:
         groups = [mask & (weight != 0) for mask in groups]
-    found = [None] * len(groups)
+    found: list = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         if not sparse.issparse(X) and not featurewise and X.ndim == 2:
             if X.shape[1] >= _MANY_FEATURES:
@@ -362,6 +362,7 @@ def project_samples(X, w) -> np.ndarray:
 
 
 def _as_samples(X):
+    refuse_collection("X", X)
     if sparse.issparse(X):
         return X.tocsr()
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
@@ -544,7 +545,7 @@ def _sparse_full(X, rows, weight):
     mean = Z.T @ w / max(n, TINY)
     raw = (Z.T @ Z.multiply(w[:, None])).toarray()
     scatter = raw - np.outer(mean, mean) * n
-    if np.all(np.diag(scatter) >= 1e-8 * np.diag(raw)):
+    if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
         return Moments(float(n), mean, scatter)
     total = Moments(0.0, np.zeros_like(mean), np.zeros_like(raw))
     step = _block_rows(X.shape[1], featurewise=False)

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._numbers import as_count
 from ._numerics import block_rows
 
+_TAKE_BLOCKS = "class_moments, GaussianAUCClassifier and LinearDiscriminantROC"
 OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
 
 
@@ -84,6 +86,7 @@ class RowBlocks:
                     "that returns it"
                 )
         self._blocks = blocks
+        self._feature_names: list | None = None
 
     @classmethod
     def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
@@ -107,7 +110,10 @@ class RowBlocks:
             raise ValueError(
                 f"X, y and sample_weight must have one length, got {lengths}"
             )
-        step = block_rows(int(np.prod(np.shape(X)[1:]))) if n_rows is None else n_rows
+        if n_rows is None:
+            step = block_rows(int(np.prod(np.shape(X)[1:])))
+        else:
+            step = as_count("n_rows", n_rows)
 
         def blocks():
             for start in range(0, lengths[0], step):
@@ -149,12 +155,14 @@ class RowBlocks:
                 named = [y] if sample_weight is None else [y, sample_weight]
                 yield (rows, *(column(batch, name) for name in named))
 
-        return cls(blocks)
+        found = cls(blocks)
+        found._feature_names = None if isinstance(features, str) else list(features)
+        return found
 
     @property
     def feature_names(self) -> list | None:
         """Names of the columns of X, where they have some."""
-        return None
+        return self._feature_names
 
     def map(self, function, *shared) -> list:
         """``function(block, *shared)`` of every block that has rows, in their order.
@@ -238,6 +246,33 @@ def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
         if blocks is not None:
             return blocks
     return None
+
+
+def is_collection(value) -> bool:
+    """Whether the rows are in a collection such as Dask's; does not import it."""
+    graph = getattr(type(value), "__dask_graph__", None)
+    return graph is not None and value.__dask_graph__() is not None
+
+
+def refuse_collection(name, value):
+    """Raise where rows in blocks would have to be gathered.
+
+    Parameters
+    ----------
+    name : str
+    value : anything
+
+    Raises
+    ------
+    ValueError
+        If it is a collection, or :class:`RowBlocks`.
+    """
+    if isinstance(value, RowBlocks) or is_collection(value):
+        raise ValueError(
+            f"{name} must be an array where all rows are needed at once, got "
+            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS} take rows "
+            "in blocks, and X.map_blocks(model.predict) predicts where they are"
+        )
 
 
 def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
