@@ -144,7 +144,8 @@ def _aligned(name, column, lengths, n_blocks):
 
 
 def _delayed(collection):
-    blocks = collection.to_delayed()
+    # each planned alone would compute what X and y share once for each
+    blocks = collection.to_delayed(optimize_graph=False)
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 

@@ -146,17 +146,33 @@ def test_sums_of_sixteen_travel(rows):
     assert len(merged) == 210  # a tree adds no more often than a line
 
 
-def test_what_comes_in_is_computed_once(rows):
-    seen = []
-
+def counted(seen):
     def touch(block):
-        seen.append(block.shape)
+        seen.append(len(block))
         return block
 
-    X, y, _ = arrays(rows, 50)
-    lazy = X.map_blocks(touch, dtype=float, meta=np.empty((0, 0)))
-    GaussianAUCClassifier().fit(lazy, y)
-    assert sorted(seen) == [(11, 7), (50, 7), (50, 7), (50, 7), (50, 7)]
+    return touch
+
+
+def test_what_comes_in_is_computed_once(rows):
+    seen = []
+    both = da.from_array(np.column_stack(rows[:2]), chunks=(50, 8))
+    both = both.map_blocks(counted(seen), dtype=float, meta=np.empty((0, 0)))
+    GaussianAUCClassifier().fit(both[:, :7], both[:, 7] > 0)
+    assert sorted(seen) == [11, 50, 50, 50, 50]
+
+
+def test_a_frame_is_computed_once(rows):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    dd = pytest.importorskip(
+        "dask.dataframe", reason="Dask's data frames are not installed"
+    )
+    seen = []
+    frame = pd.DataFrame(np.column_stack(rows[:2]), columns=list("abcdefgy"))
+    both = dd.from_pandas(frame, npartitions=4)
+    both = both.map_partitions(counted(seen), meta=frame.iloc[:0])
+    GaussianAUCClassifier().fit(both[list("abcdefg")], both.y > 0)
+    assert sum(seen) == 211
 
 
 def chunk(change, number):
