@@ -76,7 +76,7 @@ class ClassSums:
         return ClassSums(self.chunk, self.classes, self.n_rows, moments)
 
 
-def class_sums(blocks, *, known=None, binary=False) -> ClassSums:
+def class_sums(blocks, *, known=None, binary=False, weighted=True) -> ClassSums:
     """One pass over rows in blocks.
 
     Parameters
@@ -86,6 +86,8 @@ def class_sums(blocks, *, known=None, binary=False) -> ClassSums:
         The only labels that may occur; they become the classes.
     binary : bool, default=False
         Whether more than two classes are an error.
+    weighted : bool, default=True
+        False makes weights an error.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def class_sums(blocks, *, known=None, binary=False) -> ClassSums:
         If a block breaks a rule of labels, weights or features, with its number; if
         there are too few or too many classes, or one has no weight.
     """
-    sums = blocks.total(_sums_of_block, known, binary)
+    sums = blocks.total(_sums_of_block, known, binary, weighted)
     if known is None:
         check_class_count(sums.classes, binary=binary)
     if sums.rows is None:
@@ -111,13 +113,15 @@ def class_sums(blocks, *, known=None, binary=False) -> ClassSums:
     return sums
 
 
-def _sums_of_block(block, known, binary):
+def _sums_of_block(block, known, binary, weighted):
     X = block.X
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
     y = _labels(block)
     weight = block.weight
     if weight is not None:
+        if not weighted:
+            raise ValueError("sample_weight must be None, got weights")
         weight = check_non_negative(weight, len(y))
     classes = np.unique(y)
     if binary and len(classes) > 2:

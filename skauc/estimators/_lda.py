@@ -147,7 +147,7 @@ covariance_estimator
 
     def _fit_blocks(self, blocks):
         check_streams(self)
-        sums = class_sums(blocks)
+        sums = class_sums(blocks, weighted=False)
         check_priors(self.priors, len(sums.classes))
         if sums.rows is not None:
             X, y, _ = sums.rows

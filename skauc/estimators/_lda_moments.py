@@ -85,11 +85,11 @@ def fit_parent(model, blocks, sums) -> None:
     spread = _rows_with_covariance(within)
     centred = means - total.mean
     rows = (centred[:, None, :] + spread).reshape(-1, spread.shape[1])
-    parent.fit(rows, np.repeat(sums.classes, len(spread)))
+    parent.fit(rows, np.repeat(np.arange(len(n)), len(spread)))
     if model.solver == "eigen":
         _separate(parent, parts[-1] - within, within)
     _uncentre(parent, total.mean, within)
-    parent.means_ = means
+    parent.classes_, parent.means_ = sums.classes, means
     if hasattr(parent, "covariance_"):
         parent.covariance_ = weighted
     parameters = parent.get_params()

@@ -104,20 +104,22 @@ class RowBlocks:
         -------
         RowBlocks
         """
-        arrays = [X, y] if sample_weight is None else [X, y, sample_weight]
-        lengths = [np.shape(array)[0] for array in arrays]
+        given = {"X": X, "y": y, "sample_weight": sample_weight}
+        arrays = {k: _as_rows(k, v) for k, v in given.items() if v is not None}
+        lengths = [array.shape[0] for array in arrays.values()]
         if len(set(lengths)) > 1:
             raise ValueError(
                 f"X, y and sample_weight must have one length, got {lengths}"
             )
         if n_rows is None:
-            step = block_rows(int(np.prod(np.shape(X)[1:])))
+            step = block_rows(int(np.prod(arrays["X"].shape[1:])))
         else:
             step = as_count("n_rows", n_rows)
 
         def blocks():
             for start in range(0, lengths[0], step):
-                yield tuple(array[start : start + step] for array in arrays)
+                rows = slice(start, start + step)
+                yield tuple(array[rows] for array in arrays.values())
 
         return cls(blocks)
 
@@ -224,6 +226,19 @@ class RowBlocks:
             yield parts
 
 
+def _as_rows(name, value):
+    """Rows that ``[a:b]`` cuts without copying the rest."""
+    if sparse.issparse(value):
+        return value.tocsr()
+    try:
+        array = np.asanyarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.empty(())
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be an array of rows, got {value!r:.60}")
+    return array
+
+
 def row_blocks(X, y=None, sample_weight=None) -> RowBlocks | None:
     """The rows in blocks, if they come as a collection or as blocks; None for arrays.
 
@@ -290,39 +305,44 @@ def as_block(number, X, y=None, weight=None, *, n_features=None) -> Block:
     ValueError
         If X holds no numbers, has another width, or lengths differ; the chunk is named.
     """
-    if sparse.issparse(X):
-        X = X.tocsr()
-    else:
-        X = np.asarray(X)
-        if X.dtype.kind == "O":
-            X = _floats(X, number)
-    if X.dtype.kind not in "biuf" or X.ndim not in (1, 2):
+    try:
+        return Block(number, *_checked(X, y, weight, n_features))
+    except ValueError as error:
+        raise ValueError(f"{error}, in chunk {number}") from None
+
+
+def _checked(X, y, weight, n_features):
+    X = _as_rows("X", X)
+    if X.dtype.kind == "O":
+        X = _floats(X)
+    if X.dtype.kind not in "biuf" or X.ndim > 2:
         raise ValueError(
             "X must hold real numbers in one or two dimensions, got dtype "
-            f"{X.dtype} and shape {X.shape} in chunk {number}"
+            f"{X.dtype} and shape {X.shape}"
         )
     if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
         raise ValueError(
             f"X must have {n_features or 'no'} columns as the other chunks, got shape "
-            f"{X.shape} in chunk {number}"
+            f"{X.shape}"
         )
-    columns = [None if c is None else np.asarray(c) for c in (y, weight)]
+    columns = [
+        None if column is None else _as_rows(name, column)
+        for name, column in (("y", y), ("sample_weight", weight))
+    ]
     for name, column in zip(("y", "sample_weight"), columns, strict=True):
         if column is not None and len(column) != X.shape[0]:
             raise ValueError(
                 f"{name} must have one value for each of the {X.shape[0]} rows, got "
-                f"{len(column)} in chunk {number}"
+                f"{len(column)}"
             )
-    return Block(number, X, *columns)
+    return X, *columns
 
 
-def _floats(X, number):
+def _floats(X):
     try:
         return X.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"X must hold real numbers, got objects in chunk {number}"
-        ) from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("X must hold real numbers, got objects") from None
 
 
 def on_block(function, block, *shared):
