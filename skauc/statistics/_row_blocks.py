@@ -49,8 +49,9 @@ class Block:
 class RowBlocks:
     """Rows that are read block by block, as often as a pass over them is needed.
 
-    For more rows than memory holds. Functions that say so take it in place of their
-    arrays; nothing larger than one block is ever held.
+    For more rows than memory holds: memory maps, Parquet files, or whatever a function
+    can read again. Functions that say so take it in place of their arrays, and Dask's
+    collections in the same way; one block is held at a time, and what is summed up.
 
     Parameters
     ----------
@@ -58,7 +59,23 @@ class RowBlocks:
         Each ``(X, y)`` or ``(X, y, sample_weight)`` of some rows, in the order of the
         arguments of the function that takes them. It must give the same blocks each
         time it is read: a list, an object with ``__iter__``, or a function that
-        begins anew; not a generator.
+        begins anew; not a generator. X is dense, sparse or a frame; chunks may be
+        empty, or hold one row or one class.
+
+    Raises
+    ------
+    ValueError
+        If ``blocks`` cannot be read, or not again. What is wrong inside a block is said
+        by the function that reads it, with the number of the block.
+
+    Notes
+    -----
+    Whatever is summed is the same for any cut of the rows, up to rounding: moments are
+    merged around their means (Chan, Golub & LeVeque), never subtracted.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
 
     Examples
     --------
@@ -103,6 +120,11 @@ class RowBlocks:
         Returns
         -------
         RowBlocks
+
+        Raises
+        ------
+        ValueError
+            If something is no array, lengths differ, or ``n_rows`` is no count.
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight}
         arrays = {k: _as_rows(k, v) for k, v in given.items() if v is not None}
@@ -138,24 +160,41 @@ class RowBlocks:
         Returns
         -------
         RowBlocks
-        """
-        from pyarrow import dataset
 
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed.
+        ValueError
+            If a column is not in the file.
+        """
+        try:
+            from pyarrow import dataset
+        except ImportError as missing:
+            raise ImportError(
+                "from_parquet needs pyarrow: pip install pyarrow"
+            ) from missing
         source = dataset.dataset(path, format="parquet")
         others = [c for c in source.schema.names if c not in (y, sample_weight)]
         features = others if X is None else X
+        named = [features] if isinstance(features, str) else list(features)
+        used = [*named, y, *([] if sample_weight is None else [sample_weight])]
+        for name in used:
+            if name not in source.schema.names:
+                raise ValueError(
+                    f"X, y and sample_weight must be columns of the file, got {name!r}"
+                )
 
         def column(batch, name):
             return batch.column(name).to_numpy(zero_copy_only=False)
 
         def blocks():
-            for batch in source.to_batches():
-                if isinstance(features, str):
-                    rows = column(batch, features)
-                else:
-                    rows = np.column_stack([column(batch, name) for name in features])
-                named = [y] if sample_weight is None else [y, sample_weight]
-                yield (rows, *(column(batch, name) for name in named))
+            for batch in source.to_batches(columns=list(dict.fromkeys(used))):
+                columns = [column(batch, name) for name in used]
+                rows = columns[0]
+                if not isinstance(features, str):
+                    rows = np.column_stack(columns[: len(named)])
+                yield (rows, *columns[len(named) :])
 
         found = cls(blocks)
         found._feature_names = None if isinstance(features, str) else list(features)

@@ -157,6 +157,16 @@ def test_parquet(rows, tmp_path):
     assert class_moments(one)[1].mean == pytest.approx(X[positive, 2].mean())
 
 
+def test_columns_that_are_not_there_are_named(tmp_path):
+    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table
+    from pyarrow import parquet
+
+    parquet.write_table(table({"a": [1.0], "label": [True]}), tmp_path / "rows.parquet")
+    for wrong in ({"y": "b"}, {"y": "label", "X": ["b"]}, {"y": "a", "X": "b"}):
+        with pytest.raises(ValueError, match="must be columns of the file, got 'b'"):
+            RowBlocks.from_parquet(tmp_path / "rows.parquet", **wrong)
+
+
 def test_arrays_are_no_blocks(rows):
     assert row_blocks(*rows) is None
     assert row_blocks(rows[0].tolist()) is None
