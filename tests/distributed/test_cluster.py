@@ -32,7 +32,7 @@ N, P, CHUNK = 40_000, 10, 2_000
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Two processes of one thread; no dashboard, nothing on the disk but here."""
+    """Two processes of one thread; nothing on the disk but here."""
     import dask
 
     with (
@@ -41,7 +41,7 @@ def client(tmp_path_factory):
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",  # any free port: others may have a cluster
             local_directory=str(tmp_path_factory.mktemp("workers")),
         ) as cluster,
         distributed.Client(cluster) as client,
@@ -195,3 +195,35 @@ def test_search_over_the_cluster(client):
         alone.cv_results_["mean_test_score"],
         rtol=1e-12,
     )
+
+
+def counted_block(block_id):
+    """A chunk; this process counts how many of them are alive at once."""
+    import builtins
+    import weakref
+
+    alive = vars(builtins).setdefault("_alive_chunks", {"now": 0, "most": 0})
+
+    def gone():
+        alive["now"] -= 1
+
+    rows = block(block_id)[: CHUNK // 5]
+    weakref.finalize(rows, gone)
+    alive["now"] += 1
+    alive["most"] = max(alive["most"], alive["now"])
+    return rows
+
+
+def most_alive():
+    import builtins
+
+    return builtins._alive_chunks["most"]
+
+
+def test_a_tenth_of_the_data_is_held_at_once(client):
+    """See benchmarks/scale.py for workers whose memory is a tenth of the data."""
+    chunks = ((CHUNK // 5,) * 100, (P + 1,))
+    no_rows = np.empty((0, 0))
+    both = da.map_blocks(counted_block, chunks=chunks, dtype=float, meta=no_rows)
+    GaussianAUCClassifier().fit(both[:, :P], both[:, P] > 0)
+    assert 0 < max(client.run(most_alive).values()) <= 10
