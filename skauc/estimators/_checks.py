@@ -16,7 +16,7 @@ from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 def check_labels(y):
     """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
-    if _two_labels(y) is not None:
+    if two_labels(y) is not None:
         return
     if y.dtype == object:
         check_kinds(y.ravel().tolist())
@@ -24,8 +24,17 @@ def check_labels(y):
         check_classification_targets(y)
 
 
-def _two_labels(y):
-    """The sorted labels of a column of two integers, without sorting; else None."""
+def two_labels(y):
+    """The sorted labels of a column of two integers, without sorting; else None.
+
+    Parameters
+    ----------
+    y : ndarray
+
+    Returns
+    -------
+    ndarray of shape (2,) or None
+    """
     if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
     ends = np.array([y.min(), y.max()])
@@ -77,7 +86,7 @@ def check_classes(y, *, binary=False):
     ValueError
         If there are fewer than two classes, or more than allowed.
     """
-    classes = _two_labels(y)
+    classes = two_labels(y)
     classes = np.unique(y) if classes is None else classes
     check_class_count(classes, binary=binary)
     if len(classes) == 2:  # several times faster than a search

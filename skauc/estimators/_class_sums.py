@@ -25,6 +25,7 @@ from ._checks import (
     check_kinds,
     check_known,
     check_sizes,
+    two_labels,
 )
 from ._likelihood import ORDINARY, feature_sizes
 
@@ -123,7 +124,8 @@ def _sums_of_block(block, known, binary, weighted):
         if not weighted:
             raise ValueError("sample_weight must be None, got weights")
         weight = check_non_negative(weight, len(y))
-    classes = np.unique(y)
+    classes = two_labels(y)
+    classes = np.unique(y) if classes is None else classes
     if binary and len(classes) > 2:
         check_class_count(classes, binary=True)
     if known is not None:

@@ -127,9 +127,9 @@ def test_memory_map(rows, tmp_path):
     assert_same_moments(class_moments(blocks), class_moments(X, positive, weight))
 
 
-def test_blocks_of_arrays_are_about_two_mebibytes():
-    X = np.zeros((3 * 2**15, 8))
-    assert RowBlocks.from_arrays(X, X[:, 0] == 0).map(len) == [2**15] * 3
+def test_blocks_of_arrays_are_about_16_mebibytes():
+    X = np.zeros((3 * 2**18, 8), dtype=np.float32)
+    assert RowBlocks.from_arrays(X, X[:, 0] == 0).map(len) == [2**18] * 3
 
 
 def test_parquet(rows, tmp_path):
