@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..statistics._row_blocks import refuse_collection, row_blocks
 from ._checks import check_discriminant, check_feature_sizes, check_priors
 from ._class_sums import class_sums, record_features, unchanged_by_errors
 from ._discriminant_curves import PredictsArrays, publish_curves
-from ._lda_moments import check_streams, fit_parent
+from ._lda_moments import check_streams, fit_parent, parent_divides_by_n
 
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 
@@ -186,7 +185,7 @@ covariance_estimator
         changed = (self.shrinkage, self.covariance_estimator, self.priors)
         named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
         unchanged = named and all(c is None for c in changed)
-        return unchanged and _parent_divides_by_n()
+        return unchanged and parent_divides_by_n(self.solver)
 
     def _score_moments(self):
         """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
@@ -248,11 +247,3 @@ def _means_and_covariance(parts):
 def _score_moments_of_block(block, coef, classes):
     scores, y = project_samples(block.X, coef.T), check_column("y", block.y)
     return tuple(group_moments(scores, [y == label for label in classes]))
-
-
-@cache
-def _parent_divides_by_n():
-    """Whether the parent's variance of the rows −1 and 1 of two classes is 1."""
-    parent = LinearDiscriminantAnalysis(solver="lsqr")
-    parent.fit([[-1.0], [1.0], [0.0], [2.0]], [0, 0, 1, 1])
-    return bool(abs(parent.covariance_[0, 0] - 1) < 1e-9)

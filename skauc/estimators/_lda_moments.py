@@ -10,12 +10,17 @@ have mean m_k and covariance S, the common one, which the solver asks for:
 
     S = Σ_k π_k shrunk(S_k)  ("lsqr", "eigen"; π_k as given),   S = Σ_k W_k/n  ("svd").
 
+Where "svd" divides by n − K instead of n (in older scikit-learn), S is made so that
+it comes to the same of 2PK rows.
+
 They stand around the grand mean o, so that a mean far from 0 takes no digits from the
 spread; coefficients come back by ``f(x) = c(x − o) + i``. Where ``coef_ = S⁻¹m_k`` is
 not centred (three or more classes, not "svd"), S⁻¹o is added to all of them.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 from scipy import linalg
@@ -45,6 +50,14 @@ def check_streams(model):
         )
 
 
+@cache
+def parent_divides_by_n(solver) -> bool:
+    """Whether the parent's variance of the rows −1, 1 and 0, 2 of two classes is 1."""
+    parent = LinearDiscriminantAnalysis(solver=solver)
+    parent.fit([[-1.0], [1.0], [0.0], [2.0]], [0, 0, 1, 1])
+    return bool(abs(parent.coef_[0, 0] - 1) < 1e-9)  # the means' difference is 1
+
+
 def fit_parent(model, blocks, sums) -> None:
     """Set scikit-learn's attributes of a discriminant whose rows come in blocks.
 
@@ -71,10 +84,12 @@ def fit_parent(model, blocks, sums) -> None:
     shares = n / n.sum()
     priors = shares if model.priors is None else np.asarray(model.priors, dtype=float)
     weighted = sum(p * S for p, S in zip(priors / priors.sum(), parts, strict=False))
+    within = weighted
     if model.solver == "svd":
         within = sum(p * S for p, S in zip(shares, parts, strict=False))
-    else:
-        within = weighted
+        if not parent_divides_by_n("svd"):
+            few, all_rows, K = 2 * len(within) * len(n), n.sum(), len(n)
+            within = within * (1 - K / few) / (1 - K / all_rows)
     parent = LinearDiscriminantAnalysis(
         solver=model.solver,
         priors=priors,

@@ -176,11 +176,10 @@ def test_collinear_features(rng, way):
     X, y = make(rng, 2)
     X[:, 5] = X[:, 0] + X[:, 1]
     expected = LinearDiscriminantROC().fit(X, y)
-    for solver, rtol in (("svd", 1e-8), ("lsqr", 1e-6)):
-        model = LinearDiscriminantROC(solver=solver).fit(*way(X, y))
-        decision = expected.decision_function(X)
-        np.testing.assert_allclose(model.decision_function(X), decision, rtol, 1e-6)
-        assert model.auc_ == pytest.approx(expected.auc_, rel=1e-8)
+    model = LinearDiscriminantROC().fit(*way(X, y))
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+    model = LinearDiscriminantROC(solver="lsqr").fit(*way(X, y))
+    assert model.auc_ == pytest.approx(expected.auc_, rel=1e-8)
     assert model.coef_[0, 5] == pytest.approx(model.coef_[0, :2].sum(), rel=1e-6)
 
 
