@@ -1,5 +1,7 @@
 """Rows in blocks on one machine: sums are those of the concatenated rows."""
 
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -246,6 +248,15 @@ def test_an_empty_chunk_may_have_any_width(rows):
 
 def test_block_knows_its_length(rows):
     assert len(as_block(0, *rows)) == 211
+
+
+def test_dask_is_not_imported_before_a_collection_comes_in():
+    code = (
+        "import sys, skauc; X = [[0.0], [1.0], [3.0], [4.0]]; y = [0, 0, 1, 1];"
+        "skauc.GaussianAUCClassifier().fit(skauc.RowBlocks([(X, y)]));"
+        "assert not {'dask', 'distributed'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_arrays_pass_where_collections_are_refused(rows):
