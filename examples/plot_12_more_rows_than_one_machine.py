@@ -20,18 +20,16 @@ from skauc import GaussianAUCClassifier, LinearDiscriminantROC, class_moments
 
 P, CHUNK, CHUNKS = 20, 10_000, 10
 MIXING = np.vander(np.linspace(-1, 1, P), P // 2)  # correlated features
+SHIFT = np.where(np.arange(P) % 2, 0.2, -0.2)
 
 
 def chunk(block_id):
     """Rows of a chunk and, as the last column, their labels."""
     rng = np.random.default_rng([12, block_id[0]])
     y = rng.random(CHUNK) < 0.3
-    X = (
-        rng.standard_normal((CHUNK, P))
-        + rng.standard_normal((CHUNK, P // 2)) @ MIXING.T
-    )
-    X *= 1 + 0.5 * y[:, None]
-    return np.column_stack([X + 0.2 * y[:, None], y])
+    common = rng.standard_normal((CHUNK, P // 2)) @ MIXING.T
+    X = (common + rng.standard_normal((CHUNK, P))) * (1 + 0.5 * y[:, None])
+    return np.column_stack([X + np.outer(y, SHIFT), y])
 
 
 # %%
