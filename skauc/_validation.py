@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from .statistics._row_blocks import refuse_collection
+
 
 def check_positive(
     y_true, *, pos_label=None, classes=None, name="y_true"
@@ -285,6 +287,7 @@ def check_option(name: str, value, options):
 
 def check_column(name: str, values) -> np.ndarray:
     """Check a one-dimensional array, or one column of a two-dimensional one."""
+    refuse_collection(name, values)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
@@ -304,6 +307,7 @@ def check_column(name: str, values) -> np.ndarray:
 
 def check_floats(name: str, values) -> np.ndarray:
     """Check numbers, as a float array: no texts, dates or missing values."""
+    refuse_collection(name, values)
     try:
         array = np.asarray(values)
         no_numbers = str, bytes, type(None)  # float() would take some of them
@@ -356,6 +360,7 @@ def check_features(X, n: int):
     ValueError
         If X is not two-dimensional or has another number of rows.
     """
+    refuse_collection("X", X)
     X = check_array(
         X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, input_name="X"
     )

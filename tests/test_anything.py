@@ -1623,6 +1623,44 @@ def test_gaussian_auc(data, options, known):
             check_predictions(model, new, names)
 
 
+def n_rows(block):
+    """What is asked of a block here."""
+    return len(block)
+
+
+@asks(
+    "RowBlocks",
+    *members(
+        "RowBlocks", ["from_arrays", "from_parquet", "map", "total", "feature_names"]
+    ),
+    data=training(),
+    given=rarely(st.just(None), things),
+    size=rarely(st.integers(1, 5), things),
+    model=st.sampled_from(["GaussianAUCClassifier", "LinearDiscriminantROC"]),
+)
+def test_row_blocks(data, given, size, model):
+    y, X, weight, _ = data
+    ask(skauc.RowBlocks, given)
+    path = given if isinstance(given, str) else "no such file"
+    with pytest.raises((OSError, TypeError, ValueError, ImportError)):
+        skauc.RowBlocks.from_parquet(path, y="y", X=given)
+    blocks = ask(
+        skauc.RowBlocks.from_arrays, X, y, weight, n_rows=size, names=["X", "y"]
+    )
+    blocks = blocks or skauc.RowBlocks([(X, y), (X, y)])
+    assert blocks.feature_names is None
+    names = ["X", "y", "positive", "sample_weight", "blocks", "features"]
+    lengths = ask(blocks.map, n_rows, names=names)
+    total = ask(blocks.total, n_rows, names=names)
+    assert (lengths is None or sum(lengths) in (0, total)) or total is None
+    for part in ask(skauc.class_moments, blocks, names=names) or ():
+        check_moments(part)
+    fitted = ask(getattr(skauc, model)().fit, blocks, names=names)
+    if fitted is not None:
+        within(fitted.coef_, -np.inf, np.inf)
+        within(fitted.auc_)
+
+
 INFERENCE = ["covariance_", "standard_errors_", "aic_", "bic_"]
 REPORT = ["summary", "confidence_interval", "wald_test", "predict_interval"]
 REPORT += ["likelihood_ratio_test"]
@@ -1754,7 +1792,7 @@ def test_calibration(data, options, level, name, how):
 
 @asks(
     "LinearDiscriminantROC",
-    "LinearDiscriminantROC.fit",
+    *members("LinearDiscriminantROC", [*ROWWISE, "fit", "transform"]),
     data=training(),
     options=maybe(CLASSIFIERS["LinearDiscriminantROC"]),
 )
@@ -1764,7 +1802,7 @@ def test_lda(data, options):
 
 @asks(
     "QuadraticDiscriminantROC",
-    "QuadraticDiscriminantROC.fit",
+    *members("QuadraticDiscriminantROC", [*ROWWISE, "fit"]),
     share=0.5,
     data=training(),
     options=maybe(CLASSIFIERS["QuadraticDiscriminantROC"]),

@@ -18,7 +18,7 @@ BELOW["model_selection"] = BELOW["intervals"] | {"intervals", "estimators"}
 BELOW["displays"] = BELOW["distributed"] = BELOW["model_selection"] | {
     "model_selection"
 }
-BELOW["_validation"] = set()
+BELOW["_validation"] = {"statistics"}
 KNOWS_SCIKIT_LEARN = {
     "intervals",
     "estimators",

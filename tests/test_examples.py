@@ -131,6 +131,18 @@ def threshold_is_uncertain_and_said_to_be(out):
     assert lucky[0] < 0.5 < 0.9 < safe[0]
 
 
+def a_cluster_says_the_same(out):
+    here, there = out.split("two processes\n", 1)
+    ((sent_from, sent),) = numbers(there.replace(",", ""), "a chunk has")
+    assert sent < sent_from / 100
+    if "Dask is not installed" in out:
+        return
+    for name in ("rows", "Gaussian AUC", "LDA"):
+        assert numbers(here, name) == numbers(there, name)
+    ((gap,),) = numbers(out, "largest relative difference of a coefficient")
+    assert gap < 1e-8
+
+
 FACTS = {
     "plot_1_select_without_folds": one_fit_each_and_the_interval_holds_the_truth,
     "plot_2_what_the_posterior_believes": paper_takes_noise_for_signal,
@@ -143,6 +155,7 @@ FACTS = {
     "plot_9_selection_inside_the_pipeline": naive_makes_a_triumph_of_noise,
     "plot_10_what_a_search_knows": what_is_said_holds_on_the_other_patients,
     "plot_11_from_a_marker_to_a_decision": threshold_is_uncertain_and_said_to_be,
+    "plot_12_more_rows_than_one_machine": a_cluster_says_the_same,
 }
 
 

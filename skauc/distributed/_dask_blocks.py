@@ -14,6 +14,7 @@ from ..statistics._row_blocks import (
     RowBlocks,
     add_all,
     as_block,
+    is_collection,
     on_block,
 )
 
@@ -30,8 +31,8 @@ class DaskBlocks(RowBlocks):
     ----------
     parts : list of tuple of Delayed
         X, y and weight of each block; None for what is not there.
-    n_features : tuple
-        ``X.shape[1:]``.
+    n_features : tuple or None
+        ``X.shape[1:]``; None if it is not known.
     names : list or None
         Columns of a data frame.
     called : (str, str), default=("X", "y")
@@ -39,7 +40,7 @@ class DaskBlocks(RowBlocks):
     """
 
     parts: list[tuple[Any, ...]]
-    n_features: tuple
+    n_features: tuple | None
     names: list | None = None
     called: tuple[str, str] = ("X", "y")
 
@@ -146,12 +147,13 @@ def open_collections(
         )
     import dask
 
-    X, y, sample_weight, *further = _optimized([*given.values(), *further])
+    X = given[called[0]]
     features = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        n_features, lengths = tuple(X.shape[1:]), X.chunks[0]
+        known = not np.isnan(X.shape[1:]).any()
+        n_features, lengths = (X.shape[1:] if known else None), X.chunks[0]
     else:
         n_features, lengths = (() if features is None else (len(features),)), None
     rows = _delayed(X)
@@ -171,12 +173,6 @@ def open_collections(
     return DaskBlocks(
         list(zip(rows, *columns, strict=True)), n_features, features, called
     )
-
-
-def is_collection(value) -> bool:
-    """Whether Dask would compute it; does not import Dask."""
-    graph = getattr(type(value), "__dask_graph__", None)
-    return graph is not None and value.__dask_graph__() is not None
 
 
 def _aligned(name, column, lengths, n_blocks, rows):
@@ -213,20 +209,9 @@ def _aligned(name, column, lengths, n_blocks, rows):
     return blocks
 
 
-def _optimized(columns):
-    """Arrays optimized together: what they have in common is then computed once."""
-    import dask
-
-    arrays = [c if hasattr(c, "chunks") else None for c in columns]
-    found = dask.optimize(*arrays, traverse=False)
-    return [
-        c if array is None else array for c, array in zip(columns, found, strict=True)
-    ]
-
-
 def _delayed(collection):
-    """Its blocks; an array's graph is optimized already."""
-    blocks = collection.to_delayed(optimize_graph=not hasattr(collection, "chunks"))
+    # each planned alone would compute what X and y share once for each
+    blocks = collection.to_delayed(optimize_graph=False)
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 

@@ -11,6 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..statistics._row_blocks import refuse_collection
 from ._checks import check_labels
 
 
@@ -34,6 +35,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, n_classes)
         """
         check_is_fitted(self, "coef_")
+        refuse_collection("X", X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
@@ -100,6 +102,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X, y, *, reset=True):
         """Features (dense or CSR, not copied, perhaps not finite) and labels."""
+        refuse_collection("X", X)
+        refuse_collection("y", y)
         with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
             X, y = validate_data(
                 self,

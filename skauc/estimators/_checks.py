@@ -6,25 +6,35 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import check_column, check_non_negative, check_number
+from ..statistics._row_blocks import refuse_collection
 from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
 
 def check_labels(y):
     """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
-    if _two_labels(y) is not None:
+    if two_labels(y) is not None:
         return
     if y.dtype == object:
-        _check_kinds(y.ravel().tolist())
+        check_kinds(y.ravel().tolist())
     with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
         check_classification_targets(y)
 
 
-def _two_labels(y):
-    """The sorted labels of a column of two integers, without sorting; else None."""
+def two_labels(y):
+    """The sorted labels of a column of two integers, without sorting; else None.
+
+    Parameters
+    ----------
+    y : ndarray
+
+    Returns
+    -------
+    ndarray of shape (2,) or None
+    """
     if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
     ends = np.array([y.min(), y.max()])
@@ -32,7 +42,13 @@ def _two_labels(y):
     return ends if two else None
 
 
-def _check_kinds(labels):
+def check_kinds(labels):
+    """Raise if labels are missing, or of kinds that cannot be sorted.
+
+    Parameters
+    ----------
+    labels : list
+    """
     kinds = {
         next((kind for kind in (str, Real) if isinstance(label, kind)), type(label))
         for label in labels
@@ -70,20 +86,47 @@ def check_classes(y, *, binary=False):
     ValueError
         If there are fewer than two classes, or more than allowed.
     """
-    classes = _two_labels(y)
+    classes = two_labels(y)
     classes = np.unique(y) if classes is None else classes
+    check_class_count(classes, binary=binary)
+    if len(classes) == 2:  # several times faster than a search
+        return classes, (y == classes[1]).astype(np.intp)
+    return classes, np.searchsorted(classes, y)
+
+
+def check_class_count(classes, *, binary=False):
+    """Raise if there are fewer than two classes, or more than allowed.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    binary : bool, default=False
+        Whether more than two classes are an error.
+    """
     if binary and len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}. y must hold two classes, got {len(classes)}"
+            f"multiclass. y must hold two classes, got {len(classes)}"
         )
     if len(classes) < 2:
         raise ValueError(
             f"y must hold at least 2 classes, got only 1 class, {classes.tolist()}"
         )
-    if len(classes) == 2:  # several times faster than a search
-        return classes, (y == classes[1]).astype(np.intp)
-    return classes, np.searchsorted(classes, y)
+
+
+def check_known(y, classes):
+    """Raise if a label is none of the classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    classes : ndarray of shape (K,)
+    """
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y must hold the labels {classes.tolist()}, got {y[unknown][0].item()!r}"
+        )
 
 
 def check_class_weight(sample_weight, codes, classes):
@@ -209,6 +252,7 @@ def check_discriminant(X, y, priors, *, sizes=True):
     ValueError
         If labels, sizes of features or priors break their rule.
     """
+    refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     labels = check_column("y", y)

@@ -4,6 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..statistics._row_blocks import refuse_collection
+
+
+class PredictsArrays:
+    """A discriminant's predictions, which refuse to gather a collection.
+
+    Stands before scikit-learn's class, whose documentation holds.
+    """
+
+    def decision_function(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().decision_function(X)
+
+    def predict(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().predict(X)
+
+    def predict_proba(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().predict_proba(X)
+
+    def predict_log_proba(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().predict_log_proba(X)
+
 
 def publish_curves(model, curves) -> None:
     """Set ``pairwise_roc_``, ``auc_`` and, for two classes, what there is one of.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import check_non_negative, check_option
+from .._validation import check_column, check_non_negative, check_option
 from ..leave_pair_out._objective import Discriminant
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
+from ..statistics._row_blocks import row_blocks
 from ._base import LinearClassifier
 from ._checks import (
     check_class_weight,
@@ -19,9 +21,11 @@ from ._checks import (
     check_feature_sizes,
     check_finite_features,
     check_flag,
+    check_known,
     check_parameter,
 )
-from ._rayleigh import RayleighProblem, maximise, whitening
+from ._class_sums import class_sums, record_features, unchanged_by_errors
+from ._rayleigh import RayleighProblem, fourth_powers, maximise, whitening
 from ._shrinkage import shrinkage_weight
 
 _STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
@@ -148,14 +152,17 @@ class GaussianAUCClassifier(LinearClassifier):
         self.max_iter = max_iter
         self.coef_init = coef_init
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit from one pass over the rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+            Or a Dask array or data frame, or :class:`RowBlocks`: their moments are
+            taken where the rows are, in one pass (two for ``shrinkage="auto"``); only
+            if there are fewer rows than features the rows are gathered.
         y : array-like of shape (n,)
-            Labels of two classes.
+            Labels of two classes; None only if the blocks hold them.
         sample_weight : array-like of shape (n,), default=None
             Frequency weights: 2 means the row twice, 0 the row gone.
 
@@ -164,6 +171,10 @@ class GaussianAUCClassifier(LinearClassifier):
         GaussianAUCClassifier
         """
         self._check_parameters()
+        blocks = row_blocks(X, y, sample_weight)
+        if blocks is not None:
+            with unchanged_by_errors(self):
+                return self._fit_blocks(blocks)
         X, y = self._check_rows(X, y)
         self.classes_, codes = check_classes(y, binary=True)
         weight = check_class_weight(sample_weight, codes, self.classes_)
@@ -175,19 +186,40 @@ class GaussianAUCClassifier(LinearClassifier):
             problem = RayleighProblem.of_rows(X, positive, weight, self.standardize)
         else:
             self.moments_ = _finite_moments(X, positive, weight)
-            rows = (X, positive, weight)
             problem = RayleighProblem.of_moments(
-                *self.moments_, self.standardize, rows=rows
+                *self.moments_,
+                self.standardize,
+                partial(fourth_powers, X, positive, weight),
             )
         return self._solve(problem)
 
+    def _fit_blocks(self, blocks):
+        sums = class_sums(blocks, binary=True)
+        if sums.rows is not None:
+            self.fit(*sums.rows)
+        else:
+            self.classes_, self.moments_ = sums.classes, sums.moments
+
+            def fourth(neg, pos, scale):
+                label = self.classes_[1]
+                return blocks.total(_fourth_powers_of_block, label, neg, pos, scale)
+
+            self._solve(
+                RayleighProblem.of_moments(*self.moments_, self.standardize, fourth)
+            )
+        record_features(self, blocks, self.coef_.shape[1])
+        return self
+
     @available_if(_can_stream)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Add rows to the moments and fit again; equals ``fit`` on all rows so far.
+
+        Rows that break a rule raise, and leave the model as it was.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+            Or a Dask collection or :class:`RowBlocks`, as in :meth:`fit`.
         y : array-like of shape (n,)
         classes : array-like of shape (2,), default=None
             Both labels; needed in the first call.
@@ -205,7 +237,13 @@ class GaussianAUCClassifier(LinearClassifier):
                 "partial_fit cannot continue a fit with more features than rows "
                 f"({self.n_features_in_} features), which keeps no moments"
             )
-        X, y = self._check_rows(X, y, reset=first)
+        with unchanged_by_errors(self):
+            return self._add_rows(X, y, classes, sample_weight, first)
+
+    def _add_rows(self, X, y, classes, sample_weight, first):
+        blocks = row_blocks(X, y, sample_weight)
+        if blocks is None:
+            X, y = self._check_rows(X, y, reset=first)
         if first:
             if classes is None:
                 raise ValueError(
@@ -219,16 +257,12 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"classes must be those of the first call, {self.classes_.tolist()}, "
                 f"got {np.asarray(classes).tolist()}"
             )
-        unknown = ~np.isin(y, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"y must hold the labels {self.classes_.tolist()}, got "
-                f"{y[unknown][0].item()!r}"
-            )
-        weight = sample_weight
-        if weight is not None:
-            weight = check_non_negative(sample_weight, len(y))
-        part = _finite_moments(X, y == self.classes_[1], weight)
+        if blocks is None:
+            part = self._moments_of(X, y, sample_weight)
+        else:
+            sums = class_sums(blocks, known=self.classes_, binary=True).with_moments()
+            part = sums.moments
+            record_features(self, blocks, len(part[0].mean), reset=first)
         if not first:
             part = tuple(
                 old + new for old, new in zip(self.moments_, part, strict=True)
@@ -237,6 +271,13 @@ class GaussianAUCClassifier(LinearClassifier):
         if min(part[0].n, part[1].n) > 1:
             self._solve(RayleighProblem.of_moments(*part, self.standardize))
         return self
+
+    def _moments_of(self, X, y, sample_weight):
+        check_known(y, self.classes_)
+        weight = sample_weight
+        if weight is not None:
+            weight = check_non_negative(sample_weight, len(y))
+        return _finite_moments(X, y == self.classes_[1], weight)
 
     def _check_parameters(self):
         check_option("solver", self.solver, ("bfgs", "closed_form"))
@@ -374,6 +415,11 @@ def _finite_moments(X, positive, weight):
     square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
     check_feature_sizes(X, square=square, weight=weight)
     return neg, pos
+
+
+def _fourth_powers_of_block(block, label, neg, pos, scale):
+    positive = check_column("y", block.y) == label
+    return fourth_powers(block.X, positive, block.weight, neg, pos, scale)
 
 
 def _warn(text):

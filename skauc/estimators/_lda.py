@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cache
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .._validation import check_option
+from .._validation import check_column, check_option
 from ..roc._binormal import BinormalROC
-from ..statistics._moments import Moments, project_samples
-from ._checks import check_discriminant, check_feature_sizes
-from ._discriminant_curves import publish_curves
+from ..statistics._moments import Moments, group_moments, project_samples
+from ..statistics._row_blocks import refuse_collection, row_blocks
+from ._checks import check_discriminant, check_feature_sizes, check_priors
+from ._class_sums import class_sums, record_features, unchanged_by_errors
+from ._discriminant_curves import PredictsArrays, publish_curves
+from ._lda_moments import check_streams, fit_parent, parent_divides_by_n
 
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 
 
-class LinearDiscriminantROC(LinearDiscriminantAnalysis):
+class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
@@ -101,24 +104,71 @@ covariance_estimator
         )
         self.denominator = denominator
 
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Fit the parent, then the ROC curves of its scores.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Or a Dask array or data frame, or :class:`RowBlocks`: the moments of the
+            classes are taken where the rows are, in one pass (two for
+            ``shrinkage="auto"``, or where collinear features leave the curve too few
+            digits), in float64; only if there are fewer rows than features the rows
+            are gathered.
         y : array-like of shape (n,)
+            None only if the blocks hold it.
 
         Returns
         -------
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
+        blocks = row_blocks(X, y)
+        if blocks is not None:
+            with unchanged_by_errors(self):
+                return self._fit_blocks(blocks)
         keeps = self._keeps_moments()
         labels = check_discriminant(X, y, self.priors, sizes=not keeps)
+        with self._named_errors(X), np.errstate(over="ignore", invalid="ignore"):
+            super().fit(X, y)
+        rows = np.asarray(X)
+        if keeps:
+            square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
+            check_feature_sizes(rows, square=len(rows) * square)
+        moments = self._score_moments() if keeps and rows.dtype == float else None
+        self._fit_curves(moments or self._projected_moments(rows, labels), len(labels))
+        return self
+
+    def transform(self, X):
+        """See the parent; X must be an array."""
+        refuse_collection("X", X)
+        return super().transform(X)
+
+    def _fit_blocks(self, blocks):
+        check_streams(self)
+        sums = class_sums(blocks, weighted=False)
+        check_priors(self.priors, len(sums.classes))
+        if sums.rows is not None:
+            X, y, _ = sums.rows
+            self.fit(X if isinstance(X, np.ndarray) else X.toarray(), y)
+        else:
+            with self._named_errors(None):
+                fit_parent(self, blocks, sums)
+            moments = [part.project(self.coef_.T) for part in sums.moments]
+            within = sum(part.scatter for part in sums.moments)
+            if not self._keeps_digits(within):
+                moments = blocks.total(
+                    _score_moments_of_block, self.coef_, sums.classes
+                )
+            self._fit_curves(_means_and_covariance(moments), sums.n_rows)
+        record_features(self, blocks, self.means_.shape[1])
+        return self
+
+    @contextmanager
+    def _named_errors(self, X):
+        """What the parent raises where nothing varies, in one sentence."""
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # named below
-                super().fit(X, y)
+            yield
         except (IndexError, ValueError) as error:
             # The parent's whitened rows have no column left: an IndexError, or what
             # LAPACK says before scipy 1.14
@@ -129,20 +179,13 @@ covariance_estimator
                 "X must vary within the classes by more than tol allows, got rank 0 "
                 f"with tol={self.tol!r}"
             ) from None
-        rows = np.asarray(X)
-        if keeps:
-            square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
-            check_feature_sizes(rows, square=len(rows) * square)
-        moments = self._score_moments() if keeps and rows.dtype == float else None
-        self._fit_curves(moments or self._projected_moments(rows, labels), len(labels))
-        return self
 
     def _keeps_moments(self):
         """Whether the parent's means_ and covariance_ are W/n of the rows."""
         changed = (self.shrinkage, self.covariance_estimator, self.priors)
         named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
         unchanged = named and all(c is None for c in changed)
-        return unchanged and _parent_divides_by_n()
+        return unchanged and parent_divides_by_n(self.solver)
 
     def _score_moments(self):
         """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
@@ -150,18 +193,20 @@ covariance_estimator
         None where αᵀΣα loses more than four digits of its terms: the projected rows
         have them.
         """
-        coef = self.coef_
-        covariance = coef @ self.covariance_ @ coef.T
-        terms = np.abs(coef) @ np.sqrt(np.diag(self.covariance_))
-        if not np.all(np.diag(covariance) >= _DIGITS_KEPT * terms**2):
+        if not self._keeps_digits(self.covariance_):
             return None
-        return self.means_ @ coef.T, covariance
+        coef = self.coef_
+        return self.means_ @ coef.T, coef @ self.covariance_ @ coef.T
+
+    def _keeps_digits(self, within):
+        variance = np.einsum("kp,pq,kq->k", self.coef_, within, self.coef_)
+        terms = np.abs(self.coef_) @ np.sqrt(np.diag(within))
+        return bool(np.all(variance >= _DIGITS_KEPT * terms**2))
 
     def _projected_moments(self, X, y):
         scores = project_samples(X, self.coef_.T.astype(float))
         parts = [Moments.from_samples(scores[y == label]) for label in self.classes_]
-        scatter = sum(part.scatter for part in parts)
-        return np.array([part.mean for part in parts]), scatter / len(y)
+        return _means_and_covariance(parts)
 
     def _fit_curves(self, moments, n):
         (means, covariance), K = moments, len(self.classes_)
@@ -194,9 +239,11 @@ covariance_estimator
         return tags
 
 
-@cache
-def _parent_divides_by_n():
-    """Whether the parent's variance of the rows −1 and 1 of two classes is 1."""
-    parent = LinearDiscriminantAnalysis(solver="lsqr")
-    parent.fit([[-1.0], [1.0], [0.0], [2.0]], [0, 0, 1, 1])
-    return bool(abs(parent.covariance_[0, 0] - 1) < 1e-9)
+def _means_and_covariance(parts):
+    scatter = sum(part.scatter for part in parts)
+    return np.array([part.mean for part in parts]), scatter / sum(p.n for p in parts)
+
+
+def _score_moments_of_block(block, coef, classes):
+    scores, y = project_samples(block.X, coef.T), check_column("y", block.y)
+    return tuple(group_moments(scores, [y == label for label in classes]))

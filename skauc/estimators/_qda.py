@@ -11,10 +11,10 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
 from ._checks import check_discriminant
-from ._discriminant_curves import publish_curves
+from ._discriminant_curves import PredictsArrays, publish_curves
 
 
-class QuadraticDiscriminantROC(QuadraticDiscriminantAnalysis):
+class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
     """Scikit-learn's quadratic discriminant analysis, and the ROC curve it implies.
 
     Answers: if every class is normal with its own covariance, as QDA assumes, what are

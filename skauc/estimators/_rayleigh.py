@@ -35,8 +35,8 @@ class RayleighProblem:
         The point of feature space with working coordinates 0.
     enter, leave : callable
         From coefficients of the features to θ, and back.
-    norms : callable or None
-        Returns weights and ``‖z − z̄_c‖²/(n_c − 1)`` of the rows, if they are at hand.
+    fourth_powers : callable or None
+        Returns ``Σ w ‖z − z̄_c‖⁴/(n_c − 1)²`` of the rows, if they are at hand.
     n_extra_dimensions : int, default=0
         Features that vary beyond as many as there are working coordinates.
     """
@@ -46,11 +46,11 @@ class RayleighProblem:
     origin: np.ndarray
     enter: Callable
     leave: Callable
-    norms: Callable | None
+    fourth_powers: Callable | None
     n_extra_dimensions: int = 0
 
     @classmethod
-    def of_moments(cls, neg, pos, standardize, rows=None):
+    def of_moments(cls, neg, pos, standardize, fourth_powers=None):
         """Problem in the coordinates ``(x − x̄)/s``.
 
         Parameters
@@ -59,8 +59,9 @@ class RayleighProblem:
             Of the features, with full scatter.
         standardize : bool
             Whether s is the root of the diagonal of Σ or 1.
-        rows : tuple (X, positive, weight), default=None
-            What the moments were made of.
+        fourth_powers : callable, default=None
+            Of the rows that the moments were made of: called with ``neg, pos`` and the
+            units of the features, returns ``Σ w ‖(x − x̄_c)/s‖⁴/(n_c − 1)²``.
         """
         origin, scale = _centre_and_scale(neg, pos, standardize)
 
@@ -74,7 +75,7 @@ class RayleighProblem:
             origin,
             enter=lambda coef: coef * scale,
             leave=lambda theta: theta / scale,
-            norms=rows and partial(_row_norms, *rows, neg, pos, scale),
+            fourth_powers=fourth_powers and partial(fourth_powers, neg, pos, scale),
         )
 
     @classmethod
@@ -98,9 +99,9 @@ class RayleighProblem:
         space = RowSpace.of_rows(X, origin, scale, shares / shares.sum())
         z, rank = space.coordinates, space.coordinates.shape[1]
         neg, pos = class_moments(z, positive, weight)
-        norms = partial(_row_norms, z, positive, weight, neg, pos, np.ones(rank))
+        fourth = partial(fourth_powers, z, positive, weight, neg, pos, np.ones(rank))
         extra = max(int(np.count_nonzero(varies)) - rank, 0)
-        return cls(neg, pos, origin, space.enter, space.leave, norms, extra)
+        return cls(neg, pos, origin, space.enter, space.leave, fourth, extra)
 
     @property
     def n_features(self) -> int:
@@ -242,16 +243,28 @@ def _centre_and_scale(neg, pos, standardize):
     return origin, np.where(variance > 0, np.sqrt(variance), 1.0)
 
 
-def _row_norms(X, positive, weight, neg, pos, scale):
-    """Weights and ``‖(x − x̄_c)/s‖²/(n_c − 1)`` of all rows, block by block."""
-    norms = np.empty(X.shape[0])
+def fourth_powers(X, positive, weight, neg, pos, scale) -> float:
+    """``Σ w ‖(x − x̄_c)/s‖⁴/(n_c − 1)²`` over all rows, block by block.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    neg, pos : Moments
+        Of the classes, of which the rows may be a part.
+    scale : ndarray of shape (P,)
+        Units of the features.
+    """
+    total = 0.0
     step = max(_BLOCK_BYTES // (8 * X.shape[1]), 1)
     for start in range(0, X.shape[0], step):
         part = slice(start, start + step)
         block = X[part].toarray() if sparse.issparse(X) else X[part]
         own = positive[part]
+        shares = np.ones(len(own)) if weight is None else weight[part]
         for moments, mask in ((neg, ~own), (pos, own)):
             z = (block[mask] - moments.mean) / scale
-            square = np.einsum("ij,ij->i", z, z)
-            norms[part][mask] = square / (moments.n - 1)
-    return np.ones(len(norms)) if weight is None else weight, norms
+            square = np.einsum("ij,ij->i", z, z) / (moments.n - 1)
+            total += float(shares[mask] @ square**2)
+    return total

@@ -45,9 +45,8 @@ def _sizes(problem):
 def _ledoit_wolf(problem):
     """Ledoit & Wolf (2004), section 3.3: b²/d²."""
     n, _, square, _, spread = _sizes(problem)
-    weight, norms = problem.norms()
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated
-    noise = weight @ norms**2 - square / n
+    noise = problem.fourth_powers() - square / n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
 
 

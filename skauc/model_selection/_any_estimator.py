@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import check_positive, is_continuous
+from ..statistics._row_blocks import refuse_collection
 
 
 def decision_values(model, X):
@@ -78,6 +79,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
 
     Labels are checked first: a fit may take long.
     """
+    for name, value in (("X", X), ("y", y)):
+        refuse_collection(name, value)
     indexable(X, y)
     labels = column_or_1d(y)
     if pos_label is not None or not _is_multiclass(labels):

@@ -14,6 +14,7 @@ from .._validation import check_level, check_option, check_positive, check_weigh
 from ..leave_pair_out._bootstrap import bootstrap_counts, bootstrap_estimate
 from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import empirical_auc
+from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows
 
@@ -165,6 +166,7 @@ def bootstrap_auc(
     if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 1:
         raise ValueError(f"n_boot must be a whole number >= 1, got {n_boot!r}")
     verbose = as_verbosity(verbose)
+    refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
     (X,), labels = indexable(X), column_or_1d(y)

@@ -17,6 +17,7 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
     CrossValAUCComparisons,
 )
+from ..statistics._row_blocks import refuse_collection
 from ._cross_val_auc import fold_influence, held_out_scores
 
 
@@ -138,6 +139,7 @@ def compare_cross_val_auc(
             f"{alternative!r}"
         )
     positive = check_positive(y, pos_label=pos_label)
+    refuse_collection("X", X)
     X, y, groups = indexable(X, y, groups)
     if isinstance(cv, bytes):  # has a method ``split``, as a splitter
         raise ValueError(f"cv must be a number, a splitter or folds, got {cv!r}")

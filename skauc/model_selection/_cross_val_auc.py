@@ -9,6 +9,7 @@ from .._validation import check_positive, check_score
 from ..intervals._averaged_auc import AveragedAUC
 from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import placements
+from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import decision_values
 from ._any_rows import take_rows
 
@@ -87,6 +88,7 @@ def cross_val_auc(
     AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), parts of shape (5,))
     """
     positive = check_positive(y, pos_label=pos_label)
+    refuse_collection("X", X)
     folds = check_cv(cv, positive, classifier=True)
     how = {"groups": groups, "params": params, "n_jobs": n_jobs}
     how["verbose"] = as_verbosity(verbose)

@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d, indexable
 
 from .._validation import check_option, check_positive, check_score, check_weight
 from ..statistics._ranks import empirical_auc
+from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows
 from ._scorer import Scorer, shared
@@ -79,6 +80,7 @@ def make_cv_auc_scorer(
 def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
+    refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
     if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known

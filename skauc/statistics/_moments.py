@@ -22,7 +22,7 @@ from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
 from ._numerics import TINY, block_rows
-from ._row_blocks import row_blocks
+from ._row_blocks import refuse_collection, row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
@@ -107,7 +107,7 @@ class Moments:
         weight = _as_weight(sample_weight, X.shape[0])
         featurewise = as_flag("featurewise", featurewise)
         everything = np.ones(X.shape[0], dtype=bool)
-        return _from_groups(X, (everything,), weight, featurewise)[0]
+        return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
@@ -202,7 +202,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     Notes
     -----
     Sparse X is multiplied as it is; where a column's mean dwarfs its spread
-    (raw sum of squares over 10⁸ times the centred one), the subtraction of the
+    (raw sum of squares over 10⁴ times the centred one), the subtraction of the
     means would cancel, and the rows are made dense block by block instead.
 
     References
@@ -229,12 +229,55 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         )
     weight = _as_weight(sample_weight, X.shape[0])
     featurewise = as_flag("featurewise", featurewise)
-    neg, pos = _from_groups(X, (~positive, positive), weight, featurewise)
+    groups = (~positive, positive)
+    neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
     return neg, pos
 
 
 def _moments_of_block(block, featurewise):
     return class_moments(block.X, block.y, block.weight, featurewise=featurewise)
+
+
+def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]:
+    """Moments of some groups of rows, in one pass.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
+    groups : sequence of ndarray of bool of shape (n,)
+        Which rows belong to each group.
+    weight : ndarray of shape (n,), default=None
+        Frequency weights, finite and >= 0.
+    featurewise : bool, default=False
+        Keep only the diagonals of the scatters.
+
+    Returns
+    -------
+    list of Moments
+
+    Raises
+    ------
+    ValueError
+        If a group's scatter is not finite.
+    """
+    if weight is not None:
+        groups = [mask & (weight != 0) for mask in groups]
+    found: list = [None] * len(groups)
+    with np.errstate(over="ignore", invalid="ignore"):  # named below
+        if not sparse.issparse(X) and not featurewise and X.ndim == 2:
+            if X.shape[1] >= _MANY_FEATURES:
+                found = _raw(X, groups, weight)
+        for g, mask in enumerate(groups):
+            if found[g] is None:
+                found[g] = _from_rows(X, np.flatnonzero(mask), weight, featurewise)
+    for moments in found:
+        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+            raise ValueError(
+                "X must be finite and its squares must not overflow float64, got a "
+                f"scatter with {np.sum(~np.isfinite(moments.scatter))} non-finite "
+                "values"
+            )
+    return found
 
 
 def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
@@ -319,6 +362,7 @@ def project_samples(X, w) -> np.ndarray:
 
 
 def _as_samples(X):
+    refuse_collection("X", X)
     if sparse.issparse(X):
         return X.tocsr()
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
@@ -357,28 +401,6 @@ def _as_weight(sample_weight, n):
 def _block_rows(n_features, featurewise=True):
     """Rows of a block: 2 MiB, or as large as the P×P scatter if that is larger."""
     return block_rows(n_features, least=1 if featurewise else n_features)
-
-
-def _from_groups(X, groups, weight, featurewise):
-    """Moments of each group of rows, a boolean mask; dense or sparse."""
-    if weight is not None:
-        groups = [mask & (weight != 0) for mask in groups]
-    found = [None] * len(groups)
-    with np.errstate(over="ignore", invalid="ignore"):  # named below
-        if not sparse.issparse(X) and not featurewise and X.ndim == 2:
-            if X.shape[1] >= _MANY_FEATURES:
-                found = _raw(X, groups, weight)
-        for g, mask in enumerate(groups):
-            if found[g] is None:
-                found[g] = _from_rows(X, np.flatnonzero(mask), weight, featurewise)
-    for moments in found:
-        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-            raise ValueError(
-                "X must be finite and its squares must not overflow float64, got a "
-                f"scatter with {np.sum(~np.isfinite(moments.scatter))} non-finite "
-                "values"
-            )
-    return found
 
 
 def _from_rows(X, rows, weight, featurewise):
@@ -523,7 +545,7 @@ def _sparse_full(X, rows, weight):
     mean = Z.T @ w / max(n, TINY)
     raw = (Z.T @ Z.multiply(w[:, None])).toarray()
     scatter = raw - np.outer(mean, mean) * n
-    if np.all(np.diag(scatter) >= 1e-8 * np.diag(raw)):
+    if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
         return Moments(float(n), mean, scatter)
     total = Moments(0.0, np.zeros_like(mean), np.zeros_like(raw))
     step = _block_rows(X.shape[1], featurewise=False)

@@ -18,10 +18,13 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
+from ._numbers import as_count
 from ._numerics import block_rows
 from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
+_TAKE_BLOCKS = "class_moments, GaussianAUCClassifier and LinearDiscriminantROC"
+_READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
 
@@ -51,8 +54,9 @@ class Block:
 class RowBlocks:
     """Rows that are read block by block, as often as a pass over them is needed.
 
-    For more rows than memory holds. Functions that say so take it in place of their
-    arrays; nothing larger than one block is ever held.
+    For more rows than memory holds: memory maps, Parquet files, or whatever a function
+    can read again. Functions that say so take it in place of their arrays, and Dask's
+    collections in the same way; one block is held at a time, and what is summed up.
 
     Parameters
     ----------
@@ -60,7 +64,23 @@ class RowBlocks:
         Each ``(X, y)`` or ``(X, y, sample_weight)`` of some rows, in the order of the
         arguments of the function that takes them. It must give the same blocks each
         time it is read: a list, an object with ``__iter__``, or a function that
-        begins anew; not a generator.
+        begins anew; not a generator. X is dense, sparse or a frame; chunks may be
+        empty, or hold one row or one class.
+
+    Raises
+    ------
+    ValueError
+        If ``blocks`` cannot be read, or not again. What is wrong inside a block is said
+        by the function that reads it, with the number of the block.
+
+    Notes
+    -----
+    Whatever is summed is the same for any cut of the rows, up to rounding: moments are
+    merged around their means (Chan, Golub & LeVeque), never subtracted.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
 
     Examples
     --------
@@ -90,6 +110,7 @@ class RowBlocks:
                     "that returns it"
                 )
         self._blocks = blocks
+        self._feature_names: list | None = None
 
     @classmethod
     def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
@@ -101,23 +122,33 @@ class RowBlocks:
         y : array of shape (n,)
         sample_weight : array of shape (n,), default=None
         n_rows : int, default=None
-            Rows of a block; None takes blocks of about 2 MiB.
+            Rows of a block; None takes blocks of about 16 MiB.
 
         Returns
         -------
         RowBlocks
+
+        Raises
+        ------
+        ValueError
+            If something is no array, lengths differ, or ``n_rows`` is no count.
         """
-        arrays = [X, y] if sample_weight is None else [X, y, sample_weight]
-        lengths = [np.shape(array)[0] for array in arrays]
+        given = {"X": X, "y": y, "sample_weight": sample_weight}
+        arrays = {k: _as_rows(k, v) for k, v in given.items() if v is not None}
+        lengths = [array.shape[0] for array in arrays.values()]
         if len(set(lengths)) > 1:
             raise ValueError(
                 f"X, y and sample_weight must have one length, got {lengths}"
             )
-        step = block_rows(int(np.prod(np.shape(X)[1:]))) if n_rows is None else n_rows
+        if n_rows is None:
+            step = _READ * block_rows(int(np.prod(arrays["X"].shape[1:])))
+        else:
+            step = as_count("n_rows", n_rows)
 
         def blocks():
             for start in range(0, lengths[0], step):
-                yield tuple(array[start : start + step] for array in arrays)
+                rows = slice(start, start + step)
+                yield tuple(array[rows] for array in arrays.values())
 
         return _NamedBlocks(blocks)
 
@@ -136,31 +167,50 @@ class RowBlocks:
         Returns
         -------
         RowBlocks
-        """
-        from pyarrow import dataset
 
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed.
+        ValueError
+            If a column is not in the file.
+        """
+        try:
+            from pyarrow import dataset
+        except ImportError as missing:
+            raise ImportError(
+                "from_parquet needs pyarrow: pip install pyarrow"
+            ) from missing
         source = dataset.dataset(path, format="parquet")
         others = [c for c in source.schema.names if c not in (y, sample_weight)]
         features = others if X is None else X
+        named = [features] if isinstance(features, str) else list(features)
+        used = [*named, y, *([] if sample_weight is None else [sample_weight])]
+        for name in used:
+            if name not in source.schema.names:
+                raise ValueError(
+                    f"X, y and sample_weight must be columns of the file, got {name!r}"
+                )
 
         def column(batch, name):
             return batch.column(name).to_numpy(zero_copy_only=False)
 
         def blocks():
-            for batch in source.to_batches():
-                if isinstance(features, str):
-                    rows = column(batch, features)
-                else:
-                    rows = np.column_stack([column(batch, name) for name in features])
-                named = [y] if sample_weight is None else [y, sample_weight]
-                yield (rows, *(column(batch, name) for name in named))
+            for batch in source.to_batches(columns=list(dict.fromkeys(used))):
+                columns = [column(batch, name) for name in used]
+                rows = columns[0]
+                if not isinstance(features, str):
+                    rows = np.column_stack(columns[: len(named)])
+                yield (rows, *columns[len(named) :])
 
-        return _NamedBlocks(blocks)
+        found = _NamedBlocks(blocks)
+        found._feature_names = None if isinstance(features, str) else list(features)
+        return found
 
     @property
     def feature_names(self) -> list | None:
         """Names of the columns of X, where they have some."""
-        return None
+        return self._feature_names
 
     def map(self, function, *shared) -> list:
         """``function(block, *shared)`` of every block that has rows, in their order.
@@ -182,24 +232,33 @@ class RowBlocks:
             The function's own, with the number of the block; if a block holds no
             numbers, or is as wide as no other.
         """
-        results, P = [], None
-        for number, parts in enumerate(self._read()):
-            block = as_block(number, *parts, n_features=P, called=self.called)
-            P = block.X.shape[1:] if P is None else P
-            if len(block):
-                results.append(on_block(function, block, *shared))
-        return results
+        return list(self._results(function, shared))
 
     def total(self, function, *shared):
         """The sum of ``function(block, *shared)`` over the blocks.
 
-        Results are numbers, arrays, :class:`Moments` or tuples of them. Only they, or
-        sums of them, leave the place where a block is.
+        Results are numbers, arrays, :class:`Moments`, other things that can be added,
+        or tuples of them. Only they, or sums of them, leave the place where a block is.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`map`; if no block has rows.
         """
-        results = self.map(function, *shared)
-        if not results:
+        total = None
+        for result in self._results(function, shared):
+            total = result if total is None else add_all([total, result])
+        if total is None:
             raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
-        return add_all(results)
+        return total
+
+    def _results(self, function, shared):
+        P = None
+        for number, parts in enumerate(self._read()):
+            block = as_block(number, *parts, n_features=P, called=self.called)
+            if len(block):
+                P = block.X.shape[1:]
+                yield on_block(function, block, *shared)
 
     def exchange(self, cut, merge, edges) -> list:
         """What lies between two edges, of all blocks together, for each two edges.
@@ -319,6 +378,19 @@ class _NamedBlocks(RowBlocks):
         return blocks
 
 
+def _as_rows(name, value):
+    """Rows that ``[a:b]`` cuts without copying the rest."""
+    if sparse.issparse(value):
+        return value.tocsr()
+    try:
+        array = np.asanyarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.empty(())
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be an array of rows, got {value!r:.60}")
+    return array
+
+
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
     """The rows in blocks, if they come as a collection or as blocks; None for arrays.
 
@@ -342,6 +414,33 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     return None
 
 
+def is_collection(value) -> bool:
+    """Whether the rows are in a collection such as Dask's; does not import it."""
+    graph = getattr(type(value), "__dask_graph__", None)
+    return graph is not None and value.__dask_graph__() is not None
+
+
+def refuse_collection(name, value):
+    """Raise where rows in blocks would have to be gathered.
+
+    Parameters
+    ----------
+    name : str
+    value : anything
+
+    Raises
+    ------
+    ValueError
+        If it is a collection, or :class:`RowBlocks`.
+    """
+    if isinstance(value, RowBlocks) or is_collection(value):
+        raise ValueError(
+            f"{name} must be an array where all rows are needed at once, got "
+            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS} take rows "
+            "in blocks, and X.map_blocks(model.predict) predicts where they are"
+        )
+
+
 def as_block(
     number, X, y=None, weight=None, *, n_features=None, called=("X", "y")
 ) -> Block:
@@ -361,51 +460,43 @@ def as_block(
     ValueError
         If X holds no numbers, has another width, or lengths differ; the chunk is named.
     """
-    if sparse.issparse(X):
-        X = X.tocsr()
-    else:
-        X = _array(X, number, called[0])
-        if X.dtype.kind == "O":
-            X = _floats(X, number, called[0])
-    if X.dtype.kind not in "biuf" or X.ndim not in (1, 2):
+    try:
+        return Block(number, *_checked(X, y, weight, n_features, called))
+    except ValueError as error:
+        raise ValueError(f"{error}, in chunk {number}") from None
+
+
+def _checked(X, y, weight, n_features, called):
+    X = _as_rows(called[0], X)
+    if X.dtype.kind == "O":
+        X = _floats(X, called[0])
+    if X.dtype.kind not in "biuf" or X.ndim > 2:
         raise ValueError(
             f"{called[0]} must hold real numbers in one or two dimensions, got dtype "
-            f"{X.dtype} and shape {X.shape} in chunk {number}"
+            f"{X.dtype} and shape {X.shape}"
         )
-    if n_features is not None and X.shape[1:] != n_features:
+    if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
         raise ValueError(
             f"{called[0]} must have {n_features or 'no'} columns as the other chunks, "
-            f"got shape {X.shape} in chunk {number}"
+            f"got shape {X.shape}"
         )
     columns = []
     for name, column in zip((called[1], "sample_weight"), (y, weight), strict=True):
-        if column is not None:
-            column = _array(column, number, name)
-            if column.shape[:1] != X.shape[:1]:
-                raise ValueError(
-                    f"{name} must have one value for each of the {X.shape[0]} rows, "
-                    f"got shape {column.shape} in chunk {number}"
-                )
+        column = None if column is None else _as_rows(name, column)
+        if column is not None and column.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"{name} must have one value for each of the {X.shape[0]} rows, got "
+                f"{column.shape[0]}"
+            )
         columns.append(column)
-    return Block(number, X, *columns)
+    return X, *columns
 
 
-def _array(values, number, name):
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be an array, got lists of several lengths in chunk {number}"
-        ) from None
-
-
-def _floats(X, number, name):
+def _floats(X, name):
     try:
         return X.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must hold real numbers, got objects in chunk {number}"
-        ) from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold real numbers, got objects") from None
 
 
 def on_block(function, block, *shared):

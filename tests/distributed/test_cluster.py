@@ -1,0 +1,229 @@
+"""Real clusters: two processes, real serialisation, a worker that dies."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import (
+    GaussianAUCClassifier,
+    LinearDiscriminantROC,
+    ResubstitutionSplit,
+    cbauc_scorer,
+    class_moments,
+    clear_cache,
+)
+from skauc.statistics._row_blocks import row_blocks
+
+distributed = pytest.importorskip(
+    "distributed", reason="distributed is not installed: pip install skauc[dask]"
+)
+da = pytest.importorskip("dask.array", reason="Dask's arrays are not installed")
+
+N, P, CHUNK = 40_000, 10, 2_000
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """Two processes of one thread; nothing on the disk but here."""
+    import dask
+
+    with (
+        dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",  # any free port: others may have a cluster
+            local_directory=str(tmp_path_factory.mktemp("workers")),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def block(block_id):
+    """Rows of one chunk, and their labels as the last column; made in the worker."""
+    rng = np.random.default_rng([7, block_id[0]])
+    y = rng.random(CHUNK) < 0.3
+    X = 5 + rng.normal(size=(CHUNK, P)) * np.arange(1, P + 1)
+    X[y] += 0.3
+    return np.column_stack([X, y])
+
+
+def rows_in_workers(make=block):
+    chunks, no_rows = ((CHUNK,) * (N // CHUNK), (P + 1,)), np.empty((0, 0))
+    both = da.map_blocks(make, chunks=chunks, dtype=float, meta=no_rows)
+    return both[:, :P], both[:, P] > 0
+
+
+@pytest.fixture(scope="module")
+def rows():
+    both = np.concatenate([block((k, 0)) for k in range(N // CHUNK)])
+    return both[:, :P], both[:, P] > 0
+
+
+def test_same_answers(client, rows):
+    given = rows_in_workers()
+    for model in (
+        GaussianAUCClassifier(shrinkage="auto"),
+        LinearDiscriminantROC(solver="eigen", shrinkage="auto"),
+    ):
+        expected = model.fit(*rows).coef_
+        np.testing.assert_allclose(model.fit(*given).coef_, expected, rtol=1e-8)
+    for got, expected in zip(class_moments(*given), class_moments(*rows), strict=True):
+        np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-12)
+        atol = 1e-12 * np.max(np.diag(expected.scatter))
+        np.testing.assert_allclose(got.scatter, expected.scatter, 0, atol)
+
+
+def test_errors_come_home_with_their_chunk(client):
+    def spoilt(block_id):
+        rows = block(block_id)
+        rows[3, 2] = np.nan if block_id[0] == 5 else 0.0
+        return rows
+
+    with pytest.raises(ValueError, match="X must be finite, .*in chunk 5$"):
+        GaussianAUCClassifier().fit(*rows_in_workers(spoilt))
+
+
+def bytes_sent(dask_worker):
+    """What other workers have fetched from this one, in all."""
+    return sum(int(sent["total"]) for sent in dask_worker.transfer_outgoing_log)
+
+
+def test_only_sums_travel(client):
+    """Between workers and home: a few moments a block, whatever its rows are."""
+    from distributed.protocol import serialize_bytes
+
+    blocks = row_blocks(*rows_in_workers())
+    per_block = [len(serialize_bytes(m)) for m in blocks.map(moments_of_rows)]
+    assert max(per_block) < 8 * 2 * (P * P + P + 1) + 2000 < 8 * CHUNK * P / 25
+    before = sum(client.run(bytes_sent).values())
+    blocks.total(moments_of_rows)
+    moved = sum(client.run(bytes_sent).values()) - before
+    assert moved < 8 * N * P / 25
+
+
+def moments_of_rows(part):
+    return class_moments(part.X, part.y)
+
+
+def dying(directory):
+    """Chunks of which one kills its worker the first time that it is made."""
+
+    def make(block_id):
+        if block_id[0] == 3:
+            try:
+                (directory / "died").touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return block(block_id)
+
+    return make
+
+
+def test_a_worker_that_dies(client, rows, tmp_path):
+    expected = LinearDiscriminantROC().fit(*rows)
+    model = LinearDiscriminantROC().fit(*rows_in_workers(dying(tmp_path)))
+    assert (tmp_path / "died").exists()
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+    assert model.auc_ == pytest.approx(expected.auc_, rel=1e-10)
+    client.wait_for_workers(2)
+
+
+def count_computed():
+    """From now on, count what this process computes of data sets, having it not."""
+    from skauc.adaptive._cache import CACHE
+
+    clear_cache()
+    remember, counts = type(CACHE).remember, [0]
+
+    def counting(key, compute):
+        def counted():
+            counts[0] += 1
+            return compute()
+
+        return remember(CACHE, key, counted)
+
+    CACHE.remember, CACHE.counts = counting, counts
+
+
+def computed():
+    """The count so far; no more counting."""
+    from skauc.adaptive._cache import CACHE
+
+    del CACHE.remember
+    return CACHE.__dict__.pop("counts")[0]
+
+
+def test_search_over_the_cluster(client):
+    import joblib
+
+    X, y = make_classification(n_samples=300, n_features=12, random_state=0)
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    grid = {"logisticregression__C": np.logspace(-3, 3, 13)}
+
+    def search():
+        return GridSearchCV(
+            pipe, grid, scoring=cbauc_scorer, cv=ResubstitutionSplit()
+        ).fit(X, y)
+
+    count_computed()
+    alone = search()
+    once = computed()
+    client.run(count_computed)
+    with joblib.parallel_config("dask"):
+        over_workers = search()
+    counts = client.run(computed).values()
+    assert once > 0
+    assert sum(counts) > 0
+    assert all(count in (0, once) for count in counts)  # 13 candidates, one data set
+    assert len(pickle.dumps(cbauc_scorer)) < 1000  # none of it goes with the tasks
+    assert over_workers.best_params_ == alone.best_params_
+    np.testing.assert_allclose(
+        over_workers.cv_results_["mean_test_score"],
+        alone.cv_results_["mean_test_score"],
+        rtol=1e-12,
+    )
+
+
+def counted_block(block_id):
+    """A chunk; this process counts how many of them are alive at once."""
+    import builtins
+    import weakref
+
+    alive = vars(builtins).setdefault("_alive_chunks", {"now": 0, "most": 0})
+
+    def gone():
+        alive["now"] -= 1
+
+    rows = block(block_id)[: CHUNK // 5]
+    weakref.finalize(rows, gone)
+    alive["now"] += 1
+    alive["most"] = max(alive["most"], alive["now"])
+    return rows
+
+
+def most_alive():
+    import builtins
+
+    return builtins._alive_chunks["most"]
+
+
+def test_a_tenth_of_the_data_is_held_at_once(client):
+    """See benchmarks/scale.py for workers whose memory is a tenth of the data."""
+    chunks = ((CHUNK // 5,) * 100, (P + 1,))
+    no_rows = np.empty((0, 0))
+    both = da.map_blocks(counted_block, chunks=chunks, dtype=float, meta=no_rows)
+    GaussianAUCClassifier().fit(both[:, :P], both[:, P] > 0)
+    assert 0 < max(client.run(most_alive).values()) <= 10

@@ -1,0 +1,265 @@
+"""Rows in blocks on one machine: sums are those of the concatenated rows."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skauc import GaussianAUCClassifier, Moments, RowBlocks, class_moments
+from skauc.statistics._row_blocks import as_block, refuse_collection, row_blocks
+
+
+@pytest.fixture
+def rows(rng):
+    X = 50 + rng.normal(size=(211, 7)) * np.geomspace(0.1, 10, 7)
+    return X, rng.random(211) < 0.3, rng.integers(0, 4, 211).astype(float)
+
+
+def cut(arrays, sizes):
+    """Tuples of consecutive rows, as many as ``sizes`` says."""
+    ends = np.cumsum([0, *sizes])
+    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
+
+
+CHUNKS = {
+    "one": [211],
+    "halves": [105, 106],
+    "rows": [1] * 211,
+    "uneven": [1, 0, 3, 200, 7, 0],
+    "empty first": [0, 100, 111],
+}
+
+
+def assert_same_moments(got, expected, rtol=1e-12):
+    """Errors of the scatter relative to its diagonal."""
+    for a, b in zip(got, expected, strict=True):
+        assert a.n == pytest.approx(b.n, rel=1e-14)
+        deviation = np.sqrt(np.diag(np.atleast_2d(b.scatter)))
+        np.testing.assert_allclose(
+            (a.mean - b.mean) / deviation * np.sqrt(b.n), 0, atol=rtol
+        )
+        error = (a.scatter - b.scatter) / deviation / deviation[:, None]
+        np.testing.assert_allclose(error, 0, atol=rtol)
+
+
+@pytest.mark.parametrize("sizes", CHUNKS.values(), ids=CHUNKS)
+def test_moments_of_blocks_are_those_of_all_rows(rows, sizes):
+    X, positive, _ = rows
+    expected = [
+        Moments(len(part), part.mean(axis=0), np.cov(part.T, bias=True) * len(part))
+        for part in (X[~positive], X[positive])
+    ]
+    assert_same_moments(class_moments(RowBlocks(cut(rows[:2], sizes))), expected)
+    assert_same_moments(
+        class_moments(RowBlocks(cut(rows, sizes))), class_moments(*rows)
+    )
+
+
+KINDS = {
+    "csr": sparse.csr_matrix,
+    "csc": sparse.csc_array,
+    "float32": np.float32,
+    "lists": np.ndarray.tolist,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_blocks_of_any_kind(rows, kind):
+    X, positive, _ = rows
+    X = np.round(X, 1).astype(np.float32).astype(float)
+    expected = class_moments(X, positive)
+    X = X.astype(kind) if kind is np.float32 else X
+    parts = cut((X, positive), [100, 111])
+    blocks = [(a if kind is np.float32 else kind(a), b) for a, b in parts]
+    assert_same_moments(class_moments(RowBlocks(blocks)), expected)
+
+
+def test_scores_are_blocks_of_one_dimension(rows):
+    X, positive, _ = rows
+    neg, pos = class_moments(RowBlocks(cut((X[:, 0], positive), [11, 200])))
+    assert pos.mean == pytest.approx(X[positive, 0].mean(), rel=1e-14)
+    assert neg.scatter == pytest.approx(X[~positive, 0].var() * (~positive).sum())
+
+
+def test_map_keeps_the_order_and_leaves_out_empty_blocks(rows):
+    blocks = RowBlocks(cut(rows[:2], [3, 0, 200, 8]))
+    assert blocks.map(len) == [3, 200, 8]
+    assert blocks.map(lambda block, more: block.number + more, 10) == [10, 12, 13]
+    assert blocks.total(len) == 211
+
+
+def test_total_holds_one_result_at_a_time(rows):
+    alive = []
+
+    class Result:
+        def __init__(self):
+            alive.append(self)
+
+        def __add__(self, other):
+            assert len(alive) <= 3
+            alive.clear()
+            return Result()
+
+    RowBlocks(cut(rows[:2], [1] * 211)).total(lambda block: Result())
+
+
+def test_a_function_that_begins_anew_is_read_as_often_as_asked(rows):
+    reads = []
+
+    def blocks():
+        reads.append(None)
+        return iter(cut(rows[:2], [100, 111]))
+
+    source = RowBlocks(blocks)
+    assert source.total(len) == source.total(len) == 211
+    assert len(reads) == 2
+
+
+def test_memory_map(rows, tmp_path):
+    X, positive, weight = rows
+    names = "X", "positive", "weight"
+    for name, array in zip(names, rows, strict=True):
+        np.save(tmp_path / f"{name}.npy", array)
+    maps = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in names]
+    blocks = RowBlocks.from_arrays(*maps, n_rows=20)
+    assert blocks.map(len) == [20] * 10 + [11]
+    assert_same_moments(class_moments(blocks), class_moments(X, positive, weight))
+
+
+def test_blocks_of_arrays_are_about_16_mebibytes():
+    X = np.zeros((3 * 2**18, 8), dtype=np.float32)
+    assert RowBlocks.from_arrays(X, X[:, 0] == 0).map(len) == [2**18] * 3
+
+
+def test_parquet(rows, tmp_path):
+    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table
+    from pyarrow import parquet
+
+    X, positive, weight = rows
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    data = table({"label": positive, **columns, "weight": weight})
+    parquet.write_table(data, tmp_path / "rows.parquet", row_group_size=50)
+    everything = RowBlocks.from_parquet(
+        tmp_path / "rows.parquet", y="label", sample_weight="weight"
+    )
+    assert_same_moments(class_moments(everything), class_moments(*rows))
+    assert everything.feature_names == list(columns)
+    two = RowBlocks.from_parquet(
+        str(tmp_path / "rows.parquet"), y="label", X=["x3", "x1"]
+    )
+    assert_same_moments(class_moments(two), class_moments(X[:, [3, 1]], positive))
+    model = GaussianAUCClassifier().fit(two)
+    if pytest.importorskip("pandas", reason="pandas is not installed"):
+        assert model.feature_names_in_.tolist() == ["x3", "x1"]
+    one = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label", X="x2")
+    assert one.feature_names is None
+    assert class_moments(one)[1].mean == pytest.approx(X[positive, 2].mean())
+
+
+def test_columns_that_are_not_there_are_named(tmp_path):
+    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table
+    from pyarrow import parquet
+
+    parquet.write_table(table({"a": [1.0], "label": [True]}), tmp_path / "rows.parquet")
+    for wrong in ({"y": "b"}, {"y": "label", "X": ["b"]}, {"y": "a", "X": "b"}):
+        with pytest.raises(ValueError, match="must be columns of the file, got 'b'"):
+            RowBlocks.from_parquet(tmp_path / "rows.parquet", **wrong)
+
+
+def test_arrays_are_no_blocks(rows):
+    assert row_blocks(*rows) is None
+    assert row_blocks(rows[0].tolist()) is None
+
+
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        (3, "blocks must be an iterable of tuples .X, y., .* got int"),
+        ("ab", "blocks must be an iterable of tuples .* got str"),
+        ((b for b in []), "blocks must be readable again, got an iterator"),
+    ],
+)
+def test_what_cannot_be_read_again_is_refused(blocks, text):
+    with pytest.raises(ValueError, match=text):
+        RowBlocks(blocks)
+
+
+def test_lengths_of_arrays_must_agree():
+    with pytest.raises(ValueError, match=r"must have one length, got \[3, 2\]"):
+        RowBlocks.from_arrays(np.zeros((3, 2)), np.zeros(2))
+
+
+@pytest.mark.parametrize("n_rows", [0, -1, 2.5, True, "7"])
+def test_rows_of_a_block_must_be_a_count(rows, n_rows):
+    with pytest.raises(ValueError, match=r"n_rows must be a whole number >= 1, got"):
+        RowBlocks.from_arrays(*rows, n_rows=n_rows)
+
+
+def bad(blocks, number, part, change):
+    blocks = [list(block) for block in blocks]
+    blocks[number][part] = change(blocks[number][part])
+    return RowBlocks([tuple(block) for block in blocks])
+
+
+BAD = {
+    "nan": (0, lambda X: np.where(X == X[2, 2], np.nan, X), "X must be finite"),
+    "width": (0, lambda X: X[:, :3], r"X must have \(7,\) columns as the other chunks"),
+    "dtype": (0, lambda X: X.astype(str), "X must hold real numbers"),
+    "complex": (0, lambda X: X + 1j, "X must hold real numbers .* complex128"),
+    "objects": (0, lambda X: np.where(X > 50, "a", None), "X must hold real numbers"),
+    "three": (0, lambda X: X[:, :, None], "X must hold real numbers"),
+    "length": (1, lambda y: y[1:], "y must have one value for each of the 50 rows"),
+    "mask": (1, lambda y: y.astype(int), "positive must be a boolean mask"),
+    "weights": (2, lambda w: w[1:], "sample_weight must have one value"),
+    "negative": (2, lambda w: w - 100, "sample_weight must be finite and >= 0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_name_the_chunk(rows, case):
+    part, change, text = BAD[case]
+    blocks = bad(cut(rows, [60, 51, 50, 50]), 2, part, change)
+    with pytest.raises(ValueError, match=rf"{text}.*in chunk 2$"):
+        class_moments(blocks)
+
+
+def test_other_things_than_tuples_are_refused(rows):
+    with pytest.raises(ValueError, match=r"tuples .* got ndarray in chunk 1"):
+        class_moments(RowBlocks([rows[:2], rows[0]]))
+    with pytest.raises(ValueError, match="must stand inside the blocks, got them"):
+        class_moments(RowBlocks([rows[:2]]), rows[1])
+
+
+def test_no_rows_at_all():
+    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
+        class_moments(RowBlocks([]))
+    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
+        class_moments(RowBlocks([(np.zeros((0, 2)), np.zeros(0, dtype=bool))]))
+
+
+def test_an_empty_chunk_may_have_any_width(rows):
+    empty = np.zeros((0, 99)), np.zeros(0, dtype=bool)
+    blocks = RowBlocks([empty, rows[:2], empty])
+    assert_same_moments(class_moments(blocks), class_moments(*rows[:2]))
+
+
+def test_block_knows_its_length(rows):
+    assert len(as_block(0, *rows)) == 211
+
+
+def test_dask_is_not_imported_before_a_collection_comes_in():
+    code = (
+        "import sys, skauc; X = [[0.0], [1.0], [3.0], [4.0]]; y = [0, 0, 1, 1];"
+        "skauc.GaussianAUCClassifier().fit(skauc.RowBlocks([(X, y)]));"
+        "assert not {'dask', 'distributed'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_arrays_pass_where_collections_are_refused(rows):
+    refuse_collection("X", rows[0])
+    with pytest.raises(ValueError, match="X must be an array where .* got RowBlocks"):
+        refuse_collection("X", RowBlocks([rows]))
