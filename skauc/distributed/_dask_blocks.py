@@ -163,8 +163,9 @@ def open_collections(
             _aligned(called[0], column, lengths, n_blocks, called[0])
             for column in further
         ]
-        stack = dask.delayed(np.column_stack, pure=False)
-        rows = [stack(list(parts)) for parts in zip(rows, *more, strict=True)]
+        stack = dask.delayed(_side_by_side, pure=False)
+        parts = enumerate(zip(rows, *more, strict=True))
+        rows = [stack(called[0], number, list(part)) for number, part in parts]
         n_features = (1 + len(further),)
     columns = [
         _aligned(called[1], y, lengths, n_blocks, called[0]),
@@ -235,6 +236,17 @@ def _cut_all(cuts, number, known, X, y, weight, edges):
         for cut, at in zip(cuts, edges, strict=True)
         for part in _cut(cut, *rows, at)
     ]
+
+
+def _side_by_side(name, number, parts):
+    """Columns of a block."""
+    lengths = [len(part) for part in parts]
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"{name} and the other scores must have as many rows as each other, got "
+            f"{lengths} in chunk {number}"
+        )
+    return np.column_stack(parts)
 
 
 def _merge_parts(merge, parts):

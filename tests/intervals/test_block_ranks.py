@@ -276,6 +276,13 @@ def test_collections_that_do_not_match():
     with pytest.raises(ValueError, match=f"score_a must .* {N} rows of score_a, got"):
         compare_auc(y, score, score[1:])
     assert auc_estimate(Y, score).auc == auc_estimate(Y, SCORES[:, 0]).auc
+    short = collections("sevens", SCORES[1:, 0])[0]
+    for column in (y, score, short):
+        column._chunks = ((np.nan,) * len(column.chunks[0]),)
+    with pytest.raises(
+        ValueError, match=r"score_a and .* got \[\d+, \d+\] in chunk 35"
+    ):
+        compare_auc(y, score, short)
 
 
 def test_bad_pos_label(way):
