@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,10 @@ class DaskBlocks(RowBlocks):
         if found is None:
             raise ValueError("X must have rows, got none in all chunks")
         return found
+
+    def every(self, step):
+        """See :meth:`RowBlocks.every`."""
+        return replace(self, parts=self.parts[::step])
 
     def _delayed(self, function, shared):
         import dask

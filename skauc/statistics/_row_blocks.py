@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -254,6 +255,27 @@ class RowBlocks:
                 P = block.X.shape[1:]
                 yield on_block(function, block, *shared)
 
+    def gather(self) -> tuple[Any, Any, Any]:
+        """All rows in memory: X, y and weight; for few of them.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
+        y, weight : ndarray of shape (n,) or None
+        """
+        X, y, weight = zip(*self.map(_rows_of), strict=True)
+        is_sparse = any(map(sparse.issparse, X))
+        joined = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
+
+        def column(parts):
+            return None if parts[0] is None else np.concatenate(parts)
+
+        return joined, column(y), column(weight)
+
+    def every(self, step) -> RowBlocks:
+        """Every step-th block, from the first one."""
+        return RowBlocks(lambda: islice(self._read(), 0, None, step))
+
     def _read(self):
         for number, parts in enumerate(
             self._blocks() if callable(self._blocks) else self._blocks
@@ -376,6 +398,10 @@ def _checked(X, y, weight, n_features):
                 f"{len(column)}"
             )
     return X, *columns
+
+
+def _rows_of(block):
+    return block.X, block.y, block.weight
 
 
 def _floats(X):
