@@ -11,6 +11,7 @@ from scipy.special import stdtr
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
+from ..statistics._block_matrix import in_memory
 from ._cache import CACHE
 from ._join import (
     ENOUGH_REFITS,
@@ -65,7 +66,8 @@ class Learnt:
         """What the model is off by on ridge models, computed when it is first asked."""
 
         def compute():
-            return level_of_ridge_models(self.model, self.Z, self.positive, self.weight)
+            rows = in_memory(self.Z), self.positive, self.weight
+            return level_of_ridge_models(self.model, *rows)
 
         if self.key is None:
             return compute()

@@ -42,19 +42,19 @@ class DaskBlocks(RowBlocks):
         """Columns of the data frame; None for arrays."""
         return self.names
 
-    def map(self, function, *shared):
+    def map(self, function, *shared, only=None):
         """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
         import dask
 
-        found = dask.compute(*self._delayed(function, shared))
+        found = dask.compute(*self._delayed(function, shared, only))
         return [result for result in found if result is not None]
 
-    def total(self, function, *shared):
+    def total(self, function, *shared, only=None):
         """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
         import dask
 
         merge = dask.delayed(_merge, pure=False)
-        level = self._delayed(function, shared)
+        level = self._delayed(function, shared, only)
         while len(level) > 1:
             level = [
                 merge(level[k : k + _MERGED]) for k in range(0, len(level), _MERGED)
@@ -68,7 +68,15 @@ class DaskBlocks(RowBlocks):
         """See :meth:`RowBlocks.every`."""
         return replace(self, parts=self.parts[::step])
 
-    def _delayed(self, function, shared):
+    def beside(self, y, weight):
+        """See :meth:`RowBlocks.beside`."""
+        parts = [
+            (part[0], y.get(number), weight.get(number))
+            for number, part in enumerate(self.parts)
+        ]
+        return replace(self, parts=parts)
+
+    def _delayed(self, function, shared, only):
         import dask
 
         run = dask.delayed(_run, pure=False)
@@ -76,6 +84,7 @@ class DaskBlocks(RowBlocks):
         return [
             run(function, number, self.n_features, *part, *shared)
             for number, part in enumerate(self.parts)
+            if only is None or number in only
         ]
 
 

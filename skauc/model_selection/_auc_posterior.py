@@ -15,13 +15,14 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ._any_estimator import fitted_clone
 from ._linear_model import open_estimator
 from ._model_posterior import model_posterior, pair_posteriors
+from ._rows_at_hand import rows_at_hand
 from ._training_rows import ROWS
 
 
 def auc_posterior(
     estimator,
     X,
-    y,
+    y=None,
     *,
     prior="adaptive",
     covariance="common",
@@ -139,6 +140,7 @@ def auc_posterior(
     """
     prior = check_prior(prior)
     check_option("rows", rows, ROWS)
+    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
     opened = open_estimator(estimator, X)
     question = dict(
         prior=prior,

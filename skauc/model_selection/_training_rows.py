@@ -25,6 +25,7 @@ from sklearn.frozen import FrozenEstimator
 
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..leave_pair_out._second_source import at_optimum
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_rows import numeric
@@ -118,9 +119,9 @@ def _by_class_means(scored):
     if means.shape != (2, scored.front.shape[1]):
         return None
     rows = scored.second_class
-    neg, pos = class_moments(scored.rows, rows, scored.weight, featurewise=True)
+    neg, pos = class_moments(scored.samples, rows, scored.weight, featurewise=True)
     error = np.array([np.sqrt(m.scatter) / m.n for m in (neg, pos)])
-    allowed = _rounding(scored.rows) * np.abs(means)
+    allowed = _rounding(scored.front) * np.abs(means)
     gap = np.maximum(np.abs(means - [neg.mean, pos.mean]) - allowed, 0.0)
     some = error > 0
     if not some.any():
@@ -196,10 +197,10 @@ def _by_span(scored):
     So it is after any number of steps of any solver that starts at 0, as long as
     nothing works feature by feature (an L1 penalty): no combination tells nothing.
     """
-    Z = scored.rows.astype(float, copy=False)
-    n, P = Z.shape
+    n, P = scored.front.shape
     if n + 1 >= P or n > _SPAN_ROWS:
         return None
+    Z = scored.rows.astype(float, copy=False)
     K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
     w = scored.w_front
     # a ridge, so that equal rows do no harm; ten rounded digits are left of α
@@ -244,7 +245,10 @@ def _by_steps(scored):
         if mean is None and lowest is None:
             continue
         X = numeric(rows)
-        if sparse.issparse(X) or X.dtype.kind not in "fiub" or not np.all(X == X):
+        known = isinstance(X, BlockMatrix)
+        if not known and (
+            sparse.issparse(X) or X.dtype.kind not in "fiub" or not np.all(X == X)
+        ):
             continue
         if mean is not None:
             return _said(_same_means(X, np.asarray(mean)))
@@ -256,14 +260,22 @@ def _by_steps(scored):
 
 def _same_means(X, mean):
     allowed = _rounding(X) * np.abs(mean)
-    X = X.astype(float)
-    spread = X.std(axis=0)
+    centre, spread = _centre_and_spread(X)
     some = spread > 0
     if not some.any():
         return True
-    gap = np.maximum(np.abs(X.mean(axis=0) - mean) - allowed, 0.0)
+    gap = np.maximum(np.abs(centre - mean) - allowed, 0.0)
     apart = gap[some] / spread[some] * np.sqrt(len(X))
     return np.sqrt(np.mean(apart**2)) < _SAME_MEAN
+
+
+def _centre_and_spread(X):
+    """Mean and standard deviation of each column."""
+    if isinstance(X, BlockMatrix):
+        whole, _ = class_moments(X, np.zeros(len(X), dtype=bool), featurewise=True)
+        return whole.mean, np.sqrt(whole.scatter / whole.n)
+    X = X.astype(float)
+    return X.mean(axis=0), X.std(axis=0)
 
 
 def _rounding(X):

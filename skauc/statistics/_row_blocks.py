@@ -207,7 +207,7 @@ class RowBlocks:
         """Names of the columns of X, where they have some."""
         return self._feature_names
 
-    def map(self, function, *shared) -> list:
+    def map(self, function, *shared, only=None) -> list:
         """``function(block, *shared)`` of every block that has rows, in their order.
 
         Parameters
@@ -216,6 +216,8 @@ class RowBlocks:
             Of a module, so that it can be sent; its result should be small.
         *shared
             What all blocks are told.
+        only : set of int, default=None
+            Numbers of the blocks that are asked; None asks all.
 
         Returns
         -------
@@ -227,9 +229,9 @@ class RowBlocks:
             The function's own, with the number of the block; if a block holds no
             numbers, or is as wide as no other.
         """
-        return list(self._results(function, shared))
+        return list(self._results(function, shared, only))
 
-    def total(self, function, *shared):
+    def total(self, function, *shared, only=None):
         """The sum of ``function(block, *shared)`` over the blocks.
 
         Results are numbers, arrays, :class:`Moments`, other things that can be added,
@@ -241,15 +243,17 @@ class RowBlocks:
             As :meth:`map`; if no block has rows.
         """
         total = None
-        for result in self._results(function, shared):
+        for result in self._results(function, shared, only):
             total = result if total is None else add_all([total, result])
         if total is None:
             raise ValueError("X must have rows, got none in all chunks")
         return total
 
-    def _results(self, function, shared):
+    def _results(self, function, shared, only):
         P = None
         for number, parts in enumerate(self._read()):
+            if only is not None and number not in only:
+                continue
             block = as_block(number, *parts, n_features=P)
             if len(block):
                 P = block.X.shape[1:]
@@ -271,6 +275,21 @@ class RowBlocks:
             return None if parts[0] is None else np.concatenate(parts)
 
         return joined, column(y), column(weight)
+
+    def beside(self, y, weight) -> RowBlocks:
+        """The same rows with other columns beside them.
+
+        Parameters
+        ----------
+        y, weight : dict of int to ndarray
+            By the number of the block; of a block that is not there, None.
+        """
+        return RowBlocks(
+            lambda: (
+                (parts[0], y.get(number), weight.get(number))
+                for number, parts in enumerate(self._read())
+            )
+        )
 
     def every(self, step) -> RowBlocks:
         """Every step-th block, from the first one."""
