@@ -11,7 +11,6 @@ from scipy.special import stdtr
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
-from ..statistics._block_matrix import in_memory
 from ._cache import CACHE
 from ._join import (
     ENOUGH_REFITS,
@@ -66,8 +65,7 @@ class Learnt:
         """What the model is off by on ridge models, computed when it is first asked."""
 
         def compute():
-            rows = in_memory(self.Z), self.positive, self.weight
-            return level_of_ridge_models(self.model, *rows)
+            return level_of_ridge_models(self.model, self.Z, self.positive, self.weight)
 
         if self.key is None:
             return compute()

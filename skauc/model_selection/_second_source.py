@@ -65,8 +65,8 @@ def left_out(
         return None, None
     reason = gradient = None
     few = not suits_leave_one_out(known, Z, weight)
-    if few or type(known) is not PenalisedFit or was_stopped(model):
-        Z = scored.rows.astype(float, copy=False)
+    if few or type(known) is not PenalisedFit:
+        Z = scored.samples.astype(float, copy=False)
     remember = kept_of(Z, rows, weight)
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):

@@ -23,14 +23,16 @@ from scipy import linalg, sparse
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
+from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_rows import numeric
+from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
-from ._training_objective import largest_gradient, leave_pair_out_estimate
+from ._training_objective import PARALLEL, largest_gradient, leave_pair_out_estimate
 
 ROWS = ("auto", "training", "held-out")
 # Correlation of the scores with those of the optimum. A solver that says it has
@@ -152,7 +154,7 @@ def _by_objective(scored):
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
-    Z = scored.rows.astype(float, copy=False)
+    Z = scored.samples.astype(float, copy=False)
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None
@@ -187,8 +189,26 @@ def _cannot_be_training(model, fit, near, same):
 
 def _by_leave_pair_out(scored):
     """Discriminants are solved again on these rows: the same direction, or not."""
+    if isinstance(scored.front, BlockMatrix):
+        return _by_direction(scored)
     question = scored.model, scored.rows, scored.second_class, scored.weight
     return None if leave_pair_out_estimate(*question) is None else "training"
+
+
+def _by_direction(scored):
+    """The same without a row left out: rows in blocks are too many."""
+    rows, weight = scored.second_class, scored.weight
+    rule = discriminant_objective(scored.model, scored.front.shape, weight)
+    if rule is None:
+        return None
+    weight = np.ones(len(rows)) if weight is None else weight
+    ridge = ridge_of_discriminant(rule, scored.front, rows, weight)
+    found = None if ridge is None else at_optimum(ridge[1], ridge[0], rows)
+    if found is None or not found.w.any():
+        return None
+    score = project_samples(ridge[0], found.w)
+    same = np.corrcoef(score, np.where(scored.flipped, -1, 1) * scored.score)[0, 1]
+    return "training" if same >= PARALLEL else None
 
 
 def _by_span(scored):

@@ -108,10 +108,10 @@ class BlockMatrix:
         rows = np.arange(len(self)) if rows is None else rows
         if rows.size * self.n_features > LARGEST_MADE:
             raise ValueError(
-                "X must have at most 1 GiB in blocks where its rows are needed in "
-                f"memory, got {rows.size} rows of {self.n_features} features; rows "
-                'known as rows="training" or "held-out", and AdaptivePrior('
-                "leave_pair_out=False), need none"
+                "X must hold at most 1 GiB where its rows are needed in memory, got "
+                f"{rows.size} rows of {self.n_features} features in blocks; "
+                'rows="training" or "held-out" with '
+                "prior=AdaptivePrior(leave_pair_out=False) needs none"
             )
         places, order = self._places(rows), np.argsort(rows, kind="stable")
         ends = np.cumsum(list(self.lengths.values()))
@@ -129,6 +129,14 @@ class BlockMatrix:
         out = np.empty_like(found)
         out[order] = found
         return out
+
+    def affine(self, origin, scale, *, ones=False) -> BlockMatrix:
+        """Features ``(x − origin)/scale``, and perhaps a column of ones."""
+        return self.behind(_Affine(origin, scale, ones))
+
+    def gram(self, weight):
+        """``Xᵀ diag(weight) X`` of weights ≥ 0, of shape (P, P)."""
+        return MatrixBlocks(self, np.sqrt(weight)).total(_gram)
 
     def min(self, axis=0):
         """Least value of each column."""
@@ -205,8 +213,13 @@ class MatrixBlocks(RowBlocks):
 class _Transposed:
     rows: BlockMatrix
 
+    __array_ufunc__ = None
+
     def __matmul__(self, g):
         return (g.T @ self.rows).T
+
+    def __rmatmul__(self, w):
+        return (self.rows @ np.asarray(w).T).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +230,20 @@ class _Columns:
 
     def transform(self, X):
         return X.iloc[:, self.columns] if hasattr(X, "iloc") else X[:, self.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class _Affine:
+    """The transformer of :meth:`BlockMatrix.affine`."""
+
+    origin: np.ndarray
+    scale: np.ndarray
+    ones: bool
+
+    def transform(self, X):
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        Z = (X - self.origin) / self.scale
+        return np.column_stack([Z, np.ones(len(Z))]) if self.ones else Z
 
 
 def in_memory(X):
@@ -263,6 +290,13 @@ def _product(block, w):
 
 def _combination(block):
     return np.asarray(block.y.T @ block.X)
+
+
+def _gram(block):
+    root = sparse.diags_array(block.y) if sparse.issparse(block.X) else block.y[:, None]
+    Z = root @ block.X if sparse.issparse(block.X) else root * block.X
+    square = Z.T @ Z
+    return square.toarray() if sparse.issparse(square) else square
 
 
 def _random_combination(block):
