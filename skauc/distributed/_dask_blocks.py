@@ -44,9 +44,7 @@ class DaskBlocks(RowBlocks):
 
     def map(self, function, *shared, only=None):
         """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
-        import dask
-
-        found = dask.compute(*self._delayed(function, shared, only))
+        found = _compute(*self._delayed(function, shared, only))
         return [result for result in found if result is not None]
 
     def total(self, function, *shared, only=None):
@@ -59,7 +57,7 @@ class DaskBlocks(RowBlocks):
             level = [
                 merge(level[k : k + _MERGED]) for k in range(0, len(level), _MERGED)
             ]
-        (found,) = dask.compute(*level)
+        (found,) = _compute(*level)
         if found is None:
             raise ValueError("X must have rows, got none in all chunks")
         return found
@@ -86,6 +84,18 @@ class DaskBlocks(RowBlocks):
             for number, part in enumerate(self.parts)
             if only is None or number in only
         ]
+
+
+def _compute(*tasks):
+    """Results of the tasks.
+
+    Columns travel to their blocks inside the graph, where they outlive a worker; a
+    cluster would warn of graphs of 10 MB.
+    """
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return dask.compute(*tasks)
 
 
 def open_collections(X, y=None, sample_weight=None) -> DaskBlocks | None:

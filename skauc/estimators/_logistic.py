@@ -180,10 +180,13 @@ class IRLSLogisticRegression(LogisticInference):
         -----
         Rows in blocks give the answer of the rows in memory. Passes over the blocks:
         one of labels and weights, one at zero coefficients (two if a feature is far
-        from 0 against its spread), one for each trial point, and four over every tenth
-        block for a start where rows are many: 6 to 10. Of each block (M(P + 1))²
-        numbers leave the place where it is. Rows that are fewer than features, and
-        so smaller than those matrices, are gathered.
+        from 0 against its spread), one for each trial point, and where rows are many
+        four of every tenth block for a start: some 12, the more the nearer the classes
+        are to separation. Of each block, or of 16 together, (M(P + 1))² numbers leave
+        the place where it is. A collection that is costly to make is best persisted.
+        Rows that are fewer than features, and so smaller than those matrices, are
+        gathered. What :meth:`summary` and the tests ask of the rows once more they
+        take in blocks as well, but for clusters.
         """
         self._check_parameters()
         blocks = row_blocks(X, y, sample_weight)

@@ -270,11 +270,12 @@ class RowBlocks:
         X, y, weight = zip(*self.map(_rows_of), strict=True)
         is_sparse = any(map(sparse.issparse, X))
         joined = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
-
-        def column(parts):
-            return None if parts[0] is None else np.concatenate(parts)
-
-        return joined, column(y), column(weight)
+        labels = None if y[0] is None else np.concatenate(y)
+        if all(part is None for part in weight):
+            return joined, labels, None
+        pairs = zip(X, weight, strict=True)
+        filled = [np.ones(rows.shape[0]) if w is None else w for rows, w in pairs]
+        return joined, labels, np.concatenate(filled)
 
     def beside(self, y, weight) -> RowBlocks:
         """The same rows with other columns beside them.

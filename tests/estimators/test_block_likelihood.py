@@ -362,3 +362,13 @@ def test_only_sums_leave_a_block():
         IRLSLogisticRegression().fit(blocks)
         sizes.append(blocks.largest)
     assert sizes[0] == sizes[1] == 5 * 5 + 5 + 1
+
+
+@pytest.mark.parametrize("P", [4, 50])
+def test_blocks_without_weights_count_once(P):
+    X, y, weight = rows_of(n=40, P=P)
+    weight = weight + 0.25
+    weight[15:] = 1.0
+    blocks = RowBlocks([(X[15:], y[15:]), (X[:15], y[:15], weight[:15])])
+    found = IRLSLogisticRegression(C=1.0).fit(blocks)
+    same(found, IRLSLogisticRegression(C=1.0).fit(X, y, weight))
