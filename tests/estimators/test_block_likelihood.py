@@ -340,13 +340,13 @@ def test_only_sums_leave_a_block():
     class Weighed(RowBlocks):
         largest = 0
 
-        def map(self, function, *shared):
-            results = super().map(function, *shared)
+        def map(self, function, *shared, only=None):
+            results = super().map(function, *shared, only=only)
             self.note(results)
             return results
 
-        def total(self, function, *shared):
-            found = super().total(function, *shared)
+        def total(self, function, *shared, only=None):
+            found = super().total(function, *shared, only=only)
             self.note([found])
             return found
 
