@@ -8,12 +8,10 @@ rows, in the units, with the shift and the coding of all, and ℓ, G and H are a
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from .._validation import check_column, check_non_negative
 from ..statistics._row_blocks import RowBlocks
@@ -21,11 +19,12 @@ from ._checks import (
     check_class_totals,
     check_classes,
     check_finite_features,
-    check_labels,
+    check_known,
 )
+from ._class_sums import is_text, labels_of, sizes_of_block
 from ._class_weight import check_products, class_factors
 from ._irls import check_classes_left, power_of_two
-from ._likelihood import Likelihood, feature_sizes, mean_is_ordinary
+from ._likelihood import Likelihood, mean_is_ordinary
 
 # A part of the blocks stands for all if it holds that many rows of the share asked for
 _SHARE_FROM, _SHARE_TO = 0.5, 5.0
@@ -53,26 +52,14 @@ def _labels_of(block, classes):
             "X must hold rows of one feature or more in two dimensions, got shape "
             f"{block.X.shape}"
         )
-    if block.y is None:
-        raise ValueError("y must hold the labels, got None")
     check_finite_features(block.X)
-    y = check_column("y", block.y)
+    y = labels_of(block)
     weight = np.ones(len(y))
     if block.weight is not None:
         weight = check_non_negative(block.weight, len(y))
-    try:
-        own, codes = np.unique(y, return_inverse=True)
-    except TypeError:  # of several kinds
-        check_labels(y)
-        raise
-    check_labels(np.repeat(own, 3))  # few rows of many classes look like a regression
+    own, codes = np.unique(y, return_inverse=True)
     if classes is not None:
-        known = np.isin(own, classes)
-        if not known.all():
-            raise ValueError(
-                f"y must hold the labels of the fit, {classes.tolist()}, got "
-                f"{own[~known][0].item()!r}"
-            )
+        check_known(own, classes)
     largest, least = np.zeros(len(own)), np.full(len(own), np.inf)
     np.maximum.at(largest, codes, weight)
     np.minimum.at(least, codes, np.where(weight > 0, weight, np.inf))
@@ -200,7 +187,7 @@ class LabelledBlocks:
 
 
 def _check_one_kind(found):
-    kinds = [_is_text(block.classes) for block in found]
+    kinds = [is_text(block.classes) for block in found]
     if len(set(kinds)) > 1:
         odd = found[kinds.index(not kinds[0])]
         raise ValueError(
@@ -208,10 +195,6 @@ def _check_one_kind(found):
             f"chunk {found[0].number} and {odd.classes.tolist()[0]!r} in chunk "
             f"{odd.number}"
         )
-
-
-def _is_text(labels):
-    return labels.dtype.kind == "U" or isinstance(labels[0], str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +257,7 @@ class BlockLikelihood(Likelihood):
         return mean_is_ordinary(square, self.total, least)
 
     def sizes(self):
-        return np.max(self.all_blocks.map(_sizes_of), axis=0)
+        return np.max(self.all_blocks.map(sizes_of_block), axis=0)
 
     def sum(self, function, *args):
         asked = self.coding, self.shift, self.unit
@@ -304,44 +287,9 @@ def _at_block(block, function, coding, shift, unit, *args):
     return function(coding.open(block, shift, unit), *args)
 
 
-def _sizes_of(block):
-    return feature_sizes(block.X)
-
-
 def refuse_beside_blocks(name, value):
     """Refuse a column of all rows where they come in blocks."""
     if value is not None:
         raise ValueError(
             f"{name} must be None where X comes in blocks, got {type(value).__name__}"
         )
-
-
-def record_features(model, blocks, n_features, *, reset=True):
-    """Let scikit-learn note the width and the names of the columns, or compare them.
-
-    Parameters
-    ----------
-    model : estimator
-    blocks : RowBlocks
-    n_features : int
-    reset : bool, default=True
-        False compares them with those of an earlier fit.
-    """
-    columns = np.empty((0, n_features))
-    if blocks.feature_names is not None:
-        import pandas as pd
-
-        columns = pd.DataFrame(columns, columns=blocks.feature_names)
-    validate_data(model, columns, skip_check_array=True, reset=reset)
-
-
-@contextmanager
-def unchanged_by_errors(model):
-    """Give a model its state back if what is done within raises."""
-    before = dict(vars(model))
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise

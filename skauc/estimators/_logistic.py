@@ -12,9 +12,7 @@ from ..leave_pair_out._objective import PenalisedFit, with_optimum
 from ..statistics._row_blocks import row_blocks
 from ._block_likelihood import (
     LabelledBlocks,
-    record_features,
     refuse_beside_blocks,
-    unchanged_by_errors,
 )
 from ._checks import (
     check_class_weight,
@@ -23,6 +21,7 @@ from ._checks import (
     check_flag,
     check_parameter,
 )
+from ._class_sums import record_features, unchanged_by_errors
 from ._class_weight import check_class_weights, times_class_weight
 from ._irls import coding_of, counted, irls, maximise, strengths
 from ._logistic_fit import check_total

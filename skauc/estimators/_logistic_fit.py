@@ -10,10 +10,10 @@ from ..statistics._row_blocks import row_blocks
 from ._block_likelihood import (
     BlockLikelihood,
     LabelledBlocks,
-    record_features,
     refuse_beside_blocks,
 )
 from ._checks import check_class_weight, check_finite_features
+from ._class_sums import record_features
 from ._fitted_likelihood import FittedLikelihood
 from ._irls import IRLSResult, coding, relative
 from ._likelihood import Likelihood

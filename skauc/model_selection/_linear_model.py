@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..estimators._block_likelihood import record_features
+from ..estimators._class_sums import record_features
 from ..statistics._block_matrix import BlockMatrix
 from ._any_estimator import decision_values
 from ._any_rows import n_rows, take_rows, transformed

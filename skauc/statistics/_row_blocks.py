@@ -20,7 +20,10 @@ from scipy import sparse
 from ._numbers import as_count
 from ._numerics import block_rows
 
-_TAKE_BLOCKS = "class_moments, GaussianAUCClassifier and LinearDiscriminantROC"
+_TAKE_BLOCKS = (
+    "class_moments, GaussianAUCClassifier, LinearDiscriminantROC, "
+    "IRLSLogisticRegression, auc_posterior and its scorers"
+)
 _READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
 
@@ -285,7 +288,7 @@ class RowBlocks:
         y, weight : dict of int to ndarray
             By the number of the block; of a block that is not there, None.
         """
-        return RowBlocks(
+        return self._derived(
             lambda: (
                 (parts[0], y.get(number), weight.get(number))
                 for number, parts in enumerate(self._read())
@@ -294,7 +297,12 @@ class RowBlocks:
 
     def every(self, step) -> RowBlocks:
         """Every step-th block, from the first one."""
-        return RowBlocks(lambda: islice(self._read(), 0, None, step))
+        return self._derived(lambda: islice(self._read(), 0, None, step))
+
+    def _derived(self, blocks):
+        found = RowBlocks(blocks)
+        found._feature_names = self._feature_names
+        return found
 
     def _read(self):
         for number, parts in enumerate(

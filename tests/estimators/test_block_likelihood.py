@@ -219,7 +219,7 @@ def test_reports_refuse_what_is_no_sum_and_other_rows():
     with pytest.raises(ValueError, match="must be those of the fit, whose log-likel"):
         model.summary(covariance="HC0", X=in_blocks(X[:-1], y[:-1]))
     other = np.append(y[:-1], 2)
-    with pytest.raises(ValueError, match=r"of the fit, \[0, 1\], got 2, in chunk 2"):
+    with pytest.raises(ValueError, match=r"the labels \[0, 1\], got 2, in chunk 2"):
         model.summary(covariance="HC0", X=in_blocks(X, other, cuts=[4, 40]))
 
 
@@ -232,7 +232,7 @@ def test_reports_refuse_what_is_no_sum_and_other_rows():
         (lambda X, y, w: (X[:, 0], y, w), "X must have .*columns"),
         (lambda X, y, w: (X, y[1:], w), "y must have one value for each"),
         (lambda X, y, w: (X, y + 0.5, w), "continuous"),
-        (lambda X, y, w: (X, np.where(y == 1, np.nan, y), w), "NaN"),
+        (lambda X, y, w: (X, np.where(y == 1, np.nan, y), w), "missing values"),
         (lambda X, y, w: (X, y.astype(str), w), "y must hold labels of one kind"),
         (lambda X, y, w: (X, y, -w), "sample_weight must be >= 0"),
         (lambda X, y, w: (X, y, w * np.nan), "sample_weight must be finite"),
