@@ -1628,11 +1628,13 @@ def n_rows(block):
     return len(block)
 
 
+BLOCKWISE = ["from_arrays", "from_parquet", "feature_names"]
+BLOCKWISE += ["map", "total", "gather", "beside", "every"]
+
+
 @asks(
     "RowBlocks",
-    *members(
-        "RowBlocks", ["from_arrays", "from_parquet", "map", "total", "feature_names"]
-    ),
+    *members("RowBlocks", BLOCKWISE),
     data=training(),
     given=rarely(st.just(None), things),
     size=rarely(st.integers(1, 5), things),
@@ -1653,12 +1655,23 @@ def test_row_blocks(data, given, size, model):
     lengths = ask(blocks.map, n_rows, names=names)
     total = ask(blocks.total, n_rows, names=names)
     assert (lengths is None or sum(lengths) in (0, total)) or total is None
+    if total:
+        rows, labels, _ = blocks.gather()
+        assert len(rows) == len(labels) == total
+        ahead = blocks.every(2).map(n_rows)
+        assert sum(ahead) <= total
+        assert blocks.beside({}, {}).map(n_rows) == lengths
     for part in ask(skauc.class_moments, blocks, names=names) or ():
         check_moments(part)
     fitted = ask(getattr(skauc, model)().fit, blocks, names=names)
     if fitted is not None:
         within(fitted.coef_, -np.inf, np.inf)
         within(fitted.auc_)
+    fitted = ask(skauc.IRLSLogisticRegression(C=1.0).fit, blocks, names=names)
+    if fitted is not None and len(fitted.classes_) == 2:
+        posterior = ask(skauc.auc_posterior, fitted, blocks, names=[*SAID, "y"])
+        if posterior is not None:
+            within(posterior.mean())
 
 
 INFERENCE = ["covariance_", "standard_errors_", "aic_", "bic_"]

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._numbers import as_verbosity
 from ._cache import CACHE
 from ._cross_validated import cross_validated_spectrum
@@ -179,8 +180,11 @@ def fingerprint(Z, positive, weight) -> bytes:
     A random combination of the rows, feature by feature, tells two data sets apart to
     the last digit that could matter, at the price of one product.
     """
-    combination = np.random.default_rng(20190915).random((2, len(positive)))
-    sketch = np.ascontiguousarray(combination @ Z, dtype=float)
+    if isinstance(Z, BlockMatrix):
+        sketch = Z.sketch()
+    else:
+        combination = np.random.default_rng(20190915).random((2, len(positive)))
+        sketch = np.ascontiguousarray(combination @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):
         digest.update(np.ascontiguousarray(part).tobytes())

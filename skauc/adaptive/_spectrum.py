@@ -23,6 +23,7 @@ from scipy.stats import norm
 
 from ..statistics._moments import Moments, class_moments
 from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
+from ..statistics._row_blocks import RowBlocks, row_blocks
 
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS = 4096
@@ -314,18 +315,17 @@ def _diagonal(moments):
 
 
 def _primal(X, positive, weight, clip, standardize):
-    P = X.shape[1]
-    zero = Moments(0.0, np.zeros(P), np.zeros((P, P)))
-    neg = pos = zero
-    step = max(_BLOCK_ROWS, P)
-    for start in range(0, X.shape[0], step):
-        part = slice(start, start + step)
-        rows = X[part].toarray() if sparse.issparse(X) else X[part]
-        block = clip.dense(rows, positive[part])
-        w = None if weight is None else weight[part]
-        more_neg, more_pos = class_moments(block, positive[part], w)
-        neg, pos = neg + more_neg, pos + more_pos
+    blocks = row_blocks(X, positive, weight)
+    if blocks is None:
+        step = max(_BLOCK_ROWS, X.shape[1])
+        blocks = RowBlocks.from_arrays(X, positive, weight, n_rows=step)
+    neg, pos = blocks.total(_clipped_moments, clip)
     return eigenbasis_of_moments(neg, pos, standardize=standardize)
+
+
+def _clipped_moments(block, clip):
+    rows = block.X.toarray() if sparse.issparse(block.X) else block.X
+    return class_moments(clip.dense(rows, block.y), block.y, block.weight)
 
 
 def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -54,30 +54,38 @@ class DaskBlocks(RowBlocks):
         """What is known of each block before it is there."""
         return {"n_features": self.n_features, "called": self.called}
 
-    def map(self, function, *shared):
+    def map(self, function, *shared, only=None):
         """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
-        import dask
-
-        found = dask.compute(*self._delayed(function, shared))
+        found = _compute(*self._delayed(function, shared, only))
         return [result for result in found if result is not None]
 
-    def total(self, function, *shared):
+    def total(self, function, *shared, only=None):
         """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
-        import dask
-
-        (found,) = dask.compute(_tree(self._delayed(function, shared)))
+        (found,) = _compute(_tree(self._delayed(function, shared, only)))
         if found is None:
             raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
         return found
+
+    def every(self, step):
+        """See :meth:`RowBlocks.every`."""
+        return replace(self, parts=self.parts[::step])
+
+    def beside(self, y, weight):
+        """See :meth:`RowBlocks.beside`."""
+        parts = [
+            (part[0], y.get(number), weight.get(number))
+            for number, part in enumerate(self.parts)
+        ]
+        return replace(self, parts=parts)
 
     def exchange(self, cut, merge, edges):
         """See :meth:`RowBlocks.exchange`; one pass, each range merged by one worker."""
         import dask
 
         merge = dask.delayed(partial(_merge_parts, merge), pure=False)
-        parts = self._delayed(cut, (edges,), _cut, nout=len(edges) - 1)
+        parts = self._delayed(cut, (edges,), run=_cut, nout=len(edges) - 1)
         found = [merge(list(one)) for one in zip(*parts, strict=True)]
-        return list(dask.compute(*found))
+        return list(_compute(*found))
 
     def look_up(self, cuts, answer, finish, edges):
         """See :meth:`RowBlocks.look_up`; answers go from worker to worker."""
@@ -87,7 +95,7 @@ class DaskBlocks(RowBlocks):
         answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
         run = dask.delayed(_run, pure=False)
         ends = np.cumsum([len(at) - 1 for at in edges])
-        parts = self._delayed(cuts, (edges,), _cut_all, nout=int(ends[-1]))
+        parts = self._delayed(cuts, (edges,), run=_cut_all, nout=int(ends[-1]))
         ranges = [list(answer(list(one))) for one in zip(*parts, strict=True)]
         columns = [
             ranges[end - len(at) + 1 : end] for end, at in zip(ends, edges, strict=True)
@@ -104,14 +112,14 @@ class DaskBlocks(RowBlocks):
             )
             for number, part in enumerate(self.parts)
         ]
-        return dask.compute(summaries, _tree(found))
+        return _compute(summaries, _tree(found))
 
     def n_ranges(self, entries):
         """See :meth:`RowBlocks.n_ranges`; smaller ones, for all workers to share."""
         several = min(math.ceil(entries / _LEAST_ENTRIES), _SEVERAL)
         return max(several, super().n_ranges(entries))
 
-    def _delayed(self, function, shared, run=None, nout=None):
+    def _delayed(self, function, shared, only=None, run=None, nout=None):
         import dask
 
         run = dask.delayed(run or _run, pure=False, nout=nout)
@@ -119,7 +127,22 @@ class DaskBlocks(RowBlocks):
         return [
             run(function, number, self._known, *part, *shared)
             for number, part in enumerate(self.parts)
+            if only is None or number in only
         ]
+
+
+def _compute(*tasks):
+    """Results of the tasks.
+
+    Columns travel to their blocks inside the graph, where they outlive a worker; a
+    cluster would warn of graphs of 10 MB.
+    """
+    import dask
+
+    if "distributed" not in dask.config.config:  # its defaults come with its import
+        return dask.compute(*tasks)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return dask.compute(*tasks)
 
 
 def open_collections(

@@ -150,7 +150,12 @@ def check_class_weight(sample_weight, codes, classes):
     if sample_weight is None:
         return None
     weight = check_non_negative(sample_weight, len(codes))
-    total = np.bincount(codes, weight, minlength=len(classes))
+    check_class_totals(np.bincount(codes, weight, minlength=len(classes)), classes)
+    return weight
+
+
+def check_class_totals(total, classes):
+    """Refuse sums of weights that are infinite, or 0 in a class."""
     if not np.isfinite(sum(total.tolist())):
         raise ValueError("sample_weight must have a finite sum, got inf")
     if not total.all():
@@ -158,7 +163,6 @@ def check_class_weight(sample_weight, codes, classes):
             "sample_weight must be positive somewhere in each class, got only zeros "
             f"in class {classes[np.argmin(total)].item()!r}"
         )
-    return weight
 
 
 def check_finite_features(X):

@@ -118,7 +118,7 @@ def _sums_of_block(block, known, binary, weighted):
     X = block.X
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
-    y = _labels(block)
+    y = labels_of(block)
     weight = block.weight
     if weight is not None:
         if not weighted:
@@ -144,7 +144,8 @@ def _sums_of_block(block, known, binary, weighted):
         raise
 
 
-def _labels(block):
+def labels_of(block):
+    """The labels of a block, of one kind."""
     if block.y is None:
         raise ValueError("y must hold a label for each row, got None")
     y = check_column("y", block.y)
@@ -161,7 +162,7 @@ def _labels(block):
 
 def _united(a, b):
     """The labels of both."""
-    if _is_text(a.classes) != _is_text(b.classes):
+    if is_text(a.classes) != is_text(b.classes):
         raise ValueError(
             "y must hold labels of one kind, got "
             f"{a.classes[0].item()!r} in chunk {a.chunk} and "
@@ -170,7 +171,8 @@ def _united(a, b):
     return np.unique(np.concatenate([a.classes, b.classes]))
 
 
-def _is_text(labels):
+def is_text(labels):
+    """Whether labels are texts, which cannot be sorted among numbers."""
     return labels.dtype.kind in "OUS"
 
 
@@ -196,10 +198,11 @@ def _check_ordinary(blocks, moments):
     square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in moments)
     low = square / sum(c.n for c in moments)
     if not np.all((low > ORDINARY[0] ** 2) & (square < ORDINARY[1])):
-        check_sizes(np.max(blocks.map(_sizes_of_block), axis=0))
+        check_sizes(np.max(blocks.map(sizes_of_block), axis=0))
 
 
-def _sizes_of_block(block):
+def sizes_of_block(block):
+    """Largest absolute value of each feature."""
     return feature_sizes(block.X)
 
 

@@ -43,6 +43,28 @@ def times_class_weight(class_weight, weight, codes, classes):
     """
     if class_weight is None:
         return weight
+    # Not compute_class_weight, which sorts the labels once more, and whose sum
+    # overflows with weights near the largest float.
+    largest = 1.0 if weight is None else weight.max()
+    relative = None if weight is None else weight / largest
+    total = np.bincount(codes, relative, minlength=len(classes))
+    factors = class_factors(class_weight, total, classes)
+    with np.errstate(over="ignore"):
+        product = factors[codes] * (1.0 if weight is None else weight)
+    check_products(class_weight, product, largest)
+    return check_class_weight(product, codes, classes)
+
+
+def class_factors(class_weight, total, classes):
+    """What the weights of each class are multiplied by.
+
+    Parameters
+    ----------
+    class_weight : "balanced" or dict
+    total : ndarray of shape (K,)
+        Sums of the weights, in any unit.
+    classes : ndarray of shape (K,)
+    """
     labels = classes.tolist()
     if isinstance(class_weight, dict):
         unknown = set(class_weight) - set(labels)
@@ -50,19 +72,15 @@ def times_class_weight(class_weight, weight, codes, classes):
             raise ValueError(
                 f"class_weight must name labels of {labels}, got {unknown.pop()!r}"
             )
-        factors = np.array([class_weight.get(k, 1.0) for k in labels], float)
-    else:
-        # Not compute_class_weight, which sorts the labels once more, and whose sum
-        # overflows with weights near the largest float.
-        relative = None if weight is None else weight / weight.max()
-        total = np.bincount(codes, relative, minlength=len(labels))
-        with np.errstate(over="ignore", divide="ignore"):
-            factors = total.sum() / (len(labels) * total)
-    with np.errstate(over="ignore"):
-        product = factors[codes] * (1.0 if weight is None else weight)
+        return np.array([class_weight.get(k, 1.0) for k in labels], float)
+    with np.errstate(over="ignore", divide="ignore"):
+        return total.sum() / (len(labels) * total)
+
+
+def check_products(class_weight, product, largest):
+    """Refuse weights that are no numbers any more."""
     if not np.isfinite(product).all():
         raise ValueError(
             "class_weight times sample_weight must be finite, got "
-            f"{class_weight!r} with weights up to {weight.max():.3g}"
+            f"{class_weight!r} with weights up to {largest:.3g}"
         )
-    return check_class_weight(product, codes, classes)

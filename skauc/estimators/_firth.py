@@ -64,13 +64,14 @@ class FirthFrame(NewtonFrame):
             )
         # h = ‖√v L⁻¹x̃‖²
         root = linalg.solve_triangular(L, kept.T, lower=True).T
-        G, added, curvature = self._of_leverages(B, root)
+        G, added, bend, M = self.model.sum(_of_leverages, B, root)
+        curvature = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
         half_log_det = np.log(np.diag(L)).sum()
         return FirthPoint(
             point.B,
             point.objective + self.strength * half_log_det,
             point.log_likelihood,
-            point.G + self.strength * G,
+            point.G + self.strength * G[:, None],
             point.H + self.strength * added,
             point.H + self.strength * curvature,
         )
@@ -84,21 +85,21 @@ class FirthFrame(NewtonFrame):
             return super().newton_step(point, held)
         return super().newton_step(replace(point, H=point.curvature), held)
 
-    def _of_leverages(self, B, root):
-        """The penalty's gradient, ``X̃ᵀdiag(h p(1 − p))X̃`` and the curvature."""
-        model, r = self.model, root.shape[1]
-        G, added = np.zeros(model.size), np.zeros((model.size, model.size))
-        bend, M = np.zeros_like(added), np.zeros((r * r, model.size))
-        for rows, (q, p), _, weight in model.probabilities(B):
-            if model.fit_intercept:
-                rows = np.column_stack([rows, np.ones(len(rows))])
-            v, Z = weight * p * q, rows @ root
-            h = v * np.einsum("ij,ij->i", Z, Z)
-            G += (h * (q - p) / 2) @ rows
-            added += rows.T @ (rows * (h * p * q)[:, None])
-            if r <= _LARGEST_RANK:
-                bend += rows.T @ (rows * (h * (1 - 6 * p * q) / 2)[:, None])
-                squares = np.einsum("ij,ik->ijk", Z, Z).reshape(len(Z), -1)
-                M += squares.T @ (rows * (v * (q - p))[:, None])
-        curvature = M.T @ M / 2 - bend if r <= _LARGEST_RANK else added
-        return G[:, None], added, curvature
+
+def _of_leverages(model, B, root):
+    """The penalty's gradient, ``X̃ᵀdiag(h p(1 − p))X̃`` and two parts of curvature."""
+    r = root.shape[1] if root.shape[1] <= _LARGEST_RANK else 0
+    G, added = np.zeros(model.size), np.zeros((model.size, model.size))
+    bend, M = np.zeros_like(added), np.zeros((r * r, model.size))
+    for rows, (q, p), _, weight in model.probabilities(B):
+        if model.fit_intercept:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        v, Z = weight * p * q, rows @ root
+        h = v * np.einsum("ij,ij->i", Z, Z)
+        G += (h * (q - p) / 2) @ rows
+        added += rows.T @ (rows * (h * p * q)[:, None])
+        if r:
+            bend += rows.T @ (rows * (h * (1 - 6 * p * q) / 2)[:, None])
+            squares = np.einsum("ij,ik->ijk", Z, Z).reshape(len(Z), -1)
+            M += squares.T @ (rows * (v * (q - p))[:, None])
+    return G, added, bend, M

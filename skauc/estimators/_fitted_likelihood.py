@@ -24,8 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from ._irls import ascend, open_frame, relative
-from ._likelihood import Likelihood
+from ._irls import ascend, open_frame
 
 _SMALL_STEP = 1e-7  # its square is the error of ℓ: limits are good to ten digits
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
@@ -37,22 +36,20 @@ class FittedLikelihood:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, P)
-    codes : ndarray of int of shape (n,)
-    weight, offset : ndarray of shape (n,) or None
-    T : ndarray of shape (K, M)
-        Coding of the classes.
+    model : Likelihood
+        Of the rows, in units of ``count``.
+    count : float
+    offset : ndarray of shape (n,) or None
     coef : ndarray of shape (1, P + 1) or (K, P + 1)
         The estimate, features before the intercept.
-    fit_intercept, firth : bool
+    firth : bool
     """
 
-    def __init__(self, X, codes, weight, offset, T, coef, *, fit_intercept, firth):
-        weight, self.count = relative(weight, codes, len(T))
-        model = Likelihood(X, codes, weight, T, fit_intercept)
+    def __init__(self, model, count, offset, coef, *, firth):
+        self.count = count
         strength = 1 / self.count if firth else None
         self.frame, _ = open_frame(model, None, offset, strength)
-        self.point = self.frame.evaluate(self.frame.enter(coef, T))
+        self.point = self.frame.evaluate(self.frame.enter(coef, model.T))
 
     @property
     def log_likelihood(self):
@@ -73,33 +70,21 @@ class FittedLikelihood:
         covariance : ndarray of shape (M(P + 1), M(P + 1))
         errors : ndarray of shape (M, P + 1)
         """
-        model, k = self.frame.model, self.point.B.size
-        meat, start = np.zeros((k, k)), 0
-        sums = np.zeros((0 if groups is None else groups.max() + 1, k))
-        for score, weight in self._scores():
-            if groups is None:  # a weight counts rows
-                meat += score.T @ (score * weight[:, None])
-            else:
+        model, B = self.frame.model, self.point.B
+        if groups is None:
+            meat = model.sum(_squares_of_scores, B)
+        else:
+            sums, start = np.zeros((groups.max() + 1, B.size)), 0
+            for score, weight in _scores(model, B):
                 part = groups[start : start + len(score)]
                 np.add.at(sums, part, score * weight[:, None])
-            start += len(score)
-        assert start == model.n_rows
-        # in units of the weights: Σ w s sᵀ is of their order, (Σ w s)(Σ w s)ᵀ of its
-        # square
-        meat += self.count * (sums.T @ sums)
+                start += len(score)
+            assert start == model.n_rows
+            # in units of the weights: Σ w s sᵀ is of their order, (Σ w s)(Σ w s)ᵀ of
+            # its square
+            meat = self.count * (sums.T @ sums)
         covariance, errors = self.frame.covariance(self.point, meat)
         return covariance / self.count, errors / np.sqrt(self.count)
-
-    def _scores(self):
-        """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i`` and weights, block by block."""
-        model = self.frame.model
-        for rows, p, code, weight in model.probabilities(self.point.B):
-            residual = -p
-            residual[code, np.arange(len(code))] += 1
-            if model.fit_intercept:
-                rows = np.column_stack([rows, np.ones(len(rows))])
-            parts = [rows * r[:, None] for r in model.T.T @ residual]
-            yield np.hstack(parts), weight
 
     # The profile ----------------------------------------------------------------------
 
@@ -191,3 +176,22 @@ class FittedLikelihood:
             held @ np.linalg.solve(held.T @ held, held.T @ d + gap),
         ):
             yield frame.evaluate(there.reshape(B.T.shape).T / frame.scale[:, None])
+
+
+def _scores(model, B):
+    """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i`` and weights, block by block."""
+    for rows, p, code, weight in model.probabilities(B):
+        residual = -p
+        residual[code, np.arange(len(code))] += 1
+        if model.fit_intercept:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        parts = [rows * r[:, None] for r in model.T.T @ residual]
+        yield np.hstack(parts), weight
+
+
+def _squares_of_scores(model, B):
+    """``Σ w s sᵀ``: a weight counts rows."""
+    meat = np.zeros((B.size, B.size))
+    for score, weight in _scores(model, B):
+        meat += score.T @ (score * weight[:, None])
+    return meat

@@ -133,7 +133,6 @@ def irls(
     direction along which no row loses, names the separation.
     """
     weight, count = relative(sample_weight, codes, n_classes)
-    penalised = bool(np.isfinite(C))
     n_rows = len(codes) if weight is None else np.count_nonzero(weight)
     level = 0.0
     if offset is not None and fit_intercept:
@@ -149,25 +148,52 @@ def irls(
         weight,
         init,
         offset,
-        firth=1 / count if firth else None,
-        T=coding(n_classes, reference, symmetric=penalised and n_classes > 2),
-        ridge=min(1 / float(C) / count, LARGEST_RIDGE) if penalised else None,
+        T=coding_of(n_classes, reference, C),
         fit_intercept=fit_intercept,
+        **strengths(C, firth, count),
         tol=tol,
         max_iter=max_iter,
         max_halvings=max_halvings,
     )
+    found = replace(found, intercept=found.intercept - level)
+    return counted(found, count, lambda: feature_sizes(X))
+
+
+def coding_of(n_classes, reference, C):
+    """The matrix T of a fit of this penalty."""
+    symmetric = bool(np.isfinite(C)) and n_classes > 2
+    return coding(n_classes, reference, symmetric=symmetric)
+
+
+def strengths(C, firth, count):
+    """Of the two penalties, against weights in units of ``count``; None for none."""
+    ridge = min(1 / float(C) / count, LARGEST_RIDGE) if np.isfinite(C) else None
+    return {"ridge": ridge, "firth": 1 / count if firth else None}
+
+
+def counted(found, count, sizes) -> IRLSResult:
+    """The result in counts of rows, not in units of ``count``.
+
+    Parameters
+    ----------
+    found : IRLSResult
+    count : float
+        What a relative weight of 1 stands for.
+    sizes : callable
+        Of the features, for an error.
+    """
     errors, covariance = found.standard_errors, found.covariance
     numbers = [found.coef, found.intercept, 0.0 if errors is None else errors]
     if not all(np.isfinite(part).all() for part in numbers):
+        size = sizes()
+        smallest = size[size > 0].min(initial=np.inf)
         raise ValueError(
             "X must hold features that are large enough for their coefficients and "
-            f"standard errors to be numbers, got one of size {_smallest(X):.3g}"
+            f"standard errors to be numbers, got one of size {smallest:.3g}"
         )
     with np.errstate(over="ignore"):
         return replace(
             found,
-            intercept=found.intercept - level,
             log_likelihood=found.log_likelihood * count,
             covariance=None if covariance is None else covariance / count,
             standard_errors=None if errors is None else errors / math.sqrt(count),
@@ -178,18 +204,24 @@ def relative(weight, codes, n_classes):
     """Weights with a largest one in [1, 2), and the power of two they stand for."""
     if weight is None:
         return None, 1.0
-    unit = _power_of_two(weight.max())
+    unit = power_of_two(weight.max())
     weight = weight / unit
-    if not np.bincount(codes, weight, minlength=n_classes).all():
+    check_classes_left(np.bincount(codes, weight, minlength=n_classes), unit)
+    return weight, unit
+
+
+def power_of_two(largest):
+    """The unit of weights up to this."""
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def check_classes_left(relative_weight, unit):
+    """Refuse weights of which nothing is left in a class, measured in the unit."""
+    if not relative_weight.all():
         raise ValueError(
             "sample_weight must not be smaller in a whole class than 1e-308 times the "
             f"largest weight, got {unit:.3g} for that"
         )
-    return weight, unit
-
-
-def _power_of_two(value):
-    return math.ldexp(1.0, math.frexp(value)[1] - 1)
 
 
 def _newton_in_row_space(
@@ -254,30 +286,33 @@ def _errors_of_features(found, space, fit_intercept):
     return np.array(errors)
 
 
-def _newton(
-    X,
-    codes,
-    weight,
-    init,
-    offset,
-    *,
-    T,
-    ridge,
-    firth,
-    fit_intercept,
-    tol,
-    max_iter,
-    max_halvings,
-):
-    """Newton's method; a ridge of None is none, and so is Firth's penalty."""
-    penalised = ridge is not None or firth is not None
+def _newton(X, codes, weight, init, offset, *, T, fit_intercept, **options):
+    """Newton's method on the rows."""
     model = Likelihood(X, codes, weight, T, fit_intercept)
+    return maximise(model, init, offset, **options)
+
+
+def maximise(
+    model, init, offset, *, ridge, firth, tol, max_iter, max_halvings
+) -> IRLSResult:
+    """Newton's method, in the units of the likelihood's weights.
+
+    Parameters
+    ----------
+    model : Likelihood
+    init, offset, tol, max_iter, max_halvings
+        As for :func:`irls`.
+    ridge, firth : float or None
+        Strengths of the two penalties.
+    """
+    penalised = ridge is not None or firth is not None
+    T = model.T
     frame, point = open_frame(model, ridge, offset, firth)
     if init is not None:
         start = frame.evaluate(frame.enter(init, T))
         if start.objective >= point.objective:  # else a start worse than none
             point = start
-    elif len(codes) >= _SHARE * _ROWS_A_PARAMETER * model.size * T.shape[1]:
+    elif model.n_rows >= _SHARE * _ROWS_A_PARAMETER * model.size * T.shape[1]:
         point = _start_on_share(frame, model, point)
     ended = _iterate(frame, model, point, penalised, tol, max_iter, max_halvings)
     point, small, separation, n_iter, n_halvings = ended
@@ -286,8 +321,8 @@ def _newton(
     if ridge is None and separation is None:
         covariance, errors = frame.covariance(point)
     return IRLSResult(
-        coef=np.ascontiguousarray(coef[:, : X.shape[1]]),
-        intercept=coef[:, -1].copy() if fit_intercept else np.zeros(len(coef)),
+        coef=np.ascontiguousarray(coef[:, : model.n_features]),
+        intercept=coef[:, -1].copy() if model.fit_intercept else np.zeros(len(coef)),
         log_likelihood=float(point.log_likelihood),
         covariance=covariance,
         standard_errors=errors,
@@ -368,11 +403,6 @@ def _iterate(frame, model, point, penalised, tol, max_iter, max_halvings):
     if not penalised and not small:
         separation = separation or model.separation(point.B, step.D)
     return point, small, separation, n_iter, n_halvings
-
-
-def _smallest(X):
-    sizes = feature_sizes(X)
-    return sizes[sizes > 0].min(initial=np.inf)
 
 
 def ascend(frame, point, D, max_halvings):

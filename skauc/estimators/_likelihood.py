@@ -19,7 +19,11 @@ ORDINARY = 1e-70, 1e70  # sizes whose fourth powers are normal numbers
 
 
 class Likelihood:
-    """ℓ, G and H of B, in one pass over blocks of rows."""
+    """ℓ, G and H of B, in one pass over blocks of rows.
+
+    Of rows in memory; :class:`~skauc.estimators._block_likelihood.BlockLikelihood`
+    adds up those of rows that are elsewhere.
+    """
 
     def __init__(self, X, codes, weight, T, fit_intercept):
         self.X, self.codes, self.weight, self.T = X, codes, weight, T
@@ -43,11 +47,22 @@ class Likelihood:
         bool
             Whether the units have changed.
         """
-        if are_ordinary(square, self.weight, self.n_rows):
+        if self.are_ordinary(square):
             return False
-        self.unit = feature_units(feature_sizes(self.X))
+        self.unit = feature_units(self.sizes())
         self.ordinary = bool(np.all(self.unit == 1))
         return not self.ordinary
+
+    def are_ordinary(self, square):
+        return are_ordinary(square, self.weight, self.n_rows)
+
+    def sizes(self):
+        """Largest absolute value of each feature, of shape (P,)."""
+        return feature_sizes(self.X)
+
+    def sum(self, function, *args):
+        """``function(self, *args)``, which is a sum over rows: of all rows."""
+        return function(self, *args)
 
     def every(self, step):
         """The likelihood of every step-th row, shifted likewise; None without a class.
@@ -170,19 +185,24 @@ class Likelihood:
         margins of B are positive the classes are completely separated; if along D
         some grow and none falls, quasi-completely. An offset changes neither.
         """
-        margins_B, margins_D = [], []
+        (least, loss), gain = self.margins(B, D)
+        if max(gain, -loss) < _STANDSTILL:  # there is a maximum
+            return None
+        if least > 0:
+            return "complete"
+        return "quasi-complete" if loss >= -_NO_LOSS * gain else None
+
+    def margins(self, B, D):
+        """The least margins of B and of D, and the largest one of D."""
+        low, high = np.full(2, np.inf), -np.inf
         for rows, code, weight, _ in self.blocks():
             kept = weight > 0
-            margins_B.append(_margins(self.logits(rows, B), code)[kept])
-            margins_D.append(_margins(self.logits(rows, D), code)[kept])
-        margins_B, margins_D = np.concatenate(margins_B), np.concatenate(margins_D)
-        if np.abs(margins_D).max() < _STANDSTILL:  # there is a maximum
-            return None
-        if margins_B.min() > 0:
-            return "complete"
-        if margins_D.min() >= -_NO_LOSS * margins_D.max():
-            return "quasi-complete"
-        return None
+            if not kept.any():
+                continue
+            of_B, of_D = (_margins(self.logits(rows, b), code)[kept] for b in (B, D))
+            low = np.minimum(low, [of_B.min(), of_D.min()])
+            high = max(high, of_D.max())
+        return low, high
 
 
 def _logistic(f, positive):
@@ -235,6 +255,11 @@ def are_ordinary(square, weight, n):
     total, least = n, 1.0
     if weight is not None:
         total, least = weight.sum(), weight[weight > 0].min(initial=np.inf)
+    return mean_is_ordinary(square, total, least)
+
+
+def mean_is_ordinary(square, total, least):
+    """As :func:`are_ordinary`, of the sum and the least positive one of the weights."""
     with np.errstate(over="ignore", invalid="ignore"):
         low, high = square / total, square / least
     return bool(np.all((low > ORDINARY[0] ** 2) & (high < ORDINARY[1] ** 2)))

@@ -9,6 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_option
 from ..leave_pair_out._objective import PenalisedFit, with_optimum
+from ..statistics._row_blocks import row_blocks
+from ._block_likelihood import (
+    LabelledBlocks,
+    refuse_beside_blocks,
+)
 from ._checks import (
     check_class_weight,
     check_classes,
@@ -16,8 +21,9 @@ from ._checks import (
     check_flag,
     check_parameter,
 )
+from ._class_sums import record_features, unchanged_by_errors
 from ._class_weight import check_class_weights, times_class_weight
-from ._irls import irls
+from ._irls import coding_of, counted, irls, maximise, strengths
 from ._logistic_fit import check_total
 from ._logistic_inference import LogisticInference
 from ._offset_classifier import check_offset
@@ -145,13 +151,16 @@ class IRLSLogisticRegression(LogisticInference):
         self.reference = reference
         self.warm_start = warm_start
 
-    def fit(self, X, y, sample_weight=None, offset=None):
+    def fit(self, X, y=None, sample_weight=None, offset=None):
         """Fit by Newton's method.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+            Or rows in blocks: a Dask array or data frame, or a
+            :class:`skauc.RowBlocks` of X, y and weights. See the notes.
         y : array-like of shape (n,)
+            None only beside a RowBlocks, which holds it.
         sample_weight : array-like of shape (n,), default=None
             Frequency weights: 2 means the row twice, 0 the row gone. With infinite C
             the coefficients depend on their ratios only; standard errors and all that
@@ -159,15 +168,37 @@ class IRLSLogisticRegression(LogisticInference):
             the weights is a times C.
         offset : array-like of shape (n,), default=None
             Known part of the logit of ``classes_[1]``, for two classes. Predictions
-            add the ``offset`` that they are given, none by themselves.
+            add the ``offset`` that they are given, none by themselves. None for rows
+            in blocks.
 
         Returns
         -------
         IRLSLogisticRegression
+
+        Notes
+        -----
+        Rows in blocks give the answer of the rows in memory. Passes over the blocks:
+        one of labels and weights, one at zero coefficients (two if a feature is far
+        from 0 against its spread), one for each trial point, and where rows are many
+        four of every tenth block for a start: some 12, the more the nearer the classes
+        are to separation. Of each block, or of 16 together, (M(P + 1))² numbers leave
+        the place where it is. A collection that is costly to make is best persisted.
+        Rows that are fewer than features, and so smaller than those matrices, are
+        gathered. What :meth:`summary` and the tests ask of the rows once more they
+        take in blocks as well, but for clusters.
         """
         self._check_parameters()
+        blocks = row_blocks(X, y, sample_weight)
+        if blocks is not None:
+            refuse_beside_blocks("offset", offset)
+            rows = LabelledBlocks.read(blocks)
+            if rows.n_features <= rows.n_weighted:
+                return self._publish(*self._fit_blocks(rows))
+            X, y, sample_weight = blocks.gather()
         start = self._last_solution()
         X, y = self._check_rows(X, y)
+        if blocks is not None:
+            record_features(self, blocks, rows.n_features)
         check_finite_features(X)
         firth = self.penalty == "firth"
         self.classes_, codes = check_classes(y, binary=firth)
@@ -176,30 +207,50 @@ class IRLSLogisticRegression(LogisticInference):
         offset = check_offset(offset, len(y), self.classes_)
         if firth and weight is not None:
             check_total(weight.sum(), "penalty='firth'")
-        if start is not None and start.shape != self._shape_of_start(X):
+        if start is not None and start.shape != self._shape_of_start(X.shape[1]):
             start = None
         reference = self._reference_code()
-        self.result_ = irls(
+        result = irls(
             X,
             codes,
             len(self.classes_),
             sample_weight=weight,
             C=self.C,
             fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_halvings=self.max_halvings,
             reference=reference,
             init=start,
             offset=offset,
             firth=firth,
+            **self._steps(),
         )
         self.has_offset_ = offset is not None
-        self.reference_ = self.classes_[reference]
-        self.n_observations_ = float(len(y) if weight is None else weight.sum())
-        self._publish()
-        self._warn()
-        return self
+        total = float(len(y) if weight is None else weight.sum())
+        return self._publish(result, reference, total)
+
+    def _fit_blocks(self, rows):
+        """What :meth:`_publish` takes, of rows in blocks."""
+        firth, start = self.penalty == "firth", self._last_solution()
+        with unchanged_by_errors(self):
+            record_features(self, rows.blocks, rows.n_features)
+            self.classes_, _ = check_classes(rows.classes, binary=firth)
+            reference = self._reference_code()
+            T = coding_of(len(self.classes_), reference, self.C)
+            model = rows.likelihood(self.class_weight, T, self.fit_intercept)
+            total = model.total * model.count
+            if firth and model.coding.weighted:
+                check_total(total, "penalty='firth'")
+            shape = self._shape_of_start(rows.n_features)
+            if start is not None and start.shape != shape:
+                start = None
+            penalties = strengths(self.C, firth, model.count)
+            found = maximise(model, start, None, **penalties, **self._steps())
+            result = counted(found, model.count, model.sizes)
+            self.has_offset_ = False
+        return result, reference, total
+
+    def _steps(self):
+        names = "tol", "max_iter", "max_halvings"
+        return {name: getattr(self, name) for name in names}
 
     def _check_parameters(self):
         check_parameter("C", self.C, 0, open_low=True)
@@ -221,9 +272,9 @@ class IRLSLogisticRegression(LogisticInference):
             return self.coef_
         return np.column_stack([self.coef_, self.intercept_])
 
-    def _shape_of_start(self, X):
+    def _shape_of_start(self, n_features):
         K = len(self.classes_)
-        return (1 if K == 2 else K, X.shape[1] + bool(self.fit_intercept))
+        return (1 if K == 2 else K, n_features + bool(self.fit_intercept))
 
     def _with_class_weight(self, weight, codes):
         return times_class_weight(self.class_weight, weight, codes, self.classes_)
@@ -255,8 +306,10 @@ class IRLSLogisticRegression(LogisticInference):
             )
         return code
 
-    def _publish(self):
-        result, K = self.result_, len(self.classes_)
+    def _publish(self, result, reference, total):
+        K, self.result_ = len(self.classes_), result
+        self.reference_ = self.classes_[reference]
+        self.n_observations_ = total
         self.coef_, self.intercept_ = result.coef, result.intercept
         self.log_likelihood_ = result.log_likelihood
         self.deviance_ = -2 * result.log_likelihood
@@ -264,6 +317,8 @@ class IRLSLogisticRegression(LogisticInference):
         self.converged_, self.separation_ = result.converged, result.separation
         self.rank_ = result.rank
         self.n_parameters_ = result.rank * (K - 1)
+        self._warn()
+        return self
 
     def _warn(self):
         full = self.n_features_in_ + bool(self.fit_intercept)
@@ -287,7 +342,7 @@ class IRLSLogisticRegression(LogisticInference):
             )
         else:
             return
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

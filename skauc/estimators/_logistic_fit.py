@@ -6,9 +6,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_floats, check_groups, check_option, short
+from ..statistics._row_blocks import row_blocks
+from ._block_likelihood import (
+    BlockLikelihood,
+    LabelledBlocks,
+    refuse_beside_blocks,
+)
 from ._checks import check_class_weight, check_finite_features
+from ._class_sums import record_features
 from ._fitted_likelihood import FittedLikelihood
-from ._irls import IRLSResult, coding
+from ._irls import IRLSResult, coding, relative
+from ._likelihood import Likelihood
 from ._offset_classifier import OffsetClassifier, check_offset
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
@@ -24,6 +32,7 @@ class LogisticFit(OffsetClassifier):
     """
 
     C: float
+    class_weight: object
     penalty: str
     fit_intercept: bool
     classes_: np.ndarray
@@ -83,6 +92,8 @@ class LogisticFit(OffsetClassifier):
         if covariance == "HC1":
             factor = n / rest
         if groups is not None:
+            if isinstance(fitted.frame.model, BlockLikelihood):
+                refuse_beside_blocks("groups", groups)
             model = fitted.frame.model
             groups = check_groups(groups, model.n_rows)
             # a row of weight 0 is gone, and its cluster with it
@@ -100,14 +111,21 @@ class LogisticFit(OffsetClassifier):
     def _opened(self, rows):
         """The likelihood of the rows of the fit, which the caller has given again."""
         X, y, sample_weight, offset = rows
+        blocks = None if X is None else row_blocks(X, y, sample_weight)
         for name, data in (("X", X), ("y", y)):
-            if data is None:
+            if data is None and blocks is None:
                 raise ValueError(f"{name} must be that of the fit, got None")
         if self.result_.covariance is None:
             raise ValueError(
                 "X must have no more features than rows of positive weight for a "
                 f"profile or a robust covariance, got {self.n_features_in_} features"
             )
+        if blocks is not None:
+            refuse_beside_blocks("offset", offset)
+            rows = LabelledBlocks.read(blocks, self.classes_)
+            record_features(self, blocks, rows.n_features, reset=False)
+            model = rows.likelihood(self.class_weight, self._T, self.fit_intercept)
+            return self._of_likelihood(model, model.count, None)
         X, y = self._check_rows(X, y, reset=False)
         check_finite_features(X)
         known = np.isin(y, self.classes_)
@@ -118,23 +136,24 @@ class LogisticFit(OffsetClassifier):
             )
         codes = np.searchsorted(self.classes_, y)
         weight = check_class_weight(sample_weight, codes, self.classes_)
-        K, reference = (
-            len(self.classes_),
-            int(np.argmax(self.classes_ == self.reference_)),
-        )
+        weight = self._with_class_weight(weight, codes)
+        weight, count = relative(weight, codes, len(self.classes_))
+        model = Likelihood(X, codes, weight, self._T, self.fit_intercept)
+        offset = check_offset(offset, len(y), self.classes_)
+        return self._of_likelihood(model, count, offset)
+
+    @property
+    def _T(self):  # noqa: N802
+        reference = int(np.argmax(self.classes_ == self.reference_))
+        return coding(len(self.classes_), reference, symmetric=False)
+
+    def _of_likelihood(self, model, count, offset):
+        """That of the rows given again, which must be those of the fit."""
         coef = self.coef_
         if self.fit_intercept:
             coef = np.column_stack([coef, self.intercept_])
-        fitted = FittedLikelihood(
-            X,
-            codes,
-            self._with_class_weight(weight, codes),
-            check_offset(offset, len(y), self.classes_),
-            coding(K, reference, symmetric=False),
-            coef,
-            fit_intercept=self.fit_intercept,
-            firth=self.penalty == "firth",
-        )
+        firth = self.penalty == "firth"
+        fitted = FittedLikelihood(model, count, offset, coef, firth=firth)
         again, once = fitted.log_likelihood, self.log_likelihood_
         if not abs(again - once) <= _SAME * abs(once):
             raise ValueError(

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._moments import class_moments
 from ..statistics._numerics import eigenvalue_cutoff
 from ._objective import PenalisedFit
 from ._smooth_refits import Refits
@@ -104,17 +106,27 @@ def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
 
     or None where :func:`refit_discriminant` returns None.
     """
-    X = _centred(X)
-    if X is None:
-        return None
-    classes = [_Class.of_rows(X, mask, weight) for mask in (~positive, positive)]
+    if isinstance(X, BlockMatrix) and isinstance(rule.shrinkage, str):
+        X = X.made()  # an intensity asks for fourth powers of the rows
+    if isinstance(X, BlockMatrix):
+        classes = _classes_of_blocks(X, positive, weight)
+    else:
+        X = _centred(X)
+        if X is None:
+            return None
+        classes = [_Class.of_rows(X, mask, weight) for mask in (~positive, positive)]
     a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
     size = sum(s * p.n * p.variance for s, p in zip(a, classes, strict=True))
     varies = size > 0
     size = np.where(varies, size, size.mean() or 1.0)
-    A = X / np.sqrt(np.maximum(penalty, _NO_PENALTY * size))
+    unit = np.sqrt(np.maximum(penalty, _NO_PENALTY * size))
     if rule.rank_tol is not None:  # the pseudo-inverse ignores the others
-        A = A * varies
+        unit = np.where(varies, unit, np.inf)
+    if isinstance(X, BlockMatrix):
+        n = np.array([part.n for part in classes])
+        A = X.affine(n @ [part.mean for part in classes] / n.sum(), unit)
+    else:
+        A = X / unit
     c = weight * a[positive.astype(int)]
     return A, PenalisedFit("squared", 1.0, c, np.zeros(X.shape[1]), 0.0, np.inf)
 
@@ -146,7 +158,7 @@ def _direction(rule, X, positive, c):
 class _Class:
     """Rows drawn of one class: less their mean, their counts, size and variances."""
 
-    rows: np.ndarray
+    rows: np.ndarray | None
     count: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
@@ -158,14 +170,27 @@ class _Class:
         mean = count @ rows / count.sum()
         rows = rows - mean
         variance = count @ rows**2 / count.sum()
-        # what rounding leaves of a constant feature, scikit-learn's bound
-        n = len(on)
-        constant = variance <= n * _EPS * variance + (n * _EPS * mean) ** 2
-        return cls(rows, count, mean, np.where(constant, 0.0, variance))
+        return cls(rows, count, mean, _varying(variance, mean, len(on)))
 
     @property
     def n(self):
         return self.count.sum()
+
+
+def _varying(variance, mean, n):
+    """0 for what rounding leaves of a constant feature, scikit-learn's bound."""
+    constant = variance <= n * _EPS * variance + (n * _EPS * mean) ** 2
+    return np.where(constant, 0.0, variance)
+
+
+def _classes_of_blocks(X, positive, weight):
+    """The classes without their rows."""
+    found = class_moments(X, positive, weight, featurewise=True)
+    masks = ~positive, positive
+    return [
+        _Class(None, weight[on], m.mean, _varying(m.scatter / m.n, m.mean, on.sum()))
+        for on, m in zip(masks, found, strict=True)
+    ]
 
 
 def _lda(rule, classes):

@@ -55,6 +55,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..statistics._auc_variance import balanced_variance
+from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
 from ._bootstrap import Samples, bootstrap_estimate
 from ._discriminant_refits import (
@@ -159,6 +160,7 @@ def second_source(
     X, positive, weight = _with_weight(X, positive, weight)
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
+        X = in_memory(X) if isinstance(X, BlockMatrix) else X
         X = X if hasattr(X, "toarray") else np.asarray(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
@@ -192,7 +194,9 @@ def at_optimum(
         was not reached, or costs too much memory.
     """
     if isinstance(fit, ElasticNetFit) and fit.l1 > 0:
-        return None if fit.loss == "hinge" else sparse_optimum(fit, X, positive)
+        return (
+            None if fit.loss == "hinge" else sparse_optimum(fit, in_memory(X), positive)
+        )
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)

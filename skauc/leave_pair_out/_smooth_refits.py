@@ -27,7 +27,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from ..statistics._moments import project_samples
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._moments import class_moments, project_samples
 from ._influence import kernel
 from ._losses import RoundedHinge, loss_derivatives, loss_value
 from ._objective import PenalisedFit, ask_again
@@ -330,6 +331,14 @@ class _RowSpace:
         return np.column_stack([down / -self.l2, db / self.l2])
 
 
+def _penalty(fit, scale):
+    """Λ of the scaled features, and of the intercept if there is one."""
+    penalty = fit.l2 / scale**2
+    if fit.intercept_scaling == 0:
+        return penalty
+    return np.append(penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2)
+
+
 class _FeatureSpace:
     """Parameters θ of centred, scaled features, and the intercept's if there is one."""
 
@@ -339,6 +348,8 @@ class _FeatureSpace:
 
     @classmethod
     def of_fit(cls, fit, X):
+        if isinstance(X, BlockMatrix):
+            return cls.of_blocks(fit, X)
         X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         P = X.shape[1]
         origin = X.mean(axis=0) if fit.free else np.zeros(P)
@@ -346,12 +357,20 @@ class _FeatureSpace:
         scale = np.sqrt(np.einsum("np,np->p", A, A) / len(A))
         scale = np.where(scale > 0, scale, 1.0)
         A /= scale
-        penalty = fit.l2 / scale**2
         if fit.intercept_scaling > 0:
             A = np.column_stack([A, np.ones(len(A))])
-            last = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-            penalty = np.append(penalty, last)
-        return cls(A, penalty, origin, scale, fit.intercept_scaling > 0)
+        return cls(A, _penalty(fit, scale), origin, scale, fit.intercept_scaling > 0)
+
+    @classmethod
+    def of_blocks(cls, fit, X):
+        """The same of rows that are not made."""
+        whole, _ = class_moments(X, np.zeros(len(X), dtype=bool), featurewise=True)
+        origin = whole.mean if fit.free else np.zeros(X.shape[1])
+        scale = np.sqrt(whole.scatter / whole.n + (whole.mean - origin) ** 2)
+        scale = np.where(scale > 0, scale, 1.0)
+        ones = fit.intercept_scaling > 0
+        A = X.affine(origin, scale, ones=ones)
+        return cls(A, _penalty(fit, scale), origin, scale, ones)
 
     def system_size(self, counts):
         return self.A.shape[1] ** 2
@@ -373,10 +392,13 @@ class _FeatureSpace:
         return np.einsum("kp,kp->k", pull, theta)
 
     def factor(self, curvature):
-        on = np.flatnonzero(curvature > 0)
-        B = self.A[on]
-        B *= np.sqrt(curvature[on])[:, None]
-        H = B.T @ B
+        if isinstance(self.A, BlockMatrix):
+            H = self.A.gram(curvature)
+        else:
+            on = np.flatnonzero(curvature > 0)
+            B = self.A[on]
+            B *= np.sqrt(curvature[on])[:, None]
+            H = B.T @ B
         diagonal = H.reshape(-1)[:: len(H) + 1]
         tiny = _JITTER * diagonal.max() + _TINY
         diagonal += self.penalty + tiny

@@ -15,6 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import get_tags
 
+from ..statistics._block_matrix import BlockMatrix
 from ._any_rows import dense, n_rows, take_rows
 
 # Modules of scikit-learn whose transformers ignore y, but for the exceptions.
@@ -141,6 +142,8 @@ def sees_y(step, rows, y):
         step, preprocessing.TargetEncoder
     ):
         return False
+    if isinstance(rows, BlockMatrix):  # it is not refitted there: as if it did
+        return True
     return _ANSWERS.remember(_question(step, rows, y), step, rows, y)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..statistics._block_matrix import BlockMatrix
+
 
 def n_rows(X) -> int:
     """Number of rows; a TypeError where there are none to count."""
@@ -42,10 +44,17 @@ def take_columns(X, columns):
 
 def numeric(X):
     """Numbers as an array or as CSR; a frame of several kinds becomes floats."""
+    if isinstance(X, BlockMatrix):
+        return X
     if sparse.issparse(X):
         return X.tocsr()
     X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     return X.astype(float) if X.dtype == object else X
+
+
+def transformed(step, X):
+    """Rows behind a fitted transformer; of blocks, block by block."""
+    return X.behind(step) if isinstance(X, BlockMatrix) else step.transform(X)
 
 
 def dense(X) -> np.ndarray:

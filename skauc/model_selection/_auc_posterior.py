@@ -15,13 +15,14 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ._any_estimator import fitted_clone
 from ._linear_model import open_estimator
 from ._model_posterior import model_posterior, pair_posteriors
+from ._rows_at_hand import rows_at_hand
 from ._training_rows import ROWS
 
 
 def auc_posterior(
     estimator,
     X,
-    y,
+    y=None,
     *,
     prior="adaptive",
     covariance="common",
@@ -42,9 +43,11 @@ def auc_posterior(
         A linear classifier, or a Pipeline, search, frozen or threshold classifier that
         ends in one. It is not refitted.
     X : array-like or sparse matrix of shape (n, n_features)
-        Rows as ``estimator.predict`` takes them; usually the training rows.
+        Rows as ``estimator.predict`` takes them; usually the training rows. Or rows in
+        blocks, see the notes: a Dask array or a data frame of numbers, or a
+        :class:`skauc.RowBlocks` of X, y and weights.
     y : array-like of shape (n,)
-        Labels.
+        Labels; None only beside a RowBlocks, which holds them.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         Default ``"adaptive"`` (:class:`skauc.AdaptivePrior`): a prior on the features
         that entered the estimator, whatever its steps picked or projected. A
@@ -115,10 +118,20 @@ def auc_posterior(
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of
     the whole estimator in folds. ``AdaptivePrior(refits=K)`` asks for such refits.
+
     Two such numbers are not comparable: ``permutation_importance`` with
     ``cbauc_scorer`` belongs on held-out rows; on training rows ``make_cbauc_scorer(
     rows="training", prior=AdaptivePrior(leave_pair_out=False))`` asks the same of the
     rows as they are and of the permuted ones.
+
+    Rows in blocks have the answer of the rows in memory. Up to 32 MB, or 40 rows a
+    feature, they are gathered. Of more rows labels and weights come once and scores
+    ``X @ w`` twice, and sums of the features, behind the steps of a Pipeline, come
+    block by block: twelve passes, five of them for some rows only, 35 bytes a row and
+    P² numbers a block. Scores and labels of all rows are held where the question is
+    asked, 10⁷ rows in 1 GB. What asks for the features in memory (refits, support
+    vectors, an L1 penalty, automatic shrinkage of a discriminant) gets them up to
+    1 GiB, and is refused beyond.
 
     References
     ----------
@@ -139,6 +152,7 @@ def auc_posterior(
     """
     prior = check_prior(prior)
     check_option("rows", rows, ROWS)
+    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
     opened = open_estimator(estimator, X)
     question = dict(
         prior=prior,

@@ -23,7 +23,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ._affine_steps import sees_y, transpose_of
-from ._any_rows import column_positions, n_columns, numeric, take_columns
+from ._any_rows import (
+    column_positions,
+    n_columns,
+    numeric,
+    take_columns,
+    transformed,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +204,7 @@ def _through(step, node, rows, y):
         for _, inner in step.steps:
             node, rows = _through(inner, node, rows, y)
         return node, rows
-    behind = step.transform(rows)
+    behind = transformed(step, rows)
     return _behind(step, node, rows, behind, y), behind
 
 

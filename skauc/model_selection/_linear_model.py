@@ -22,8 +22,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..estimators._class_sums import record_features
+from ..statistics._block_matrix import BlockMatrix
 from ._any_estimator import decision_values
-from ._any_rows import n_rows, take_rows
+from ._any_rows import n_rows, take_rows, transformed
 from ._standardised_rows import StandardisedRows, standardised
 
 
@@ -186,7 +188,7 @@ def _stages(steps, rows):
                 rows = stage[-1]
             continue
         behind = standardised(step, rows) if last is step else None
-        behind = step.transform(rows) if behind is None else behind
+        behind = transformed(step, rows) if behind is None else behind
         yield step, rows, behind
         rows = behind
 
@@ -235,6 +237,10 @@ def _check_names(model, X):
     front of their scaler have been compared.
     """
     if isinstance(X, StandardisedRows):
+        return
+    if isinstance(X, BlockMatrix):
+        if not X.steps:
+            record_features(model, X.blocks, X.n_features, reset=False)
         return
     validate_data(model, X, reset=False, skip_check_array=True, ensure_2d=False)
 

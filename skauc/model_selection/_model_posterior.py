@@ -238,7 +238,7 @@ def posterior_of_scores(
     adaptive = isinstance(prior, AdaptivePrior)
     if rows == "auto":
         rows = (told_rows(scored) or "assumed") if adaptive else "training"
-    Z, w = (scored.Z, scored.w) if adaptive else (scored.rows, scored.w_front)
+    Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
         Z, w = scored.score[:, None], np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight

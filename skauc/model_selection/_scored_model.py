@@ -19,6 +19,7 @@ from .._validation import (
     check_weight,
 )
 from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
+from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features
@@ -120,7 +121,12 @@ class ScoredModel:
     def rows(self) -> Any:
         """The rows in front as an array or sparse matrix."""
         made = isinstance(self.front, StandardisedRows)
-        return np.asarray(self.front) if made else self.front
+        return np.asarray(self.front) if made else in_memory(self.front)
+
+    @property
+    def samples(self) -> Any:
+        """The rows in front, of which moments may be asked."""
+        return self.front if isinstance(self.front, BlockMatrix) else self.rows
 
 
 def score_model(
@@ -150,7 +156,8 @@ def score_model(
     positive = check_positive(y, pos_label=pos_label, classes=opened.classes)
     weight = check_weight(sample_weight, positive)
     front = opened.front
-    if not isinstance(front, StandardisedRows) or len(front) != len(positive):
+    lazy = isinstance(front, StandardisedRows | BlockMatrix)
+    if not lazy or len(front) != len(positive):
         front = check_features(front, len(positive))
     if front.shape[1] != len(opened.w):
         raise ValueError(
@@ -193,7 +200,9 @@ def _entered(scored, entered):
     if broken_by is not None:
         return scored
     try:
-        Z = check_features(entered.Z, len(scored.score))
+        Z = entered.Z
+        if not isinstance(Z, BlockMatrix):
+            Z = check_features(Z, len(scored.score))
     except ValueError:  # columns of text that no coefficient reaches
         return scored
     if isinstance(scored.front, StandardisedRows) and scored.front.X is Z:
@@ -237,7 +246,9 @@ def score_pairs(
         )
     labels = column_or_1d(y)
     codes = check_codes(labels, opened.classes)
-    front = check_features(opened.front, len(labels))
+    front = opened.front
+    if not isinstance(front, BlockMatrix):
+        front = check_features(front, len(labels))
     weight = sample_weight
     if weight is not None:
         weight = check_score(weight, len(labels), name="sample_weight")
@@ -250,14 +261,19 @@ def score_pairs(
     for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):
         rows = np.flatnonzero((codes == i) | (codes == j))
         part = None if weight is None else weight[rows]
-        pair = replace(pair, front=front[rows], model=None, stages=())
+        pair = replace(pair, front=_part(front, rows), model=None, stages=())
         name = tuple(pair.classes.tolist())
         scored = score_model(pair, labels[rows], part, None)
         if way is not None and scored.w.any():
             unit = np.abs(pair.w).max()
-            Z = take_rows(entered.Z, rows)
+            Z = _part(entered.Z, rows)
             scored = _entered(scored, replace(entered, Z=Z, w=way.w / unit))
         yield name, scored
+
+
+def _part(X, rows):
+    """Some rows, ascending; of blocks they stay there."""
+    return X.only(rows) if isinstance(X, BlockMatrix) else take_rows(X, rows)
 
 
 def _midpoint(labels):

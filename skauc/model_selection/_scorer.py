@@ -8,6 +8,8 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ._rows_at_hand import rows_at_hand
+
 
 class Scorer:
     """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
@@ -25,12 +27,13 @@ class Scorer:
         # Known but not asked for: passing it unasked is scikit-learn's error.
         self._request.score.add_request(param="sample_weight", alias=None)
 
-    def __call__(self, estimator, X, y_true, sample_weight=None):
+    def __call__(self, estimator, X, y_true=None, sample_weight=None):
         """Score a fitted estimator on (X, y_true); greater is better.
 
         ``sample_weight`` counts rows where a posterior is asked; cross-validation only
         needs ratios.
         """
+        X, y_true, sample_weight = rows_at_hand(X, y_true, sample_weight)
         return self._score(
             estimator, X, y_true, sample_weight=sample_weight, **self._params
         )

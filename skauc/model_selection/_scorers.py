@@ -72,7 +72,8 @@ def make_cbauc_scorer(
     Returns
     -------
     Scorer
-        ``scorer(estimator, X, y_true, sample_weight=None)``.
+        ``scorer(estimator, X, y_true, sample_weight=None)``. X may be rows in blocks,
+        as for :func:`auc_posterior`.
 
     Raises
     ------

@@ -66,7 +66,7 @@ def left_out(
     reason = gradient = None
     few = not suits_leave_one_out(known, Z, weight)
     if few or type(known) is not PenalisedFit:
-        Z = scored.rows.astype(float, copy=False)
+        Z = scored.samples.astype(float, copy=False)
     remember = kept_of(Z, rows, weight)
     if type(known) is PenalisedFit and known.loss in _SMOOTH:
         if was_stopped(model):

@@ -39,7 +39,7 @@ from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
-_PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
+PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
 def leave_pair_out_estimate(
@@ -305,7 +305,7 @@ def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discrimin
     trained = _ridge_fit(Z, positive, discriminant.a, sample_weight)
     score = project_samples(Z, trained.w)
     theirs = project_samples(Z, np.ravel(model.coef_) / unit)
-    if np.corrcoef(score, theirs)[0, 1] < _PARALLEL:
+    if np.corrcoef(score, theirs)[0, 1] < PARALLEL:
         return None
     fit = _ridge_fit(Z, positive, discriminant.left_out, sample_weight)
     return leave_pair_out(Z, positive, fit, sample_weight)

@@ -23,13 +23,16 @@ from scipy import linalg, sparse
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
+from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..leave_pair_out._second_source import at_optimum
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_rows import numeric
+from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
-from ._training_objective import largest_gradient, leave_pair_out_estimate
+from ._training_objective import PARALLEL, largest_gradient, leave_pair_out_estimate
 
 ROWS = ("auto", "training", "held-out")
 # Correlation of the scores with those of the optimum. A solver that says it has
@@ -118,9 +121,9 @@ def _by_class_means(scored):
     if means.shape != (2, scored.front.shape[1]):
         return None
     rows = scored.second_class
-    neg, pos = class_moments(scored.rows, rows, scored.weight, featurewise=True)
+    neg, pos = class_moments(scored.samples, rows, scored.weight, featurewise=True)
     error = np.array([np.sqrt(m.scatter) / m.n for m in (neg, pos)])
-    allowed = _rounding(scored.rows) * np.abs(means)
+    allowed = _rounding(scored.front) * np.abs(means)
     gap = np.maximum(np.abs(means - [neg.mean, pos.mean]) - allowed, 0.0)
     some = error > 0
     if not some.any():
@@ -151,7 +154,7 @@ def _by_objective(scored):
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
-    Z = scored.rows.astype(float, copy=False)
+    Z = scored.samples.astype(float, copy=False)
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None
@@ -186,8 +189,26 @@ def _cannot_be_training(model, fit, near, same):
 
 def _by_leave_pair_out(scored):
     """Discriminants are solved again on these rows: the same direction, or not."""
+    if isinstance(scored.front, BlockMatrix):
+        return _by_direction(scored)
     question = scored.model, scored.rows, scored.second_class, scored.weight
     return None if leave_pair_out_estimate(*question) is None else "training"
+
+
+def _by_direction(scored):
+    """The same without a row left out: rows in blocks are too many."""
+    rows, weight = scored.second_class, scored.weight
+    rule = discriminant_objective(scored.model, scored.front.shape, weight)
+    if rule is None:
+        return None
+    weight = np.ones(len(rows)) if weight is None else weight
+    ridge = ridge_of_discriminant(rule, scored.front, rows, weight)
+    found = None if ridge is None else at_optimum(ridge[1], ridge[0], rows)
+    if found is None or not found.w.any():
+        return None
+    score = project_samples(ridge[0], found.w)
+    same = np.corrcoef(score, np.where(scored.flipped, -1, 1) * scored.score)[0, 1]
+    return "training" if same >= PARALLEL else None
 
 
 def _by_span(scored):
@@ -196,10 +217,10 @@ def _by_span(scored):
     So it is after any number of steps of any solver that starts at 0, as long as
     nothing works feature by feature (an L1 penalty): no combination tells nothing.
     """
-    Z = scored.rows.astype(float, copy=False)
-    n, P = Z.shape
+    n, P = scored.front.shape
     if n + 1 >= P or n > _SPAN_ROWS:
         return None
+    Z = scored.rows.astype(float, copy=False)
     K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
     w = scored.w_front
     # a ridge, so that equal rows do no harm; ten rounded digits are left of α
@@ -244,7 +265,10 @@ def _by_steps(scored):
         if mean is None and lowest is None:
             continue
         X = numeric(rows)
-        if sparse.issparse(X) or X.dtype.kind not in "fiub" or not np.all(X == X):
+        known = isinstance(X, BlockMatrix)
+        if not known and (
+            sparse.issparse(X) or X.dtype.kind not in "fiub" or not np.all(X == X)
+        ):
             continue
         if mean is not None:
             return _said(_same_means(X, np.asarray(mean)))
@@ -256,14 +280,22 @@ def _by_steps(scored):
 
 def _same_means(X, mean):
     allowed = _rounding(X) * np.abs(mean)
-    X = X.astype(float)
-    spread = X.std(axis=0)
+    centre, spread = _centre_and_spread(X)
     some = spread > 0
     if not some.any():
         return True
-    gap = np.maximum(np.abs(X.mean(axis=0) - mean) - allowed, 0.0)
+    gap = np.maximum(np.abs(centre - mean) - allowed, 0.0)
     apart = gap[some] / spread[some] * np.sqrt(len(X))
     return np.sqrt(np.mean(apart**2)) < _SAME_MEAN
+
+
+def _centre_and_spread(X):
+    """Mean and standard deviation of each column."""
+    if isinstance(X, BlockMatrix):
+        whole, _ = class_moments(X, np.zeros(len(X), dtype=bool), featurewise=True)
+        return whole.mean, np.sqrt(whole.scatter / whole.n)
+    X = X.astype(float)
+    return X.mean(axis=0), X.std(axis=0)
 
 
 def _rounding(X):

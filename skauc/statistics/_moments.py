@@ -297,7 +297,7 @@ def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
     neg, pos : Moments
         ``scatter`` is of shape (): ``Σ w‖x − x̄‖²``.
     """
-    if not sparse.issparse(X) and X.ndim == 2:
+    if isinstance(X, np.ndarray) and X.ndim == 2:
         with np.errstate(over="ignore", invalid="ignore"):  # the other way names them
             found = _raw_traces(X, positive, sample_weight)
         if found is not None:

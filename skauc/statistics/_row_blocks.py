@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,10 @@ from ._numerics import block_rows
 from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
-_TAKE_BLOCKS = "class_moments, GaussianAUCClassifier and LinearDiscriminantROC"
+_TAKE_BLOCKS = (
+    "class_moments, GaussianAUCClassifier, LinearDiscriminantROC, "
+    "IRLSLogisticRegression, auc_posterior and its scorers, auc_estimate, compare_auc"
+)
 _READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
@@ -212,7 +216,7 @@ class RowBlocks:
         """Names of the columns of X, where they have some."""
         return self._feature_names
 
-    def map(self, function, *shared) -> list:
+    def map(self, function, *shared, only=None) -> list:
         """``function(block, *shared)`` of every block that has rows, in their order.
 
         Parameters
@@ -221,6 +225,8 @@ class RowBlocks:
             Of a module, so that it can be sent; its result should be small.
         *shared
             What all blocks are told.
+        only : set of int, default=None
+            Numbers of the blocks that are asked; None asks all.
 
         Returns
         -------
@@ -232,9 +238,9 @@ class RowBlocks:
             The function's own, with the number of the block; if a block holds no
             numbers, or is as wide as no other.
         """
-        return list(self._results(function, shared))
+        return list(self._results(function, shared, only))
 
-    def total(self, function, *shared):
+    def total(self, function, *shared, only=None):
         """The sum of ``function(block, *shared)`` over the blocks.
 
         Results are numbers, arrays, :class:`Moments`, other things that can be added,
@@ -246,15 +252,17 @@ class RowBlocks:
             As :meth:`map`; if no block has rows.
         """
         total = None
-        for result in self._results(function, shared):
+        for result in self._results(function, shared, only):
             total = result if total is None else add_all([total, result])
         if total is None:
             raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
         return total
 
-    def _results(self, function, shared):
+    def _results(self, function, shared, only):
         P = None
         for number, parts in enumerate(self._read()):
+            if only is not None and number not in only:
+                continue
             block = as_block(number, *parts, n_features=P, called=self.called)
             if len(block):
                 P = block.X.shape[1:]
@@ -356,6 +364,49 @@ class RowBlocks:
         blocks.called = called
         return blocks
 
+    def gather(self) -> tuple[Any, Any, Any]:
+        """All rows in memory: X, y and weight; for few of them.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
+        y, weight : ndarray of shape (n,) or None
+        """
+        X, y, weight = zip(*self.map(_rows_of), strict=True)
+        is_sparse = any(map(sparse.issparse, X))
+        joined = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
+        labels = None if y[0] is None else np.concatenate(y)
+        if all(part is None for part in weight):
+            return joined, labels, None
+        pairs = zip(X, weight, strict=True)
+        filled = [np.ones(rows.shape[0]) if w is None else w for rows, w in pairs]
+        return joined, labels, np.concatenate(filled)
+
+    def beside(self, y, weight) -> RowBlocks:
+        """The same rows with other columns beside them.
+
+        Parameters
+        ----------
+        y, weight : dict of int to ndarray
+            By the number of the block; of a block that is not there, None.
+        """
+        return self._derived(
+            lambda: (
+                (parts[0], y.get(number), weight.get(number))
+                for number, parts in enumerate(self._read())
+            )
+        )
+
+    def every(self, step) -> RowBlocks:
+        """Every step-th block, from the first one."""
+        return self._derived(lambda: islice(self._read(), 0, None, step))
+
+    def _derived(self, blocks):
+        found = RowBlocks(blocks)
+        found.called = self.called
+        found._feature_names = self._feature_names
+        return found
+
     def _read(self):
         for number, parts in enumerate(
             self._blocks() if callable(self._blocks) else self._blocks
@@ -374,7 +425,7 @@ class _NamedBlocks(RowBlocks):
     def labels_first(self, called) -> RowBlocks:
         """See :meth:`RowBlocks.labels_first`; only the names are others."""
         blocks = _NamedBlocks(self._blocks)
-        blocks.called = called
+        blocks._feature_names, blocks.called = self._feature_names, called
         return blocks
 
 
@@ -490,6 +541,10 @@ def _checked(X, y, weight, n_features, called):
             )
         columns.append(column)
     return X, *columns
+
+
+def _rows_of(block):
+    return block.X, block.y, block.weight
 
 
 def _floats(X, name):

@@ -1,0 +1,316 @@
+"""Rows in blocks as a matrix that is not made: products with it, and some of its rows.
+
+``X @ w`` and ``g @ X`` are passes over the blocks and moments are sums of those of the
+blocks. What asks for some rows gets these; what asks for all of them gets them up to
+1 GiB, and beyond that an error. A column of n numbers is at hand where the question is
+asked, and its parts travel to the blocks; the features stay where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._row_blocks import OPENERS, Block, RowBlocks
+
+LARGEST_MADE = 2**27  # numbers of an array: 1 GiB
+_SKETCH = 20190915
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMatrix:
+    """Rows in blocks, behind some fitted transformers.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+    lengths : dict of int to int
+        Rows of each block, by its number; blocks that are not there have none.
+    n_features : int
+    kept : ndarray of bool or None, default=None
+        Which of these rows are those of the matrix; None for all.
+    steps : tuple of transformers, default=()
+        What the rows go through, block by block.
+    """
+
+    blocks: RowBlocks
+    lengths: dict[int, int]
+    n_features: int
+    kept: np.ndarray | None = None
+    steps: tuple = ()
+    _last: dict = field(default_factory=dict, init=False, repr=False)
+
+    __array_ufunc__ = None  # an array leaves ``g @ rows`` to these rows
+    ndim, dtype = 2, np.dtype(float)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        n = sum(self.lengths.values()) if self.kept is None else int(self.kept.sum())
+        return n, self.n_features
+
+    @property
+    def columns(self):
+        """Names, where the rows are those of a data frame as they came."""
+        return None if self.steps else self.blocks.feature_names
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __matmul__(self, w):
+        w = np.asarray(w, dtype=float)
+        key = w.shape, w.tobytes()
+        if key not in self._last:  # fits are asked for their scores again and again
+            scores = np.concatenate(MatrixBlocks(self).map(_product, w))
+            self._last.clear()
+            self._last[key] = scores
+        return self._last[key].copy()
+
+    def __rmatmul__(self, g):
+        return MatrixBlocks(self, np.asarray(g).T).total(_combination)
+
+    @property
+    def T(self):  # noqa: N802
+        return _Transposed(self)
+
+    def __getitem__(self, part):
+        rows, columns = part if isinstance(part, tuple) else (part, slice(None))
+        some = self
+        if not _is_all(columns):
+            some = self.behind(_Columns(columns))
+        return some if _is_all(rows) else some.made(np.arange(len(self))[rows])
+
+    def only(self, rows) -> BlockMatrix:
+        """Some of the rows, by number and ascending; not made either."""
+        kept = np.zeros(sum(self.lengths.values()), dtype=bool)
+        kept[self._places(rows)] = True
+        parts = self._split(kept)
+        lengths = {k: len(part) for k, part in parts.items() if part.any()}
+        kept = np.concatenate([parts[k] for k in lengths])
+        return replace(self, lengths=lengths, kept=None if kept.all() else kept)
+
+    def behind(self, step) -> BlockMatrix:
+        """The rows behind a fitted transformer."""
+        found = replace(self, steps=(*self.steps, step))
+        return replace(found, n_features=found.made(np.arange(1)).shape[1])
+
+    def made(self, rows=None):
+        """Some rows by number, in this order, or all of them: an array.
+
+        Raises
+        ------
+        ValueError
+            If that is more than 1 GiB.
+        """
+        rows = np.arange(len(self)) if rows is None else rows
+        if rows.size * self.n_features > LARGEST_MADE:
+            raise ValueError(
+                "X must hold at most 1 GiB where its rows are needed in memory, got "
+                f"{rows.size} rows of {self.n_features} features in blocks; "
+                'rows="training" or "held-out" with '
+                "prior=AdaptivePrior(leave_pair_out=False) needs none"
+            )
+        places, order = self._places(rows), np.argsort(rows, kind="stable")
+        ends = np.cumsum(list(self.lengths.values()))
+        block = np.searchsorted(ends, places[order], side="right")
+        wanted = {
+            number: places[order][block == k] - (ends[k] - length)
+            for k, (number, length) in enumerate(self.lengths.items())
+        }
+        wanted = {number: some for number, some in wanted.items() if len(some)}
+        if not wanted:
+            return np.empty((0, self.n_features))
+        names, steps = self.blocks.feature_names, self.steps
+        found = self.blocks.map(_picked, names, steps, wanted, only=set(wanted))
+        found = np.concatenate(found)
+        out = np.empty_like(found)
+        out[order] = found
+        return out
+
+    def affine(self, origin, scale, *, ones=False) -> BlockMatrix:
+        """Features ``(x − origin)/scale``, and perhaps a column of ones."""
+        return self.behind(_Affine(origin, scale, ones))
+
+    def gram(self, weight):
+        """``Xᵀ diag(weight) X`` of weights ≥ 0, of shape (P, P)."""
+        return MatrixBlocks(self, np.sqrt(weight)).total(_gram)
+
+    def min(self, axis=0):
+        """Least value of each column."""
+        return np.min(MatrixBlocks(self).map(_least), axis=axis)
+
+    def sketch(self):
+        """Two random combinations of the rows, of shape (2, P)."""
+        return MatrixBlocks(self).total(_random_combination)
+
+    def astype(self, dtype, copy=False):
+        return self if dtype is float else self.made().astype(dtype)
+
+    def __array__(self, dtype=None, copy=None):
+        made = self.made()
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+    def __reduce__(self):
+        raise TypeError("rows in blocks are not copied to other processes")
+
+    def _places(self, rows):
+        return rows if self.kept is None else np.flatnonzero(self.kept)[rows]
+
+    def _split(self, column):
+        edges = np.cumsum(list(self.lengths.values()))[:-1]
+        return dict(zip(self.lengths, np.split(column, edges), strict=True))
+
+    def beside(self, column) -> tuple[dict, dict]:
+        """Parts of a column of the rows, and of the mask of these, by block."""
+        if self.kept is None:
+            return {} if column is None else self._split(column), {}
+        if column is None:
+            return {}, self._split(self.kept)
+        whole = np.zeros((len(self.kept), *column.shape[1:]), dtype=column.dtype)
+        whole[self.kept] = column
+        return self._split(whole), self._split(self.kept)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixBlocks(RowBlocks):
+    """The blocks of a matrix, with columns beside them.
+
+    Parameters
+    ----------
+    matrix : BlockMatrix
+    y : ndarray of shape (n,) or (n, k), default=None
+        Boolean if there are weights.
+    weight : ndarray of shape (n,), default=None
+    """
+
+    matrix: BlockMatrix
+    y: Any = None
+    weight: Any = None
+
+    def map(self, function, *shared, only=None):
+        """See :meth:`RowBlocks.map`."""
+        blocks, asked = self._opened()
+        only = set(self.matrix.lengths)
+        return blocks.map(_on_made, *asked, function, *shared, only=only)
+
+    def total(self, function, *shared, only=None):
+        """See :meth:`RowBlocks.total`."""
+        blocks, asked = self._opened()
+        only = set(self.matrix.lengths)
+        return blocks.total(_on_made, *asked, function, *shared, only=only)
+
+    def _opened(self):
+        matrix, y, weighted = self.matrix, self.y, self.weight is not None
+        column = np.column_stack([y, self.weight]) if weighted else y
+        blocks = matrix.blocks.beside(*matrix.beside(column))
+        return blocks, (matrix.blocks.feature_names, matrix.steps, weighted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transposed:
+    rows: BlockMatrix
+
+    __array_ufunc__ = None
+
+    def __matmul__(self, g):
+        return (g.T @ self.rows).T
+
+    def __rmatmul__(self, w):
+        return (self.rows @ np.asarray(w).T).T
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The transformer that takes some columns."""
+
+    columns: Any
+
+    def transform(self, X):
+        return X.iloc[:, self.columns] if hasattr(X, "iloc") else X[:, self.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class _Affine:
+    """The transformer of :meth:`BlockMatrix.affine`."""
+
+    origin: np.ndarray
+    scale: np.ndarray
+    ones: bool
+
+    def transform(self, X):
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        Z = (X - self.origin) / self.scale
+        return np.column_stack([Z, np.ones(len(Z))]) if self.ones else Z
+
+
+def in_memory(X):
+    """X, or its rows as an array if they are in blocks."""
+    return X.made() if isinstance(X, BlockMatrix) else X
+
+
+def _is_all(part):
+    return isinstance(part, slice) and part == slice(None)
+
+
+def _behind(X, names, steps):
+    """Rows of a block behind the steps, in float64."""
+    if names is not None and steps:
+        import pandas as pd
+
+        X = X.toarray() if sparse.issparse(X) else X
+        X = pd.DataFrame(X, columns=names)
+    for step in steps:
+        X = step.transform(X)
+    X = X if sparse.issparse(X) else np.asarray(X)
+    return X.astype(float, copy=False)
+
+
+def _on_made(block, names, steps, weighted, function, *shared):
+    """The function of the kept rows behind their steps, with what is beside them."""
+    X, y, weight = block.X, block.y, None
+    if block.weight is not None:  # the mask
+        X, y = X[block.weight], None if y is None else y[block.weight]
+    if weighted:
+        y, weight = y[:, 0].astype(bool), y[:, 1]
+    made = Block(block.number, _behind(X, names, steps), y, weight)
+    return function(made, *shared)
+
+
+def _picked(block, names, steps, wanted):
+    X = _behind(block.X[wanted[block.number]], names, steps)
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def _product(block, w):
+    return np.asarray(block.X @ w, dtype=float)
+
+
+def _combination(block):
+    return np.asarray(block.y.T @ block.X)
+
+
+def _gram(block):
+    root = sparse.diags_array(block.y) if sparse.issparse(block.X) else block.y[:, None]
+    Z = root @ block.X if sparse.issparse(block.X) else root * block.X
+    square = Z.T @ Z
+    return square.toarray() if sparse.issparse(square) else square
+
+
+def _random_combination(block):
+    rng = np.random.default_rng((_SKETCH, block.number))
+    return np.asarray(rng.random((2, len(block))) @ block.X)
+
+
+def _least(block):
+    least = block.X.min(axis=0)
+    return least.toarray().ravel() if sparse.issparse(least) else least
+
+
+def _open_matrix(X, y=None, weight=None, called=("X", "y")):
+    return MatrixBlocks(X, y, weight) if isinstance(X, BlockMatrix) else None
+
+
+OPENERS.append(_open_matrix)

@@ -1,0 +1,272 @@
+"""The posterior and the scorers of a fitted model on rows in blocks."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from skauc import (
+    AdaptivePrior,
+    GaussianAUCClassifier,
+    IRLSLogisticRegression,
+    LinearDiscriminantROC,
+    RowBlocks,
+    auc_posterior,
+    bee_scorer,
+    cbauc_scorer,
+    clear_cache,
+    ebauc_scorer,
+    make_cbauc_scorer,
+)
+from skauc.model_selection import _rows_at_hand
+from skauc.model_selection._rows_at_hand import rows_at_hand
+from skauc.statistics import _block_matrix
+from skauc.statistics._block_matrix import BlockMatrix
+
+MODELS = {
+    "irls": IRLSLogisticRegression(),
+    "logistic": LogisticRegression(),
+    "stopped": LogisticRegression(max_iter=2),
+    "balanced": LogisticRegression(class_weight="balanced", C=0.01),
+    "ridge": RidgeClassifier(),
+    "squared hinge": LinearSVC(),
+    "hinge": SGDClassifier(alpha=0.05, random_state=0),
+    "lda": LinearDiscriminantAnalysis(),
+    "lda shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.2),
+    "roc": LinearDiscriminantROC(),
+    "gaussian": GaussianAUCClassifier(shrinkage=0.1),
+    "scaled": make_pipeline(StandardScaler(), LogisticRegression()),
+    "ranges": make_pipeline(MinMaxScaler(), RidgeClassifier()),
+    "components": make_pipeline(StandardScaler(), PCA(3), LogisticRegression(C=0.1)),
+    "selected": make_pipeline(SelectKBest(k=2), StandardScaler(), LogisticRegression()),
+    "bent": make_pipeline(FunctionTransformer(np.tanh), RidgeClassifier()),
+}
+
+
+def rows_of(seed=0, n=2600, P=5, K=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, P)) + 1
+    latent = X[:, 0] - X[:, 1] / 2 + rng.logistic(size=n)
+    return X, np.digitize(latent, np.linspace(0.5, 2.5, K - 1)), rng.integers(0, 3, n)
+
+
+def fitted(model, X, y, weight=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y) if weight is None else model.fit(X, y, weight)
+
+
+def afresh(ask):
+    """What is kept of the rows in memory would answer for those in blocks."""
+    clear_cache()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        answer = ask()
+    return answer, sorted(str(w.message) for w in said)
+
+
+def same(found, expected):
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-10)
+    assert found.std() == pytest.approx(expected.std(), rel=1e-9)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Nothing is few enough to be gathered."""
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(_block_matrix, "LARGEST_MADE", 5 * 2599)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_posterior_is_that_of_the_rows(name, large):
+    X, y, _ = rows_of()
+    other, labels, _ = rows_of(1)
+    model = fitted(MODELS[name], X, y)
+    for rows in ((X, y), (other, labels)):
+        expected, said = afresh(lambda rows=rows: auc_posterior(model, *rows))
+        blocks = RowBlocks.from_arrays(*rows, n_rows=700)
+        found, said_too = afresh(lambda b=blocks: auc_posterior(model, b))
+        same(found, expected)
+        assert found.second_source == expected.second_source
+        assert found.warnings == expected.warnings
+        assert said_too == said
+
+
+@pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])
+@pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
+def test_priors_and_covariances(prior, covariance, large):
+    X, y, weight = rows_of()
+    model = MODELS["scaled"].fit(X, y)
+    question = {"prior": prior, "covariance": covariance}
+    expected = auc_posterior(model, X, y, sample_weight=weight, **question)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
+    same(found, expected)
+
+
+@pytest.mark.parametrize("scorer", [cbauc_scorer, ebauc_scorer, bee_scorer], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scorers(scorer, weighted, large):
+    X, y, weight = rows_of()
+    weight = weight if weighted else None
+    model = fitted(IRLSLogisticRegression(), X, y, weight)
+    expected = scorer(model, X, y, sample_weight=weight)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: scorer(model, blocks))
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_dictionary_of_numbers(large):
+    X, y, _ = rows_of()
+    model, scorer = LogisticRegression().fit(X, y), make_cbauc_scorer(output="dict")
+    found, _ = afresh(lambda: scorer(model, RowBlocks.from_arrays(X, y, n_rows=700)))
+    assert found == pytest.approx(scorer(model, X, y), rel=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_three_classes(weighted, large):
+    X, y, weight = rows_of(K=3)
+    weight = weight if weighted else None
+    model = LogisticRegression().fit(X, y)
+    expected = auc_posterior(model, X, y, sample_weight=weight)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks))
+    same(found, expected)
+
+
+@pytest.mark.parametrize("chunks", [2600, 333, (1000, 0, 1, 1599)])
+def test_dask_arrays(chunks, large):
+    array = pytest.importorskip("dask.array")
+    X, y, weight = rows_of()
+    labels = np.array(["no", "yes"])[y]
+    model = LogisticRegression().fit(X, labels, weight)
+    question = {"pos_label": "no"}
+    expected = auc_posterior(model, X, labels, sample_weight=weight, **question)
+    rows = array.from_array(X, chunks=(chunks, 2)), array.from_array(labels, chunks=900)
+    weights = array.from_array(weight, chunks=chunks)
+    found, _ = afresh(
+        lambda: auc_posterior(model, *rows, sample_weight=weights, **question)
+    )
+    same(found, expected)
+    score = cbauc_scorer(model, X, labels, sample_weight=weight)
+    assert cbauc_scorer(model, *rows, sample_weight=weights) == pytest.approx(score)
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_dask_frames(few, request):
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    if not few:
+        request.getfixturevalue("large")
+    X, y, _ = rows_of()
+    table, labels = pandas.DataFrame(X, columns=list("abcde")), pandas.Series(y)
+    lazy = [frames.from_pandas(part, npartitions=5) for part in (table, labels)]
+    columns = ColumnTransformer(
+        [("scaled", StandardScaler(), ["a", "b"]), ("pca", PCA(2), ["c", "d", "e"])]
+    )
+    for model in (LogisticRegression(), make_pipeline(columns, RidgeClassifier())):
+        model.fit(table, labels)
+        expected = auc_posterior(model, table, labels)
+        found, _ = afresh(lambda model=model: auc_posterior(model, *lazy))
+        same(found, expected)
+        renamed = lazy[0].rename(columns={"a": "z"})
+        with pytest.raises(ValueError, match="feature names|columns are missing"):
+            auc_posterior(model, renamed, lazy[1])
+
+
+def test_sparse_blocks(large):
+    X, y, _ = rows_of()
+    X[X < 1] = 0
+    model = LogisticRegression().fit(X, y)
+    expected = auc_posterior(model, X, y)
+    blocks = RowBlocks.from_arrays(sparse.csr_matrix(X), y, n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks))
+    same(found, expected)
+
+
+def test_few_rows_are_gathered():
+    """With them everything there is of rows in memory: here .632+."""
+    X, y, weight = rows_of(n=120)
+    model = LogisticRegression().fit(X, y)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=7)
+    gathered, labels, weights = rows_at_hand(blocks, None)
+    assert np.array_equal(gathered, X)
+    assert np.array_equal(labels, y)
+    assert np.array_equal(weights, weight)
+    blocks = RowBlocks.from_arrays(X, y, n_rows=7)
+    expected, found = auc_posterior(model, X, y), auc_posterior(model, blocks)
+    assert found.second_source == ".632+"
+    same(found, expected)
+
+
+def test_what_is_gathered():
+    """32 MB, or 40 rows a feature: one row more stays where it is."""
+    for n, P, gathered in (
+        (4000, 1049, True),
+        (41_943, 100, True),
+        (41_944, 100, False),
+    ):
+        X, y = np.broadcast_to(0.0, (n, P)), np.arange(n) % 2
+        found, _, _ = rows_at_hand(RowBlocks.from_arrays(X, y), None)
+        assert isinstance(found, BlockMatrix) != gathered
+
+
+def test_arrays_are_left_alone():
+    X, y, weight = rows_of(n=20)
+    found = rows_at_hand(X, y, weight)
+    assert all(a is b for a, b in zip(found, (X, y, weight), strict=True))
+
+
+def test_what_needs_the_rows_says_so(large):
+    X, y, _ = rows_of()
+    blocks = RowBlocks.from_arrays(X, y, n_rows=700)
+    model = SVC(kernel="linear").fit(X[:500], y[:500])
+    with pytest.raises(ValueError, match="X must hold at most 1 GiB .* 2600 rows of 5"):
+        auc_posterior(model, blocks)
+    prior = AdaptivePrior(leave_pair_out=False)
+    question = {"prior": prior, "rows": "training"}
+    expected = auc_posterior(model, X, y, **question)
+    found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
+    same(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y, w: (X * np.nan, y, w), "X must be finite.*in chunk 1"),
+        (lambda X, y, w: (X[:, :2], y, w), "columns as the other chunks.*in chunk 1"),
+        (lambda X, y, w: (X, y, -1.0 - w), "sample_weight must be >= 0.*in chunk 1"),
+        (lambda X, y, w: (X, y + 2, w), "labels of the fitted model"),
+        (lambda X, y, w: (X, None, w), "y must hold the labels, got None, in chunk 1"),
+    ],
+)
+def test_errors_name_the_chunk(spoil, message):
+    X, y, weight = rows_of(n=100)
+    model = LogisticRegression().fit(X, y)
+    parts = [(X[:60], y[:60], weight[:60]), (X[60:], y[60:], weight[60:])]
+    parts[1] = spoil(*parts[1])
+    with pytest.raises(ValueError, match=message):
+        auc_posterior(model, RowBlocks(parts))
+
+
+def test_errors_of_all_blocks():
+    X, y, _ = rows_of(n=100)
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="X must have rows, got none"):
+        auc_posterior(model, RowBlocks([(X[:0], y[:0])]))
+    with pytest.raises(ValueError, match="must stand inside the blocks"):
+        auc_posterior(model, RowBlocks([(X, y)]), y)
+    with pytest.raises(ValueError, match="X must be two-dimensional"):
+        auc_posterior(model, RowBlocks([(X[:, 0], y)]))
+    with pytest.raises(ValueError, match="must hold both classes"):
+        auc_posterior(model, RowBlocks([(X, 0 * y)]))
