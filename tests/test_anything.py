@@ -308,6 +308,10 @@ transforms = rarely(st.sampled_from(["none", "logit", "probit", None]), things)
 
 @asks(
     "auc_estimate",
+    "RowBlocks.exchange",
+    "RowBlocks.labels_first",
+    "RowBlocks.n_ranges",
+    "RowBlocks.nothing_beside",
     "AUCEstimate",
     "AUCEstimate.confidence_interval",
     "AUCEstimate.standard_error",
@@ -379,6 +383,8 @@ TESTS = ["delong", "permutation", "bootstrap"]
 
 @asks(
     "compare_auc",
+    "RowBlocks.look_up",
+    "RowBlocks.n_columns",
     "AUCComparison",
     "AUCComparison.confidence_interval",
     "AUCComparison.difference",
