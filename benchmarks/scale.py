@@ -8,12 +8,15 @@ each, a tenth of 2·10⁷ rows. ``scale.csv`` has a row for each operation and n
 
 * ``seconds`` on the clock, and ``cpu``, the processor seconds of the workers (on a busy
   machine only the second is fair), both with the making of the rows, which is the
-  operation "one column" less next to nothing;
+  operation "one column" less next to nothing; ``scheduler``, the processor seconds of
+  the process that hands out the tasks;
 * ``passes`` over the rows;
 * ``between``, bytes that workers fetched from each other, ``home``, bytes of results
   that came home, and their share of the bytes of the rows;
 * ``peak``, the most memory that a worker held, beyond what it held before;
 * ``slope``, of log cpu over log n, between this n and the one before.
+
+The last row has chunks of 50 rows: nothing but tasks, what each of them costs.
 
 ``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` one process
 against scikit-learn and against Dask's own covariance: processor seconds of rows that
@@ -48,6 +51,7 @@ from skauc.distributed import DaskBlocks
 
 P = 30
 CHUNK = 50_000  # rows, 12 MB: a worker holds a few
+SMALL_CHUNK = 50
 MEMORY = 480 * 10**6  # of a worker: a tenth of 2·10⁷ rows
 SIZES = (10**5, 10**6, 10**7, 10**8)
 QUIET = {
@@ -170,26 +174,29 @@ def results_counted():
             setattr(DaskBlocks, name, original)
 
 
-def measured(client, name, n):
+def measured(client, name, n, chunk=CHUNK):
     """One row of the table."""
-    X, y = rows_in_workers(n)
+    X, y = rows_in_workers(n, chunk)
     sent = sum(client.run(fetched).values())
     before = client.run(begin)
-    start = time.perf_counter()
+    start, scheduler = time.perf_counter(), time.process_time()
     with results_counted() as count:
         OPERATIONS[name](X, y)
     clock = time.perf_counter() - start
+    scheduler = time.process_time() - scheduler
     after = client.run(end)
     cpu = [after[worker][0] - before[worker][0] for worker in after]
     moved = sum(client.run(fetched).values()) - sent
     peak = max(after[worker][1] - before[worker][1] for worker in after)
-    return {
+    row = {
         "operation": name,
         "n": n,
+        "chunks": len(X.chunks[0]),
         "workers": len(after),
         "seconds": clock,
         "cpu": sum(cpu),
         "busiest": max(cpu),
+        "scheduler": scheduler,
         "passes": count["passes"],
         "between": moved,
         "home": count["home"],
@@ -198,6 +205,8 @@ def measured(client, name, n):
         "held MB": max(after[worker][1] for worker in after) / 1e6,
         "load": os.getloadavg()[0],
     }
+    print(row, flush=True)
+    return row
 
 
 def with_slopes(rows):
@@ -205,15 +214,17 @@ def with_slopes(rows):
     last = {}
     for row in rows:
         n, cpu = last.get(row["operation"], (np.nan, np.nan))
-        slope = np.log(row["cpu"] / cpu) / np.log(row["n"] / n)
+        grown = row["n"] > n
+        slope = np.log(row["cpu"] / cpu) / np.log(row["n"] / n) if grown else np.nan
         last[row["operation"]] = row["n"], row["cpu"]
         yield {**row, "slope": float(slope)}
 
 
 def growth(sizes):
-    """All operations, all sizes, two workers."""
+    """All operations, all sizes, two workers; then a thousand small chunks."""
     with workers(2) as client:
-        return [measured(client, name, n) for n in sizes for name in OPERATIONS]
+        found = [measured(client, name, n) for n in sizes for name in OPERATIONS]
+        return [*found, measured(client, "class_moments", sizes[0], chunk=SMALL_CHUNK)]
 
 
 def one_against_two(n, two, names=("class_moments", "LinearDiscriminantROC")):
@@ -221,7 +232,7 @@ def one_against_two(n, two, names=("class_moments", "LinearDiscriminantROC")):
     with workers(1) as client:
         one = {name: measured(client, name, n) for name in names}
     for name in names:
-        (row,) = (r for r in two if (r["operation"], r["n"]) == (name, n))
+        row = next(r for r in two if (r["operation"], r["n"]) == (name, n))
         yield {
             "operation": name,
             "n": n,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ class DaskBlocks(RowBlocks):
 
     Parameters
     ----------
-    parts : list of tuple of Delayed
+    parts : list of tuple of Delayed or _Recipe
         X, y and weight of each block; None for what is not there.
     n_features : tuple or None
         ``X.shape[1:]``; None if it is not known.
@@ -194,9 +195,8 @@ def open_collections(
         _aligned(called[1], y, lengths, n_blocks, called[0]),
         _aligned("sample_weight", sample_weight, lengths, n_blocks, called[0]),
     ]
-    return DaskBlocks(
-        list(zip(rows, *columns, strict=True)), n_features, features, called
-    )
+    parts = _with_recipes(list(zip(rows, *columns, strict=True)))
+    return DaskBlocks(parts, n_features, features, called)
 
 
 def _aligned(name, column, lengths, n_blocks, rows):
@@ -239,8 +239,76 @@ def _delayed(collection):
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 
+class _Recipe:
+    """How a part of a block is made: it goes into the task that sums the block up.
+
+    As tasks of their own, rows could be made on one worker and summed up on another
+    that has less to do: they would travel.
+    """
+
+    def __init__(self, graph, key):
+        self.graph, self.key = graph, key
+
+
+def _with_recipes(parts):
+    """Recipes in place of what only one block needs; what lies there already stays."""
+    from dask.optimization import cull
+
+    graphs = {id(g): g for part in parts for g in map(_graph, part) if g is not None}
+    keys = [[c.key for c in part if _graph(c) is not None] for part in parts]
+    graph, needs = cull(
+        {k: task for g in graphs.values() for k, task in dict(g).items()},
+        [key for of_block in keys for key in of_block],
+    )
+    needed = [_reached(of_block, needs) for of_block in keys]
+    times = Counter(key for of_block in needed for key in of_block)
+    found = []
+    for part, of_block in zip(parts, needed, strict=True):
+        if any(times[key] > 1 or _lies_there(graph[key]) for key in of_block):
+            found.append(part)
+            continue
+        own = {key: graph[key] for key in of_block}
+        found.append(
+            tuple(c if _graph(c) is None else _Recipe(own, c.key) for c in part)
+        )
+    return found
+
+
+def _graph(column):
+    return column.__dask_graph__() if is_collection(column) else None
+
+
+def _reached(keys, needs):
+    """The keys and all that they need."""
+    reached, waiting = set(), list(keys)
+    while waiting:
+        key = waiting.pop()
+        if key not in reached:
+            reached.add(key)
+            waiting.extend(needs[key])
+    return reached
+
+
+def _lies_there(task):
+    """Whether it is the future of a cluster, whose rows are on a worker."""
+    value = getattr(task, "value", task)
+    return type(value).__module__.split(".")[0] == "distributed"
+
+
+def _made(columns):
+    """The columns of a block, of which some may be recipes, together."""
+    from dask import get
+
+    recipes = [column for column in columns if isinstance(column, _Recipe)]
+    if not recipes:
+        return columns
+    made = iter(get(recipes[0].graph, [recipe.key for recipe in recipes]))
+    return [next(made) if isinstance(c, _Recipe) else c for c in columns]
+
+
 def _run(function, number, known, X, y, weight, *shared):
     """One block's result; None without rows."""
+    X, y, weight = _made([X, y, weight])
     block = as_block(number, X, y, weight, **known)
     return on_block(function, block, *shared) if len(block) else None
 
