@@ -20,6 +20,7 @@ from ._checks import (
     check_classes,
     check_finite_features,
     check_known,
+    two_labels,
 )
 from ._class_sums import is_text, labels_of, sizes_of_block
 from ._class_weight import check_products, class_factors
@@ -57,7 +58,11 @@ def _labels_of(block, classes):
     weight = np.ones(len(y))
     if block.weight is not None:
         weight = check_non_negative(block.weight, len(y))
-    own, codes = np.unique(y, return_inverse=True)
+    own = two_labels(y)
+    if own is None:
+        own, codes = np.unique(y, return_inverse=True)
+    else:
+        codes = (y == own[1]).astype(np.intp)
     if classes is not None:
         check_known(own, classes)
     largest, least = np.zeros(len(own)), np.full(len(own), np.inf)

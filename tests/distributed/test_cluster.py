@@ -14,12 +14,15 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import (
     GaussianAUCClassifier,
+    IRLSLogisticRegression,
     LinearDiscriminantROC,
     ResubstitutionSplit,
+    auc_posterior,
     cbauc_scorer,
     class_moments,
     clear_cache,
 )
+from skauc.model_selection import _rows_at_hand
 from skauc.statistics._row_blocks import row_blocks
 
 distributed = pytest.importorskip(
@@ -75,6 +78,7 @@ def test_same_answers(client, rows):
     for model in (
         GaussianAUCClassifier(shrinkage="auto"),
         LinearDiscriminantROC(solver="eigen", shrinkage="auto"),
+        IRLSLogisticRegression(),
     ):
         expected = model.fit(*rows).coef_
         np.testing.assert_allclose(model.fit(*given).coef_, expected, rtol=1e-8)
@@ -82,6 +86,17 @@ def test_same_answers(client, rows):
         np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-12)
         atol = 1e-12 * np.max(np.diag(expected.scatter))
         np.testing.assert_allclose(got.scatter, expected.scatter, 0, atol)
+
+
+def test_posterior_of_a_fitted_model(client, rows, monkeypatch):
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)  # the features stay there
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(*rows)
+    expected = auc_posterior(model, *rows)
+    clear_cache()
+    found = auc_posterior(model, *client.persist(rows_in_workers()))
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-10)
+    assert found.std() == pytest.approx(expected.std(), rel=1e-9)
+    assert found.second_source == expected.second_source == "leave-one-out"
 
 
 def test_errors_come_home_with_their_chunk(client):
