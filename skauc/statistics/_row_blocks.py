@@ -19,7 +19,10 @@ from scipy import sparse
 from ._numbers import as_count
 from ._numerics import block_rows
 
-_TAKE_BLOCKS = "class_moments, GaussianAUCClassifier and LinearDiscriminantROC"
+_TAKE_BLOCKS = (
+    "class_moments, auc_estimate, compare_auc, auc_posterior and the fits of "
+    "GaussianAUCClassifier, IRLSLogisticRegression and LinearDiscriminantROC"
+)
 _READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, sample_weight) -> RowBlocks, or None: not mine
 
