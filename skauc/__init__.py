@@ -11,12 +11,12 @@ speaks about the AUC; estimators, scorers, intervals and pictures are ways to as
 public names are those of this module; the folders are private. A folder imports from
 the lines below its own, never from its neighbours; ``adaptive`` does without ``roc``::
 
-    displays                           pictures
+    displays | distributed             pictures | the same sums over Dask's chunks
     model_selection                    f(estimator, X, y): scorers, one fit, diagnosis
     intervals | estimators             f(y_true, y_score) | classifiers with curves
     adaptive                           the prior that is learnt, and leave-pair-out
     posterior | leave_pair_out | roc   closed forms | AUC without refits | curves
-    statistics                         what is kept of data: moments, ranks
+    statistics                         what is kept of data: moments, ranks, blocks
 
 ``_validation`` turns labels into a mask of the positives and says what is wrong with an
 argument; ``intervals`` and all above it know labels, frames and scikit-learn, the

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,10 @@ class ClassSums:
                 found[label] = found[label] + moments if label in found else moments
         merged = tuple(found[label] for label in classes.tolist())
         return ClassSums(self.chunk, classes, n, merged)
+
+    def __sizeof__(self):  # who plans memory and transfers asks it
+        held = map(getsizeof, (*self.moments, *(self.rows or ())))
+        return object.__sizeof__(self) + sum(held)
 
     def with_moments(self) -> ClassSums:
         """The same with moments, however few the rows."""

@@ -128,6 +128,10 @@ class Moments:
             self.scatter + other.scatter + between * (self.n * (other.n / n)),
         )
 
+    def __sizeof__(self):
+        arrays = np.asarray(self.mean).nbytes + np.asarray(self.scatter).nbytes
+        return object.__sizeof__(self) + arrays
+
     def project(self, w) -> Moments:
         """Moments of the scores ``X @ w``.
 

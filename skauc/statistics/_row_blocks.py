@@ -25,8 +25,8 @@ from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
 _TAKE_BLOCKS = (
-    "class_moments, GaussianAUCClassifier, LinearDiscriminantROC, "
-    "IRLSLogisticRegression, auc_posterior and its scorers, auc_estimate, compare_auc"
+    "class_moments, auc_estimate, compare_auc, auc_posterior and the fits of "
+    "GaussianAUCClassifier, IRLSLogisticRegression and LinearDiscriminantROC"
 )
 _READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine

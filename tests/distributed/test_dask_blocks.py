@@ -130,6 +130,21 @@ def test_map_keeps_the_order_and_leaves_out_empty_blocks(rows):
     assert blocks.total(len) == 211
 
 
+def test_what_one_block_alone_needs_goes_into_its_task(rows):
+    """Else a chunk could be made on one worker and sent to another to be summed up."""
+    X, y, _ = arrays(rows, 50)
+
+    def n_tasks(X, y):
+        parts = row_blocks(X, y).parts
+        return sum(hasattr(column, "dask") for part in parts for column in part)
+
+    assert n_tasks(X + 1, y) == 0
+    assert n_tasks(X.rechunk((30, 7)), y) > 0  # a chunk that several blocks need
+    assert n_tasks(X, rows[1]) == 0
+    got = class_moments((X + 1).rechunk((30, 7)), y)
+    assert_same_moments(got, class_moments(rows[0] + 1, rows[1]))
+
+
 def test_sums_of_sixteen_travel(rows):
     merged = []
 

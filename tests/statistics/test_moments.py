@@ -1,5 +1,6 @@
 """Moments against exact two-pass sums over repeated rows."""
 
+import sys
 import tracemalloc
 
 import numpy as np
@@ -391,3 +392,9 @@ def test_one_pass_is_two_passes(rng, monkeypatch, order):
         class_moments(X, positive), (~positive, positive), strict=True
     ):
         assert_moments(part, *oracles.two_pass_moments(X[mask]))
+
+
+def test_size_counts_the_arrays(rng):
+    small, large = (Moments.from_samples(rng.normal(size=(9, P))) for P in (2, 50))
+    assert sys.getsizeof(large) - sys.getsizeof(small) == 8 * (50**2 + 50 - 2**2 - 2)
+    assert sys.getsizeof(Moments.from_samples([1.0, 2.0])) > 0
