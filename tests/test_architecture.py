@@ -37,7 +37,7 @@ OPTIONAL = {
 STANDARD = {
     *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
     *("functools", "hashlib", "html", "inspect", "itertools", "math", "numbers"),
-    *("tempfile", "threading", "typing", "warnings", "weakref"),
+    *("sys", "tempfile", "threading", "typing", "warnings", "weakref"),
 }
 KNOWN = STANDARD | {"joblib", "numpy", "scipy", "sklearn"}
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
