@@ -141,31 +141,6 @@ def moments_of_rows(part):
     return class_moments(part.X, part.y)
 
 
-def dying(directory):
-    """Chunks of which one kills its worker the first time that it is made."""
-
-    def make(block_id):
-        if block_id[0] == 3:
-            try:
-                (directory / "died").touch(exist_ok=False)
-            except FileExistsError:
-                pass
-            else:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return block(block_id)
-
-    return make
-
-
-def test_a_worker_that_dies(client, rows, tmp_path):
-    expected = LinearDiscriminantROC().fit(*rows)
-    model = LinearDiscriminantROC().fit(*rows_in_workers(dying(tmp_path)))
-    assert (tmp_path / "died").exists()
-    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
-    assert model.auc_ == pytest.approx(expected.auc_, rel=1e-10)
-    client.wait_for_workers(2)
-
-
 def count_computed():
     """From now on, count what this process computes of data sets, having it not."""
     from skauc.adaptive._cache import CACHE
@@ -252,3 +227,28 @@ def test_a_tenth_of_the_data_is_held_at_once(client):
     both = da.map_blocks(counted_block, chunks=chunks, dtype=float, meta=no_rows)
     GaussianAUCClassifier().fit(both[:, :P], both[:, P] > 0)
     assert 0 < max(client.run(most_alive).values()) <= 10
+
+
+def dying(directory):
+    """Chunks of which one kills its worker the first time that it is made."""
+
+    def make(block_id):
+        if block_id[0] == 3:
+            try:
+                (directory / "died").touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return block(block_id)
+
+    return make
+
+
+def test_a_worker_that_dies(client, rows, tmp_path):
+    """The last of this file: the others may count on the workers that they know."""
+    expected = LinearDiscriminantROC().fit(*rows)
+    model = LinearDiscriminantROC().fit(*rows_in_workers(dying(tmp_path)))
+    assert (tmp_path / "died").exists()
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+    assert model.auc_ == pytest.approx(expected.auc_, rel=1e-10)
