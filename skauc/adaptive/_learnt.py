@@ -28,9 +28,9 @@ from ._null import TwoNulls
 from ._reference import level_of_ridge_models
 from ._spectrum import Projected
 
-_FOLDS = 5  # refits of a source of true refits, if nobody says how many
-# sources that say their own variance: on pairs of some rows, or very many rows
-_OWN_VARIANCE = ("leave-one-out", "leave-pair-out")
+_REFITS = 5  # true refits, if nobody says how many
+# sources that say their own variance: pairs of some rows, very many rows, few refits
+_OWN_VARIANCE = ("leave-one-out", "leave-pair-out", "refits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class LearntProjection:
         n_neg, n_pos = self.learnt.model.eigen.n_neg, self.learnt.model.eigen.n_pos
         z = float(probit_of(second.auc, n_neg + n_pos))
         if n_refits is None:
-            n_refits = _FOLDS if second.method == "refits" else ENOUGH_REFITS
+            n_refits = _REFITS if second.method == "refits" else ENOUGH_REFITS
         excess = 1.0
         if second.method in _OWN_VARIANCE:
             # in units of Hanley and McNeil's, so that it can be moved to the estimate;

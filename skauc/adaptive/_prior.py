@@ -56,8 +56,9 @@ class AdaptivePrior:
         and the rows are the ones that trained it (this is detected), ridge models of
         the same rows elsewhere. False: the model of the data set speaks alone.
     refits : int or None, default=None
-        True refits of the whole estimator, in so many folds, for a second source: what
-        a step before the model has seen of y is in it. None: no refits.
+        So many true refits of the whole estimator, on bootstrap samples, give the
+        second source (.632+): what a step before the model has seen of y is in it.
+        None: no refits.
     verbose : int, default=0
         Keyword only. How much joblib says of the refits that are done; 0 is silent.
 

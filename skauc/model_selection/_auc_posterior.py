@@ -107,7 +107,7 @@ def auc_posterior(
     ``"leave-one-out"``   n ≥ 500 (hinge 1000) and P ≤ .6 n
     ``".632+"``           else 20 bootstrap refits, where they take a second or two
     ``"leave-pair-out"``  else, of a smooth loss with an L2 penalty
-    ``"refits"``          ``AdaptivePrior(refits=K)``: K folds, the whole estimator
+    ``"refits"``          ``AdaptivePrior(refits=K)``: .632+ of the whole estimator
     None                  else, and of held-out rows
     ====================  =========================================================
 
@@ -117,7 +117,7 @@ def auc_posterior(
 
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of
-    the whole estimator in folds. ``AdaptivePrior(refits=K)`` asks for such refits.
+    the whole estimator alone. ``AdaptivePrior(refits=K)`` asks for such refits.
 
     Two such numbers are not comparable: ``permutation_importance`` with
     ``cbauc_scorer`` belongs on held-out rows; on training rows ``make_cbauc_scorer(

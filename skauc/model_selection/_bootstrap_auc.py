@@ -184,7 +184,7 @@ def bootstrap_auc(
     counts = bootstrap_counts(positive, int(n_boot), seed)
     samples = [np.ones(len(labels), dtype=int), *counts]
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_refit)(estimator, X, labels, positive, weight, count)
+        delayed(refit_scores)(estimator, X, labels, positive, weight, count)
         for count in samples
     )
     full, scores = scores[0], np.array(scores[1:])
@@ -202,8 +202,23 @@ def bootstrap_auc(
     )
 
 
-def _refit(estimator, X, y, positive, weight, count):
-    """Scores of all rows under a clone fitted to a sample of them."""
+def refit_scores(estimator, X, y, positive, weight, count):
+    """Scores of all rows, to the positive class, by a clone fitted to a sample.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like, sparse matrix or frame of shape (n, n_features)
+    y : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    count : ndarray of int of shape (n,)
+        How often each row was drawn.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     drawn = np.repeat(np.arange(len(y)), count)
     model = clone(estimator)
     params = {} if weight is None else weight_for_fit(model, weight[drawn])

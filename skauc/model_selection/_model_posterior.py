@@ -12,7 +12,7 @@ from ..intervals._projection import project
 from ..posterior._auc_posterior import AUCPosterior
 from . import _reasons as say
 from ._linear_model import LinearModel
-from ._refits import FOLDS, posterior_of_source, refits_source
+from ._refits import REFITS, posterior_of_source, refits_source
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import are_rearranged, held_out, left_out
 from ._training_rows import told_rows
@@ -104,11 +104,11 @@ class ModelPosterior:
 
     def _second(self):
         """What rows left out say, by how many true refits, what is to be said of it."""
-        folds = self.prior.refits
-        if folds and self.whole is not None:
-            found = self._refits(folds)
+        n_refits = self.prior.refits
+        if n_refits and self.whole is not None:
+            found = self._refits(n_refits)
             if found is not None:
-                return found, folds, []
+                return found, n_refits, []
         if not self.prior.leave_pair_out:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
@@ -116,15 +116,15 @@ class ModelPosterior:
         found, reason = left_out(self.scored, self.rows == "training")
         return found, None, [] if reason is None else [reason]
 
-    def _refits(self, folds):
+    def _refits(self, n_refits):
         verbose = self.prior.verbose
-        return refits_source(*self._refit_question(), folds, verbose=verbose)
+        return refits_source(*self._refit_question(), n_refits, verbose=verbose)
 
     def _broken(self, reasons):
         """Posterior behind a step that saw y and is not affine: from true refits."""
-        folds = self.prior.refits or FOLDS
-        found = self._refits(folds)
-        reasons.append(say.no_closed_form(self.scored.broken_by, folds))
+        n_refits = self.prior.refits or REFITS
+        found = self._refits(n_refits)
+        reasons.append(say.no_closed_form(self.scored.broken_by, n_refits))
         if found is None:
             return replace(self.projection.auc(), warnings=tuple(reasons)), reasons
         posterior = posterior_of_source(found, self._n)
@@ -154,7 +154,8 @@ class ModelPosterior:
         return self.scored.model is None
 
     def _refit_question(self):
-        return *self.whole, self.scored.positive, self.scored.weight
+        scored = self.scored
+        return *self.whole, scored.positive, scored.weight, scored.score
 
     @property
     def _n(self):

@@ -109,8 +109,14 @@ def held_out(scored: ScoredModel) -> SecondSource:
     sides = weight[~positive], weight[positive]
     auc = empirical_auc(scored.score[~positive], scored.score[positive], *sides)
     n_neg, n_pos = (float(side.sum()) for side in sides)
+    return source_of_rows(auc, n_neg, n_pos, "held-out")
+
+
+def source_of_rows(auc, n_neg, n_pos, method, times=1.0) -> SecondSource:
+    """An AUC of all rows with so many times Hanley and McNeil's variance."""
     inside = (auc * (n_neg + n_pos) + 0.5) / (n_neg + n_pos + 1)  # never 0 or 1
-    return SecondSource(auc, float(balanced_variance(inside, n_neg, n_pos)), "held-out")
+    variance = times * balanced_variance(inside, n_neg, n_pos)
+    return SecondSource(auc, float(variance), method)
 
 
 def are_rearranged(scored: ScoredModel, rows: str) -> bool:

@@ -223,8 +223,8 @@ def test_a_score_is_the_mixture_with_twice_its_deviation():
     ("method", "n_refits", "contrast", "own"),
     [
         (".632+", None, 0.5, False),
-        ("refits", None, 0.125, False),
-        ("refits", 10, 0.25, False),
+        ("refits", None, 0.125, True),
+        ("refits", 10, 0.25, True),
         ("leave-one-out", None, 0.5, True),
         ("leave-pair-out", None, 0.5, True),
     ],

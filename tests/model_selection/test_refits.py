@@ -1,10 +1,10 @@
-"""True refits of whole estimators: folds, the bootstrap, and what asks for them."""
+"""True refits of whole estimators: the bootstrap, and what asks for it."""
 
 import warnings
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -13,7 +13,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
 
@@ -30,6 +29,7 @@ from skauc import (
     ebauc_scorer,
     make_ebauc_scorer,
 )
+from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection._refits import posterior_of_source, refits_source
 
@@ -39,35 +39,91 @@ X = RNG.standard_normal((60, 8)) + 0.5 * Y[:, None]
 MODEL = make_pipeline(StandardScaler(), SelectKBest(k=3), LogisticRegression())
 
 
-def test_folds_are_those_of_cross_validation():
-    positive = Y == 1
-    source = refits_source(MODEL, X, Y, positive, None, 4)
-    folds = StratifiedKFold(4, shuffle=True, random_state=0).split(X, Y)
-    expected = [
-        roc_auc_score(
-            Y[test], clone(MODEL).fit(X[train], Y[train]).decision_function(X[test])
-        )
-        for train, test in folds
-    ]
+def source_of(model, X, y, weight, n_refits, positive=None):
+    """Of the model fitted to all rows."""
+    fit = clone(model)
+    fit.fit(
+        X,
+        y,
+        **({} if weight is None else {"logisticregression__sample_weight": weight}),
+    )
+    positive = y == 1 if positive is None else positive
+    score = fit.decision_function(X) * (1 if positive[y == 1].any() else -1)
+    return refits_source(model, X, y, positive, weight, score, n_refits)
+
+
+@pytest.mark.parametrize("n_refits", [2, 7])
+def test_refits_are_632_plus_written_out(n_refits):
+    fit = clone(MODEL).fit(X, Y)
+    neg, pos, won, met = np.flatnonzero(Y == 0), np.flatnonzero(Y == 1), 0.0, 0.0
+    for count in bootstrap_counts(Y == 0, n_refits):  # the class of the first row
+        rows, out = np.repeat(np.arange(60), count), count == 0
+        score = clone(MODEL).fit(X[rows], Y[rows]).decision_function(X)
+        both = np.outer(out[pos], out[neg])
+        won = won + both * (score[pos][:, None] > score[neg])
+        met = met + both
+    outside = max(np.mean((won / np.maximum(met, 1))[met > 0]), 0.5)
+    apparent = roc_auc_score(Y, fit.decision_function(X))
+    R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0
+    w = 0.632 / (1 - 0.368 * R)
+    source = source_of(MODEL, X, Y, None, n_refits)
     assert source.method == "refits"
-    pairs = [
-        np.sum(Y[test] == 1) * np.sum(Y[test] == 0)
-        for _, test in StratifiedKFold(4, shuffle=True, random_state=0).split(X, Y)
-    ]
-    assert source.auc == pytest.approx(np.average(expected, weights=pairs), rel=1e-12)
-    turned = refits_source(MODEL, X, Y, ~positive, None, 4)
-    assert turned.auc == pytest.approx(source.auc, rel=1e-12)  # both are turned
+    expected = (1 - w) * apparent + w * outside
+    assert source.auc == pytest.approx(expected, rel=1e-12)
+
+
+def test_which_class_is_positive_does_not_matter():
+    source, turned = (source_of(MODEL, X, Y, None, 4, Y == k) for k in (1, 0))
+    assert turned.auc == pytest.approx(source.auc, rel=1e-12)
+    assert turned.variance == pytest.approx(source.variance, rel=1e-12)
 
 
 def test_refits_leave_rows_of_weight_zero_out():
     weight = np.where(np.arange(60) < 20, 0.0, 1.0 + np.arange(60) % 3)
-    positive = Y == 1
-    found = refits_source(MODEL, X, Y, positive, weight, 4)
-    alone = refits_source(MODEL, X[20:], Y[20:], positive[20:], weight[20:], 4)
-    assert (found.auc, found.variance) == (alone.auc, alone.variance)
-    weight[4:][positive[4:]] = 0
-    weight[:4] = 1  # a fold of four cannot be asked of the two positive rows left
-    assert refits_source(MODEL, X, Y, positive, weight, 4) is not None
+    kept, score = slice(20, None), X[:, 0]
+    found = refits_source(MODEL, X, Y, Y == 1, weight, score, 4)
+    rows = X[kept], Y[kept], Y[kept] == 1, weight[kept], score[kept]
+    alone = refits_source(MODEL, *rows, 4)
+    assert found.auc == pytest.approx(alone.auc, rel=1e-12)
+    assert found.variance == pytest.approx(alone.variance, rel=1e-12)
+
+
+def test_a_class_of_two_rows_can_be_left_out_and_one_of_one_cannot():
+    score, one, two = X[:, 0], np.arange(60) < 1, np.arange(60) < 2
+    assert refits_source(MODEL, X, one, one, None, score, 5) is None
+    found = refits_source(MODEL, X, two, two, None, score, 5)
+    assert 0 <= found.auc <= 1
+
+
+def test_the_variance_of_refits_is_three_halves_of_hanley_and_mcneils():
+    weight = 1.0 + np.arange(60) % 3
+    n_neg, n_pos = weight[Y == 0].sum(), weight[Y == 1].sum()
+    source = source_of(MODEL, X, Y, weight, 4)
+    a = (source.auc * 120 + 0.5) / 121
+    by_class = [  # their formula, and that with the classes exchanged
+        a * (1 - a)
+        + (k - 1) * (a / (2 - a) - a**2)
+        + (other - 1) * (2 * a**2 / (1 + a) - a**2)
+        for k, other in ((n_pos, n_neg), (n_neg, n_pos))
+    ]
+    expected = 1.5 * np.mean(by_class) / (n_neg * n_pos)
+    assert source.variance == pytest.approx(expected, rel=1e-12)
+
+
+def test_refits_err_as_much_as_they_say():
+    """Selection among 50 features, one with a signal, 60 rows."""
+    rng, ratio = np.random.default_rng(11), []
+    model = make_pipeline(SelectKBest(k=5), LogisticRegression())
+    for _ in range(60):
+        Z = rng.standard_normal((60, 50))
+        Z[:, 0] += Y
+        fit = clone(model).fit(Z, Y)
+        w = np.zeros(50)
+        w[fit[0].get_support()] = np.ravel(fit[1].coef_)
+        truth = ndtr(w[0] / np.linalg.norm(w) / np.sqrt(2))
+        source = source_of(model, Z, Y, None, 5)
+        ratio.append((source.auc - truth) ** 2 / source.variance)
+    assert 0.5 < np.mean(ratio) < 1.5
 
 
 def test_posterior_of_a_source_by_its_definition():
