@@ -79,8 +79,9 @@ to 5), which a second source corrects (6, 7).
    wider on real rows, covers .97 instead of .96 and scores worse as an interval.
 
 7. No source of its own (``_reference``): nine ridge models with their exact
-   leave-pair-out z_l: estimate ``m ± mean_l w_l(z_l − m_l)``, the sign that of xᵀd;
-   w and t² in s are the means of w_l and t_l²; choice ``m ± w_c mean_l(z_l − m_l)``,
+   leave-pair-out z_l: estimate ``m ± κ mean_l w_l(z_l − m_l)``, the sign that of xᵀd,
+   κ = ¾ what they share with other models; w and t² in s are κ mean_l w_l and the
+   mean of t_l²; choice ``m ± w_c mean_l(z_l − m_l)``,
    which candidates with a source of their own are off by on the average, too.
 
 8. Predicted scores (error, rates, EBAUC; ``_learnt``) are those of the dense mixture
@@ -98,6 +99,8 @@ no signal ⅓        random labels .49; 0: .55; ½: .46, but real P < n +.008 (.
 two deviations     0/1 words, simulated, .68; t = s₀: .83, paired +.155 (.062); 1.5 and
                    2.5 equal; elsewhere within .003 (.002). Below m, too: few signals
                    behind five refits +.061 (.022)
+κ = ¾              SelectKBest and L1 without their own source, 1: +.021 (.004), in each
+                   group; ½ equal (.008); ridge models without theirs +.013 (.011)
 w_c = ½            from .3 to .7 equal; 0: loss by choice on few signals .80, not .46
 dense : slab 1:1   without the slab few signals .68, not .56, their loss .71, not .44
 nulls ½ : ½        real P ≥ n: the first alone +.27 (.20), the second alone +.43 (.23)

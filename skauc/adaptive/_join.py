@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 MISFIT = 0.1  # s₀; .05 is equal, .2 costs MAE .064 (.016) on few signals
 CONTRADICTION = 2.0  # standard deviations that z may lie above m
 CONTRAST = 0.5  # w_c; loss by choice equal from .3 to .7, on few signals .80 at 0
+SHARED = 0.75  # of what reference models are off by, another model is
 ENOUGH_REFITS = 20  # R at which a second source may say w_c of the contrasts
 _BOUND = 8.0  # probits beyond 1 − 6e-16 of the model only drown the second source
 _WAY = 65  # places between m and z
@@ -150,14 +151,15 @@ def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
 def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
     """Posterior of a candidate that has no second source of its own.
 
-    Its choice is that of a candidate whose source disagrees as the reference models'
-    do, so that candidates with and without a source can be ranked in one search.
+    What the data set does to all models is shared, what it does to the reference
+    models alone is not. Its choice is that of a candidate whose source disagrees as
+    theirs do, so that candidates with and without a source can be ranked in one search.
     """
-    estimate = m + level.shift
+    estimate, weight = m + SHARED * level.shift, SHARED * level.weight
     choice = m + CONTRAST * level.disagreement
     model = level.misfit + s_m2
-    deviation = _deviation(estimate, level.weight, model, n_neg, n_pos)
-    return Joined(estimate, deviation, choice, level.weight)
+    deviation = _deviation(estimate, weight, model, n_neg, n_pos)
+    return Joined(estimate, deviation, choice, weight)
 
 
 def alone(m, s_m2) -> Joined:

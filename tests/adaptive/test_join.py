@@ -165,11 +165,12 @@ def test_level_is_the_mean_of_weighted_disagreements():
     assert level.weight == pytest.approx(w.mean())
     assert level.disagreement == pytest.approx((0.7 - 0.1) / 2)
     got = join_level(1.1, 0.03, level, 25, 35)
-    assert got.estimate == pytest.approx(1.1 + level.shift)
+    assert got.estimate == pytest.approx(1.1 + 0.75 * level.shift)
     assert got.choice == pytest.approx(1.1 + 0.5 * (0.7 - 0.1) / 2)
     at_e = np.sqrt(newcombe(ndtr(got.estimate), 25, 35)) / stats.norm.pdf(got.estimate)
     of_model = np.sqrt(t2.mean() + 0.03)
-    want = (2 - level.weight) * (level.weight * at_e + (1 - level.weight) * of_model)
+    shared = 0.75 * w.mean()
+    want = (2 - shared) * (shared * at_e + (1 - shared) * of_model)
     assert got.deviation == pytest.approx(want)
 
 
