@@ -98,8 +98,7 @@ def auc_difference_posterior(
     -----
     See section 7 of ``skauc.posterior``; the error of a probability is about 1e-4 at
     the default number of draws. With the adaptive prior both AUCs are jointly normal in
-    probits, and their difference is that of the selection scores, as in
-    :func:`skauc.search_posterior`.
+    probits, as in :func:`skauc.search_posterior`.
 
     References
     ----------

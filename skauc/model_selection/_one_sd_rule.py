@@ -101,7 +101,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       folds. The ``contrast_…`` columns are a sketch of the joint posterior of
       :func:`skauc.search_posterior`: 32 coordinates of each candidate whose distances
       are the standard deviations of the differences, in probits, to an eighth of
-      themselves.
+      themselves. The best is the one with the largest mean of it.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
       differences of the folds, with Nadeau and Bengio's variance
       ``(1/K + 1/(K − 1)) S²``. The results do not tell repeated folds and random
@@ -148,7 +148,9 @@ def _scores(results):
         def apart(best):
             return np.linalg.norm(place - place[best], axis=1)
 
-        return np.asarray(results["mean_test_choice"], dtype=float), apart
+        # the first coordinate is what the search's score is off the joint mean
+        choice = np.asarray(results["mean_test_choice"], dtype=float)
+        return choice - place[:, 0], apart
     folds = [f"split{k}_test_score" for k in range(len(results))]
     split = [results[name] for name in folds if name in results]
     if len(split) < 2:

@@ -11,7 +11,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._aucs import AUCPosteriors
 from ..posterior._distribution import generator
 from ..posterior._joint import AUCDifferencePosterior
-from ..posterior._joint_aucs import JointAUCs
+from ..posterior._joint_aucs import JointAUCs, maximum_bias
 from ..statistics._numbers import as_count, as_number, as_numbers
 from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
@@ -248,11 +248,12 @@ def search_posterior(
 
     Notes
     -----
-    In probits, ``Z ~ N(m, V)``: m are the selection scores (``AUCPosterior.choice``)
-    at the level of the posteriors, V the covariance that the model of the data set
-    gives the candidates, and where the rows left out contradict it on a difference, the
-    square of that (:mod:`skauc.model_selection._candidate`). ``p_best`` and
-    ``expected_loss`` are means over draws of it.
+    In probits, ``Z ~ N(m, V)``: m lies half way between the model of the data set and
+    the selection scores (``AUCPosterior.choice``), at the level of the posteriors; V is
+    the covariance that the model gives the candidates, and where the rows left out
+    contradict it on a difference, what m is off it, squared
+    (:mod:`skauc.model_selection._candidate`). ``p_best`` and ``expected_loss`` are means
+    over draws of it, and may like another candidate better than the search did.
 
     The correction of the selected candidate: a posterior mean needs none for having
     been picked by itself. But the rows left out enter a selection score with a fixed
@@ -294,10 +295,10 @@ def search_posterior(
     searched = candidates_of(search, X, y, prior, n_jobs)
     joint = joint_aucs(searched.candidates)
     p_best, loss = joint.best(n_draws, rng)
-    k = searched.selected
-    k = int(np.argmax(joint.mean)) if k is None else k
+    choice = np.array([c.choice for c in searched.candidates])
+    k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates)
-    bias = joint.maximum_bias(noise, n_draws, rng) if noise[k, k] else 0.0
+    bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
     return SearchPosterior(

@@ -63,30 +63,6 @@ class JointAUCs(Value):
             loss = loss + behind.sum(axis=0)
         return wins / wins.sum(), loss / n_draws
 
-    def maximum_bias(self, noise, n_draws, random_state) -> float:
-        """How much too high the largest of noisy scores is, on the average, in probits.
-
-        ``E e_k`` with ``e ~ N(0, noise)`` and k the largest of ``m + e``: what the
-        winner of a search owes to its luck. Noise that all scores share has none.
-
-        Parameters
-        ----------
-        noise : ndarray of shape (m, m)
-            Covariance of the errors of the scores around the truth.
-        n_draws : int
-        random_state : int, Generator, RandomState or None
-
-        Returns
-        -------
-        float
-        """
-        total, root, rng = 0.0, root_of(_centred(noise)), generator(random_state)
-        for size in self._blocks(n_draws):
-            error = rng.standard_normal((size, root.shape[1])) @ root.T
-            best = np.argmax(self.mean + error, axis=1)
-            total += error[np.arange(size), best].sum()
-        return max(float(total / n_draws), 0.0)
-
     def difference(
         self, i, j, random_state=0, n_draws=_PAIR_DRAWS
     ) -> AUCDifferencePosterior:
@@ -138,22 +114,50 @@ class JointAUCs(Value):
         rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
         return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
 
-    def _blocks(self, n_draws):
-        step = max(_BLOCK // len(self.mean), 1)
-        full, rest = divmod(n_draws, step)
-        return [step] * full + [rest] * (rest > 0)
-
     def _draws(self, n_draws, random_state):
         """Draws of the AUCs, (size, m) each."""
         root, rng = root_of(self.covariance), generator(random_state)
-        for size in self._blocks(n_draws):
+        for size in _blocks(n_draws, len(self.mean)):
             yield ndtr(self.mean + rng.standard_normal((size, root.shape[1])) @ root.T)
+
+
+def maximum_bias(score, noise, n_draws, random_state) -> float:
+    """How much too high the largest of noisy scores is, on the average.
+
+    ``E e_k`` with ``e ~ N(0, noise)`` and k the largest of ``score + e``: what the
+    winner of a search owes to its luck. Noise that all scores share has none.
+
+    Parameters
+    ----------
+    score : ndarray of shape (m,)
+    noise : ndarray of shape (m, m)
+        Covariance of the errors of the scores around the truth.
+    n_draws : int
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    float
+    """
+    total, root, rng = 0.0, root_of(_centred(noise)), generator(random_state)
+    for size in _blocks(n_draws, len(score)):
+        error = rng.standard_normal((size, root.shape[1])) @ root.T
+        best = np.argmax(score + error, axis=1)
+        total += error[np.arange(size), best].sum()
+    return max(float(total / n_draws), 0.0)
 
 
 def root_of(covariance) -> np.ndarray:
     """A root A of a positive semidefinite matrix, ``AAᵀ``; shape (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
     return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _blocks(n_draws, m):
+    """Sizes in which draws of m numbers are made."""
+    step = max(_BLOCK // m, 1)
+    full, rest = divmod(n_draws, step)
+    return [step] * full + [rest] * (rest > 0)
 
 
 def _centred(matrix):

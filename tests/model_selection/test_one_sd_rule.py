@@ -50,8 +50,8 @@ def results(choice, place, values):
 
 def test_by_hand():
     place = np.array([[0.0, 3.0], [0.3, 0.4], [0.0, 0.0], [0.6, 0.0]])
-    found = results([0.0, 0.4, 0.9, 0.8], place, [1.0, 2.0, 3.0, 4.0])
-    # behind the best by .9, .5, 0, .1; differences deviate by 3, .5, 0, .6
+    found = results([0.0, 0.7, 0.9, 1.4], place, [1.0, 2.0, 3.0, 4.0])
+    # less the first coordinate: behind the best by .9, .5, 0, .1; differences deviate by 3, .5, 0, .6
     assert one_sd_rule("C")(found) == 0
     assert one_sd_rule("C", within=0.2)(found) == 2
     assert one_sd_rule("C", "largest", within=0.2)(found) == 3
@@ -122,7 +122,7 @@ def test_sketch_of_a_search_is_its_joint_posterior():
     expected = exact.joint.deviation_from(best)
     keep = np.arange(len(CS)) != best
     assert np.abs(np.log(got[keep] / expected[keep])).max() < 0.45  # 3.5 × .127
-    choice = found["mean_test_choice"]
+    choice = found["mean_test_choice"] - place[:, 0]
     ahead = exact.joint.mean - exact.joint.mean[best]
     assert choice - choice[best] == pytest.approx(ahead, abs=1e-9)
 

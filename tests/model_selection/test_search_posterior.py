@@ -49,6 +49,7 @@ from skauc.model_selection._candidate import (
 from skauc.model_selection._linear_model import open_two_classes
 from skauc.model_selection._model_posterior import model_posterior
 from skauc.posterior._auc_posterior import AUCPosterior
+from skauc.posterior._joint_aucs import maximum_bias
 
 X, Y = make_classification(
     80, 6, n_informative=3, n_redundant=0, flip_y=0.3, random_state=1
@@ -134,7 +135,7 @@ def test_the_winners_luck_is_taken_off():
             for e, row in zip(error, rows, strict=True)
         ]
         joint = joint_aucs(found)
-        taken.append(joint.maximum_bias(luck(found), 400, 0))
+        taken.append(maximum_bias(joint.mean, luck(found), 400, 0))
         off.append(error.max())
     assert 0.5 * np.mean(off) < np.mean(taken) < np.mean(off)
 
@@ -171,7 +172,9 @@ def test_joint_covariance_slowly():
             assert joint.covariance[i, j] - level == pytest.approx(expected, rel=1e-9)
     assert np.diag(joint.covariance).mean() == pytest.approx(40, rel=1e-9)
     level = 0.5 * np.sqrt(41)  # of Z, whose AUC has the mean Φ(.5)
-    assert joint.mean == pytest.approx(level + np.array([-0.3, 0, 0.3]), rel=1e-9)
+    half_way = np.array([0, 0.3, 0.6]) - shift  # choice less c
+    half_way -= half_way.mean()
+    assert joint.mean == pytest.approx(level + half_way, rel=1e-9)
 
 
 def test_covariance_of_several_feature_spaces():
@@ -196,7 +199,7 @@ def test_covariance_of_several_feature_spaces():
 
 @pytest.mark.parametrize(("refits", "share"), [(None, 0.5), (5, 0.125)])
 def test_what_a_candidate_is_made_of(refits, share):
-    """c = w_c (z − m) and luck = w_c² s_b, from their definitions."""
+    """c = w_c (z − m)/2 and luck = w_c² s_b, from their definitions."""
     prior = AdaptivePrior(refits=refits)
     model = PIPE.set_params(logisticregression__C=0.1).fit(X, Y)
     asked = model_posterior(
@@ -212,7 +215,8 @@ def test_what_a_candidate_is_made_of(refits, share):
     got, n = candidate(asked), len(Y)
     z = ndtri((got.posterior.leave_pair_out * n + 0.5) / (n + 1))
     m = asked.projection.model_alone().mean_probit()
-    assert got.shift == pytest.approx(share * (z - m), rel=1e-9)
+    assert got.shift == pytest.approx(share * (z - m) / 2, rel=1e-9)
+    assert got.centre == pytest.approx(m + share * (z - m) / 2, rel=1e-9)
     assert got.choice == pytest.approx(m + share * (z - m), rel=1e-9)
     A = ndtr(got.posterior.probit_moments()[0])
     pos, neg = Y.sum(), n - Y.sum()
@@ -245,14 +249,24 @@ def test_what_is_said_of_a_search(search, posterior):
     assert posterior.selected_index == search.best_index_
     assert posterior.row.tolist() == [0, 1, 2, 3]
     assert posterior.score == pytest.approx(search.cv_results_["mean_test_score"])
-    ranks = posterior.joint.mean.argsort()
-    assert ranks.tolist() == posterior.score.argsort().tolist()
+    half_way = [
+        ndtri(score) + ndtri(_model_alone(C).mean())
+        for C, score in zip(CS, posterior.score, strict=True)
+    ]
+    half_way, mean = np.array(half_way) / 2, posterior.joint.mean
+    assert np.diff(mean) == pytest.approx(np.diff(half_way), rel=1e-6)
     model = PIPE.set_params(logisticregression__C=CS[2]).fit(X, Y)
     own = auc_posterior(model, X, Y, rows="training")
     assert posterior.auc[2].mean() == pytest.approx(own.mean(), rel=1e-9)
     assert posterior.auc.std()[2] == pytest.approx(own.std(), rel=1e-9)
     low, high = posterior.auc.interval(0.9)
     assert (low[2], high[2]) == pytest.approx(own.interval(0.9), rel=1e-6)
+
+
+def _model_alone(C):
+    model = PIPE.set_params(logisticregression__C=C).fit(X, Y)
+    alone = AdaptivePrior(leave_pair_out=False)
+    return auc_posterior(model, X, Y, prior=alone, rows="training")
 
 
 def test_the_selected_is_corrected_downwards(posterior):
