@@ -135,9 +135,7 @@ def wrong_model(rng, n, truth, _):
     y = labels(rng, left_out(*X.T, 0.0))
     model = fitted(X, y, "l2")
     for method in ("model", "HC0", "HC1"):
-        limits = model and model.confidence_interval(
-            LEVEL, covariance=method, X=X, y=y
-        )
+        limits = model and model.confidence_interval(LEVEL, covariance=method, X=X, y=y)
         for k, what in enumerate(("squared feature", "other feature")):
             found = model and [limit[1 + k] for limit in limits]
             yield f"slope of the {what}", method, found, truth[k]

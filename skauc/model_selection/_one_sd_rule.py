@@ -122,7 +122,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skauc import ResubstitutionSplit, make_cbauc_scorer, one_sd_rule
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = X[:80] / X[:80].std(axis=0), y[:80]
+    >>> X, y = X[:120] / X[:120].std(axis=0), y[:120]
     >>> search = GridSearchCV(
     ...     RidgeClassifier(), {"alpha": [1.0, 10.0, 100.0, 1000.0]},
     ...     refit=one_sd_rule("alpha", simplest="largest"),
@@ -130,7 +130,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     ... ).fit(X, y)
     >>> best = search.cv_results_["mean_test_choice"].argmax()
     >>> search.cv_results_["params"][best], search.best_params_
-    ({'alpha': 10.0}, {'alpha': 1000.0})
+    ({'alpha': 10.0}, {'alpha': 100.0})
     """
     if not isinstance(parameter, str):
         raise ValueError(f"parameter must be a name, got {parameter!r}")

@@ -1,9 +1,15 @@
 """What a search says of itself: the summaries of known runs, and a small run."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import search
 from results_table import read_table
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from skauc.posterior._joint_aucs import JointAUCs
 
 RUN = {
     "truth": [0.8, 0.9, 0.9],
@@ -14,7 +20,7 @@ RUN = {
     "selected": 0,
     "corrected": [0.82, 0.7, 0.9],
     "naive": [0.85, 0.81, 0.9],
-    "rule": [1, 0],
+    "rule": [1, 2, 0],
     "folds": [[0.7, 0.8, 0.9], [0.9, 0.9, 0.9]],
     "seconds": [2.0, 1.0],
 }
@@ -56,13 +62,39 @@ def test_truth_that_is_not_known_exactly():
         assert row["covers uncorrected"] == covers
 
 
+def test_mean_below_both_limits():
+    """Near 1 the mean of an AUC may be less than its lower limit."""
+    unsure = {"truth": [0.999, 0.9, 0.9], "truth_sd": [0.01, 0.0, 0.0]}
+    skewed = [0.9985, 0.9999, 1.0]
+    row = search.calibration("real", "any", [RUN | unsure | {"naive": skewed}])
+    assert row["covers uncorrected"] == 1
+
+
+def test_best_as_it_will_be_seen():
+    """Two AUCs apart by .02, seen with noise that they share or do not."""
+    joint = JointAUCs(ndtri(np.array([0.8, 0.78])), np.zeros((2, 2)))
+    said = SimpleNamespace(joint=joint, p_best=np.ones(2), expected_loss=np.zeros(2))
+    y, error = np.array([0, 0, 0, 1, 1, 1]), np.full(2, 0.02)
+    one, other = [1.0, -1, 0, 1, -1, 0], [1.0, 1, -2, 1, 1, -2]
+    p_best, loss = search.seen(said, np.array([one, other]), y, error, 0)
+    # Φ(.02/(.02 √2)), and E max(0, d) of a normal d of mean −.02 and that deviation
+    assert p_best[0] == pytest.approx(norm.cdf(np.sqrt(0.5)), abs=0.03)
+    spread = 0.02 * np.sqrt(2)
+    missed = spread * norm.pdf(np.sqrt(0.5)) - 0.02 * norm.sf(np.sqrt(0.5))
+    assert loss[0] == pytest.approx(missed, rel=0.1)
+    p_best, loss = search.seen(said, np.array([one, one]), y, error, 0)
+    assert p_best.tolist() == [1, 0]
+    assert loss == pytest.approx([0, 0.02], abs=1e-9)
+    assert search.seen(said, np.array([one, other]), y, 0 * error, 0)[0] is said.p_best
+
+
 def test_small_run(tmp_path):
     search.main(["--fast", "--out", str(tmp_path)])
     rows = read_table(tmp_path / "search.csv")
-    assert [row["data"] for row in rows] == ["simulated"] * 4 + ["real"] * 4
+    assert [row["data"] for row in rows] == [d for d in search.GROUPS for _ in range(4)]
     assert [row["search"] for row in rows[:4]] == [*search.SEARCHES, "all"]
-    assert [int(row["problems"]) for row in rows] == [2, 2, 2, 6] * 2
-    assert len(read_table(tmp_path / "search_rules.csv")) == 20
+    assert [int(row["problems"]) for row in rows] == [2, 2, 2, 6] * 3
+    assert len(read_table(tmp_path / "search_rules.csv")) == 36
     shares = read_table(tmp_path / "search_reliability.csv")
     assert sum(int(row["candidates"]) for row in shares) > 100
     assert (tmp_path / "search.png").exists()
