@@ -32,8 +32,8 @@ last term of its size, w_c (z_i − m_i), were too sure, most of candidates unli
 others (two to five principal components), whose rows left out are the luckiest of many:
 said .49, .04 were the best. Gain in mean log P(best): simulated +.065 (.012), real
 P < n +.039 (.013), P ≥ n −.013 (.020); expected loss over real loss stays, 1.13 and
-1.14 (.13). With 1.5 c_i or 2 c_i in the last term +.080 (.012), +.087 (.013), but ratios
-of 1.22 and 1.32; all variances 1.5 times as large +.039 (.010), 1.60.
+1.14 (.13). With 1.5 c_i or 2 c_i in the last term +.080 (.012), +.087 (.013), but
+ratios of 1.22 and 1.32; all variances 1.5 times as large +.039 (.010), 1.60.
 """
 
 from __future__ import annotations

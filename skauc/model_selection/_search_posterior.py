@@ -252,8 +252,8 @@ def search_posterior(
     the selection scores (``AUCPosterior.choice``), at the level of the posteriors; V is
     the covariance that the model gives the candidates, and where the rows left out
     contradict it on a difference, what m is off it, squared
-    (:mod:`skauc.model_selection._candidate`). ``p_best`` and ``expected_loss`` are means
-    over draws of it, and may like another candidate better than the search did.
+    (:mod:`skauc.model_selection._candidate`). ``p_best`` and ``expected_loss`` are
+    means over draws of it, and may like another candidate better than the search did.
 
     The correction of the selected candidate: a posterior mean needs none for having
     been picked by itself. But the rows left out enter a selection score with a fixed

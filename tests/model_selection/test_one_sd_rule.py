@@ -51,7 +51,8 @@ def results(choice, place, values):
 def test_by_hand():
     place = np.array([[0.0, 3.0], [0.3, 0.4], [0.0, 0.0], [0.6, 0.0]])
     found = results([0.0, 0.7, 0.9, 1.4], place, [1.0, 2.0, 3.0, 4.0])
-    # less the first coordinate: behind the best by .9, .5, 0, .1; differences deviate by 3, .5, 0, .6
+    # less the first coordinate they are behind the best by .9, .5, 0, .1
+    # and differ from it with deviations of 3, .5, 0, .6
     assert one_sd_rule("C")(found) == 0
     assert one_sd_rule("C", within=0.2)(found) == 2
     assert one_sd_rule("C", "largest", within=0.2)(found) == 3
