@@ -6,9 +6,10 @@ Problems of the panel, simulated, whose truth is known, and real with P < n and 
 P from n to 5 n, where the AUC of the other rows stands for it. What is said of the best
 of those is compared with noisy AUCs, and so said of AUCs with that noise: DeLong's
 standard errors, correlated as the scores of the training rows are. On each of them
-three searches (``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``), over values
-of C, numbers of selected features, and 26 candidates of four families, and what
-``search_posterior`` says of each. Beside it 5-fold cross-validation of the same candidates. Writes
+three searches (``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``), over
+values of C, numbers of selected features, and 26 candidates of four families, and what
+``search_posterior`` says of each. Beside it 5-fold cross-validation of the same
+candidates. Writes
 
 ``search.csv``
     A row a search: expected loss over real loss (what the search's choice loses on
