@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._validation import check_number, check_option
+from .._validation import check_number, check_option, short
 from ..statistics._row_blocks import RowBlocks
 from ._block_ranks import score_blocks
 from ._block_scores import BlockScores
@@ -103,9 +103,11 @@ def compare_auc(
     sample_weight : array-like of shape (n,), default=None
         Without ``groups`` **counts** of rows (whole numbers; 2 is the row twice),
         because a test needs to know how many rows there are. With ``groups`` only the
-        **ratios** of the weights matter; they may add up to 1.
+        **ratios** of the weights matter; they may add up to 1. With ``y_true_b`` a
+        pair: those of the rows of score_a and those of score_b, either None.
     groups : array-like of shape (n,), default=None
-        Cluster of each row, see :func:`auc_estimate`. Not for unpaired rows.
+        Cluster of each row, see :func:`auc_estimate`. With ``y_true_b`` a pair, as the
+        weights; no cluster has rows in both.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -161,7 +163,11 @@ def compare_auc(
     _check_method(method, len(scores) == 2 and not scores_b, y_true_b, margin, region)
     resamples = _Resamples.of(method, n_resamples, random_state)
     options = pos_label, region, resamples
-    a = _scores(y_true, scores, sample_weight, groups, *options)
+    weights = _of_both("sample_weight", sample_weight, y_true_b)
+    clusters = _of_both("groups", groups, y_true_b)
+    if method == "welch" and groups is not None:
+        raise ValueError(f"groups must be None for method='welch', got {short(groups)}")
+    a = _scores(y_true, scores, weights[0], clusters[0], *options)
     if n > 2:
         return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
     df = np.inf
@@ -176,11 +182,7 @@ def compare_auc(
         share = auc_b / a.width
         largest = share * (1 - share) / a.smaller
     elif y_true_b is not None:
-        if sample_weight is not None or groups is not None:
-            raise ValueError(
-                "sample_weight and groups must be None with y_true_b, got some"
-            )
-        b = _scores(y_true_b, scores_b, None, None, *options, name="_b")
+        b = _scores(y_true_b, scores_b, weights[1], clusters[1], *options, name="_b")
         auc_b, variances = float(b.auc[0]), (a.variance([1.0]), b.variance([1.0]))
         variance = sum(variances)
         largest = (1 / a.smaller + 1 / b.smaller) / 4
@@ -282,6 +284,18 @@ def _check_question(n, y_true_b, constant, margin, alternative):
         )
 
 
+def _of_both(name, value, y_true_b):
+    """The weights or clusters of the rows of both scores."""
+    if y_true_b is None or value is None:
+        return value, None
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return tuple(value)
+    raise ValueError(
+        f"{name} must be a pair with y_true_b, of the rows of score_a and of score_b, "
+        f"got {short(value)}"
+    )
+
+
 def _check_method(method, two_scores_of_rows, y_true_b, margin, region):
     check_option("method", method, METHODS)
     if method == "welch" and y_true_b is None:
@@ -290,7 +304,8 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region):
         )
     if method == "permutation" and not (two_scores_of_rows and margin == 0):
         raise ValueError(
-            "method='permutation' needs two scores of the same rows and no margin"
+            "method='permutation' needs two scores of the same rows and no margin, got "
+            + (f"margin={margin}" if two_scores_of_rows else "another question")
         )
     if method in ("permutation", "bootstrap") and region is not None:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")

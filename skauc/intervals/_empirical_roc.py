@@ -47,7 +47,8 @@ def empirical_roc(
 
     Answers: which true positive rate comes with which false positive rate, and how sure
     is that, at one rate or along the whole curve? For scores of rows that did not train
-    the model. O(n log n).
+    the model, and are independent: of several rows of a patient the bands would be too
+    narrow (:func:`auc_estimate` takes ``groups``). O(n log n).
 
     Parameters
     ----------

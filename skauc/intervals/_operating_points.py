@@ -40,7 +40,9 @@ def operating_points(
     Answers: what happens if ``score >= threshold`` is called positive; which threshold
     reaches a wanted sensitivity or specificity, or is best; and how sure is all that?
     A threshold t calls **score >= t** positive. For scores of rows that did not train
-    the model. One sort, then O(1) a threshold.
+    the model, and are independent: of several rows of a patient the intervals would be
+    too narrow (the AUC and its partial areas take ``groups``). One sort, then O(1) a
+    threshold.
 
     Parameters
     ----------

@@ -225,6 +225,38 @@ def test_near_ties_and_infinite_scores():
     assert result.confidence_interval() == (0, 0)  # the same ranking
 
 
+@pytest.mark.parametrize("method", ["delong", "welch"])
+def test_unpaired_weights_are_copies(method):
+    rng = np.random.default_rng(3)
+    y, other = rng.integers(0, 2, 40), rng.integers(0, 2, 30)
+    a, b = y + rng.normal(size=40), other + rng.normal(size=30)
+    w, v = rng.integers(1, 4, 40), rng.integers(1, 4, 30)
+    got = compare_auc(y, a, b, y_true_b=other, sample_weight=(w, v), method=method)
+    many = [np.repeat(x, times) for x, times in ((y, w), (a, w), (b, v), (other, v))]
+    wanted = compare_auc(*many[:3], y_true_b=many[3], method=method)
+    for name in ("difference", "statistic", "pvalue"):
+        assert getattr(got, name) == pytest.approx(getattr(wanted, name), rel=1e-12)
+    one = compare_auc(y, a, b, y_true_b=other, sample_weight=[w, None])
+    wanted = compare_auc(*many[:2], b, y_true_b=other)
+    assert one.statistic == pytest.approx(wanted.statistic, rel=1e-12)
+
+
+def test_unpaired_clusters():
+    """The variances of two independent estimates add up."""
+    rng = np.random.default_rng(4)
+    g, h = np.repeat(np.arange(20), 3), np.repeat(np.arange(12), 4)
+    y, other = rng.integers(0, 2, 60), rng.integers(0, 2, 48)
+    a, b = y + rng.normal(size=20)[g], other + rng.normal(size=12)[h]
+    got = compare_auc(y, a, b, y_true_b=other, groups=(g, h))
+    parts = auc_estimate(y, a, groups=g), auc_estimate(other, b, groups=h)
+    error = np.hypot(*(part.standard_error("delong") for part in parts))
+    assert got.difference == pytest.approx(parts[0].auc - parts[1].auc, rel=1e-12)
+    statistic = (parts[0].auc - parts[1].auc) / error
+    assert got.statistic == pytest.approx(statistic, rel=1e-12)
+    with pytest.raises(ValueError, match="groups must be None for method='welch', got"):
+        compare_auc(y, a, b, y_true_b=other, groups=(g, h), method="welch")
+
+
 # -------------------------------------------------------------------------- errors
 
 
@@ -239,7 +271,8 @@ def test_near_ties_and_infinite_scores():
         ((Y, Y, Y), {"alternative": "more"}, "alternative must be .* got 'more'"),
         ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
         ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with score_b"),
-        ((Y, Y, Y), {"y_true_b": Y, "groups": Y}, "must be None with y_true_b"),
+        ((Y, Y, Y), {"y_true_b": Y, "groups": np.array(Y)}, "groups must be a pair"),
+        ((Y, Y, Y), {"y_true_b": Y, "sample_weight": [1.0]}, "weight must be a pair"),
         ((Y, Y, Y[1:]), {}, r"score_b must have one value .* got shape \(112,\)"),
         ((Y, Y, Y + np.nan), {}, "score_b must not be NaN, got nan in row 0"),
         ((Y, Y, Y), {"sample_weight": Y + 0.5}, "whole numbers .* got 0.5"),
