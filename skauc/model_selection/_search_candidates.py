@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_positive
+from .._validation import check_positive, check_weight, short
 from ._candidate import Candidate, candidate
 from ._linear_model import open_two_classes
 from ._model_posterior import model_posterior
@@ -41,7 +41,7 @@ class Searched:
     selected: int | None
 
 
-def candidates_of(search, X, y, prior, n_jobs) -> Searched:
+def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
@@ -51,6 +51,8 @@ def candidates_of(search, X, y, prior, n_jobs) -> Searched:
     y : array-like of shape (n,)
     prior : AdaptivePrior or NormalInverseWishart
     n_jobs : int or None
+    fit_params : dict or None, default=None
+        What candidates are fitted with beside X and y.
 
     Returns
     -------
@@ -64,9 +66,11 @@ def candidates_of(search, X, y, prior, n_jobs) -> Searched:
         If there is no candidate, or the input is bad.
     """
     indexable(X, y)
-    check_positive(column_or_1d(y))
+    positive = check_positive(column_or_1d(y))
+    fit_params = _checked(fit_params)
+    weight = check_weight(_weight_of(fit_params), positive)
     if isinstance(search, list | tuple):
-        return _of_models(search, X, y, prior, n_jobs)
+        return _of_models(search, X, y, prior, n_jobs, weight)
     if not _is_search(search):
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
@@ -76,18 +80,43 @@ def candidates_of(search, X, y, prior, n_jobs) -> Searched:
     row, score = _comparable(search)
     params = tuple(search.cv_results_["params"][i] for i in row)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_refitted)(search.estimator, p, X, y, prior) for p in params
+        delayed(_refitted)(search.estimator, p, X, y, prior, fit_params, weight)
+        for p in params
     )
     best = np.flatnonzero(row == getattr(search, "best_index_", -1))
     selected = int(best[0]) if len(best) else None
     return Searched(found, params, row, score, selected)
 
 
-def _of_models(models, X, y, prior, n_jobs):
+def _checked(fit_params):
+    if fit_params is None:
+        return {}
+    if not isinstance(fit_params, dict) or not all(
+        isinstance(name, str) for name in fit_params
+    ):
+        raise ValueError(
+            "fit_params must be a dict of what the search was fitted with, got "
+            f"{short(fit_params)}"
+        )
+    return fit_params
+
+
+def _weight_of(fit_params):
+    """The weights of the rows, which several steps may have been given."""
+    names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
+    weights = [fit_params[name] for name in names]
+    if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
+        raise ValueError(
+            f"fit_params must hold the same sample_weight for all steps, got {names}"
+        )
+    return weights[0] if weights else None
+
+
+def _of_models(models, X, y, prior, n_jobs, weight):
     if not models:
         raise ValueError("search must hold at least one fitted model, got an empty one")
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_asked)(model, X, y, prior, "auto") for model in models
+        delayed(_asked)(model, X, y, prior, "auto", weight) for model in models
     )
     place = np.arange(len(models))
     return Searched(found, ({},) * len(models), place, None, None)
@@ -115,20 +144,20 @@ def _comparable(search):
     return row, score[row]
 
 
-def _refitted(estimator, params, X, y, prior):
+def _refitted(estimator, params, X, y, prior, fit_params, weight):
     values = {name: clone(value, safe=False) for name, value in params.items()}
-    model = clone(clone(estimator).set_params(**values)).fit(X, y)
-    return _asked(model, X, y, prior, "training")
+    model = clone(clone(estimator).set_params(**values))
+    return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", weight)
 
 
-def _asked(model, X, y, prior, rows):
+def _asked(model, X, y, prior, rows, weight=None):
     opened = open_two_classes(model, X)
     asked = model_posterior(
         opened,
         y,
         prior=prior,
         covariance="common",
-        sample_weight=None,
+        sample_weight=weight,
         pos_label=None,
         rows=rows,
         whole=(model, X, y),

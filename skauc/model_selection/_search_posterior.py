@@ -198,7 +198,15 @@ class SearchPosterior(Value):
 
 
 def search_posterior(
-    search, X, y, *, prior="adaptive", n_jobs=None, random_state=None, n_draws=4000
+    search,
+    X,
+    y,
+    *,
+    prior="adaptive",
+    n_jobs=None,
+    random_state=None,
+    n_draws=4000,
+    fit_params=None,
 ) -> SearchPosterior:
     """Joint posterior of the AUCs of all candidates of a search.
 
@@ -226,6 +234,10 @@ def search_posterior(
         Of the draws behind ``p_best`` and ``expected_loss``.
     n_draws : int, default=4000
         Their number; a probability is good to ``0.5/√n_draws``.
+    fit_params : dict, default=None
+        What ``search.fit`` was given beside X and y, such as ``{"sample_weight": w}``
+        or ``{"logisticregression__sample_weight": w}``: every candidate is fitted with
+        it, and weights are counts of the rows.
 
     Returns
     -------
@@ -292,7 +304,7 @@ def search_posterior(
     """
     prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
     rng = generator(random_state)
-    searched = candidates_of(search, X, y, prior, n_jobs)
+    searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
     joint = joint_aucs(searched.candidates)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])

@@ -279,6 +279,41 @@ def test_the_selected_is_corrected_downwards(posterior):
     assert posterior.selected.leave_pair_out == own.leave_pair_out
 
 
+def test_weights_of_the_fit_are_copies_of_rows():
+    rng = np.random.default_rng(5)
+    w = rng.integers(0, 4, len(Y))
+    name = "logisticregression__sample_weight"
+    search = GridSearchCV(make_pipeline(LogisticRegression()), GRID, **FREE)
+    weights = {name: w}
+    got = search_posterior(
+        search.fit(X, Y, **weights), X, Y, random_state=0, fit_params=weights
+    )
+    many = X.repeat(w, axis=0), Y.repeat(w)
+    wanted = search_posterior(search.fit(*many), *many, random_state=0)
+    assert got.auc.mean() == pytest.approx(wanted.auc.mean(), abs=1e-5)
+    assert got.joint.mean == pytest.approx(wanted.joint.mean, abs=1e-4)
+    V = wanted.joint.covariance
+    assert got.joint.covariance == pytest.approx(V, abs=1e-3 * V.max())
+    unweighted = search_posterior(search.fit(X, Y), X, Y)
+    assert np.abs(unweighted.auc.mean() - got.auc.mean()).max() > 0.005
+
+
+@pytest.mark.parametrize(
+    ("fit_params", "text"),
+    [
+        ([1.0], r"fit_params must be a dict .* got \[1.0\]"),
+        (
+            {"a__sample_weight": np.ones(80), "b__sample_weight": np.zeros(80)},
+            "same sample_weight for all steps, got .'a__sample_weight', 'b__sample",
+        ),
+        ({"sample_weight": np.ones(3)}, "sample_weight must have .* 80"),
+    ],
+)
+def test_fit_params_that_are_none(search, fit_params, text):
+    with pytest.raises(ValueError, match=text):
+        search_posterior(search, X, Y, fit_params=fit_params)
+
+
 def test_one_candidate_has_no_luck():
     model = PIPE.fit(X, Y)
     got = search_posterior([model], X, Y)
