@@ -3,6 +3,7 @@
     python benchmarks/coverage.py [--replicates 2000] [--level 0.95] [--only-plot]
     python benchmarks/coverage.py --curves  # partial areas, operating points, bands
     python benchmarks/coverage.py --tests  # planned power, levels of the tests
+    python benchmarks/coverage.py --logistic  # the logistic report
 
 150 cells (AUC × sizes × shape of the scores), every method and transform on the same
 replicates. Rows are appended to results/coverage.csv as cells finish, so that a run
@@ -21,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 import coverage_curves
+import coverage_logistic
 import coverage_tests
 import numpy as np
 from results_table import stamp
@@ -378,13 +380,16 @@ if __name__ == "__main__":
     parser.add_argument("--only-plot", action="store_true")
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--tests", action="store_true")
+    parser.add_argument("--logistic", action="store_true")
     arguments = parser.parse_args()
-    if arguments.curves:
-        coverage_curves.main([])
-        raise SystemExit
-    if arguments.tests:
-        coverage_tests.main([])
-        raise SystemExit
+    for asked, part in (
+        (arguments.curves, coverage_curves),
+        (arguments.tests, coverage_tests),
+        (arguments.logistic, coverage_logistic),
+    ):
+        if asked:
+            part.main([])
+            raise SystemExit
     if not arguments.only_plot:
         run(arguments.replicates, arguments.level)
     plot(arguments.level)
