@@ -1,6 +1,6 @@
 """Coverage of the logistic report: coefficients, predictions, calibration.
 
-    python benchmarks/coverage_logistic.py [--fast] [--replicates 1000] [--out DIR]
+    python benchmarks/coverage_logistic.py [--fast] [--replicates 600] [--out DIR]
 
 Every number is the package's own answer to a data set. The truth is that of the
 simulation; where the model is wrong (a square is left out; rows of a cluster share a
@@ -253,7 +253,7 @@ def row(what, method, design, n, numbers):
 def main(argv=None):
     """Simulate and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--replicates", type=int, default=600)
     parser.add_argument("--fast", action="store_true", help="few data sets")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args(argv)
