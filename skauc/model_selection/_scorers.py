@@ -66,8 +66,8 @@ def make_cbauc_scorer(
         ``"dict"`` returns several numbers, for multimetric searches: ``auc, std, low,
         high`` of the posterior (95 %), ``choice``, the selection score in probits, by
         which ``refit="choice"`` ranks as ``cbauc_scorer`` does, and ``contrast_00`` to
-        ``contrast_31``, of which :func:`skauc.one_sd_rule` makes the standard
-        deviation of a difference.
+        ``contrast_31``, of which :func:`skauc.one_sd_rule` makes the mean and the
+        standard deviation of a difference.
 
     Returns
     -------

@@ -272,12 +272,12 @@ def search_posterior(
     weight w_c = ½ (less of fewer than 20 refits), and half of their error is not
     shrunk. With e normal of standard deviation ``w_c² s_b``, s_b that of the AUC of
     rows left out, correlated as the candidates' scores are, the posterior is moved
-    down by ``E e_k, k = argmax(m + e)``, and its variance grows by the square of that.
+    down by ``E e_k``, ``k = argmax(score + e)``, and its variance grows by the square.
     Of held-out rows e has the whole standard deviation; a model of which no row was
     left out owes nothing to luck. A search that ranks by another score is corrected as
-    if it ranked by ours. What the ``best_score_`` of a
-    search over folds is too high by says :func:`best_score_bias`. Fit parameters of
-    the search (weights) are not known to the refits.
+    if it ranked by ours. What the ``best_score_`` of a search over folds is too high
+    by says :func:`best_score_bias`. The search does not tell what it was fitted with
+    beside X and y: that is to be said by ``fit_params``.
 
     O(m²) memory for m candidates, and O(m n + m cells).
 

@@ -54,8 +54,8 @@
 
 9. Many models (``_joint_aucs``). With ``Z ~ N(m, V)`` of m AUCs in probits the
    probability of being the best and the expected loss are means over draws, and
-   ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: what all share cancels. Scores
-   off by ``e ~ N(0, U)`` flatter their winner by ``E e_k, k = argmax(m + e)``.
+   ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: what all share cancels. Scores s
+   off by ``e ~ N(0, U)`` flatter their winner by ``E e_k, k = argmax(s + e)``.
 
 References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),
 https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE);
