@@ -124,6 +124,14 @@ class LogisticInference(LogisticFit):
             information is not their covariance) or the classes are separated; if X
             and y are not those of the fit.
 
+        Notes
+        -----
+        Coverage at 95 % by simulation (``benchmarks/coverage_logistic.py``): with 30
+        rows and three features .97 to .98 by Wald and .91 by profiles, .95 by both with
+        ``penalty="firth"``; from 200 rows on .94 to .95. Clusters are taken by the
+        normal distribution: with 10 of them .87, with 20 .93, from 50 on .94; of a
+        feature that is constant in clusters of 10 rows, .76 where they are forgotten.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
