@@ -130,8 +130,8 @@ def mixture(
         steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
         for a in max(eigen.n_features, 4) * np.asarray(steps):
             log_evidence, a_scale, ell, noise = covariance_cell(eigen, a, covariance)
-            for gamma in GAMMAS:
-                log_b, shrink = signal_cells(eigen, ell, noise, gamma, probit)
+            signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
+            for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
                 head = (a_scale, a, gamma, covariance == "separate")
                 cells.append((log_evidence + log_b + log_prior, shrink, noise, head))
     return normalised(eigen, cells, ndtr(probit))
@@ -212,17 +212,18 @@ def _typical_variance(eigen):
 
 
 def signal_cells(eigen, ell, noise, gamma, probit):
-    """Log evidence of b and the shrinkage k, for every attainable AUC."""
+    """Log evidence of b and the shrinkage k, for every γ and attainable AUC."""
     block = [eigen.null] * (eigen.null > 0)
     multiplicity = np.append(np.ones(len(eigen.values)), block)
     energy = eigen.b**2
     if eigen.null:
         energy = np.append(energy, max(eigen.d @ eigen.d - energy.sum(), 0.0))
-    shape = np.exp(gamma * (np.log(ell) - np.log(ell).max()))
-    tau = 2 * probit**2 / (multiplicity @ (shape / ell))
-    signal = tau[:, None] * shape
+    log_ell = np.log(ell)
+    shape = np.exp(np.asarray(gamma)[..., None] * (log_ell - log_ell.max()))
+    tau = 2 * probit**2 / ((shape / ell) @ multiplicity)[..., None]
+    signal = tau[..., None] * shape[..., None, :]
     total = signal + noise
-    log_b = -0.5 * np.log(total) @ multiplicity - 0.5 * (energy / total).sum(axis=1)
+    log_b = -0.5 * np.log(total) @ multiplicity - 0.5 * (energy / total).sum(axis=-1)
     return log_b, signal / total
 
 
@@ -234,19 +235,18 @@ def _log_multigamma(x, P):
 def normalised(eigen, cells, attainable):
     log_weight = np.concatenate([cell[0] for cell in cells])
     log_weight = log_weight - logsumexp(log_weight)
-    keep = log_weight > np.log(_LOST / len(log_weight))
+    keep = np.flatnonzero(log_weight > np.log(_LOST / len(log_weight)))
     weight = np.exp(log_weight[keep])
-    repeat = len(attainable)
-    head = np.repeat(np.array([cell[3] for cell in cells]), repeat, axis=0)[keep]
-    noise = np.repeat(np.array([cell[2] for cell in cells]), repeat, axis=0)[keep]
+    cell, u = np.divmod(keep, len(attainable))
+    head = np.array([c[3] for c in cells])[cell]
     return Mixture(
         eigen=eigen,
         weight=weight / weight.sum(),
-        shrink=np.concatenate([cell[1] for cell in cells])[keep],
-        noise=noise,
+        shrink=np.array([c[1] for c in cells])[cell, u],
+        noise=np.array([c[2] for c in cells])[cell],
         a_scale=head[:, 0],
         a=head[:, 1],
         gamma=head[:, 2],
-        attainable=np.tile(attainable, len(cells))[keep],
+        attainable=attainable[u],
         separate=head[:, 3] == 1,
     )

@@ -228,8 +228,8 @@ def _null(eigen, combine, power, nulls, spectrum, families):
     for a, covariance, log_w, a_scale, ell, noise in nulls:
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
-        for gamma in GAMMAS:
-            log_b, shrink = signal_cells(eigen, ell, noise, gamma, probit)
+        signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
+        for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
             head = (a_scale, a, gamma, covariance == "separate")
             log_d = log_w + log_b + log_prior - np.log(len(GAMMAS))
             dense.append((log_d, shrink, noise, head))

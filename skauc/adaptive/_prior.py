@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Integral, Real
 
 import numpy as np
@@ -175,6 +176,11 @@ class AdaptivePrior:
         )
 
 
+@lru_cache(maxsize=1)  # all candidates of a search have as many rows
+def _combination(n):
+    return np.random.default_rng(20190915).random(n)
+
+
 def fingerprint(Z, positive, weight) -> bytes:
     """Digest of the content of a data set.
 
@@ -184,8 +190,7 @@ def fingerprint(Z, positive, weight) -> bytes:
     if isinstance(Z, BlockMatrix):
         sketch = Z.sketch()
     else:
-        combination = np.random.default_rng(20190915).random((2, len(positive)))
-        sketch = np.ascontiguousarray(combination @ Z, dtype=float)
+        sketch = np.ascontiguousarray(_combination(len(positive)) @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):
         digest.update(np.ascontiguousarray(part).tobytes())

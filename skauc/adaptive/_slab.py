@@ -157,13 +157,9 @@ def slab(omega, h, probit) -> Slab:
     tau = 2 * probit[u] ** 2 / (share * P)
     knots = Knots.of(omega, h)
     count = knots.gather(np.ones(P))
-    log_evidence = np.array(
-        [
-            count
-            @ np.logaddexp(np.log1p(-p), np.log(p) + _log_ratio(knots.value, t, 1 / h))
-            for p, t in zip(share, tau, strict=True)
-        ]
-    )
+    ratio = _log_ratio(knots.value, tau[:, None], 1 / h)
+    weighed = np.log(share)[:, None] + ratio
+    log_evidence = np.logaddexp(np.log1p(-share)[:, None], weighed) @ count
     return Slab(knots, h, share, tau, log_evidence, u)
 
 

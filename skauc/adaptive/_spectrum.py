@@ -297,7 +297,7 @@ def in_single_precision(X) -> bool:
 def eigh_of_gram(gram, single):
     """Eigenvalues, ascending, eigenvectors, what of the former may be rounding."""
     if not single:
-        return *linalg.eigh(gram), 0.0
+        return *linalg.eigh(gram, driver="evd"), 0.0
     values, vectors = linalg.eigh(gram.astype(np.float32, copy=False), driver="evd")
     values = values.astype(float)
     return values, vectors.astype(float), _SINGLE_LOSS * np.max(values, initial=0.0)

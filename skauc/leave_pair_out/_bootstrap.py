@@ -193,23 +193,21 @@ def _pair_auc(scores, positive, out, weight):
 
     Pairs that no sample leaves out together count as the mean of the others.
     """
+    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
     rank = _ranks(scores)
     # a row that was drawn neither wins nor is beaten
-    low = np.where(out, rank, -1)[:, positive]
-    high = np.where(out, rank, len(positive))[:, ~positive]
-    sides = low.shape[1], high.shape[1]
-    halves = np.zeros(sides, dtype=np.min_scalar_type(2 * len(scores)))
+    low = np.where(out, rank, -1).take(pos, axis=1)
+    high = np.where(out, rank, len(positive)).take(neg, axis=1)
+    halves = np.zeros((len(pos), len(neg)), np.min_scalar_type(2 * len(scores)))
     for i, j in zip(low, high, strict=True):
         halves += (i[:, None] > j).view(np.uint8)
         halves += (i[:, None] >= j).view(np.uint8)
     free = out.astype(float)
-    seen = free[:, positive].T @ free[:, ~positive]
-    known = seen > 0
-    if not known.any():
-        return np.nan
-    share = np.outer(weight[positive], weight[~positive]) * known
-    won = halves / (2 * np.maximum(seen, 1.0))
-    return float(np.sum(share * won) / share.sum())
+    seen = free[:, pos].T @ free[:, neg]
+    # each pair's weight, over the samples that it is seen in
+    share = np.outer(weight[pos], weight[neg]) / np.maximum(seen, 1.0)
+    total = np.vdot(share, seen)
+    return float(np.vdot(share, halves) / (2 * total)) if total > 0 else np.nan
 
 
 def _ranks(scores):

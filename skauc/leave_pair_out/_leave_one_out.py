@@ -171,7 +171,8 @@ def leverages(fit, X, curvature, rows=None):
         mean = np.asarray(curvature @ X).ravel() / curvature.sum()
     H = fit.l2 * np.eye(P)
     for part in _blocks(X):
-        A = _dense(X[part], mean) * np.sqrt(curvature[part])[:, None]
+        A = _dense(X[part], mean)
+        A *= np.sqrt(curvature[part])[:, None]
         H += A.T @ A
     root = _inverse_root(H)
     # h_i = ‖H^{-1/2} a_i‖²

@@ -24,41 +24,40 @@ class RoundedHinge:
     width: float
 
 
-def loss_value(loss, z, positive, case_weight):
-    """``Σ c · loss(z)`` over the rows."""
-    sign = np.where(positive, 1.0, -1.0)
+def loss_terms(loss, z, positive, case_weight):
+    """``Σ c · loss(z)`` over the rows, and its slope and curvature in every z."""
     if loss == "logistic":
-        value = np.maximum(-sign * z, 0.0) + np.log1p(np.exp(-np.abs(z)))
+        size = np.abs(z)
+        small = np.exp(-size)
+        large = 1 / (1 + small)
+        wrong = positive != (z > 0)
+        value = np.log1p(small) + wrong * size
+        # p of the likelier class and of the other one, each to its last digit
+        small *= large
+        miss = np.where(wrong, large, small)
+        slope, curvature = np.where(positive, -miss, miss), small * large
     elif loss == "squared":
-        value = (z - sign) ** 2 / 2
+        slope = z - np.where(positive, 1.0, -1.0)
+        value, curvature = slope**2 / 2, np.ones_like(z)
     else:
+        sign = np.where(positive, 1.0, -1.0)
         slack = np.maximum(0.0, 1.0 - sign * z)
         if loss == "squared_hinge":
-            value = slack**2
+            value, slope, curvature = slack**2, -2 * sign * slack, 2.0 * (slack > 0)
         else:
             near = np.minimum(slack, loss.width)
             value = near * (slack - near / 2) / loss.width
-    return np.sum(case_weight * value, axis=-1)
+            slope = -sign * near / loss.width
+            curvature = ((slack > 0) & (slack < loss.width)) / loss.width
+    value = np.sum(case_weight * value, axis=-1)
+    return value, case_weight * slope, case_weight * curvature
+
+
+def loss_value(loss, z, positive, case_weight):
+    """``Σ c · loss(z)`` over the rows."""
+    return loss_terms(loss, z, positive, case_weight)[0]
 
 
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
-    if loss == "logistic":
-        # p of the likelier class and of the other one, each to its last digit
-        small = np.exp(-np.abs(z))
-        large = 1 / (1 + small)
-        small = small * large
-        miss = np.where(positive == (z > 0), small, large)
-        return case_weight * np.where(
-            positive, -miss, miss
-        ), case_weight * small * large
-    sign = np.where(positive, 1.0, -1.0)
-    if loss == "squared":
-        return case_weight * (z - sign), case_weight * np.ones_like(z)
-    slack = np.maximum(0.0, 1.0 - sign * z)
-    if loss == "squared_hinge":
-        return -2 * case_weight * sign * slack, 2 * case_weight * (slack > 0)
-    near = np.minimum(slack, loss.width)
-    inside = (slack > 0) & (slack < loss.width)
-    weight = case_weight / loss.width
-    return -weight * sign * near, weight * inside
+    return loss_terms(loss, z, positive, case_weight)[1:]

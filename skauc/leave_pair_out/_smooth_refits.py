@@ -30,7 +30,7 @@ from scipy.linalg import lapack
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ._influence import kernel
-from ._losses import RoundedHinge, loss_derivatives, loss_value
+from ._losses import RoundedHinge, loss_terms, loss_value
 from ._objective import PenalisedFit, ask_again
 
 # Newton decrement over the objective at which a step is the last. One of an old
@@ -51,6 +51,8 @@ _RESOLVED = 3.0  # widths that scores must spread over; there they correlate to 
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
 MOST_ROWS = 5000  # of a Gram matrix: 200 MB
+# Fewer systems, or more features: a product for each is as fast as one a feature.
+_FEW_SYSTEMS, _FEW_FEATURES = 5, 48
 _DENSE_NUMBERS = 2e7  # of a sparse X in feature space: 160 MB
 
 
@@ -170,12 +172,11 @@ def _refit(space, loss, positive, c, theta):
 
 def _sharpened(space, wider, sharp, positive, c, theta):
     """Where the optimum goes if the rows in the rounded corner stay in it."""
-    z, _, _ = _state(space, wider, positive, c, theta)
-    g, curvature = loss_derivatives(wider, z, positive, c)
+    (_, _, g, curvature), _ = _state(space, wider, positive, c, theta)
     scale = np.where(curvature > 0, wider.width / sharp.width, 1.0)
-    factors = [space.factor(row) for row in scale * curvature]
+    factors = space.factors(scale * curvature)
     moved = theta + space.solve(factors, theta, scale * g)
-    old, new = (_state(space, sharp, positive, c, t)[2] for t in (theta, moved))
+    old, new = (_state(space, sharp, positive, c, t)[0][1] for t in (theta, moved))
     return np.where((new < old)[:, None], moved, theta)
 
 
@@ -200,69 +201,81 @@ def _space(fit, X, remember):
 
 def _newton(space, loss, positive, c, theta):
     """Minimise for every row of c at once; parameters, scores and convergence."""
-    z, pull, value = _state(space, loss, positive, c, theta)
-    lost = value > loss_value(loss, np.zeros(z.shape[-1]), positive, c)
+    at, pull = _state(space, loss, positive, c, theta)
+    lost = at[1] > loss_value(loss, np.zeros(len(positive)), positive, c)
     if lost.any():  # a solver that went astray: nothing is a better start
-        theta[lost] = 0.0
-        z, pull, value = _state(space, loss, positive, c, theta)
+        theta = np.where(lost[:, None], 0.0, theta)
+        at, pull = _state(space, loss, positive, c, theta)
+    found, scores = np.empty_like(theta), np.empty_like(at[0])
     converged = np.zeros(len(c), dtype=bool)
     live, last = np.arange(len(c)), np.full(len(c), np.inf)
-    factors = [None] * len(c)
+    factors = np.empty(len(c), dtype=object)
     stale = np.ones(len(c), dtype=bool)
     new_tol = _NEW_TOL.get(loss, _TOL)
     for _ in range(_MAX_ITER):
-        g, curvature = loss_derivatives(loss, z[live], positive, c[live])
-        for k in np.flatnonzero(stale[live]):
-            here = curvature[k] if curvature[k].any() else _FLAT * c[live[k]]
-            factors[live[k]] = space.factor(here)
-        step = space.solve([factors[k] for k in live], theta[live], g)
+        _, _, g, curvature = at
+        if stale.any():
+            bent = curvature.any(axis=1, keepdims=True)
+            bent = np.where(bent, curvature, _FLAT * c)[stale]
+            factors[stale] = space.factors(bent)
+        step = space.solve(factors, theta, g)
         dz, dpull = space.scores(step)
-        gain = -np.einsum("kn,kn->k", g, dz) - space.inner(pull[live], step)
-        taken, t = _line_search(
-            space, loss, positive, c[live], value[live], gain, z[live], dz,
-            (space.inner(pull[live], step), space.inner(dpull, step)),
-            space.inner(pull[live], theta[live]) / 2,
-        )  # fmt: skip
-        theta[live] += t[:, None] * step
-        z[live] += t[:, None] * dz
-        pull[live] += t[:, None] * dpull
-        value[live] = taken
-        tol = np.where(stale[live], new_tol, _TOL)
-        done = np.abs(gain) <= tol * taken
+        along = space.inner(pull, step)
+        gain = -np.einsum("kn,kn->k", g, dz) - along
+        penalty = space.inner(pull, theta) / 2, along, space.inner(dpull, step)
+        at, t = _line_search(loss, positive, c, at, dz, penalty, gain)
+        theta = theta + t[:, None] * step
+        pull = pull + t[:, None] * dpull
+        z, value = at[:2]
+        done = np.abs(gain) <= np.where(stale, new_tol, _TOL) * value
         # A step that cannot be taken with an old factorisation gets a new one; with
         # a new one it is rounding that stands in the way.
-        stuck = (t == 0) & stale[live]
-        converged[live] = done | (stuck & (np.abs(gain) <= 1e3 * _TOL * taken))
-        stale[live] = gain > _SHRINKS * last[live]
-        last[live] = gain
-        live = live[~(done | stuck)]
-        if len(live) == 0:
+        stuck = (t == 0) & stale
+        near = np.abs(gain) <= 1e3 * _TOL * value
+        found[live], scores[live], converged[live] = theta, z, done | (stuck & near)
+        stale = gain > _SHRINKS * last
+        on, last = ~(done | stuck), gain
+        if not on.any():
             break
-    return theta, z, converged
+        if not on.all():
+            at = [part[on] for part in at]
+            parts = live, theta, pull, c, last, stale, factors
+            live, theta, pull, c, last, stale, factors = (part[on] for part in parts)
+    return found, scores, converged
 
 
 def _state(space, loss, positive, c, theta):
-    """Scores, Λθ and the objective."""
+    """Scores, objective, slope and curvature of the weighted losses; and Λθ."""
     z, pull = space.scores(theta)
-    value = loss_value(loss, z, positive, c) + space.inner(pull, theta) / 2
-    return z, pull, value
+    value, g, curvature = loss_terms(loss, z, positive, c)
+    return (z, value + space.inner(pull, theta) / 2, g, curvature), pull
 
 
-def _line_search(space, loss, positive, c, value, gain, z, dz, slope, penalty):
-    """Halve every step until the objective falls enough; the new values and lengths."""
-    t, new = np.ones(len(c)), value.copy()
-    open_ = np.arange(len(c))
+def _line_search(loss, positive, c, at, dz, penalty, gain):
+    """Halve every step until the objective falls enough: what is there, and lengths.
+
+    The penalty is given by its value, slope and curvature along the step.
+    """
+    z, value, *_ = at
+
+    def reached(rows, t):
+        there = z[rows] + t[:, None] * dz[rows]
+        loss_there, *slopes = loss_terms(loss, there, positive, c[rows])
+        now, slope, bend = (part[rows] for part in penalty)
+        return there, loss_there + now + t * slope + t**2 / 2 * bend, *slopes
+
+    t = np.ones(len(c))
+    new = reached(slice(None), t)
     for _ in range(_HALVINGS):
-        h = t[open_]
-        tried = loss_value(loss, z[open_] + h[:, None] * dz[open_], positive, c[open_])
-        tried += penalty[open_] + h * slope[0][open_] + h**2 / 2 * slope[1][open_]
-        fell = tried <= value[open_] - _ARMIJO * h * gain[open_]
-        new[open_[fell]] = tried[fell]
-        open_ = open_[~fell]
-        if len(open_) == 0:
+        high = np.flatnonzero(~(new[1] <= value - _ARMIJO * t * gain))
+        if len(high) == 0:
             return new, t
-        t[open_] /= 2
-    t[open_] = 0.0
+        t[high] /= 2
+        for whole, part in zip(new, reached(high, t[high]), strict=True):
+            whole[high] = part
+    t[high] = 0.0
+    for whole, part in zip(new, at, strict=True):
+        whole[high] = part[high]
     return new, t
 
 
@@ -302,8 +315,13 @@ class _RowSpace:
     def inner(self, pull, theta):
         return np.einsum("kn,kn->k", pull, theta[:, :-1])
 
-    def factor(self, curvature):
-        """Drawn rows, s, Cholesky factor of D and ``A⁻¹ω = sD⁻¹s``."""
+    def factors(self, curvature):
+        """Of every system: drawn rows, s, Cholesky factor of D, ``A⁻¹ω = sD⁻¹s``."""
+        found = np.empty(len(curvature), dtype=object)
+        found[:] = [self._factor(row) for row in curvature]
+        return found
+
+    def _factor(self, curvature):
         on = np.flatnonzero(curvature > 0)
         s = np.sqrt(curvature[on])
         D = self.K.take(on, axis=0).take(on, axis=1)
@@ -318,16 +336,17 @@ class _RowSpace:
 
     def solve(self, factors, theta, g):
         """Newton's (Δα, Δb) from the residual ``r = λα + g``."""
-        alpha, r = theta[:, :-1], self.l2 * theta[:, :-1] + g
+        r = self.l2 * theta[:, :-1] + g
         Kr, down, db = r @ self.K, r, np.zeros(len(r))  # down becomes λA⁻¹r
+        excess = theta[:, :-1].sum(axis=1) * self.l2 - r.sum(axis=1)
         for k, (on, s, L, toward) in enumerate(factors):
             if len(on) == 0:
                 continue
-            x = lapack.dpotrs(L, s * Kr[k, on], lower=1, overwrite_b=1)[0]
-            down[k, on] -= s * x
+            x = s * lapack.dpotrs(L, s * Kr[k].take(on), lower=1)[0]
             if self.free:
-                db[k] = (self.l2 * alpha[k].sum() - down[k].sum()) / toward.sum()
-                down[k, on] += db[k] * toward
+                db[k] = (excess[k] + x.sum()) / toward.sum()
+                x -= db[k] * toward
+            down[k, on] -= x
         return np.column_stack([down / -self.l2, db / self.l2])
 
 
@@ -391,14 +410,31 @@ class _FeatureSpace:
     def inner(self, pull, theta):
         return np.einsum("kp,kp->k", pull, theta)
 
-    def factor(self, curvature):
+    def factors(self, curvature):
+        """Cholesky factor of the Hessian of every system."""
+        found = np.empty(len(curvature), dtype=object)
+        found[:] = [self._factor(H) for H in self._curved(curvature)]
+        return found
+
+    def _curved(self, curvature):
+        """``Aᵀ diag(ω) A`` of every system, its upper triangle."""
         if isinstance(self.A, BlockMatrix):
-            H = self.A.gram(curvature)
-        else:
-            on = np.flatnonzero(curvature > 0)
-            B = self.A[on]
-            B *= np.sqrt(curvature[on])[:, None]
-            H = B.T @ B
+            return np.array([self.A.gram(row) for row in curvature])
+        P = self.A.shape[1]
+        H = np.empty((len(curvature), P, P))
+        if len(curvature) < _FEW_SYSTEMS or P > _FEW_FEATURES:
+            for k, row in enumerate(curvature):
+                on = np.flatnonzero(row > 0)
+                B = self.A[on]
+                B *= np.sqrt(row[on])[:, None]
+                H[k] = B.T @ B
+        else:  # a row of all of them at once
+            for j in range(P):
+                H[:, j, j:] = (curvature * self.A[:, j]) @ self.A[:, j:]
+        return H
+
+    def _factor(self, H):
+        """Of the upper triangle of ``Aᵀ diag(ω) A``, which is overwritten."""
         diagonal = H.reshape(-1)[:: len(H) + 1]
         tiny = _JITTER * diagonal.max() + _TINY
         diagonal += self.penalty + tiny
