@@ -67,7 +67,8 @@ def leave_one_out_auc(fit, X, positive, weight):
     h = leverages(fit, X[curved], mass, X[rows])
     left_out = z[rows] + _steps(h, g[rows], curvature[rows], weight[rows])
     after, variance = _auc_and_variance(left_out, positive[rows], count)
-    before, _ = _auc_and_variance(z[rows], positive[rows], count)
+    classes = ~positive[rows], positive[rows]
+    before = _auc(*(z[rows][c] for c in classes), *(count[c] for c in classes))
     auc = _auc(*(z[c] for c in order), *(weight[c] for c in order)) + after - before
     return min(max(auc, 0.0), 1.0), variance
 

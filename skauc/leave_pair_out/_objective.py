@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
+from ..statistics._block_matrix import in_memory
 from ..statistics._moments import project_samples
 from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 _WALK_ROWS = 2000  # the size of the random walk is known to 3 % from that many
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
-_CURVED_ROWS = 500  # of which a column's curvature is known to its first digit
+# Rows, of all numbers, of which a column's curvature is known to its first digit.
+_CURVED_ROWS, _CURVED_NUMBERS = 20, 20_000
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
 _ONLY_PENALTY = 1e5  # of the curvature of all columns: beyond, w has its direction
@@ -32,6 +34,12 @@ _LEAST_RATIO = 1e-290  # of penalties, whose inverse is a float
 def ask_again(name, compute):
     """Keep nothing: compute the value of every name whenever it is asked."""
     return compute()
+
+
+def made(X):
+    """Rows as an array or sparse matrix, if so far only products of them are."""
+    X = in_memory(X)
+    return X if hasattr(X, "toarray") else np.asarray(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +137,15 @@ def _less_shrunk(fit, l2):
 
 def _largest_curvature(fit, Z):
     """Not exceeded by :func:`column_curvature`, in one pass without a copy."""
-    some = Z[:: Z.shape[0] // _CURVED_ROWS + 1]
+    some = _some_rows(Z)
     entries = some.data if hasattr(Z, "toarray") else some
     square = np.linalg.norm(entries.ravel("K")) ** 2 / some.shape[0]
     return square * fit.case_weight.sum() / Z.shape[1]
+
+
+def _some_rows(Z):
+    n, P = Z.shape
+    return Z[:: n // max(_CURVED_ROWS, _CURVED_NUMBERS // P) + 1]
 
 
 def column_curvature(fit: PenalisedFit, Z) -> float:
@@ -143,7 +156,7 @@ def column_curvature(fit: PenalisedFit, Z) -> float:
     fit : PenalisedFit
     Z : ndarray or sparse matrix of shape (n, P)
     """
-    some = Z[:: Z.shape[0] // _CURVED_ROWS + 1]
+    some = _some_rows(Z)
     if fit.free and not hasattr(Z, "toarray"):
         some = some - some.mean(axis=0)  # a free intercept takes the mean
     square = (some.multiply(some) if hasattr(Z, "toarray") else some**2).sum()
@@ -239,12 +252,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.asarray(some.mean(axis=0)).ravel()
     gradient = X.T @ g - mean * g.sum() + l2 * w
-    if not hasattr(X, "multiply"):
+    if hasattr(X, "multiply"):
+        pushed, square = some.T @ force, some.multiply(some).T @ force
+    else:
         some = some - mean
-    square = (some.multiply(some) if hasattr(X, "multiply") else some**2).T @ force
+        pushed = some.T @ force
+        some *= some
+        square = some.T @ force
     walk = square
     if fit.intercept_scaling > 0:
-        walk = square - (some.T @ force) ** 2 / force.sum()
+        walk = square - pushed**2 / force.sum()
     alive = walk > 1e-12 * square
     if not alive.any():
         return 0.0

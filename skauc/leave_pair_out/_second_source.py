@@ -71,6 +71,7 @@ from ._objective import (
     PenalisedFit,
     ask_again,
     column_curvature,
+    made,
     stationarity,
 )
 from ._pairs import class_of_one_row
@@ -160,14 +161,14 @@ def second_source(
     X, positive, weight = _with_weight(X, positive, weight)
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
-        X = in_memory(X) if isinstance(X, BlockMatrix) else X
-        X = X if hasattr(X, "toarray") else np.asarray(X)
+        X = X if takes_products(objective, X) else made(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
     if found is None:
         found = _bootstrap(objective, X, positive, weight, n_boot, remember)
     if found is None:
+        X = made(X)
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
     return found
 
@@ -227,6 +228,13 @@ def suits_leave_one_out(objective, X, weight=None) -> bool:
     return n >= _MANY_ROWS and P <= _FEW_FEATURES * n
 
 
+def takes_products(objective, X) -> bool:
+    """Whether refits need products with the rows, and once their kernel, no more."""
+    if isinstance(X, BlockMatrix) or X.shape[0] >= _MANY_ROWS:
+        return False
+    return type(objective) is PenalisedFit and uses_rows(X)
+
+
 def _of_interpolating_samples(objective, X, positive, weight):
     """Leave-pair-out where bootstrap samples have about as many rows as features.
 
@@ -281,7 +289,8 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember):
     if not _is_cheap(objective, X, weight, n_boot):
         return None
     samples = remember(
-        ("samples", n_boot), lambda: Samples.of_rows(X, positive, weight, n_boot)
+        ("samples", n_boot),
+        lambda: Samples.of_rows(made(X), positive, weight, n_boot),
     )
     if samples is None:
         return None

@@ -31,7 +31,7 @@ from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ._influence import kernel
 from ._losses import RoundedHinge, loss_terms, loss_value
-from ._objective import PenalisedFit, ask_again
+from ._objective import PenalisedFit, ask_again, made
 
 # Newton decrement over the objective at which a step is the last. One of an old
 # factorisation, or of a loss with corners, leaves a tenth of it, else about its square:
@@ -191,7 +191,7 @@ def _space(fit, X, remember):
         return _FeatureSpace.of_fit(fit, X)
 
     def compute():
-        K = kernel(X, fit)
+        K = kernel(made(X), fit)
         ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
         return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
 
@@ -308,7 +308,7 @@ class _RowSpace:
         w = np.asarray(X.T @ alpha).ravel()
         if not self.free:
             return w, float(fit.intercept_scaling**2 * alpha.sum())
-        mean = np.asarray(X.mean(axis=0)).ravel()
+        mean = np.asarray(X.T @ np.full(len(alpha), 1 / len(alpha))).ravel()
         w = w - alpha.sum() * mean
         return w, float(b - mean @ w)
 
@@ -370,15 +370,14 @@ class _FeatureSpace:
         if isinstance(X, BlockMatrix):
             return cls.of_blocks(fit, X)
         X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        P = X.shape[1]
+        (n, P), with_intercept = X.shape, fit.intercept_scaling > 0
         origin = X.mean(axis=0) if fit.free else np.zeros(P)
-        A = X - origin
-        scale = np.sqrt(np.einsum("np,np->p", A, A) / len(A))
+        A = np.ones((n, P + with_intercept))
+        features = np.subtract(X, origin, out=A[:, :P])
+        scale = np.sqrt(np.einsum("np,np->p", features, features) / n)
         scale = np.where(scale > 0, scale, 1.0)
-        A /= scale
-        if fit.intercept_scaling > 0:
-            A = np.column_stack([A, np.ones(len(A))])
-        return cls(A, _penalty(fit, scale), origin, scale, fit.intercept_scaling > 0)
+        features /= scale
+        return cls(A, _penalty(fit, scale), origin, scale, with_intercept)
 
     @classmethod
     def of_blocks(cls, fit, X):

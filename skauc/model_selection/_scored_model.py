@@ -28,7 +28,6 @@ from ._refit_objective import training_objective
 from ._standardised_rows import StandardisedRows
 from ._training_objective import largest_gradient
 
-_FEW_ROWS = 500  # below, rows are refitted and made in any case: once is enough
 _LARGEST = 1e150  # scores whose squares are floats
 _SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
 
@@ -115,9 +114,8 @@ class ScoredModel:
 
     @property
     def floats(self) -> Any:
-        """The rows in front, float64; of many rows perhaps not made."""
-        few = self.front.shape[0] < _FEW_ROWS
-        return (self.rows if few else self.front).astype(float, copy=False)
+        """The rows in front, float64 and perhaps not made."""
+        return self.front.astype(float, copy=False)
 
     @cached_property
     def rows(self) -> Any:

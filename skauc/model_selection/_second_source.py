@@ -21,6 +21,7 @@ from ..leave_pair_out._second_source import (
     at_optimum,
     second_source,
     suits_leave_one_out,
+    takes_products,
 )
 from ..statistics._auc_variance import balanced_variance
 from ..statistics._moments import project_samples
@@ -64,8 +65,8 @@ def left_out(
     if known is None:
         return None, None
     reason = gradient = None
-    few = not suits_leave_one_out(known, Z, weight)
-    if few or type(known) is not PenalisedFit:
+    products = takes_products(known, Z) or suits_leave_one_out(known, Z, weight)
+    if not products or type(known) is not PenalisedFit:
         Z = scored.samples.astype(float, copy=False)
     remember = kept_of(Z, rows, weight)
     if type(known) is PenalisedFit and known.loss in _SMOOTH:

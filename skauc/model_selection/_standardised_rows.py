@@ -7,7 +7,7 @@ everything else. Whatever asks for an array gets one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn import get_config
@@ -21,6 +21,9 @@ _FARTHEST = 1e4  # centre over scale: products lose as many digits, of 16
 class StandardisedRows:
     """Rows ``(x − centre)/scale``; takes products, parts, and ``np.asarray``.
 
+    The product with the last direction is kept: scores, gradient and leverages of a
+    model each ask for it, in other units.
+
     Parameters
     ----------
     X : ndarray of float of shape (n, P)
@@ -30,6 +33,7 @@ class StandardisedRows:
     X: np.ndarray
     centre: np.ndarray
     scale: np.ndarray
+    _last: dict = field(default_factory=dict, init=False, repr=False)
 
     __array_ufunc__ = None  # an array leaves ``g @ rows`` to these rows
     ndim, dtype = 2, np.dtype(float)
@@ -42,6 +46,19 @@ class StandardisedRows:
         return len(self.X)
 
     def __matmul__(self, w):
+        if w.ndim > 1:
+            return self._product(w)
+        unit = w[np.argmax(np.abs(w))] or 1.0
+        direction = w / unit
+        key = direction.tobytes()
+        found = self._last.get(key)
+        if found is None:
+            found = self._product(direction)
+            self._last.clear()
+            self._last[key] = found
+        return unit * found
+
+    def _product(self, w):
         unscaled = (w.T / self.scale).T
         return self.X @ unscaled - self.centre @ unscaled
 
