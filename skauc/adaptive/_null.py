@@ -91,8 +91,7 @@ class Null:
         if self.none > 0:
             half = AUCPosterior.point_mass_at_half()
             parts.append((self.none, half.D, half.v, half.q, half.df))
-        parts = [np.broadcast_arrays(*map(np.atleast_1d, part)) for part in parts]
-        weight, D, v, q, df = (np.concatenate(c) for c in zip(*parts, strict=True))
+        weight, D, v, q, df = _end_to_end(parts)
         return AUCPosterior.from_cells(D, v, q, df, weight / weight.sum())
 
     def _slab_cells(self, part, view, k, x, combine):
@@ -104,6 +103,17 @@ class Null:
         if self.dense.spectrum is not None:
             q = df * self.dense.spectrum.along(a)
         return part.weight, *self.dense.observed(view, k, D, noise, q, df)
+
+
+def _end_to_end(parts):
+    """``weight, D, v, q, df`` of all parts; a number stands for all of its cells."""
+    ends = np.cumsum([np.size(weight) for weight, *_ in parts])
+    out, start = np.empty((5, ends[-1])), 0
+    for part, end in zip(parts, ends, strict=True):
+        for row, value in zip(out, part, strict=True):
+            row[start:end] = value
+        start = end
+    return out
 
 
 @dataclass(frozen=True, eq=False)
