@@ -47,6 +47,17 @@ def test_products_are_those_of_the_rows(with_mean, with_std):
     assert rows.astype(float, copy=False) is rows
 
 
+def test_the_product_that_is_kept_is_that_of_its_direction():
+    X, _ = _data()
+    scaler = StandardScaler().fit(X)
+    Z, rows = scaler.transform(X), standardised(scaler, X)
+    w = np.array([0.0, 3.0, -5.0, 1.0, 0.5, 2.0])
+    for direction in (w, -2 * w, w[::-1].copy(), 0 * w, w / 7):
+        got = rows @ direction
+        np.testing.assert_allclose(got, Z @ direction, rtol=1e-10, atol=1e-10)
+        got += 1.0  # a caller's own
+
+
 def test_rows_are_made_where_products_would_lose_digits_or_are_not_known():
     X, _ = _data()
     scaler = StandardScaler().fit(X)
@@ -69,11 +80,11 @@ def test_only_the_last_step_is_not_made_and_its_columns_are_checked():
         open_estimator(model, X[:, :5])
 
 
-@pytest.mark.parametrize("n", [80, 700, 3000])
-def test_posterior_is_that_of_rows_that_are_made(n, monkeypatch):
-    X, y = _data(n)
+@pytest.mark.parametrize(("n", "P"), [(80, 6), (60, 90), (700, 6), (3000, 6)])
+def test_posterior_is_that_of_rows_that_are_made(n, P, monkeypatch):
+    X, y = _data(n, P)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X, y)
-    held_out = _data(n + 1)
+    held_out = _data(n + 1, P)
     here = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]
     monkeypatch.setattr(_linear_model, "standardised", lambda step, rows: None)
     there = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]
