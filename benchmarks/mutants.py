@@ -1,9 +1,12 @@
 """Would a test notice? Each constant and sign is changed, one at a time.
 
-Usage: ``python benchmarks/mutants.py [--module posterior] [--share 0.05]``.
-For each mutant the tests that run its line run until one fails
-(:mod:`mutants_tests`). What survives is listed in ``results/mutants.csv``; a reason
-written there (why the mutant is no other program) is kept by later runs.
+Usage: ``python benchmarks/mutants.py [--module posterior.joint] [--share 0.05]``.
+For each mutant the tests that run its line run until one fails (:mod:`mutants_tests`).
+Verdicts are written as they come (``.cache/mutants.csv``) and not asked for twice: a
+run goes on where it was stopped; ``--again`` asks the survivors without a reason once
+more (``--tests FILE``: these tests only, all of them). What survives is listed in
+``results/mutants.csv``; a reason written there (why the mutant is no other program) is
+kept by later runs.
 """
 
 from __future__ import annotations
@@ -20,13 +23,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from joblib import Parallel, delayed
 from mutants_tests import judged
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.csv"
+VERDICTS = ROOT / "benchmarks" / ".cache" / "mutants.csv"
 COLUMNS = ["module", "function", "line", "change", "reason"]
-NO_NUMBERS = {"__init__", "validation", "displays", "style"}  # by name or folder
+# Folders by what hangs on their numbers. Pictures, input checks and the texts of
+# warnings compute none: they are left out, by name or folder.
+FOLDERS = (
+    "adaptive leave_pair_out posterior statistics roc intervals estimators "
+    "model_selection"
+).split()
+NO_NUMBERS = {"__init__", "validation", "displays", "checks", "warnings", "warn_caller"}
+TOLERANCES = 1e-6  # floats up to here bound a rounding: nobody could see a tenth of one
+# Shapes: a wrong one raises.
+SHAPES = {"axis", "ndmin", "stacklevel", "keepdims"}
+RESHAPES = {"reshape", "swapaxes", "moveaxis", "expand_dims", "transpose"}
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -68,10 +81,11 @@ class Mutant:
 def modules() -> dict[str, Path]:
     """Modules that compute numbers, by name without underscore."""
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        words = [part.strip("_") for part in path.relative_to(PACKAGE).parts[:-1]]
-        if not NO_NUMBERS & {path.stem, path.stem.strip("_"), *words}:
-            found[".".join([*words, path.stem.strip("_")])] = path
+    for folder in FOLDERS:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            name = path.stem.strip("_")
+            if not NO_NUMBERS & {path.stem, name}:
+                found[f"{folder}.{name}"] = path
     return found
 
 
@@ -93,14 +107,12 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
 
 
 def _places(node, function="", extent=None) -> Iterator[tuple[ast.AST, str, tuple]]:
-    """Nodes with function and lines; texts of errors, types, ``__repr__`` left out."""
+    """Nodes with function and lines, but for those that compute no number."""
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for part in child if isinstance(child, list) else [child]:
-            if not isinstance(part, ast.AST) or isinstance(
-                part, ast.Raise | ast.JoinedStr
-            ):
+            if not isinstance(part, ast.AST) or _computes_nothing(part, node, name):
                 continue
             inside, lines = function, extent
             if isinstance(part, ast.FunctionDef | ast.ClassDef):
@@ -116,11 +128,33 @@ def _places(node, function="", extent=None) -> Iterator[tuple[ast.AST, str, tupl
             yield from _places(part, inside, lines)
 
 
+def _computes_nothing(part, parent, field) -> bool:
+    """Texts, input checks, warnings and shapes."""
+    if isinstance(part, ast.Raise | ast.JoinedStr):
+        return True
+    if isinstance(parent, ast.If) and field == "test":
+        return isinstance(parent.body[0], ast.Raise)
+    if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+        return _name(part.value.func).strip("_").startswith(("check", "warn"))
+    if isinstance(part, ast.keyword):
+        return part.arg in SHAPES
+    if isinstance(parent, ast.Call) and field == "args":
+        return _name(parent.func) in RESHAPES
+    if isinstance(parent, ast.Subscript) and field == "slice":
+        return _name(parent.value) == "shape"
+    return False
+
+
+def _name(node) -> str:
+    """Last word of a dotted name."""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
 def _changes(node):
     """Change the node in place, one change after the other, each with its undoing."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         old = node.value
-        node.value = old + 1 if isinstance(old, int) else old * 1.1 or 0.1
+        node.value = _another(old)
         yield f"{old} -> {node.value}", lambda: setattr(node, "value", old)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         old = node.op
@@ -142,39 +176,54 @@ def _changes(node):
                 )
 
 
+def _another(number):
+    """Another by a tenth, whole by one at least; a tolerance a thousandfold."""
+    if isinstance(number, int):
+        return number + max(1, abs(number) // 10)
+    return number * (1000 if abs(number) <= TOLERANCES else 1.1) or 0.1
+
+
 def _arrow(old, new):
     return f"{type(old).__name__} -> {type(new).__name__}"
 
 
 def known_reasons(path=RESULTS) -> dict[tuple, str]:
     """Reasons that were written into the table before."""
+    return {key: row["reason"] for key, row in _rows(path)}
+
+
+def verdicts(path=VERDICTS) -> dict[tuple, list[str]]:
+    """The tests that noticed a mutant, run after run; empty where none did."""
+    found: dict[tuple, list[str]] = {}
+    for key, row in _rows(path):
+        found.setdefault(key, []).append(row["noticed_by"])
+    return found
+
+
+def _rows(path) -> Iterator[tuple[tuple, dict]]:
+    """Rows of a table of mutants, by key; none if there is no such file."""
+    if path.exists():
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                yield tuple(row[c] for c in COLUMNS[:-1]), row
+
+
+def judge(chosen, tests=None, path=VERDICTS):
+    """Judge mutants; each verdict is added to the table as it comes."""
+    path.parent.mkdir(exist_ok=True)
     if not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        return {
-            tuple(row[c] for c in COLUMNS[:-1]): row["reason"]
-            for row in csv.DictReader(file)
-        }
+        path.write_text(",".join([*COLUMNS[:-1], "noticed_by"]) + "\n")
+    known = None if tests else lines_and_tests()
+    with path.open("a", newline="") as file:
+        table = csv.writer(file)
 
+        def tell(mutant, test):
+            table.writerow([*mutant.key, test])
+            file.flush()
+            if not test:
+                print("lives:", *mutant.key, flush=True)
 
-def survivors(names, *, share=1.0, seed=0, n_jobs=1) -> list[Mutant]:
-    """Mutants of the modules (a seeded share of each) that no test notices."""
-    chosen = [
-        mutant
-        for name in names
-        for mutant in mutants(name, modules()[name].read_text())
-        if random_of(mutant, seed) < share
-    ]
-    known, paths = lines_and_tests(), modules()
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(judged)(PACKAGE, TESTS, known, chosen[i::n_jobs], paths)
-        for i in range(n_jobs)
-    )
-    lives = {mutant.key for part in parts for mutant in part}
-    for name in names:
-        keys = [mutant.key for mutant in chosen if mutant.module == name]
-        print(f"{name}: {len(lives.intersection(keys))} of {len(keys)} survive")
-    return [mutant for mutant in chosen if mutant.key in lives]
+        judged(PACKAGE, tests or TESTS, known, chosen, modules(), tell)
 
 
 def lines_and_tests(path=LINES) -> dict:
@@ -200,24 +249,50 @@ def main(arguments=None):
     parser.add_argument("--module", action="append", choices=list(modules()))
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--n-jobs", type=int, default=1)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--tests", nargs="+")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args(arguments)
     names = given.module or list(modules())
-    alive = survivors(names, share=given.share, seed=given.seed, n_jobs=given.n_jobs)
-    reasons = known_reasons(given.out)
-    rows = {mutant.key: reasons.get(mutant.key, "") for mutant in alive}
-    # Explained ones stay where this run did not look.
-    whole = given.share == 1
-    for key, reason in reasons.items():
-        if not (whole and key[0] in names):
-            rows.setdefault(key, reason)
-    with given.out.open("w", newline="") as file:
+    made = {
+        mutant.key: mutant
+        for name in names
+        for mutant in mutants(name, modules()[name].read_text())
+    }
+    reasons, seen = known_reasons(given.out), verdicts()
+    judge(
+        [
+            mutant
+            for key, mutant in made.items()
+            if (given.again and not reasons.get(key) and not seen.get(key, ["x"])[-1])
+            or (key not in seen and random_of(mutant, given.seed) < given.share)
+        ],
+        given.tests,
+    )
+    write(given.out, names, made, reasons)
+
+
+def write(path, names, made, reasons):
+    """The survivors as a table, the numbers of mutants on the screen."""
+    seen = verdicts()
+    lives = {key for key in made if not seen.get(key, ["not asked"])[-1]}
+    others = {key for key in reasons if key[0] not in names}
+    with path.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
-        table.writerows([*key, reason] for key, reason in sorted(rows.items()))
-    open_ = sum(not reason for reason in rows.values())
-    print(f"{len(rows)} survivors listed in {given.out}, {open_} without a reason")
+        for key in sorted(lives | others):
+            table.writerow([*key, reasons.get(key, "")])
+    for name in names:
+        keys = [key for key in made if key[0] == name]
+        asked = [key for key in keys if key in seen]
+        first = sum(not seen[key][0] for key in asked)
+        alive = lives.intersection(keys)
+        explained = sum(bool(reasons.get(key)) for key in alive)
+        print(
+            f"{name}: {len(keys)} mutants, {len(asked)} asked, {first} survived at "
+            f"first, {first - len(alive)} mended, {explained} explained, "
+            f"{len(alive) - explained} open"
+        )
 
 
 if __name__ == "__main__":

@@ -1,19 +1,24 @@
 """Which tests run a line, and whether they notice that it changed: a pytest plugin.
 
 The tests are collected once. For each mutant the process forks; the child changes the
-module in place and runs the tests that execute the changed line, the quickest first,
-until one fails. Importing and collecting are so paid once, not once a mutant.
+module in place and runs the tests that execute the changed line until one fails: first
+those that noticed most mutants of the same function, then those of the file that mirrors
+the module, the quickest first. Importing and collecting are so paid once, not once a
+mutant.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import resource
 import signal
 import sys
 import time
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +27,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # this package, whatever is installed
 PLAIN = (int, float, tuple, np.ndarray)
-SLOWEST = 10.0  # seconds: a test that runs longer is not asked
-LONGEST = 120.0  # seconds of tests for one mutant
+SLOWEST = 6.0  # seconds, as recorded: a test that runs longer is not asked
+TOGETHER = 9.0  # seconds, as recorded, of the tests that one mutant is asked by
+LONGEST = 30  # seconds of processor time: an endless mutant is noticed
+MEMORY = 12 * 2**30  # bytes of addresses: one that asks for all memory is noticed too
 
 
 class Recorder:
@@ -66,63 +73,79 @@ def record(package, tests) -> dict:
     return {"lines": recorder.tests, "seconds": recorder.seconds}
 
 
-def judged(package, tests, known, mutants, paths) -> list:
-    """The mutants that survive."""
-    judge = Judge(package, known, mutants, paths)
-    pytest.main([*tests, "-q", "-p", "no:cacheprovider"], plugins=[judge])
-    return judge.alive
+def judged(package, tests, known, mutants, paths, tell):
+    """Judge mutants: ``tell(mutant, test)`` hears which test noticed it, or ""."""
+    judge = Judge(package, known, mutants, paths, tell)
+    plain = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line"]
+    pytest.main([*tests, *plain], plugins=[judge])
 
 
 class Judge:
     """Plugin: instead of running the session, judge mutants in forked children."""
 
-    def __init__(self, package, known, mutants, paths):
+    def __init__(self, package, known, mutants, paths, tell):
         self.package, self.known = Path(package), known
-        self.mutants, self.paths, self.alive = mutants, paths, []
+        self.mutants, self.paths, self.tell = mutants, paths, tell
+        self.noticed = defaultdict(Counter)  # tests that noticed, by function
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         """Judge all of them."""
         items = {item.nodeid: item for item in session.items}
+        gc.freeze()  # nothing of all this is looked at, and so copied, in a child
         for mutant in self.mutants:
+            names = list(items)
+            if self.known:
+                names = [name for name in self._tests(mutant) if name in items]
             path = self.paths[mutant.module]
-            names = [
-                name
-                for name in self._tests(path, mutant)
-                if name in items and self.known["seconds"][name] < SLOWEST
-            ]
-            if survives(mutant, path, [items[name] for name in names]):
-                self.alive.append(mutant)
-                print("lives:", *mutant.key, flush=True)
+            test = noticed_by(mutant, path, [items[name] for name in names])
+            if test:
+                self.noticed[mutant.module, mutant.function][test] += 1
+            self.tell(mutant, test)
         return True
 
-    def _tests(self, path, mutant):
-        lines = self.known["lines"].get(str(path.relative_to(self.package)), {})
+    def _tests(self, mutant) -> list[str]:
+        """Tests that run the mutant's lines, the likeliest to notice first."""
+        path = self.paths[mutant.module].relative_to(self.package)
+        lines, seconds = self.known["lines"].get(str(path), {}), self.known["seconds"]
         first, last = mutant.lines
         found = {test for n in range(first, last + 1) for test in lines.get(str(n), ())}
         if not found:  # runs at import: whoever runs any line of the module
             found = {test for tests in lines.values() for test in tests}
-        return sorted(found, key=self.known["seconds"].__getitem__)
+        before = self.noticed[mutant.module, mutant.function]
+        mirror = f"tests/{path.parent}/test_{path.stem.strip('_')}.py"
+        order = sorted(
+            (test for test in found if seconds[test] < SLOWEST),
+            key=lambda t: (-before[t], not t.startswith(mirror), seconds[t]),
+        )
+        spent = np.cumsum([seconds[test] for test in order])
+        return order[: np.searchsorted(spent, TOGETHER) + 1]
 
 
-def survives(mutant, path, items) -> bool:
-    """Whether all tests pass with the mutant; endless ones do not."""
+def noticed_by(mutant, path, items) -> str:
+    """The first test that fails with the mutant, "" if all pass."""
+    ours, theirs = os.pipe()
     child = os.fork()
     if not child:
-        os._exit(_noticed(mutant, path, items))
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        os._exit(_noticed(mutant, path, items, theirs))
+    os.close(theirs)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with os.fdopen(ours) as pipe:
+        names = pipe.read().split("\n")
+    return "" if code == 0 else names[-2] if len(names) > 1 else "import"
 
 
-def _noticed(mutant, path, items):
-    """Exit code of a child: 1 if a test notices."""
+def _noticed(mutant, path, items, pipe):
+    """Exit code of a child: 1 if a test notices; names of the tests go to a pipe."""
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(int(LONGEST))
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
         transplant(mutant.source, path)
         for item, after in zip(items, [*items[1:], None], strict=True):
+            os.write(pipe, f"{item.nodeid}\n".encode())
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             if item.session.testsfailed:
                 return 1

@@ -173,10 +173,8 @@ class RowBasis:
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         v = (self.left @ z).T * self.root
-        weight = self.root**2
-        for mask in (~self.positive, self.positive):
-            centre = v[..., mask].sum(axis=-1, keepdims=True) / weight[mask].sum()
-            v[..., mask] -= weight[mask] * centre
+        for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
+            v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
         return (rows.T @ v.T - self.excess.T @ v.T) / self.shrink
 

@@ -218,3 +218,18 @@ def test_variance_along_a_direction():
     spectrum = Spectrum(np.array([1.0, 4.0]), 0.5)
     assert spectrum.along(np.array([0.6, 0.0])) == pytest.approx(0.36 + 0.64 * 0.5)
     assert spectrum.along(np.array([0.6, 0.8])) == pytest.approx(0.36 + 0.64 * 4)
+
+
+@pytest.mark.parametrize(("n", "P"), [(20, 40), (40, 5)])
+def test_variances_have_the_unit_of_the_features_squared(n, P):
+    X, positive = rows_of(n, P)
+    fold = dealt(positive, 4)
+
+    def both(X):
+        parts = [(X[fold == k], positive[fold == k]) for k in range(4)]
+        yield spectrum_of_rows(deviations(X, positive), positive, fold, P)
+        yield spectrum_of_moments([class_moments(*part) for part in parts], P, P)
+
+    for one, other in zip(both(X), both(1e-6 * X), strict=True):
+        np.testing.assert_allclose(other.values, 1e-12 * one.values, rtol=1e-6)
+        assert other.null == pytest.approx(1e-12 * one.null, rel=1e-6, abs=0)

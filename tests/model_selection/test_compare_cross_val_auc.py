@@ -443,3 +443,16 @@ def test_errors_of_its_questions():
         pair.confidence_interval(95)
     with pytest.raises(ValueError, match="names must be three or more .* got 2 names"):
         CrossValAUCComparisons(("a", "b"), (pair,), None)
+
+
+def test_folds_that_all_say_the_same_leave_no_doubt():
+    rows = AUCComparison(0.8, 0.7, 0.0)
+    for gap, margin, sure in (
+        (0.125, 0.0625, (1, 0, 0)),
+        (0.125, 0.25, (0, 1, 0)),
+        (-0.125, 0.25, (0, 1, 0)),
+        (-0.125, 0.0625, (0, 0, 1)),
+    ):
+        folds = np.full(5, 0.5)
+        pair = CrossValAUCComparison(folds + gap, folds, 0.25, rows)
+        assert pair.probability(margin) == sure

@@ -596,3 +596,36 @@ def test_wrong_options(search, posterior):
         posterior.simplest([1, 2])
     with pytest.raises(ValueError, match="within must be >= 0, got -1"):
         posterior.simplest(CS, within=-1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_embedding_of_held_out_rows_is_delongs_placement_values(weighted):
+    """DeLong, DeLong & Clarke-Pearson (1988): V/n_c about its mean, of each class."""
+    rng = np.random.default_rng(5)
+    A, b = rng.normal(size=(60, 2)).round(1), np.arange(60) % 5 == 0  # 48 and 12
+    w = np.ones(60) if not weighted else 1.0 + np.arange(60) % 3
+    model = LogisticRegression().fit(rng.normal(size=(40, 2)), np.arange(40) % 2)
+    score = model.decision_function(A)
+    got = candidate(
+        model_posterior(
+            open_two_classes(model, A),
+            b.astype(int),
+            prior=AdaptivePrior(),
+            covariance="common",
+            sample_weight=w if weighted else None,
+            pos_label=None,
+            rows="held-out",
+            whole=None,
+        )
+    )
+    psi = (score[b][:, None] > score[~b]) + 0.5 * (score[b][:, None] == score[~b])
+    expected = np.zeros(60)
+    for part, V in ((b, psi @ w[~b] / w[~b].sum()), (~b, psi.T @ w[b] / w[b].sum())):
+        gap = V - np.average(V, weights=w[part])
+        expected[part] = np.sqrt(w[part]) * gap / w[part].sum()
+    expected /= np.linalg.norm(expected)
+    length = np.linalg.norm(got.rows)
+    np.testing.assert_allclose(np.abs(got.rows / length), np.abs(expected), atol=1e-12)
+    products = got.rows[b].sum(), expected[b].sum()
+    assert products == pytest.approx((0, 0), abs=1e-9) or weighted
+    assert length == pytest.approx(np.sqrt(got.posterior.probit_moments()[1]), rel=1e-9)

@@ -332,3 +332,17 @@ def test_error_texts():
         BinormalROC.from_moments(two, one)
     with pytest.raises(ValueError, match=r"positive class .* 2 rows together .* got 2"):
         BinormalROC.from_moments(one, one, equal_variance=True)
+
+
+@pytest.mark.parametrize("ratio", [0.9, 1 - 1e-6, 1 - 1e-12])
+@pytest.mark.parametrize("gap", [-3.0, 1e-3, 2.0, 40.0])
+def test_both_thresholds_of_equal_density_keep_their_digits(ratio, gap):
+    roc = BinormalROC(0.0, 1.0, gap, ratio)
+    with mp.workdps(60):
+        s, d = mp.mpf(ratio), mp.mpf(gap)
+        a, b = 1 - 1 / s**2, 2 * d / s**2
+        c = -(d**2) / s**2 - 2 * mp.log(s)
+        root = mp.sqrt(b**2 - 4 * a * c)
+        expected = sorted(float((-b + sign * root) / (2 * a)) for sign in (1, -1))
+    got = sorted(roc._equal_density_thresholds())
+    np.testing.assert_allclose(got, expected, rtol=1e-9)

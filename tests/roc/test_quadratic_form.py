@@ -479,3 +479,12 @@ def test_cumulant_of_slopes_whose_squares_overflow():
 def test_what_is_no_number_is_named(method):
     with pytest.raises(ValueError, match="x must hold real numbers, got <class"):
         getattr(QuadraticForm([1.0], [0.0]), method)(object)
+
+
+@forms
+def test_the_form_with_its_sign_changed(form):
+    one = QuadraticForm(*form)
+    t = one.mean() + one.std() * np.array([-1.5, -0.3, 0.0, 0.8, 3.0])
+    assert (-one).mean() == pytest.approx(-one.mean(), rel=1e-12)
+    assert (-one).std() == pytest.approx(one.std(), rel=1e-12)
+    np.testing.assert_allclose((-one).cdf(-t), one.sf(t), rtol=1e-9, atol=1e-300)
