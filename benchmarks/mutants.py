@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from mutants_tests import judged
@@ -63,19 +64,25 @@ TESTS = ["tests", "skauc", *(f"--ignore={name}" for name in NOT_ASKED)]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed place; ``source`` is the whole changed module."""
+    """One changed place, the ``number``-th of the text of its module."""
 
     module: str
     function: str
     line: str
     change: str
-    source: str
+    number: int
     lines: tuple[int, int]  # of the statement, in the module as it is
 
     @property
     def key(self):
         """What names it in the table, whatever stands above it in the file."""
         return self.module, self.function, self.line, self.change
+
+    def source(self, text) -> str:
+        """The text of the module with this change."""
+        tree = ast.parse(text)
+        next(islice(_all_changes(tree), self.number, None))
+        return ast.unparse(tree)
 
 
 def modules() -> dict[str, Path]:
@@ -89,20 +96,21 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def mutants(module: str, source: str) -> Iterator[Mutant]:
+def mutants(module: str, text: str) -> Iterator[Mutant]:
     """All mutants of a module."""
-    tree = ast.parse(source)
-    lines = source.splitlines()
+    lines = text.splitlines()
+    for number, (node, *place, change) in enumerate(_all_changes(ast.parse(text))):
+        line, column = lines[node.lineno - 1].strip(), node.col_offset
+        function, extent = place
+        change = f"column {column}: {change}"
+        yield Mutant(module, function, line, change, number, extent)
+
+
+def _all_changes(tree):
+    """Change the tree in each place, one after the other."""
     for node, function, extent in _places(tree):
         for change, undo in _changes(node):
-            yield Mutant(
-                module,
-                function,
-                lines[node.lineno - 1].strip(),
-                f"column {node.col_offset}: {change}",
-                ast.unparse(tree),
-                extent,
-            )
+            yield node, function, extent, change
             undo()
 
 
@@ -119,6 +127,8 @@ def _places(node, function="", extent=None) -> Iterator[tuple[ast.AST, str, tupl
                 if part.name in ("__repr__", "__str__"):
                     continue
                 inside = f"{function}.{part.name}".strip(".")
+            if isinstance(part, ast.arguments) and isinstance(node, ast.FunctionDef):
+                lines = node.body[0].lineno, node.end_lineno  # who runs the function
             if hasattr(part, "lineno"):
                 if isinstance(part, ast.stmt) and hasattr(part, "body"):
                     lines = None  # its parts run on lines of their own
@@ -180,7 +190,8 @@ def _another(number):
     """Another by a tenth, whole by one at least; a tolerance a thousandfold."""
     if isinstance(number, int):
         return number + max(1, abs(number) // 10)
-    return number * (1000 if abs(number) <= TOLERANCES else 1.1) or 0.1
+    new = number * (1000 if abs(number) <= TOLERANCES else 1.1) or 0.1
+    return float(f"{new:.12g}")  # 1e-6, not 1.0000000000000002e-6
 
 
 def _arrow(old, new):

@@ -2,9 +2,9 @@
 
 The tests are collected once. For each mutant the process forks; the child changes the
 module in place and runs the tests that execute the changed line until one fails: first
-those that noticed most mutants of the same function, then those of the file that mirrors
-the module, the quickest first. Importing and collecting are so paid once, not once a
-mutant.
+those that noticed most mutants of the same function, then those of the file that
+mirrors the module, the quickest first. Importing and collecting are so paid once, not
+once a mutant.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import resource
 import signal
 import sys
 import time
 import types
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +28,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # this package, whatever is installed
 PLAIN = (int, float, tuple, np.ndarray)
 SLOWEST = 6.0  # seconds, as recorded: a test that runs longer is not asked
-TOGETHER = 9.0  # seconds, as recorded, of the tests that one mutant is asked by
-LONGEST = 30  # seconds of processor time: an endless mutant is noticed
+TOGETHER = 1.5  # seconds, as recorded, of the tests that one mutant is asked by
+LONGEST = 8  # seconds of processor time: an endless mutant is noticed
 MEMORY = 12 * 2**30  # bytes of addresses: one that asks for all memory is noticed too
 
 
@@ -108,9 +108,19 @@ class Judge:
         """Tests that run the mutant's lines, the likeliest to notice first."""
         path = self.paths[mutant.module].relative_to(self.package)
         lines, seconds = self.known["lines"].get(str(path), {}), self.known["seconds"]
-        first, last = mutant.lines
-        found = {test for n in range(first, last + 1) for test in lines.get(str(n), ())}
-        if not found:  # runs at import: whoever runs any line of the module
+        at = range(mutant.lines[0], mutant.lines[1] + 1)
+        found = {test for n in at for test in lines.get(str(n), ())}
+        if not found:  # runs at import: whoever runs a line that names what it sets
+            text = self.paths[mutant.module].read_text().split("\n")
+            left = re.split("[:=]", text[at[0] - 1])[0]
+            names = set(re.findall(r"\w+", left))
+            found = {
+                test
+                for n, line in enumerate(text, 1)
+                if names.intersection(re.findall(r"\w+", line))
+                for test in lines.get(str(n), ())
+            }
+        if not found:  # or any of the module
             found = {test for tests in lines.values() for test in tests}
         before = self.noticed[mutant.module, mutant.function]
         mirror = f"tests/{path.parent}/test_{path.stem.strip('_')}.py"
@@ -143,7 +153,7 @@ def _noticed(mutant, path, items, pipe):
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        transplant(mutant.source, path)
+        transplant(mutant.source(path.read_text()), path)
         for item, after in zip(items, [*items[1:], None], strict=True):
             os.write(pipe, f"{item.nodeid}\n".encode())
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)

@@ -1,7 +1,12 @@
 """Public names: all there, documented in numpydoc's sections, with an example."""
 
+import ast
+import importlib
 import inspect
+import pkgutil
+import re
 
+import numpy as np
 import pytest
 
 import skauc
@@ -58,3 +63,64 @@ def test_data_first_then_keywords_only(name):
     for parameter in inspect.signature(target).parameters.values():
         if parameter.name not in data:
             assert parameter.kind is parameter.KEYWORD_ONLY, parameter
+
+
+def documented():
+    """Every function, class and method of the package with its docstring."""
+    for module in pkgutil.walk_packages(skauc.__path__, "skauc."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if getattr(value, "__module__", None) != module.name:
+                continue
+            if inspect.isclass(value):
+                yield from filter(inspect.isfunction, vars(value).values())
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield value
+
+
+DEFAULT = re.compile(r"^ *(\w+(?:, \w+)*) : .*\bdefault=(.+)$", re.MULTILINE)
+
+
+def said_defaults(target):
+    """Names and defaults in a docstring, where these are numbers or other literals."""
+    for names, text in DEFAULT.findall(inspect.getdoc(target) or ""):
+        try:
+            said = {"inf": np.inf}.get(text) or ast.literal_eval(text)
+        except (ValueError, SyntaxError):  # a sentence
+            continue
+        names = names.split(", ")
+        several = isinstance(said, tuple) and len(said) == len(names)
+        yield from zip(names, said if several else [said] * len(names), strict=True)
+
+
+def test_documented_defaults_are_the_defaults():
+    compared = 0
+    for target in documented():
+        signature = inspect.signature(target).parameters
+        for name, said in said_defaults(target):
+            if name in signature:
+                where = f"{target.__qualname__}: {name}"
+                assert signature[name].default == said, where
+                compared += 1
+    assert compared > 300
+
+
+PARENTS = {("tol", 1e-4), ("reg_param", 0.0)}  # of LDA and QDA
+
+
+def test_numbers_that_are_defaults_are_documented():
+    """Some where another function is ("as in"); the parents' defaults are theirs."""
+    said = PARENTS | {
+        (name, default)
+        for target in documented()
+        for name, default in said_defaults(target)
+        if type(default) in (int, float)
+    }
+    for name in CALLABLES:
+        target = getattr(skauc, name)
+        methods = vars(target).values() if inspect.isclass(target) else ()
+        parts = [m for m in methods if inspect.isfunction(m) and m.__name__[0] != "_"]
+        for part in (target, *parts):
+            for parameter in inspect.signature(part).parameters.values():
+                if type(parameter.default) in (int, float):
+                    pair = parameter.name, parameter.default
+                    assert pair in said, f"{part.__qualname__}: {pair}"

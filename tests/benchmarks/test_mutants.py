@@ -15,22 +15,25 @@ from mutants_tests import transplant
 SOURCE = '''
 def f(x: int = 3) -> float:
     """Return 1 + 1."""
-    if x < 0 and x != 2:
-        raise ValueError(f"x must be >= {0 + 1}")
-    return -x + 2.0 * x
+    if x > 9:
+        raise ValueError(f"x must be <= {8 + 1}")
+    check_number("x", x, 7.0)
+    if x < 0 and x != 20:
+        x = x.reshape(5, 1).shape[6]
+    return -x + 2.0 * x + 1e-9
 '''
 
 
 def test_every_sign_and_constant_once():
     changes = [mutant.change.split(": ")[1] for mutant in mutants("m", SOURCE)]
     assert sorted(changes) == sorted(
-        "3 -> 4,And -> Or,Lt -> Gt,0 -> 1,NotEq -> Eq,2 -> 3,"
-        "Add -> Sub,-x -> +x,2.0 -> 2.2,Mult -> Div".split(",")
+        "3 -> 4,And -> Or,Lt -> Gt,0 -> 1,NotEq -> Eq,20 -> 22,"
+        "Add -> Sub,Add -> Sub,-x -> +x,2.0 -> 2.2,Mult -> Div,1e-09 -> 1e-06".split(",")
     )
 
 
 def test_each_mutant_differs_in_one_place():
-    made = [mutant.source for mutant in mutants("m", SOURCE)]
+    made = [mutant.source(SOURCE) for mutant in mutants("m", SOURCE)]
     assert len(set(made)) == len(made)
     assert any("return -x + 2.2 * x" in source for source in made)
     assert all(compile(source, "m", "exec") for source in made)
@@ -40,9 +43,9 @@ def test_lines_are_those_of_the_statement():
     lines = {
         mutant.change.split(": ")[1]: mutant.lines for mutant in mutants("m", SOURCE)
     }
-    assert lines["3 -> 4"] == (2, 2)  # runs at import
-    assert lines["Lt -> Gt"] == (4, 4)
-    assert lines["2.0 -> 2.2"] == (6, 6)
+    assert lines["3 -> 4"] == (3, 9)  # whoever runs the function
+    assert lines["Lt -> Gt"] == (7, 7)
+    assert lines["2.0 -> 2.2"] == (9, 9)
 
 
 MODULE = """

@@ -181,7 +181,9 @@ def test_bayes_maximises_the_bayesian_auc_over_fits(n, P):
 )
 def test_credit_is_the_adaptive_posterior_of_a_direction(n, P, constant):
     X, y = two_normals(n, P, seed=4)
-    X = np.hstack([X, np.full((len(y), constant), 0.1)])
+    even = np.zeros(len(y))  # varies in one class, and has the same mean in both
+    even[np.flatnonzero(y == 1)[:2]] = 1.0, -1.0
+    X = np.hstack([X, np.full((len(y), constant), 0.1), np.tile(even[:, None], 2)])
     neg, pos = class_moments(X, y == 1)
     if X.shape[1] > len(y):
         problem = RayleighProblem.of_rows(X, y == 1, None, standardize=False)

@@ -168,6 +168,13 @@ def test_affine_features_change_nothing_but_units(K):
     assert moved.n_iter == plain.n_iter
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_features_far_from_the_origin_lose_no_digits_of_their_spread(K):
+    X, codes = problem(K)
+    plain, moved = irls(X, codes, K), irls(X + 1e6, codes, K)
+    assert moved.coef == pytest.approx(plain.coef, rel=1e-8)
+
+
 def test_reference_class_is_a_choice_of_origin():
     X, codes = problem(4)
     rows = [rows_of(irls(X, codes, 4, reference=r)) for r in range(4)]

@@ -244,6 +244,28 @@ def test_bca_by_a_jackknife_with_loops():
     assert got == pytest.approx(tuple(expected), abs=1e-12)
 
 
+def test_bca_whose_draws_all_lie_on_one_side_of_the_estimate():
+    """The share below is kept half a draw from 0 and 1: z₀ is finite."""
+    neg, pos, sides = *normal_samples(9, 11, seed=1), set()
+    estimate = estimate_of(neg, pos)
+    n = len(neg), len(pos)
+    u = [v - estimate.auc for v in estimate._sample.placements]
+    skew = sum(np.sum(v**3) / k**3 for v, k in zip(u, n, strict=True))
+    spread = sum(np.sum(v**2) / k**2 for v, k in zip(u, n, strict=True))
+    a = skew / (6 * spread**1.5)
+    for seed in range(20):
+        options = {"n_resamples": 2, "random_state": seed}
+        auc, drawn = _resampled_auc(estimate._sample, **options)
+        below = np.mean(drawn < auc) + np.mean(drawn == auc) / 2
+        sides.add(below)
+        z = stats.norm.ppf(min(max(below, 0.25), 0.75))
+        t = z + stats.norm.ppf([0.2, 0.8])
+        expected = np.quantile(drawn, stats.norm.cdf(z + t / (1 - a * t)))
+        got = estimate.confidence_interval(0.6, "bootstrap", **options)
+        assert got == pytest.approx(tuple(expected), abs=1e-12)
+    assert {0.0, 1.0} <= sides
+
+
 @pytest.mark.parametrize("sizes", [(60, 90), (3000, 900)])  # scores drawn, blocks
 def test_bootstrap_error_is_its_variance_over_all_resamples(sizes):
     # of independent draws from both samples, pairs that share a row counted

@@ -274,6 +274,10 @@ def test_the_selected_is_corrected_downwards(posterior):
     bias = own.mean() - posterior.selected.mean()
     assert 0 < bias < own.std()
     assert posterior.bias_of_best_score == pytest.approx(bias, rel=1e-12)
+    # in probits: lower by the bias, the variance larger by its square
+    mean, variance = own.probit_moments()
+    lower, wider = posterior.selected.probit_moments()
+    assert wider == pytest.approx(variance + (mean - lower) ** 2, rel=1e-9)
     assert posterior.selected.interval(0.95)[0] < own.interval(0.95)[0]
     assert posterior.selected.second_source == own.second_source
     assert posterior.selected.leave_pair_out == own.leave_pair_out

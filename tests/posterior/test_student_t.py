@@ -7,7 +7,9 @@ import pytest
 from skauc.posterior._student_t import log_stdtr, root_chi2_moments
 
 
-@pytest.mark.parametrize("df", [0.3, 1.0, 2.5, 30.0, 99.9, 100.0, 120.0, 1e3, 1e6, 1e12])
+@pytest.mark.parametrize(
+    "df", [0.3, 1.0, 2.5, 30.0, 99.9, 100.0, 120.0, 1e3, 1e6, 1e12]
+)
 def test_moments_of_the_root_of_chi2(df):
     with mp.workdps(60):
         k = mp.mpf(df)
@@ -19,7 +21,9 @@ def test_moments_of_the_root_of_chi2(df):
     # left out of the expansion is 0.3/df⁶
     rounding = 1e-10 if df < 100 else 1e-12 if df == 100 else 2.5e-13
     assert got[1] == pytest.approx(expected[1], rel=rounding)
-    for one, several in zip(got, root_chi2_moments(np.array([df, 3, 500])), strict=True):
+    for one, several in zip(
+        got, root_chi2_moments(np.array([df, 3, 500])), strict=True
+    ):
         assert several[0] == pytest.approx(one, rel=1e-14)
 
 
