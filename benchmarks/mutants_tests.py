@@ -123,10 +123,16 @@ class Judge:
         if not found:  # or any of the module
             found = {test for tests in lines.values() for test in tests}
         before = self.noticed[mutant.module, mutant.function]
-        mirror = f"tests/{path.parent}/test_{path.stem.strip('_')}.py"
+        folder = f"tests/{path.parent}/"
+        mirror = f"{folder}test_{path.stem.strip('_')}.py"
         order = sorted(
             (test for test in found if seconds[test] < SLOWEST),
-            key=lambda t: (-before[t], not t.startswith(mirror), seconds[t]),
+            key=lambda t: (
+                -before[t],
+                not t.startswith(mirror),
+                not t.startswith(folder),
+                seconds[t],
+            ),
         )
         spent = np.cumsum([seconds[test] for test in order])
         return order[: np.searchsorted(spent, TOGETHER) + 1]

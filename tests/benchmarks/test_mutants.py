@@ -28,7 +28,9 @@ def test_every_sign_and_constant_once():
     changes = [mutant.change.split(": ")[1] for mutant in mutants("m", SOURCE)]
     assert sorted(changes) == sorted(
         "3 -> 4,And -> Or,Lt -> Gt,0 -> 1,NotEq -> Eq,20 -> 22,"
-        "Add -> Sub,Add -> Sub,-x -> +x,2.0 -> 2.2,Mult -> Div,1e-09 -> 1e-06".split(",")
+        "Add -> Sub,Add -> Sub,-x -> +x,2.0 -> 2.2,Mult -> Div,1e-09 -> 1e-06".split(
+            ","
+        )
     )
 
 

@@ -22,30 +22,44 @@ B = LogisticRegression(C=0.001).fit(X, Y)
 COVARIANCES = ["common", "separate"]
 
 
-def full_draws(covariance, n=40_000, nu=0.5):
+PUBLISHED = NormalInverseWishart(scale=np.eye(4), nu_neg=0.5, nu_pos=0.5, kappa=6)
+STRONG = NormalInverseWishart(  # of few rows its means and scale are half of the answer
+    mean_neg=np.array([0.5, -1.0, 0.2, 0.0]),
+    mean_pos=np.array([1.0, 0.5, -0.7, 0.3]),
+    nu_neg=20.0,
+    nu_pos=9.0,
+    kappa=25.0,
+    scale=30 * (np.eye(4) + 0.5),
+)
+
+
+def full_draws(covariance, prior, n=40_000):
     """Draw Σ (P×P) and the means from the published posterior, project afterwards."""
     rng = np.random.default_rng(0)
-    P, parts = X.shape[1], [X[Y == c] for c in (0, 1)]
+    parts, S = [X[Y == c] for c in (0, 1)], prior.scale
     scatters, means, nus = [], [], []
-    for part in parts:
+    for part, m, nu in (
+        (parts[0], prior.mean_neg, prior.nu_neg),
+        (parts[1], prior.mean_pos, prior.nu_pos),
+    ):
         n_c, mean = len(part), part.mean(axis=0)
-        centred = part - mean
+        centred, gap = part - mean, mean - m
         scatters.append(
-            centred.T @ centred + n_c * nu / (n_c + nu) * np.outer(mean, mean)
+            centred.T @ centred + n_c * nu / (n_c + nu) * np.outer(gap, gap)
         )
-        means.append(part.sum(axis=0) / (n_c + nu))
+        means.append((part.sum(axis=0) + nu * m) / (n_c + nu))
         nus.append(n_c + nu)
     W = np.column_stack([A.coef_[0], B.coef_[0]])
     if covariance == "common":
-        law = stats.invwishart(P + 2 + len(Y), np.eye(P) + sum(scatters))
+        law = stats.invwishart(prior.kappa + len(Y), S + sum(scatters))
         sigmas = [law.rvs(n, random_state=rng)] * 2
     else:
         sigmas = [
-            stats.invwishart(P + 2 + len(part), np.eye(P) + s).rvs(n, random_state=rng)
+            stats.invwishart(prior.kappa + len(part), S + s).rvs(n, random_state=rng)
             for part, s in zip(parts, scatters, strict=True)
         ]
     mu = [
-        m + np.einsum("nij,nj->ni", np.linalg.cholesky(s), rng.normal(size=(n, P)))
+        m + np.einsum("nij,nj->ni", np.linalg.cholesky(s), rng.normal(size=(n, 4)))
         / np.sqrt(nu_c)
         for m, s, nu_c in zip(means, sigmas, nus, strict=True)
     ]  # fmt: skip
@@ -55,10 +69,11 @@ def full_draws(covariance, n=40_000, nu=0.5):
     return stats.norm.cdf(gap / spread).T
 
 
+@pytest.mark.parametrize("prior", [PUBLISHED, STRONG], ids=["published", "strong"])
 @pytest.mark.parametrize("covariance", COVARIANCES)
-def test_against_draws_of_all_features(covariance):
-    a, b = full_draws(covariance)
-    got = auc_difference_posterior(A, B, X, Y, covariance=covariance)
+def test_against_draws_of_all_features(covariance, prior):
+    a, b = full_draws(covariance, prior)
+    got = auc_difference_posterior(A, B, X, Y, covariance=covariance, prior=prior)
     # Monte Carlo error of 40 000 draws: .0025 for a probability, less for the rest
     assert got.probability == pytest.approx(np.mean(a > b), abs=0.01)
     assert got.mean() == pytest.approx(np.mean(a - b), abs=1e-3)

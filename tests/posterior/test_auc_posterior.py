@@ -333,6 +333,10 @@ def test_dense_thresholds_converge_and_end_points_count(rng):
     # one threshold: two straight lines (0,0)-(fpr,tpr)-(1,1)
     assert rule.ebauc([0.3]) == pytest.approx((1 + tpr - fpr) / 2, rel=1e-14)
     assert rule.ebauc([0.3, 0.3]) == rule.ebauc([0.3])
+    few = [-0.4, 0.1, 0.5, 1.0]
+    rates = np.array([rule.rates(t) for t in few]).T  # falling
+    area = -trapezoid(np.r_[1, rates[1], 0], np.r_[1, rates[0], 0])
+    assert rule.ebauc(few) == pytest.approx(area, rel=1e-13)
     cuts = rng.normal(size=9)
     assert rule.ebauc(cuts) == rule.ebauc(np.sort(cuts))
 

@@ -131,6 +131,9 @@ def test_root():
 
 def test_draws_in_blocks_are_all_drawn(monkeypatch):
     monkeypatch.setattr("skauc.posterior._joint_aucs._BLOCK", 30)
+    for n_draws in (1, 10, 29, 31, 60):
+        assert sum(INDEPENDENT._blocks(n_draws)) == n_draws
+        assert all(0 < size <= 10 for size in INDEPENDENT._blocks(n_draws))
     p_best, loss = INDEPENDENT.best(25, 0)
     assert p_best.sum() == pytest.approx(1, rel=1e-12)
     assert (loss >= 0).all()

@@ -1,0 +1,102 @@
+"""The mixture that every posterior of the AUC is, against its definition."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from skauc.posterior._components import Components
+
+# √2 Z = D√(χ²/q) + √v N, of both signs, few and many degrees of freedom
+MIXTURE = Components(
+    weight=np.array([0.2, 0.5, 0.3]),
+    D=np.array([-1.0, 2.0, 0.7]),
+    v=np.array([0.3, 0.05, 1.2]),
+    q=np.array([3.0, 40.0, 0.8]),
+    df=np.array([2.5, 30.0, 4.0]),
+)
+
+
+def over_chi2(function, mixture=MIXTURE):
+    """Mean of ``f(D√(χ²/q), v)`` over components and χ²."""
+    total = 0.0
+    for w, D, v, q, df in zip(*vars(mixture).values(), strict=True):
+        law = stats.chi2(df)
+        total += (
+            w
+            * quad(
+                lambda p, D=D, q=q, v=v, law=law: function(
+                    D * np.sqrt(law.ppf(p) / q), v
+                ),
+                *(0, 1),
+                epsabs=1e-11,
+                limit=200,
+            )[0]
+        )
+    return total
+
+
+def test_mean_and_variance_of_the_auc_and_its_probit():
+    mean = over_chi2(lambda m, v: ndtr(m / np.sqrt(2 + v)))
+    assert MIXTURE.mean() == pytest.approx(mean, rel=1e-8)
+    assert MIXTURE.mirrored().mean() == pytest.approx(1 - mean, rel=1e-8)
+    assert ndtr(MIXTURE.mean_probit()) == pytest.approx(mean, rel=1e-8)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights = weights / weights.sum()
+    square = over_chi2(
+        lambda m, v: weights @ ndtr((m + np.sqrt(v) * nodes) / np.sqrt(2)) ** 2
+    )
+    assert MIXTURE.variance() == pytest.approx(square - mean**2, rel=1e-7)
+    first = over_chi2(lambda m, v: m / np.sqrt(2))
+    second = over_chi2(lambda m, v: (m**2 + v) / 2)
+    assert MIXTURE.moments() == pytest.approx((first, second - first**2), rel=1e-7)
+
+
+def test_a_mean_never_exceeds_1():
+    weight = np.array([0.1, 0.7, 0.2])[[1, 2, 0]]
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1], [0, 2, 1], [1, 2, 0]):
+        for extra in np.spacing(1.0) * np.arange(3):
+            parts = weight[order] + np.array([extra, 0, 0])
+            sure = Components(
+                parts, *np.array([[1e3], [1.0], [1.0], [9.0]]).repeat(3, 1)
+            )
+            assert sure.mean() <= 1
+
+
+@pytest.mark.parametrize("scale", [0.7, 1.0, 2.5])
+@pytest.mark.parametrize("target", [-0.8, 0.1, 1.3])
+def test_every_component_is_shifted_and_scaled(target, scale):
+    wide = Components(
+        MIXTURE.weight, MIXTURE.D, MIXTURE.v + 40.0, MIXTURE.q, MIXTURE.df
+    )
+    moved = wide.with_mean_and_scale(target, scale)
+    assert moved.mean_probit() == pytest.approx(target, abs=1e-12)
+    mean, variance = wide.cell_moments()
+    got, spread = moved.cell_moments()
+    np.testing.assert_allclose(spread, scale**2 * variance, rtol=1e-12)
+    shift = got - scale * mean
+    np.testing.assert_allclose(shift, shift[0], rtol=1e-9, atol=1e-12)
+
+
+def test_a_hundredth_of_the_normal_part_stays():
+    """Where χ² alone makes more than the wanted spread."""
+    one = Components(*np.array([[1.0], [0.1], [0.001], [5.0], [5.0]]))
+    moved = one.with_mean_and_scale(3.0, 0.5)
+    assert moved.v[0] == pytest.approx(0.01 * 0.5**2 * 0.001, rel=1e-12)
+    assert moved.mean_probit() == pytest.approx(3, abs=1e-12)
+
+
+def test_quantiles_are_the_inverse():
+    for level in (1e-9, 0.1, 0.5, 0.52, 0.9, 1 - 1e-9):
+        z = MIXTURE.quantile(level)
+        below = over_chi2(lambda m, v, z=z: ndtr((np.sqrt(2) * z - m) / np.sqrt(v)))
+        assert below == pytest.approx(level, abs=1e-9)
+    assert (MIXTURE.quantile(0.0), MIXTURE.quantile(1.0)) == (-np.inf, np.inf)
+
+
+def test_draws_follow_the_distribution():
+    draws = MIXTURE.draw(20_000, np.random.default_rng(0))
+    for z in (-1.0, 0.0, 0.5, 1.5):
+        expected = over_chi2(lambda m, v, z=z: ndtr((np.sqrt(2) * z - m) / np.sqrt(v)))
+        assert np.mean(draws <= ndtr(z)) == pytest.approx(expected, abs=0.015)
