@@ -107,8 +107,9 @@ def test_folds_are_stratified_and_cover_every_row():
     assert not np.array_equal(fold, dealt(positive, 10, seed=1))
 
 
-def test_folds_are_dealt_to_and_fro_and_equal_rows_stay_together():
-    key = np.repeat([5.0, 1.0, 4.0, 2.0, 3.0], 2) + 1e-12 * np.arange(10)
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_folds_are_dealt_to_and_fro_and_equal_rows_stay_together(unit):
+    key = unit * (np.repeat([5.0, 1.0, 4.0, 2.0, 3.0], 2) + 1e-12 * np.arange(10))
     positive = np.tile([False, True], 5)
     fold = balanced_folds(key, positive, 2)
     # in the order of the key 1 2 3 4 5: folds 0 1 1 0 0

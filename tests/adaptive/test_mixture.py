@@ -10,6 +10,7 @@ from scipy.special import logsumexp, multigammaln
 
 from skauc.adaptive import _mixture
 from skauc.adaptive._mixture import (
+    _maximise,
     attainable_prior,
     covariance_cell,
     mixture,
@@ -344,3 +345,16 @@ def test_evidence_of_a_million_features_is_smooth():
     one, two = (covariance_cell(basis, 32e6, "common")[:2] for basis in (eigen, nudged))
     assert two[0] == pytest.approx(one[0], rel=0, abs=1e-5)  # the log evidence
     assert two[1] == pytest.approx(one[1], rel=1e-11)  # the scale
+
+
+def test_maximum_by_grids_and_a_parabola():
+    """Of a parabola exactly, wherever it lies between the nodes."""
+    for top in (-3.03, 0.0, 0.0071, 4.4):
+        place, value = _maximise(lambda t, top=top: 2.5 - 0.3 * (t - top) ** 2, 0.4)
+        assert np.log(place) == pytest.approx(top, abs=1e-9)
+        assert value == pytest.approx(2.5, abs=1e-12)
+    # a skewed one to the square of the step, .02
+    place, _ = _maximise(lambda t: 3 * t - np.exp(t), 2.0)
+    assert np.log(place) == pytest.approx(np.log(3), abs=1e-4)
+    # without any information, where it started
+    assert _maximise(np.zeros_like, 1.5) == (pytest.approx(np.exp(1.5)), 0.0)

@@ -8,7 +8,12 @@ from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._influence import _is_one, gram_matrix, influence
+from skauc.leave_pair_out._influence import (
+    _is_one,
+    gram_matrix,
+    influence,
+    pair_margins,
+)
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import (
     PenalisedFit,
@@ -58,6 +63,56 @@ def test_equal_curvatures_and_flat_rows_are_exact(scaling, l2):
     size = np.sqrt(np.outer(*[np.diag(Q_true)[rows]] * 2))
     np.testing.assert_allclose(Q / size, Q_true[block] / size, atol=1e-3)
     np.testing.assert_allclose(F, F_true[block], atol=3e-3)
+
+
+@pytest.mark.parametrize("path", ["kernel", "features"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("l2", [5.0, 0.1])
+def test_every_row_has_its_own_curvature(loss, scaling, l2, path, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, positive = (
+        rng.normal(size=(30, 4)) * [3.0, 1.0, 0.1, 1.0] + 0.5,
+        np.arange(30) < 9,
+    )
+    X[:, :2] += 1.5 * positive[:, None]
+    w, c = np.array([0.4, 0.5, 1.0, -0.2]), rng.uniform(0.2, 3.0, 30)
+    fit = PenalisedFit(loss, l2, c, w, -1.5, scaling)
+    curvature = loss_derivatives(loss, X @ w - 1.5, positive, c)[1]
+    flat = np.count_nonzero(curvature == 0)
+    assert 10 < flat < 20 if loss == "squared_hinge" else flat == 0
+    if path == "features":
+        monkeypatch.setattr(_influence, "DUAL_ROWS", 10)
+    rows, counted, z, Q, F = influence(X, positive, fit, np.ones(30))
+    Q_true, F_true = defined(X, fit, curvature)
+    block = np.ix_(rows, rows)
+    np.testing.assert_allclose(z, X[rows] @ w - 1.5, rtol=1e-12)
+    np.testing.assert_array_equal(counted, 1)
+    np.testing.assert_allclose(Q, Q_true[block], rtol=1e-7, atol=1e-9 * Q_true.max())
+    np.testing.assert_allclose(F, F_true[block], atol=1e-8)
+
+
+def test_a_step_without_two_rows_is_newtons():
+    """``w − H₋⁻¹g₋`` with the Hessian and the gradient of the rows that stay."""
+    rng = np.random.default_rng(4)
+    X, positive = rng.normal(size=(9, 3)), np.arange(9) % 3 == 0  # classes mixed
+    fit = PenalisedFit(
+        "logistic", 0.7, rng.uniform(0.5, 2, 9), rng.normal(size=3), 0, 0
+    )
+    z = X @ fit.w
+    g, curvature = loss_derivatives("logistic", z, positive, fit.case_weight)
+    # at the optimum of these rows the penalty holds what all rows pull
+    for order in (np.arange(9), np.argsort(positive, kind="stable")):
+        Q, F = defined(X[order], fit, curvature[order])
+        got = pair_margins(Q, F, z[order], g[order], positive[order])
+        pos, neg = (order[positive[order] == c] for c in (True, False))
+        for a, i in enumerate(pos):
+            for b, j in enumerate(neg):
+                kept = np.setdiff1d(np.arange(9), [i, j])
+                H = (X[kept].T * curvature[kept]) @ X[kept] + 0.7 * np.eye(3)
+                step = np.linalg.solve(H, g[[i, j]] @ X[[i, j]])
+                expected = (X[i] - X[j]) @ (fit.w + step)
+                assert got[a, b] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(C=0.1), LinearSVC(C=1e-3)])

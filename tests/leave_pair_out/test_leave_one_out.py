@@ -147,3 +147,29 @@ def test_frequency_weights_leave_one_of_equal_rows_out():
         np.testing.assert_allclose(
             scores[i], model.decision_function(X[[i]])[0], rtol=1e-8
         )
+
+
+def test_factor_of_the_leverages_of_other_rows():
+    """``(n − d − 2)/(n + 1)``, d = tr of the hat matrix of the rows of the Hessian."""
+    X, positive = _rows(70, 4)
+    model = LogisticRegression(C=0.5, tol=1e-10).fit(X, positive)
+    fit, curvature = training_objective(model, X, positive), np.linspace(0.1, 0.4, 50)
+    mean = curvature @ X[:50] / curvature.sum()
+    A, others = X[:50] - mean, X[50:] - mean
+    inverse = np.linalg.inv((A.T * curvature) @ A + 2.0 * np.eye(4))
+    d = np.trace(inverse @ (A.T * curvature) @ A)
+    expected = np.einsum("np,pq,nq->n", others, inverse, others) * (50 - d - 2) / 51
+    got = leverages(fit, X[:50], curvature, X[50:])
+    np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+def test_even_sample_of_heavy_rows():
+    order = [np.array([3, 1, 0, 2]), np.array([4, 5])]
+    weight = np.array([1.0, 1.0, 5.0, 1.0, 2.0, 3.0])
+    rows, mass = _leave_one_out._even_sample(order, weight, 3)
+    # reaches 1, 2, 3, 8; places 8/6, 4, 40/6
+    assert rows.tolist() == [1, 2, 2, 4, 5]
+    np.testing.assert_allclose(mass, [8 / 3] * 3 + [2, 3], rtol=1e-14)
+    rows, mass = _leave_one_out._even_sample(order, weight, 4)
+    assert rows.tolist() == [3, 1, 0, 2, 4, 5]
+    np.testing.assert_array_equal(mass, weight[rows])

@@ -1,0 +1,70 @@
+"""Pairs of rows: samples of them, the smooth AUC, variances and ties."""
+
+import numpy as np
+import pytest
+from oracles import repeat_rows
+from scipy.special import ndtr
+from scipy.stats import norm
+
+from skauc.leave_pair_out._pairs import (
+    equal_rows,
+    mean_covariance,
+    pair_statistics,
+    sample_rows,
+)
+
+
+def test_covariance_of_weighted_means_repeats_rows(rng):
+    a, b, count = rng.normal(size=8), rng.normal(size=8), np.arange(8) % 4 + 1
+    expected = np.cov(repeat_rows(a, count), repeat_rows(b, count))[0, 1] / count.sum()
+    assert mean_covariance(a, b, count) == pytest.approx(expected, rel=1e-12)
+    assert mean_covariance(a[:1], b[:1], np.ones(1)) == 0.25
+
+
+@pytest.mark.parametrize("bandwidth", [0.25, 2.0])
+def test_smooth_auc_of_normal_margins(bandwidth):
+    """``E Φ(M/(hσ)) = Φ(μ/(σ√(1 + h²)))``: the spread of normal margins is their σ."""
+    margin = norm.ppf((np.arange(4000) + 0.5) / 4000)[None] * 2.0 + 0.6
+    positive, weight = np.arange(4001) < 1, np.ones(4001)
+    sharp, smooth = pair_statistics(margin, positive, weight, (0.0, bandwidth))
+    assert sharp.auc == pytest.approx(ndtr(0.3), abs=1e-3)
+    assert smooth.auc == pytest.approx(ndtr(0.3 / np.hypot(1, bandwidth)), abs=2e-4)
+
+
+def test_shares_of_the_pairs_are_the_weights():
+    margin = np.array([[1.0, -1.0, 0.0], [2.0, 0.5, -3.0]])
+    positive = np.array([True, False, False, True, False])
+    weight = np.array([1.0, 2.0, 3.0, 5.0, 4.0])
+    (sharp,) = pair_statistics(margin, positive, weight, (0.0,))
+    share = np.outer([1, 5], [2, 3, 4]) / 54
+    won = np.array([[1, 0, 0.5], [1, 1, 0]])
+    assert sharp.auc == pytest.approx((share * won).sum(), rel=1e-14)
+    np.testing.assert_allclose(sharp.v10, won @ [2, 3, 4] / 9, rtol=1e-14)
+    np.testing.assert_allclose(sharp.v01, np.array([1, 5]) @ won / 6, rtol=1e-14)
+
+
+def test_a_sample_is_even_in_the_weights_and_counts_no_more_than_it_holds():
+    score, positive = np.arange(12.0)[::-1], np.arange(12) >= 10
+    weight = np.r_[np.full(9, 0.25), 6.0, 1.0, 1.0]
+    rows, count = sample_rows(score, positive, weight, limit=5)
+    # of the 8.25 in class 0, places .825, 2.475, …: row 9 (the lowest score) holds 6
+    assert rows.tolist() == [9, 9, 9, 9, 3, 10, 11]
+    assert count.tolist() == [1.0] * 7
+    weight[:10] = 0.3
+    rows, count = sample_rows(score, positive, weight, limit=5)
+    assert rows.tolist() == [9, 7, 5, 3, 1, 10, 11]
+    np.testing.assert_allclose(count, [0.6] * 5 + [1, 1], rtol=1e-12)
+    rows, count = sample_rows(score, positive, weight, limit=10)
+    assert rows.tolist() == [*range(10), 10, 11]
+    np.testing.assert_array_equal(count, weight)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_ties_are_read_off_the_rows_whatever_their_unit(unit):
+    X = unit * np.array([[1.0, 2.0], [0.3, 0.1], [1.0, 2.0], [5.0, 5.0], [0.3, 0.2]])
+    positive = np.array([False, True, True, False, False])
+    z, rows = X @ [1.0, -0.3] * (1 + 1e-15 * np.arange(5)), np.array([0, 3, 4, 1, 2])
+    found = equal_rows(X, z[rows], positive, rows)
+    assert [part.tolist() for part in found] == [[1], [0]]  # row 2 and row 0
+    z[2] += unit  # scores apart are not looked at
+    assert not len(equal_rows(X, z[rows], positive, rows)[0])
