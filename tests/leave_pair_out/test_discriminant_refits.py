@@ -90,7 +90,7 @@ def test_ridge_has_the_direction_of_the_discriminant(model):
     A, fit = ridge_of_discriminant(rule, X, positive, np.ones(60))
     t = np.where(positive, 1.0, -1.0)
     ones = np.column_stack([A, np.ones(60)])
-    normal = (ones.T * fit.case_weight) @ ones + np.diag([1.0] * 5 + [0.0])
+    normal = (ones.T * fit.case_weight) @ ones + np.diag([fit.l2] * 5 + [0.0])
     score = ones @ np.linalg.solve(normal, ones.T @ (fit.case_weight * t))
     true = model.fit(X, positive).decision_function(X)
     assert np.corrcoef(score, true)[0, 1] > 1 - 1e-9

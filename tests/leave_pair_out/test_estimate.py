@@ -25,6 +25,7 @@ from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._losses import loss_derivatives, loss_value
 from skauc.leave_pair_out._objective import (
+    _SOLVED,
     PenalisedFit,
     nearest_optimum,
     on_its_ray,
@@ -577,3 +578,55 @@ def test_equal_rows_are_ties_whatever_the_penalty_leaves(alpha, make):
         model = RidgeClassifier(alpha=penalty, solver="svd").fit(X, y)
         fit = penalised_fit(model, X, y)
         assert leave_pair_out(make(X), y, fit).auc == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "n", "P", "margins", "expected"),
+    [
+        # logistic: all rows on their side, however near, and fewer features than rows
+        ("logistic", 10, 8, [0.1, 2.0], True),
+        ("logistic", 10, 9, [0.1, 2.0], False),
+        ("logistic", 10, 8, [0.1, -2.0], False),
+        ("logistic", 10, 8, [0.5, 0.6], True),
+        # squared hinge: so, or hardly more rows inside the margin than features
+        ("squared_hinge", 10, 14, [0.1, 2.0], True),
+        ("squared_hinge", 10, 15, [0.1, 2.0], False),
+        ("squared_hinge", 10, 2, [-0.5] * 4 + [3.0] * 6, True),
+        ("squared_hinge", 10, 2, [-0.5] * 5 + [3.0] * 5, False),
+        ("squared_hinge", 10, 2, [-0.5] + [0.9] * 3 + [1.5] * 6, True),
+        ("squared_hinge", 10, 2, [-0.5] + [0.9] * 4 + [1.5] * 5, False),
+        ("squared_hinge", 10, 2, [0.1] * 10, True),
+        ("squared", 10, 2, [0.1, 2.0], False),
+    ],
+)
+def test_which_rows_leave_too_little_curvature_for_a_step(
+    loss, n, P, margins, expected
+):
+    positive = np.arange(len(margins)) % 2 == 0
+    fit = PenalisedFit(loss, 1.0, np.ones(n), np.ones(P), 0.0, np.inf)
+    z = np.where(positive, 1, -1) * np.array(margins)
+    assert bool(lpo._step_misleads(fit, z, positive, (n, P))) is expected
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 1.0, 0.0])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_gradient_over_its_random_walk_slowly(scaling, form):
+    """Root mean square of ``Σ g_i x_i + λw`` over ``Σ g_i²(x_i − x̄)²``, x̄ by g²."""
+    rng = np.random.default_rng(6)
+    X, positive = rng.normal(size=(40, 3)) + [0.0, 2.0, -1.0], np.arange(40) < 15
+    c = rng.uniform(0.5, 2.0, 40)
+    fit = PenalisedFit("logistic", 1.7, c, np.array([0.3, -0.2, 0.1]), 0.2, scaling)
+    unit = c.mean()
+    z = X @ fit.w + 0.2
+    g = c / unit * (expit(z) - positive)
+    force = g**2 + _SOLVED**2 * c.sum() / unit
+    ratios = []
+    for j in range(3):
+        x = X[:, j]
+        mean = np.average(x, weights=force) if scaling else 0.0
+        walk = np.sum(force * (x - mean) ** 2)
+        origin = x.mean() if scaling == np.inf else 0.0
+        gradient = np.sum(g * (x - origin)) + 1.7 / unit * fit.w[j]
+        ratios.append(gradient**2 / walk)
+    expected = np.sqrt(np.mean(ratios))
+    assert stationarity(form(X), positive, fit) == pytest.approx(expected, rel=1e-9)

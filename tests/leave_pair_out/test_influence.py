@@ -10,8 +10,10 @@ from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
     _is_one,
+    _response_of_one_curvature,
     gram_matrix,
     influence,
+    kernel,
     pair_margins,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
@@ -90,6 +92,21 @@ def test_every_row_has_its_own_curvature(loss, scaling, l2, path, monkeypatch):
     np.testing.assert_array_equal(counted, 1)
     np.testing.assert_allclose(Q, Q_true[block], rtol=1e-7, atol=1e-9 * Q_true.max())
     np.testing.assert_allclose(F, F_true[block], atol=1e-8)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("l2", [300.0, 0.3])  # on both sides of the largest curvature
+def test_one_curvature_of_few_rows(scaling, l2):
+    rng = np.random.default_rng(5)
+    X, rows = rng.normal(size=(16, 24)), np.array([0, 3, 4, 9, 15])
+    curvature = np.where(np.arange(16) % 5 == 3, 0.0, 0.7)
+    fit = PenalisedFit("squared_hinge", l2, np.ones(16), np.ones(24), 0.0, scaling)
+    values, vectors = np.linalg.eigh(kernel(X, fit))
+    values = np.maximum(values, 0)
+    Q, F = _response_of_one_curvature(values, vectors, fit, curvature, rows)
+    Q_true, F_true = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
+    np.testing.assert_allclose(Q, Q_true, atol=1e-5 * np.abs(Q_true).max())
+    np.testing.assert_allclose(F, F_true, atol=1e-5)
 
 
 def test_a_step_without_two_rows_is_newtons():

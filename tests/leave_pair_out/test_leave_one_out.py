@@ -15,6 +15,7 @@ from skauc.leave_pair_out._leave_one_out import (
     leverages,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
+from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.model_selection._refit_objective import training_objective
 
 
@@ -165,11 +166,21 @@ def test_factor_of_the_leverages_of_other_rows():
 
 def test_even_sample_of_heavy_rows():
     order = [np.array([3, 1, 0, 2]), np.array([4, 5])]
-    weight = np.array([1.0, 1.0, 5.0, 1.0, 2.0, 3.0])
+    weight = np.array([5.0, 0.8, 0.8, 1.4, 2.0, 3.0])
     rows, mass = _leave_one_out._even_sample(order, weight, 3)
-    # reaches 1, 2, 3, 8; places 8/6, 4, 40/6
-    assert rows.tolist() == [1, 2, 2, 4, 5]
+    # reaches 1.4, 2.2, 7.2, 8; places 8/6, 4, 40/6
+    assert rows.tolist() == [3, 0, 0, 4, 5]
     np.testing.assert_allclose(mass, [8 / 3] * 3 + [2, 3], rtol=1e-14)
     rows, mass = _leave_one_out._even_sample(order, weight, 4)
     assert rows.tolist() == [3, 1, 0, 2, 4, 5]
     np.testing.assert_array_equal(mass, weight[rows])
+
+
+@pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0, np.inf])
+def test_leverages_are_about_the_mean_wherever_there_is_an_intercept(scaling):
+    X, curvature = _rows(30, 3)[0], np.linspace(0.1, 0.3, 30)
+    fit = PenalisedFit("logistic", 2.0, np.ones(30), np.ones(3), 0.1, scaling)
+    A = X - curvature @ X / curvature.sum() if scaling else X
+    inverse = np.linalg.inv((A.T * curvature) @ A + 2.0 * np.eye(3))
+    expected = np.einsum("np,pq,nq->n", A, inverse, A)
+    np.testing.assert_allclose(leverages(fit, X, curvature), expected, rtol=1e-9)
