@@ -267,7 +267,7 @@ def main(arguments=None):
     names = [
         name
         for name in modules()
-        if not given.module or name in given.module or name.split(".")[0] in given.module
+        if not given.module or {name, name.split(".")[0]} & {*given.module}
     ]
     made = {
         mutant.key: mutant

@@ -110,7 +110,6 @@ class JointPosterior:
             M = M * 2
         else:
             halves = [m / np.sqrt(nu) for m, nu in zip(M, self.nu, strict=True)]
-        V = sum(_square(half) for half in halves)
         total = _square(M[0]) + _square(M[1])
         spread = np.sqrt(total[[0, 1], [0, 1]])
         # d ~ N(D, V), AUC = Φ(d/√(wᵀ(Σ₀ + Σ₁)w))
@@ -119,7 +118,7 @@ class JointPosterior:
             for half, v in zip(halves, u, strict=True)
         )
         auc_a, auc_b = ndtr(gap / spread)
-        return AUCDifferencePosterior(auc_a, auc_b, self._probability(V, spread))
+        return AUCDifferencePosterior(auc_a, auc_b, self._probability(halves, spread))
 
     def _uniforms(self, n_draws, random_state):
         """Sobol points of shape (classes, 5, n): three for Bartlett's B, two for d."""
@@ -128,14 +127,12 @@ class JointPosterior:
         u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
         return np.clip(u.T, _END, 1 - _END).reshape(classes, 5, -1)
 
-    def _probability(self, V, spread):
+    def _probability(self, halves, spread):
         """``E_Σ P(d_a/spread_a > d_b/spread_b | Σ)``."""
         gap = self.D[0] / spread[0] - self.D[1] / spread[1]
-        variance = (
-            V[0, 0] / spread[0] ** 2
-            + V[1, 1] / spread[1] ** 2
-            - 2 * V[0, 1] / (spread[0] * spread[1])
-        )
+        # V = Σ HHᵀ; of almost equal rules only the difference of its rows has digits
+        apart = [half[0] / spread[0] - half[1] / spread[1] for half in halves]
+        variance = sum(np.einsum("kn,kn->n", part, part) for part in apart)
         same = (variance < _TIE) & (np.abs(gap) < _TIE)
         z = gap / np.sqrt(np.maximum(variance, _TIE**2))
         return float(np.where(same, 0.5, ndtr(z)).mean())

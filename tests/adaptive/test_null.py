@@ -156,3 +156,31 @@ def test_no_signal_is_half_and_prior_mass_is_a_third(monkeypatch):
     more = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z, power=2.0)
     odds = [b.none / (1 - b.none) for b in (null_, more)]
     assert odds[1] / odds[0] == pytest.approx(2)
+
+
+def test_degrees_of_freedom_that_are_tried():
+    """From a sixteenth of P, of four features at least, doubled up to 32 P."""
+    for P in (2, 6):
+        _, _, eigen, *_ = problem(20, P)
+        size = max(P, 4)
+        expected = size * np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32])
+        np.testing.assert_array_equal(_null._strengths(eigen, "common"), expected)
+        np.testing.assert_array_equal(_null._strengths(eigen, "spherical"), 1e4 * size)
+
+
+def test_which_models_have_a_slab():
+    X, _, eigen, *_ = problem(20, 6)
+
+    def combine(z):
+        return eigen.combine(z, X)
+
+    def slabs(covariances, families):
+        return inverse_wishart_null(
+            eigen, combine, power=2.0, covariances=covariances, families=families
+        ).slabs
+
+    both = "dense", "slab"
+    assert slabs(("common",), both)
+    assert slabs(("spherical", "separate"), both)
+    assert not slabs(("separate",), both)
+    assert not slabs(("common",), ("dense",))

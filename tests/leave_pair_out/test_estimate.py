@@ -613,7 +613,7 @@ def test_which_rows_leave_too_little_curvature_for_a_step(
 def test_gradient_over_its_random_walk_slowly(scaling, form):
     """Root mean square of ``Σ g_i x_i + λw`` over ``Σ g_i²(x_i − x̄)²``, x̄ by g²."""
     rng = np.random.default_rng(6)
-    X, positive = rng.normal(size=(40, 3)) + [0.0, 2.0, -1.0], np.arange(40) < 15
+    X, positive = rng.normal([0.0, 2.0, -1.0], size=(40, 3)), np.arange(40) < 15
     c = rng.uniform(0.5, 2.0, 40)
     fit = PenalisedFit("logistic", 1.7, c, np.array([0.3, -0.2, 0.1]), 0.2, scaling)
     unit = c.mean()

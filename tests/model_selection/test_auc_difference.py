@@ -119,14 +119,19 @@ def test_the_last_digit_of_the_scores_is_no_difference():
 @pytest.mark.parametrize("unit", [1.0, 1e-4])  # of the scores, which is free
 def test_almost_equal_rules_keep_their_difference(unit):
     """A step t of the coefficients moves the difference by t, down to rounding."""
-    one, moved, gap = LogisticRegression().fit(X, Y), LogisticRegression().fit(X, Y), []
-    one.coef_ = unit * A.coef_
+    one, moved = LogisticRegression().fit(X, Y), LogisticRegression().fit(X, Y)
+    one.coef_, gap, spread, probability = unit * A.coef_, [], [], []
     for step in (1e-3, 1e-6, 1e-9):
         moved.coef_ = unit * (A.coef_ + step * (B.coef_ - A.coef_))
-        gap.append(auc_difference_posterior(one, moved, X, Y).mean() / step)
+        got = auc_difference_posterior(one, moved, X, Y)
+        gap.append(got.mean() / step)
+        spread.append(got.std() / step)
+        probability.append(got.probability)
     assert gap[1] == pytest.approx(gap[0], rel=1e-2)
     # AUCs are rounded to 1e-16, differences here are 1e-13
-    assert gap[2] == pytest.approx(gap[1], rel=1e-3)
+    for said in (gap, spread):
+        assert said[2] == pytest.approx(said[1], rel=1e-3)
+    assert probability[:2] == pytest.approx([probability[0]] * 2, rel=1e-3)
 
 
 def test_swapping_models_and_classes():
