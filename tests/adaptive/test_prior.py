@@ -229,11 +229,11 @@ def test_a_score_is_the_mixture_with_twice_its_deviation():
         ("leave-pair-out", None, 0.5, True),
     ],
 )
-def test_second_source_joined_by_hand(method, n_refits, contrast, own):
+@pytest.mark.parametrize("variance_of_z", [0.01, 1e-5])  # 1e-5 is less than theirs
+def test_second_source_joined_by_hand(method, n_refits, contrast, own, variance_of_z):
     X, y = design(50, 60, share=0.4)
     learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
     m, s_m2 = learnt.model.probit(learnt.model.eigen.project(w, X @ w), 0, w, X)
-    variance_of_z = 0.01
     posterior = learnt.project(w, X @ w).auc(
         SecondSource(0.8, variance_of_z, method), n_refits
     )
@@ -242,7 +242,8 @@ def test_second_source_joined_by_hand(method, n_refits, contrast, own):
     def variance(probit):
         return newcombe(stats.norm.cdf(probit), 30, 20) / stats.norm.pdf(probit) ** 2
 
-    excess = variance_of_z / newcombe(stats.norm.cdf(z), 30, 20) if own else 1.0
+    theirs = newcombe(stats.norm.cdf(z), 30, 20)
+    excess = max(variance_of_z / theirs, 1.0) if own else 1.0
     assert z > m
     known = max(0.01 + s_m2, ((z - m) / 2) ** 2 - excess * variance(m))
     weight = known / (known + excess * variance(z))

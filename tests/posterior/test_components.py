@@ -87,12 +87,22 @@ def test_a_hundredth_of_the_normal_part_stays():
     assert moved.mean_probit() == pytest.approx(3, abs=1e-12)
 
 
-def test_quantiles_are_the_inverse():
+# Almost all of the spread rides on χ²; μ = D√(df/q) below and above 1, and below 0.
+ALMOST_CHI = Components(*np.array([[1 / 3], [0.5], [0.01], [5.0], [5.0]]).repeat(3, 1))
+ALMOST_CHI.D[:] = 0.5, 2.0, -0.7
+
+
+@pytest.mark.parametrize("mixture", [MIXTURE, ALMOST_CHI], ids=["normal", "chi"])
+def test_quantiles_are_the_inverse(mixture):
     for level in (1e-9, 0.1, 0.5, 0.52, 0.9, 1 - 1e-9):
-        z = MIXTURE.quantile(level)
-        below = over_chi2(lambda m, v, z=z: ndtr((np.sqrt(2) * z - m) / np.sqrt(v)))
+        z = mixture.quantile(level)
+        below = over_chi2(
+            lambda m, v, z=z: ndtr((np.sqrt(2) * z - m) / np.sqrt(v)), mixture
+        )
         assert below == pytest.approx(level, abs=1e-9)
-    assert (MIXTURE.quantile(0.0), MIXTURE.quantile(1.0)) == (-np.inf, np.inf)
+    assert (mixture.quantile(0.0), mixture.quantile(1.0)) == (-np.inf, np.inf)
+    assert mixture.distribution.cdf(np.inf) == 1
+    assert mixture.distribution.cdf(-np.inf) == 0
 
 
 def test_draws_follow_the_distribution():

@@ -202,3 +202,31 @@ def test_counts_are_whole_numbers_for_many_rows(rng):
     )  # exact Python integers
     got = empirical_auc(neg.astype(float), pos.astype(float))
     assert got == half_pairs / (2 * 10**12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_rows_a_class_have_a_variance(weighted):
+    neg, pos = np.array([0.0, 2.0]), np.array([1.0, 3.0])
+    v01, v10 = placements(neg, pos)
+    w = np.full(2, 0.75) if weighted else None  # a sum between 1 and 2 counts as well
+    got = delong_covariance(v01[None], v10[None], w, w)[0, 0]
+    n = 1.5 if weighted else 2
+    # placements 1, ½ and ½, 1: mean squares about ¾ are 1/16
+    assert got == pytest.approx(2 * (1 / 16) / (n - 1), rel=1e-12)
+    group = np.array([0, 1])
+    clusters = clustered_covariance(
+        v01[None], v10[None], group, group + 2, np.ones(2), np.ones(2)
+    )
+    assert clusters[0, 0] == pytest.approx(1 / 8, rel=1e-12)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_weights_of_one_class_only(which):
+    neg, pos, w = np.array([0.0, 1, 2]), np.array([0.5, 1, 3]), np.array([1.0, 3, 2])
+    weights = [None, None]
+    weights[which] = w
+    v01, v10 = placements(neg, pos, *weights)
+    ones = [np.ones(3) if part is None else part for part in weights]
+    psi = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
+    np.testing.assert_allclose(v10, psi @ ones[0] / ones[0].sum(), rtol=1e-14)
+    np.testing.assert_allclose(v01, psi.T @ ones[1] / ones[1].sum(), rtol=1e-14)
