@@ -178,3 +178,13 @@ def test_units_of_the_features_do_not_matter(loss, unit, rng):
     found = refit_margins(X * units, *question, penalty * units**2, *weights)
     # the margin is a difference of features: it has no digits but theirs
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_row_that_weighs_less_than_one_leaves_as_a_whole(loss):
+    X, positive = design(12, 3)
+    args = X, positive, np.zeros(3), loss, np.full(3, 0.5), np.full(12, 0.4)
+    light, whole = (
+        refit_margins(*args, np.full(12, w), np.arange(6)) for w in (0.4, 1.0)
+    )
+    np.testing.assert_allclose(light, whole, rtol=1e-10)

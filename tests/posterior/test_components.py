@@ -103,6 +103,7 @@ def test_quantiles_are_the_inverse(mixture):
     assert (mixture.quantile(0.0), mixture.quantile(1.0)) == (-np.inf, np.inf)
     assert mixture.distribution.cdf(np.inf) == 1
     assert mixture.distribution.cdf(-np.inf) == 0
+    assert mixture.distribution.pdf(np.inf) == 0
 
 
 def test_draws_follow_the_distribution():

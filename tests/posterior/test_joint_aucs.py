@@ -65,6 +65,15 @@ def test_winner_of_equal_noisy_scores():
         assert got == pytest.approx(0.2 * expected, rel=0.02)
 
 
+def test_winner_of_two_scores_of_unequal_correlated_noise():
+    """``E max(e₁, e₂) = E|e₁ − e₂|/2``; what both share has the mean 0."""
+    joint, noise = JointAUCs(np.zeros(2), np.eye(2)), np.array([[9, 2], [2, 1]]) / 100
+    expected = np.sqrt(0.06) * np.sqrt(2 / np.pi) / 2
+    for shared in (0.0, 4.0):
+        got = joint.maximum_bias(noise + shared, DRAWS, 0)
+        assert got == pytest.approx(expected, rel=0.02)
+
+
 # Laws ---------------------------------------------------------------------------------
 
 

@@ -4,8 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from skauc.roc._contour_integral import _Form, _quarter_ratio, _two_product, two_sum
+from skauc.roc._contour_integral import (
+    _Form,
+    _quarter_ratio,
+    _two_product,
+    two_sum,
+    upper_tail,
+)
 
 PAIRS = [(1.0, 1e-17), (0.1, 0.2), (1e16, -3.7), (-0.3, 0.3), (1 / 3, 7.7e5)]
 
@@ -51,3 +58,16 @@ def test_partial_sums_that_cancel_keep_their_digits():
     expected = [0.3, float(Fraction(0.3) + quarters[0])]
     expected.append(float(Fraction(0.3) + quarters[0] - quarters[1]))
     np.testing.assert_allclose(form.linear(np.array([0.3]))[0], expected, rtol=4e-16)
+
+
+def test_what_the_threshold_has_no_room_for_is_added():
+    form = _Form.of(np.array([-1.0]), np.array([2.0]))  # the end of its support is 1
+    assert form.linear(np.array([1.0]), 1e-17)[0].tolist() == [1.0, 1e-17]
+
+
+def test_below_the_upper_end_every_term_counts():
+    """``4 − (z − 2)² − z'²``: 4 less a non-central χ² of two degrees of freedom."""
+    weights, slopes = np.array([-1.0, -1.0]), np.array([0.0, 4.0])
+    y = np.array([0.5, 2.0, 3.5, 4.5])
+    expected = stats.ncx2(2, 4).cdf(4 - y)
+    np.testing.assert_allclose(upper_tail(y, weights, slopes)[0], expected, rtol=1e-9)
