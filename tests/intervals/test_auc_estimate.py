@@ -19,7 +19,7 @@ from skauc import (
     cortes_mohri_moments,
 )
 from skauc.intervals._bootstrap import _Blocks, _resampled_auc
-from skauc.intervals._methods import METHODS
+from skauc.intervals._methods import METHODS, _larger
 from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
@@ -654,3 +654,27 @@ def test_too_few_rows_or_clusters():
         estimate.confidence_interval()
     with pytest.raises(ValueError, match="must be 'delong' with groups, got 'score'"):
         auc_estimate(Y, NDKA, groups=Y).confidence_interval(method="score")
+
+
+def test_variance_of_the_score_interval_is_the_larger_of_two():
+    # half of the negatives lie above all positives: much more varies than a model says
+    neg, pos = np.r_[np.arange(10.0), np.arange(50.0, 60)], np.arange(20.0, 40)
+    estimate = estimate_of(neg, pos)
+    delong = estimate.standard_error("delong") ** 2
+    model = balanced_variance(estimate.auc, 20, 20)
+    assert delong > 1.05 * model
+    variance = _larger(estimate._sample)
+    assert variance(estimate.auc) == pytest.approx(delong, rel=1e-12)
+    scaled = delong * 0.7 * 0.3 / (estimate.auc * (1 - estimate.auc))
+    expected = max(scaled, balanced_variance(0.7, 20, 20))
+    assert variance(0.7) == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_sided_limits_of_cortes_mohri_are_those_of_twice_the_tail():
+    estimate = auc_estimate(Y, S100B)
+    two = estimate.confidence_interval(0.9, "cortes_mohri", n_errors=20)
+    options = {"method": "cortes_mohri", "n_errors": 20}
+    low = estimate.confidence_interval(0.95, alternative="greater", **options)
+    high = estimate.confidence_interval(0.95, alternative="less", **options)
+    assert (low[0], high[1]) == pytest.approx(two, rel=1e-12)
+    assert (low[1], high[0]) == (1, 0)

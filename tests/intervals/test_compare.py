@@ -315,3 +315,8 @@ def test_a_comparison_of_ones_own():
             AUCComparison(
                 **{"auc_a": 0.9, "auc_b": 0.8, "standard_error": 0.1} | options
             )
+
+
+def test_a_difference_without_a_standard_error_is_infinitely_far_from_0():
+    for auc_b, expected in ((0.7, np.inf), (0.8, 0.0), (0.9, -np.inf)):
+        assert AUCComparison(0.8, auc_b, 0.0).statistic == expected

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skauc import cortes_mohri_interval, cortes_mohri_moments
+from skauc.intervals._cortes_mohri import _error_rate
 
 ROUNDINGS = 4e-15  # some 18 roundings; the largest of 10⁵ cases was 1.2e-15
 
@@ -317,3 +318,12 @@ def test_errors_of_the_options():
         cortes_mohri_interval(5, 5, 1, adaptive="no")
     with pytest.raises(ValueError, match=r"must be one number each, got shape \(2,\)"):
         cortes_mohri_interval(5, 5, [1, 2])
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 10])
+@pytest.mark.parametrize("level", [0.6, 0.95])
+def test_error_rates_are_scipys(k, level):
+    for how, method in (("wilson", "wilson"), ("clopper_pearson", "exact")):
+        expected = stats.binomtest(k, 10).proportion_ci(level, method)
+        got = _error_rate(k, 10, level, how)
+        assert got == pytest.approx(tuple(expected), rel=1e-10, abs=1e-15)

@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from skauc import auc_estimate, empirical_roc
-from skauc.intervals._band import BANDS
+from skauc.intervals._band import BANDS, _heights, pointwise_tails
 from skauc.intervals._roc_points import height
 
 
@@ -277,3 +277,18 @@ def test_errors():
     ]:
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_curves_of_blocks_bend_as_the_rows_do(monkeypatch):
+    """Eight blocks of 400 rows are straight lines; what they lack is added."""
+    monkeypatch.setattr("skauc.intervals._band._MOST_BLOCKS", 8)
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    roc = empirical_roc(y, rng.normal(2.5 * y, 1))
+    at = np.array([0.01, 0.03, 0.1, 0.3, 0.999])
+    low, high = pointwise_tails(roc._sample.points, at, 0.4, 0.4, 2000)
+    # the middle of the draws, of which one block is a sixteenth wide
+    assert (low[:4] + high[:4]) / 2 == pytest.approx(roc.roc(at[:4]), abs=0.035)
+    low, high = _heights(roc._sample.points, at, 500, 0)
+    assert min(low.min(), high.min()) >= 0
+    assert max(low.max(), high.max()) <= 1

@@ -10,6 +10,7 @@ from scipy.stats.contingency import odds_ratio, relative_risk
 
 from skauc import empirical_roc, operating_points
 from skauc.intervals._operating_intervals import NAMES
+from skauc.intervals._table_limits import odds_ratio_limits
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -480,3 +481,26 @@ def test_thresholds_that_no_draw_moves_compare_as_shares_of_the_same_rows(rng, r
     # Weights of a Bayesian bootstrap: the variance of the mean, over n + 1
     expected = gap.std(axis=0) / np.sqrt(61)
     np.testing.assert_allclose(result.standard_error, expected, rtol=0.05, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "low_is_0", "high_is_inf"),
+    [
+        ((5, 3, 0, 9), False, True),
+        ((5, 0, 2, 9), False, True),
+        ((0, 3, 2, 9), True, False),
+        ((5, 3, 2, 0), True, False),
+        ((5, 1, 1, 9), False, False),
+        ((1, 3, 2, 1), False, False),
+    ],
+)
+def test_odds_ratio_with_an_empty_count(table, low_is_0, high_is_inf):
+    """Woolf's limits with ½ in all four counts where one is 0."""
+    counts = [np.array([float(k)]) for k in table]
+    low, high = (limit[0] for limit in odds_ratio_limits(counts, 0.05, 0.05))
+    tp, fn, fp, tn = np.array(table) + 0.5 * (0 in table)
+    error = np.sqrt(1 / tp + 1 / fn + 1 / fp + 1 / tn)
+    reach = np.exp(stats.norm.ppf(0.95) * error)
+    odds = tp * tn / (fn * fp)
+    assert low == pytest.approx(0 if low_is_0 else odds / reach, rel=1e-12)
+    assert high == pytest.approx(np.inf if high_is_inf else odds * reach, rel=1e-12)

@@ -9,7 +9,11 @@ import pytest
 from scipy.stats import rankdata
 
 from skauc import auc_estimate, compare_auc
-from skauc.intervals._resampled_tests import exchange_effects, permutation_pvalue
+from skauc.intervals._resampled_tests import (
+    _signs,
+    exchange_effects,
+    permutation_pvalue,
+)
 from skauc.intervals._sample import Sample
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -230,3 +234,13 @@ def test_bootstrap_draws_clusters():
 def test_error_texts(options, text):
     with pytest.raises(ValueError, match=text):
         compare_auc(OUTCOME, ASAH["s100b"], ASAH["ndka"], **options)
+
+
+@pytest.mark.parametrize("copies", [[1, 1, 1], [3, 1, 2]])
+def test_sums_of_random_signs(copies):
+    copies = np.array(copies)
+    signs = _signs(copies, 40_000, np.random.default_rng(0))
+    assert np.all((signs + copies) % 2 == 0)
+    assert np.abs(signs.mean(axis=0)).max() < 5 * np.sqrt(3 / 40_000)
+    np.testing.assert_allclose(signs.var(axis=0), copies, rtol=0.03)
+    assert np.abs(np.corrcoef(signs.T) - np.eye(3)).max() < 0.03
