@@ -30,13 +30,13 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.csv"
 VERDICTS = ROOT / "benchmarks" / ".cache" / "mutants.csv"
 COLUMNS = ["module", "function", "line", "change", "reason"]
-# Folders by what hangs on their numbers. Pictures, input checks and the texts of
-# warnings compute none: they are left out, by name or folder.
+# Folders by what hangs on their numbers; pictures, input checks and modules that only
+# say something (TEXTS) compute none.
 FOLDERS = (
     "adaptive leave_pair_out posterior statistics roc intervals estimators "
     "model_selection"
 ).split()
-NO_NUMBERS = {"__init__", "validation", "displays", "checks", "warnings", "warn_caller"}
+TEXTS = {"checks", "numbers", "reasons", "result", "warn_caller", "warnings"}
 TOLERANCES = 1e-6  # floats up to here bound a rounding: nobody could see a tenth of one
 # Shapes: a wrong one raises.
 SHAPES = {"axis", "ndmin", "stacklevel", "keepdims"}
@@ -91,7 +91,7 @@ def modules() -> dict[str, Path]:
     for folder in FOLDERS:
         for path in sorted((PACKAGE / folder).rglob("*.py")):
             name = path.stem.strip("_")
-            if not NO_NUMBERS & {path.stem, name}:
+            if name not in TEXTS | {"init"}:
                 found[f"{folder}.{name}"] = path
     return found
 

@@ -668,6 +668,10 @@ def test_variance_of_the_score_interval_is_the_larger_of_two():
     scaled = delong * 0.7 * 0.3 / (estimate.auc * (1 - estimate.auc))
     expected = max(scaled, balanced_variance(0.7, 20, 20))
     assert variance(0.7) == pytest.approx(expected, rel=1e-12)
+    few = estimate_of(np.array([0.0, 50.0]), np.arange(20.0, 40))
+    delong = few.standard_error("delong") ** 2
+    assert delong > 1.05 * balanced_variance(few.auc, 2, 20)
+    assert _larger(few._sample)(few.auc) == pytest.approx(delong, rel=1e-12)
 
 
 def test_one_sided_limits_of_cortes_mohri_are_those_of_twice_the_tail():
