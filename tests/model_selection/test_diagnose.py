@@ -376,3 +376,15 @@ def test_tables_of_one_and_of_all_pairs():
     assert one.to_frame()["positives"].tolist() == [50.0]
     assert "<th>attainable AUC</th>" in one._repr_html_()
     assert found._repr_html_().count("<tr>") == 4
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_normality_of_three_rows_whatever_their_unit():
+    for unit in (1e-6, 1.0, 1e6):
+        rows = unit * np.array([0.0, 0.1, 1.0, 0.4, 0.5, 0.9, 1.4])[:, None]
+        y = np.array([0, 0, 0, 1, 1, 1, 1])
+        model = LogisticRegression().fit(rows / unit, y)
+        model.coef_ = np.ones((1, 1))
+        seen = diagnose(model, rows, y)
+        expected = [stats.shapiro(rows[y == c, 0] / unit).pvalue for c in (0, 1)]
+        assert seen.normality == pytest.approx(expected, rel=1e-6)

@@ -31,6 +31,7 @@ from skauc import (
 )
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._second_source import SecondSource
+from skauc.model_selection._bootstrap_auc import _left_out
 from skauc.model_selection._refits import posterior_of_source, refits_source
 
 RNG = np.random.default_rng(7)
@@ -320,3 +321,40 @@ def test_verbose_is_a_whole_number(verbose):
         cross_val_auc(MODEL, X, Y, verbose=verbose)
     with pytest.raises(ValueError, match=text):
         AdaptivePrior(verbose=verbose)
+
+
+@pytest.mark.parametrize("gap", [0.5, 40.0])
+def test_variance_of_refits_by_folds(gap):
+    """``Σ share² V`` of DeLong's variances, or that of half a row lost of the larger
+    class where all pairs are won."""
+    y = np.repeat([0, 1], [40, 21])
+    rows = np.random.default_rng(1).normal(size=(61, 2)) + gap * y[:, None]
+    model = LogisticRegression()
+    source = refits_source(model, rows, y, y == 1, None, 3)
+    variance, pairs, won = [], [], []
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    for train, test in folds.split(rows, y):
+        score = clone(model).fit(rows[train], y[train]).decision_function(rows[test])
+        pos, neg = score[y[test] == 1], score[y[test] == 0]
+        psi = (pos[:, None] > neg) * 1.0
+        variance.append(
+            psi.mean(axis=1).var(ddof=1) / len(pos)
+            + psi.mean(axis=0).var(ddof=1) / len(neg)
+        )
+        pairs.append(psi.size)
+        won.append(psi.mean())
+    share = np.array(pairs) / sum(pairs)
+    inside = (share @ won * 61 + 0.5) / 62
+    least = inside * (1 - inside) / (2 * 40)
+    assert (gap == 40.0) == (least > share**2 @ variance)
+    assert source.variance == pytest.approx(max(share**2 @ variance, least), rel=1e-9)
+
+
+def test_rows_that_a_sample_did_not_draw():
+    score, count = np.array([1.0, 2, 3, 4, 5, 0]), np.array([0, 0, 2, 0, 1, 0])
+    positive = np.array([False, True, False, False, True, True])
+    # left out are 1 and 4 of one class, 2 and 0 of the other: one of four is won
+    assert _left_out(score, positive, count, None) == 0.25
+    weight = np.array([1.0, 3, 1, 1, 1, 1])
+    assert _left_out(score, positive, count, weight) == pytest.approx(3 / 8)
+    assert np.isnan(_left_out(score, positive, np.array([1, 0, 1, 1, 0, 0]), None))
