@@ -80,7 +80,7 @@ def test_folds_by_nadeau_and_bengio():
     gaps = split - split[1]
     sd = np.sqrt((1 / 3 + 1 / 2) * gaps.var(axis=1, ddof=1))
     behind = -gaps.mean(axis=1)
-    for within in (0.5, 1.0, behind[0] / sd[0] - 1e-9, behind[0] / sd[0] + 1e-9):
+    for within in (0.5, 1.0, 0.999 * behind[0] / sd[0], 1.001 * behind[0] / sd[0]):
         near = np.flatnonzero(behind <= within * sd)
         assert one_sd_rule("C", within=within)(found) == near[0]
 
