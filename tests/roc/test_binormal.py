@@ -346,3 +346,23 @@ def test_both_thresholds_of_equal_density_keep_their_digits(ratio, gap):
         expected = sorted(float((-b + sign * root) / (2 * a)) for sign in (1, -1))
     got = sorted(roc._equal_density_thresholds())
     np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+def test_a_point_mass_is_cut_at_itself():
+    below = BinormalROC(0.0, 0.0, 0.5, 0.6)  # all negatives at 0
+    assert below.threshold([0.0, 0.3, 1.0]).tolist() == [0, 0, -np.inf]
+    threshold, fpr, tpr, _ = below.youden()
+    assert (threshold, fpr) == (0, 0)
+    assert tpr == pytest.approx(stats.norm.cdf(0.5 / 0.6), rel=1e-12)
+    above = BinormalROC(0.0, 0.6, 0.5, 0.0)  # all positives at .5
+    threshold, fpr, tpr, _ = above.youden()
+    assert (threshold, tpr) == (pytest.approx(0.5, rel=1e-12), 1)
+    assert fpr == pytest.approx(stats.norm.sf(0.5 / 0.6), rel=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [0.25, 3.0])
+def test_threshold_of_means_too_far_apart_for_a_quadratic(ratio):
+    """The gap is divided as the deviations are: ``m₀ + (m₁ − m₀) s₀/(s₀ + s₁)``."""
+    roc = BinormalROC(0.0, 1e-200, 1e150, ratio * 1e-200)
+    (threshold,) = roc._equal_density_thresholds()
+    assert threshold == pytest.approx(1e150 / (1 + ratio), rel=1e-12)
