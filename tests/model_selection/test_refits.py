@@ -323,33 +323,6 @@ def test_verbose_is_a_whole_number(verbose):
         AdaptivePrior(verbose=verbose)
 
 
-@pytest.mark.parametrize("gap", [0.5, 40.0])
-def test_variance_of_refits_by_folds(gap):
-    """``Σ share² V`` of DeLong's variances, or that of half a row lost of the larger
-    class where all pairs are won."""
-    y = np.repeat([0, 1], [40, 21])
-    rows = np.random.default_rng(1).normal(size=(61, 2)) + gap * y[:, None]
-    model = LogisticRegression()
-    source = refits_source(model, rows, y, y == 1, None, 3)
-    variance, pairs, won = [], [], []
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    for train, test in folds.split(rows, y):
-        score = clone(model).fit(rows[train], y[train]).decision_function(rows[test])
-        pos, neg = score[y[test] == 1], score[y[test] == 0]
-        psi = (pos[:, None] > neg) * 1.0
-        variance.append(
-            psi.mean(axis=1).var(ddof=1) / len(pos)
-            + psi.mean(axis=0).var(ddof=1) / len(neg)
-        )
-        pairs.append(psi.size)
-        won.append(psi.mean())
-    share = np.array(pairs) / sum(pairs)
-    inside = (share @ won * 61 + 0.5) / 62
-    least = inside * (1 - inside) / (2 * 40)
-    assert (gap == 40.0) == (least > share**2 @ variance)
-    assert source.variance == pytest.approx(max(share**2 @ variance, least), rel=1e-9)
-
-
 def test_rows_that_a_sample_did_not_draw():
     score, count = np.array([1.0, 2, 3, 4, 5, 0]), np.array([0, 0, 2, 0, 1, 0])
     positive = np.array([False, True, False, False, True, True])

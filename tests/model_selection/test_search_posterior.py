@@ -239,6 +239,25 @@ def test_what_a_candidate_is_made_of(refits, share):
     assert total == pytest.approx(alone, rel=0.02)
 
 
+def test_a_conjugate_candidate_owes_nothing_to_luck():
+    model = PIPE.set_params(logisticregression__C=0.1).fit(X, Y)
+    asked = model_posterior(
+        open_two_classes(model, X),
+        Y,
+        prior=NormalInverseWishart(scale=np.eye(6)),
+        covariance="common",
+        sample_weight=None,
+        pos_label=None,
+        rows="training",
+        whole=(model, X, Y),
+    )
+    got = candidate(asked)
+    assert (got.shift, got.luck, got.heard) == (0.0, 0.0, False)
+    assert got.choice == got.posterior.mean_probit()
+    deviation = np.sqrt(got.posterior.probit_moments()[1])
+    assert np.linalg.norm(got.rows) == pytest.approx(deviation, rel=1e-12)
+
+
 # Laws ---------------------------------------------------------------------------------
 
 
