@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal, norm
 
-from skauc.posterior._joint_aucs import JointAUCs, maximum_bias, root_of
+from skauc.posterior._joint_aucs import JointAUCs, _blocks, maximum_bias, root_of
 
 M = np.array([0.8, 1.0, 1.1])
 S = np.array([0.3, 0.1, 0.2])
@@ -67,10 +67,10 @@ def test_winner_of_equal_noisy_scores():
 
 def test_winner_of_two_scores_of_unequal_correlated_noise():
     """``E max(e₁, e₂) = E|e₁ − e₂|/2``; what both share has the mean 0."""
-    joint, noise = JointAUCs(np.zeros(2), np.eye(2)), np.array([[9, 2], [2, 1]]) / 100
+    noise = np.array([[9, 2], [2, 1]]) / 100
     expected = np.sqrt(0.06) * np.sqrt(2 / np.pi) / 2
     for shared in (0.0, 4.0):
-        got = joint.maximum_bias(noise + shared, DRAWS, 0)
+        got = maximum_bias(np.zeros(2), noise + shared, DRAWS, 0)
         assert got == pytest.approx(expected, rel=0.02)
 
 
@@ -141,8 +141,8 @@ def test_root():
 def test_draws_in_blocks_are_all_drawn(monkeypatch):
     monkeypatch.setattr("skauc.posterior._joint_aucs._BLOCK", 30)
     for n_draws in (1, 10, 29, 31, 60):
-        assert sum(INDEPENDENT._blocks(n_draws)) == n_draws
-        assert all(0 < size <= 10 for size in INDEPENDENT._blocks(n_draws))
+        assert sum(_blocks(n_draws, 3)) == n_draws
+        assert all(0 < size <= 10 for size in _blocks(n_draws, 3))
     p_best, loss = INDEPENDENT.best(25, 0)
     assert p_best.sum() == pytest.approx(1, rel=1e-12)
     assert (loss >= 0).all()
