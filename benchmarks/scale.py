@@ -101,6 +101,13 @@ OPERATIONS = {
 }
 
 
+LARGEST = {  # rows; beyond: the same again, or, for Dask's covariance, no answer, as
+    "dask.array.cov": 10**6,  # its chunks wait for each other in two full workers
+    "GaussianAUCClassifier": 10**7,
+    'GaussianAUCClassifier(shrinkage="auto")': 10**7,
+}
+
+
 @contextmanager
 def workers(n_workers):
     """A client of so many processes of one thread."""
@@ -223,7 +230,12 @@ def with_slopes(rows):
 def growth(sizes):
     """All operations, all sizes, two workers; then a thousand small chunks."""
     with workers(2) as client:
-        found = [measured(client, name, n) for n in sizes for name in OPERATIONS]
+        found = [
+            measured(client, name, n)
+            for n in sizes
+            for name in OPERATIONS
+            if n <= LARGEST.get(name, n)
+        ]
         return [*found, measured(client, "class_moments", sizes[0], chunk=SMALL_CHUNK)]
 
 
