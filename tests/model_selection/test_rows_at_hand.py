@@ -28,6 +28,7 @@ from skauc import (
     ebauc_scorer,
     make_cbauc_scorer,
 )
+from skauc.leave_pair_out import _objective
 from skauc.model_selection import _rows_at_hand
 from skauc.model_selection._rows_at_hand import rows_at_hand
 from skauc.statistics import _block_matrix
@@ -82,7 +83,8 @@ def same(found, expected):
 
 @pytest.fixture
 def large(monkeypatch):
-    """Nothing is few enough to be gathered."""
+    """Nothing is few enough to be gathered, and a sample of rows is not all."""
+    monkeypatch.setattr(_objective, "_CURVED_NUMBERS", 500)
     monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
     monkeypatch.setattr(_block_matrix, "LARGEST_MADE", 5 * 2599)
 
