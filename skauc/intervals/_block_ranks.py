@@ -140,14 +140,14 @@ class Outline:
             in_order = sorted(labels, key=lambda label: labels[label].chunk)
             _at_most_two(in_order, f", in chunk {labels[in_order[2]].chunk}")
         odd = self.fraction if self.fraction is not None else other.fraction
-        heaviest = self.heaviest
-        if heaviest is not None and other.heaviest is not None:
-            heaviest = max(heaviest, other.heaviest)
+        heaviest = [part.heaviest for part in (self, other)]
+        if any(weight is not None for weight in heaviest):  # the others' are 1
+            heaviest = [1.0 if weight is None else weight for weight in heaviest]
         quantile = np.concatenate([self.quantile, other.quantile])
         entries = np.concatenate([self.entries, other.entries])
         return Outline(
             labels,
-            heaviest,
+            None if heaviest[0] is None else max(heaviest),
             odd,
             max(self.largest, other.largest),
             *_thinned(quantile, entries, 16 * _QUANTILES, 8 * _QUANTILES),
@@ -249,8 +249,10 @@ class Classes:
         """Scores, which are positive, and weights of the rows that count."""
         score, y, weight = checked_rows(block)
         positive = y == self.pos
-        if weight is None:
+        if weight is None and self.shift is None:
             return score, positive, None
+        if weight is None:  # beside blocks with weights
+            return score, positive, self.scaled(np.ones(len(score)))
         kept = weight > 0
         return score[kept], positive[kept], self.scaled(weight[kept])
 

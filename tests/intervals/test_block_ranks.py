@@ -423,3 +423,28 @@ def test_no_worker_sends_more_than_runs():
     for dtype, size in ((np.float64, 10), (np.float32, 6)):
         runs = Runs.of(SCORES[:, 0].astype(dtype).astype(float), count).packed()
         assert runs.value.nbytes + runs.count.nbytes == size * N
+
+
+@pytest.mark.parametrize("bare", [0, 3, 9])
+@pytest.mark.parametrize("weight", [COUNTS / 4 + 0.5, COUNTS])
+def test_blocks_without_weights_count_once(path, bare, weight):
+    weight, score = weight.astype(float), SCORES[:, 0].round(1)
+    parts = [slice(k, k + 25) for k in range(0, N, 25)]
+    weight[parts[bare]] = 1.0
+    whole = auc_estimate(Y, score, sample_weight=weight)
+    blocks = [(Y[rows], score[rows], weight[rows]) for rows in parts]
+    blocks[bare] = blocks[bare][:2]
+    found = auc_estimate(RowBlocks(blocks))
+    assert found.auc == pytest.approx(whole.auc, rel=1e-14)
+    assert (found.n_neg, found.n_pos) == pytest.approx((whole.n_neg, whole.n_pos))
+
+
+@pytest.mark.parametrize(
+    ("rank", "scores", "often"),
+    [(auc_estimate, SCORES[:, 0], 1), (compare_auc, SCORES, 2)],  # one for their number
+)
+def test_blocks_that_are_there_once_only(monkeypatch, rank, scores, often):
+    monkeypatch.setattr(_block_ranks, "_FEW", 0)
+    left = [[(Y, scores)]] * often
+    with pytest.raises(ValueError, match="each time they are read, got none now"):
+        rank(RowBlocks(lambda: left.pop() if left else []))
