@@ -171,7 +171,17 @@ def open_collections(
         )
     import dask
 
+    for name, value in (*given.items(), *(("a score", one) for one in further)):
+        if is_collection(value) and not hasattr(type(value), "ndim"):
+            raise ValueError(
+                f"{name} must be a Dask array or data frame, got "
+                f"{type(value).__name__}, of which the rows are not known"
+            )
     X = given[called[0]]
+    if X.ndim not in (1, 2):
+        raise ValueError(
+            f"{called[0]} must have one or two dimensions, got shape {X.shape}"
+        )
     features = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
@@ -204,6 +214,8 @@ def _aligned(name, column, lengths, n_blocks, rows):
     if column is None:
         return [None] * n_blocks
     known = lengths is not None and not np.isnan(lengths).any()
+    if hasattr(column, "chunks"):
+        column = column.rechunk({axis: -1 for axis in range(1, column.ndim)})
     if not is_collection(column):
         if not known:
             raise ValueError(

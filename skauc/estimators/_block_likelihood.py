@@ -22,7 +22,7 @@ from ._checks import (
     check_known,
     two_labels,
 )
-from ._class_sums import is_text, labels_of, sizes_of_block
+from ._class_sums import check_two_dimensional, is_text, labels_of, sizes_of_block
 from ._class_weight import check_products, class_factors
 from ._irls import check_classes_left, power_of_two
 from ._likelihood import Likelihood, mean_is_ordinary
@@ -48,11 +48,7 @@ class _Labels:
 
 def _labels_of(block, classes):
     """Check a block; its labels must be among the classes, if they are known."""
-    if block.X.ndim != 2 or block.X.shape[1] == 0:
-        raise ValueError(
-            "X must hold rows of one feature or more in two dimensions, got shape "
-            f"{block.X.shape}"
-        )
+    check_two_dimensional(block.X)
     check_finite_features(block.X)
     y = labels_of(block)
     weight = np.ones(len(y))
@@ -151,6 +147,17 @@ class LabelledBlocks:
             largest.max(axis=0),
             least.min(axis=0),
         )
+
+    def gathered(self):
+        """X, y and weight in memory, of the rows that have weight.
+
+        Raises
+        ------
+        ValueError
+            If a class has no weight.
+        """
+        check_class_totals(self.total.sum(axis=0), self.classes)
+        return self.blocks.gather(weighted=True)
 
     def likelihood(self, class_weight, T, fit_intercept) -> BlockLikelihood:
         """ℓ of the rows with the weights of their classes.

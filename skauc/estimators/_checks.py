@@ -125,7 +125,7 @@ def check_known(y, classes):
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
-            f"y must hold the labels {classes.tolist()}, got {y[unknown][0].item()!r}"
+            f"y must hold the labels {classes.tolist()}, got {y[unknown].tolist()[0]!r}"
         )
 
 
@@ -161,7 +161,7 @@ def check_class_totals(total, classes):
     if not total.all():
         raise ValueError(
             "sample_weight must be positive somewhere in each class, got only zeros "
-            f"in class {classes[np.argmin(total)].item()!r}"
+            f"in class {classes.tolist()[np.argmin(total)]!r}"
         )
 
 

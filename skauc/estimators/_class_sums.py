@@ -121,8 +121,7 @@ def class_sums(blocks, *, known=None, binary=False, weighted=True) -> ClassSums:
 
 def _sums_of_block(block, known, binary, weighted):
     X = block.X
-    if X.ndim != 2:
-        raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
+    check_two_dimensional(X)
     y = labels_of(block)
     weight = block.weight
     if weight is not None:
@@ -131,11 +130,11 @@ def _sums_of_block(block, known, binary, weighted):
         weight = check_non_negative(weight, len(y))
     classes = two_labels(y)
     classes = np.unique(y) if classes is None else classes
-    if binary and len(classes) > 2:
-        check_class_count(classes, binary=True)
     if known is not None:
         check_known(classes, known)
         classes = known
+    if binary and len(classes) > 2:
+        check_class_count(classes, binary=True)
     few = ClassSums(block.number, classes, len(y), (), (X, y, weight))
     try:
         if len(y) >= X.shape[1]:
@@ -147,6 +146,15 @@ def _sums_of_block(block, known, binary, weighted):
         check_finite_features(X)
         check_feature_sizes(X)
         raise
+
+
+def check_two_dimensional(X):
+    """Raise if the features of a block are no columns, or none."""
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(
+            "X must hold rows of one feature or more in two dimensions, got shape "
+            f"{X.shape}"
+        )
 
 
 def labels_of(block):
@@ -170,8 +178,8 @@ def _united(a, b):
     if is_text(a.classes) != is_text(b.classes):
         raise ValueError(
             "y must hold labels of one kind, got "
-            f"{a.classes[0].item()!r} in chunk {a.chunk} and "
-            f"{b.classes[0].item()!r} in chunk {b.chunk}"
+            f"{a.classes.tolist()[0]!r} in chunk {a.chunk} and "
+            f"{b.classes.tolist()[0]!r} in chunk {b.chunk}"
         )
     return np.unique(np.concatenate([a.classes, b.classes]))
 
@@ -200,8 +208,9 @@ def _check_ordinary(blocks, moments):
     ``Σ w x²/Σ w ≤ max x²``; and a sum below 1e70 has no x beyond it but with weights
     that are nothing.
     """
-    square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in moments)
-    low = square / sum(c.n for c in moments)
+    with np.errstate(over="ignore", invalid="ignore"):  # inf, or 0/0: in doubt
+        square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in moments)
+        low = square / sum(c.n for c in moments)
     if not np.all((low > ORDINARY[0] ** 2) & (square < ORDINARY[1])):
         check_sizes(np.max(blocks.map(sizes_of_block), axis=0))
 

@@ -412,7 +412,8 @@ def _finite_moments(X, positive, weight):
         check_feature_sizes(X)
         check_finite_features(X)
         raise
-    square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
+    with np.errstate(over="ignore"):  # said of the features themselves
+        square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
     check_feature_sizes(X, square=square, weight=weight)
     return neg, pos
 

@@ -189,16 +189,22 @@ class IRLSLogisticRegression(LogisticInference):
         """
         self._check_parameters()
         blocks = row_blocks(X, y, sample_weight)
-        if blocks is not None:
-            refuse_beside_blocks("offset", offset)
-            rows = LabelledBlocks.read(blocks)
+        if blocks is None:
+            return self._publish(*self._fit_rows(X, y, sample_weight, offset))
+        refuse_beside_blocks("offset", offset)
+        rows = LabelledBlocks.read(blocks)
+        with unchanged_by_errors(self):
             if rows.n_features <= rows.n_weighted:
-                return self._publish(*self._fit_blocks(rows))
-            X, y, sample_weight = blocks.gather()
+                found = self._fit_blocks(rows)
+            else:
+                found = self._fit_rows(*rows.gathered())
+            record_features(self, blocks, rows.n_features)
+        return self._publish(*found)
+
+    def _fit_rows(self, X, y, sample_weight, offset=None):
+        """What :meth:`_publish` takes, of rows in memory."""
         start = self._last_solution()
         X, y = self._check_rows(X, y)
-        if blocks is not None:
-            record_features(self, blocks, rows.n_features)
         check_finite_features(X)
         firth = self.penalty == "firth"
         self.classes_, codes = check_classes(y, binary=firth)
@@ -225,27 +231,25 @@ class IRLSLogisticRegression(LogisticInference):
         )
         self.has_offset_ = offset is not None
         total = float(len(y) if weight is None else weight.sum())
-        return self._publish(result, reference, total)
+        return result, reference, total
 
     def _fit_blocks(self, rows):
         """What :meth:`_publish` takes, of rows in blocks."""
         firth, start = self.penalty == "firth", self._last_solution()
-        with unchanged_by_errors(self):
-            record_features(self, rows.blocks, rows.n_features)
-            self.classes_, _ = check_classes(rows.classes, binary=firth)
-            reference = self._reference_code()
-            T = coding_of(len(self.classes_), reference, self.C)
-            model = rows.likelihood(self.class_weight, T, self.fit_intercept)
-            total = model.total * model.count
-            if firth and model.coding.weighted:
-                check_total(total, "penalty='firth'")
-            shape = self._shape_of_start(rows.n_features)
-            if start is not None and start.shape != shape:
-                start = None
-            penalties = strengths(self.C, firth, model.count)
-            found = maximise(model, start, None, **penalties, **self._steps())
-            result = counted(found, model.count, model.sizes)
-            self.has_offset_ = False
+        self.classes_, _ = check_classes(rows.classes, binary=firth)
+        reference = self._reference_code()
+        T = coding_of(len(self.classes_), reference, self.C)
+        model = rows.likelihood(self.class_weight, T, self.fit_intercept)
+        total = model.total * model.count
+        if firth and model.coding.weighted:
+            check_total(total, "penalty='firth'")
+        shape = self._shape_of_start(rows.n_features)
+        if start is not None and start.shape != shape:
+            start = None
+        penalties = strengths(self.C, firth, model.count)
+        found = maximise(model, start, None, **penalties, **self._steps())
+        result = counted(found, model.count, model.sizes)
+        self.has_offset_ = False
         return result, reference, total
 
     def _steps(self):

@@ -132,7 +132,7 @@ class LogisticFit(OffsetClassifier):
         if not known.all():
             raise ValueError(
                 f"y must hold the labels of the fit, {self.classes_.tolist()}, got "
-                f"{y[~known][0].item()!r}"
+                f"{y[~known].tolist()[0]!r}"
             )
         codes = np.searchsorted(self.classes_, y)
         weight = check_class_weight(sample_weight, codes, self.classes_)

@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -68,8 +70,8 @@ class RowBlocks:
         Each ``(X, y)`` or ``(X, y, sample_weight)`` of some rows, in the order of the
         arguments of the function that takes them. It must give the same blocks each
         time it is read: a list, an object with ``__iter__``, or a function that
-        begins anew; not a generator. X is dense, sparse or a frame; chunks may be
-        empty, or hold one row or one class.
+        begins anew; not a generator. X is dense, sparse or a frame, of which all have
+        the same columns; chunks may be empty, or hold one row or one class.
 
     Raises
     ------
@@ -171,13 +173,14 @@ class RowBlocks:
         Returns
         -------
         RowBlocks
+            Of about 16 MiB each, or a row group where that is less.
 
         Raises
         ------
         ImportError
             If pyarrow is not installed.
         ValueError
-            If a column is not in the file.
+            If a column is not in the file, or one of the features holds no numbers.
         """
         try:
             from pyarrow import dataset
@@ -195,12 +198,22 @@ class RowBlocks:
                 raise ValueError(
                     f"X, y and sample_weight must be columns of the file, got {name!r}"
                 )
+        if not named:
+            raise ValueError("X must name one column or more, got none")
+        for name in named:
+            kind = source.schema.field(name).type
+            if not _holds_numbers(kind):
+                raise ValueError(
+                    f"X must hold columns of real numbers, got {kind} in {name!r}"
+                )
+        n_rows = _READ * block_rows(len(named))
 
         def column(batch, name):
             return batch.column(name).to_numpy(zero_copy_only=False)
 
         def blocks():
-            for batch in source.to_batches(columns=list(dict.fromkeys(used))):
+            distinct = list(dict.fromkeys(used))
+            for batch in source.to_batches(columns=distinct, batch_size=n_rows):
                 columns = [column(batch, name) for name in used]
                 rows = columns[0]
                 if not isinstance(features, str):
@@ -208,7 +221,9 @@ class RowBlocks:
                 yield (rows, *columns[len(named) :])
 
         found = _NamedBlocks(blocks)
-        found._feature_names = None if isinstance(features, str) else list(features)
+        # Without pandas there are no frames that the names could be compared with
+        if not isinstance(features, str) and find_spec("pandas") is not None:
+            found._feature_names = named
         return found
 
     @property
@@ -263,9 +278,16 @@ class RowBlocks:
         for number, parts in enumerate(self._read()):
             if only is not None and number not in only:
                 continue
-            block = as_block(number, *parts, n_features=P, called=self.called)
+            known = {
+                "n_features": P,
+                "called": self.called,
+                "names": self.feature_names,
+            }
+            block = as_block(number, *parts, **known)
             if len(block):
                 P = block.X.shape[1:]
+                if self._feature_names is None:
+                    self._feature_names = _columns_of(parts[0])
                 yield on_block(function, block, *shared)
 
     def exchange(self, cut, merge, edges) -> list:
@@ -287,9 +309,18 @@ class RowBlocks:
             two edges is all that is held.
         """
         return [
-            merge([part for (part,) in self.map(cut, two_edges)])
+            merge(self._between(cut, two_edges))
             for two_edges in sliding_window_view(edges, 2)
         ]
+
+    def _between(self, cut, two_edges):
+        """The parts of all blocks; a pass of its own."""
+        parts = [part for (part,) in self.map(cut, two_edges)]
+        if not parts:
+            raise ValueError(
+                "blocks must hold the same rows each time they are read, got none now"
+            )
+        return parts
 
     def look_up(self, cuts, answer, finish, edges):
         """Send what lies in a range through one place, and the answers back.
@@ -317,7 +348,7 @@ class RowBlocks:
         with Spill() as spill:
 
             def one_range(cut, two_edges):
-                summary, found = answer([part for (part,) in self.map(cut, two_edges)])
+                summary, found = answer(self._between(cut, two_edges))
                 return summary, [spill.put(one) for one in found]
 
             ranges = [
@@ -364,15 +395,20 @@ class RowBlocks:
         blocks.called = called
         return blocks
 
-    def gather(self) -> tuple[Any, Any, Any]:
+    def gather(self, *, weighted=False) -> tuple[Any, Any, Any]:
         """All rows in memory: X, y and weight; for few of them.
+
+        Parameters
+        ----------
+        weighted : bool, default=False
+            Leave out the rows of weight 0, of which there may be many.
 
         Returns
         -------
         X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
         y, weight : ndarray of shape (n,) or None
         """
-        X, y, weight = zip(*self.map(_rows_of), strict=True)
+        X, y, weight = zip(*self.map(_rows_of, weighted), strict=True)
         is_sparse = any(map(sparse.issparse, X))
         joined = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
         labels = None if y[0] is None else np.concatenate(y)
@@ -408,9 +444,13 @@ class RowBlocks:
         return found
 
     def _read(self):
-        for number, parts in enumerate(
-            self._blocks() if callable(self._blocks) else self._blocks
-        ):
+        blocks = self._blocks() if callable(self._blocks) else self._blocks
+        if not isinstance(blocks, Iterable):
+            raise ValueError(
+                "blocks must be a function that returns an iterable of tuples (X, y), "
+                f"got one that returns {type(blocks).__name__}"
+            )
+        for number, parts in enumerate(blocks):
             if not isinstance(parts, tuple) or len(parts) not in (2, 3):
                 raise ValueError(
                     "blocks must be tuples (X, y) or (X, y, sample_weight), got "
@@ -488,12 +528,14 @@ def refuse_collection(name, value):
         raise ValueError(
             f"{name} must be an array where all rows are needed at once, got "
             f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS} take rows "
-            "in blocks, and X.map_blocks(model.predict) predicts where they are"
+            "in blocks, and X.map_blocks(model.predict, drop_axis=1, "
+            "dtype=model.classes_.dtype) of an array, or X.map_partitions(model.predict"
+            ") of a frame, predicts where they are"
         )
 
 
 def as_block(
-    number, X, y=None, weight=None, *, n_features=None, called=("X", "y")
+    number, X, y=None, weight=None, *, n_features=None, called=("X", "y"), names=None
 ) -> Block:
     """One block of clean arrays.
 
@@ -505,13 +547,17 @@ def as_block(
         ``X.shape[1:]`` of the other blocks, if it is known.
     called : (str, str), default=("X", "y")
         What X and y are called where the rows were given.
+    names : list, default=None
+        Columns of the other blocks, if they are frames.
 
     Raises
     ------
     ValueError
-        If X holds no numbers, has another width, or lengths differ; the chunk is named.
+        If X holds no numbers, has another width or other columns, or lengths differ;
+        the chunk is named.
     """
     try:
+        _check_columns(called[0], X, names)
         return Block(number, *_checked(X, y, weight, n_features, called))
     except ValueError as error:
         raise ValueError(f"{error}, in chunk {number}") from None
@@ -543,15 +589,45 @@ def _checked(X, y, weight, n_features, called):
     return X, *columns
 
 
-def _rows_of(block):
-    return block.X, block.y, block.weight
+def _columns_of(X):
+    """The columns of a data frame; None of what is none."""
+    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def _check_columns(name, X, names):
+    own = _columns_of(X)
+    if names is not None and own not in (None, names) and len(own) == len(names):
+        odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
+        raise ValueError(
+            f"{name} must have the columns of the other chunks in their order, got "
+            f"{own[odd]!r} in place of {names[odd]!r}"
+        )
+
+
+def _holds_numbers(kind):
+    """Whether a column of this type of Arrow's holds numbers."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    holds = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    return any(of(kind) for of in holds)
+
+
+def _rows_of(block, weighted):
+    X, y, weight = block.X, block.y, block.weight
+    if not weighted or weight is None:
+        return X, y, weight
+    kept = np.asarray(weight) > 0
+    return X[kept], y[kept], weight[kept]
 
 
 def _floats(X, name):
     try:
         return X.astype(float)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold real numbers, got objects") from None
+        odd = next((v for v in X.ravel() if not isinstance(v, Real)), "objects")
+        raise ValueError(f"{name} must hold real numbers, got {odd!r:.60}") from None
 
 
 def on_block(function, block, *shared):

@@ -241,3 +241,28 @@ def test_what_does_not_match_is_said_before_anything_is_computed(rows):
 def test_no_rows_at_all():
     with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
         class_moments(da.zeros((0, 2)), da.zeros(0, dtype=bool))
+
+
+def test_what_has_no_rows_is_refused(rows):
+    bag = pytest.importorskip("dask.bag", reason="Dask's bags are not installed")
+    from dask import delayed
+
+    X, y, _ = arrays(rows, 50)
+    for given, text in [
+        ((delayed(rows[0]), y), "X must be a Dask array or data frame, got Delayed"),
+        ((X, delayed(rows[1])), "y must be a Dask array or data frame, got Delayed"),
+        ((X, bag.from_sequence(rows[1])), "y must be a Dask array .* got Bag"),
+        ((X[:, :, None], y), r"X must have one or two dimensions, got .*211, 7, 1"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            class_moments(*given)
+
+
+def test_labels_in_columns(rows):
+    X, y, _ = arrays(rows, 50)
+    expected = GaussianAUCClassifier().fit(*rows[:2]).coef_
+    found = GaussianAUCClassifier().fit(X, y[:, None]).coef_
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    two = da.stack([y, y], axis=1)  # in a chunk each
+    with pytest.raises(ValueError, match=r"one-dimensional, got shape \(.., 2\)"):
+        GaussianAUCClassifier().fit(X, two)

@@ -460,3 +460,50 @@ def test_qda_needs_all_rows(rng, way):
     X, y = make(rng, 2)
     with pytest.raises(ValueError, match="X must be an array where all rows"):
         QuadraticDiscriminantROC().fit(*way(X, y), *([] if way is lazy else [y]))
+
+
+def test_text_of_data_frames_in_errors(rng, way):
+    X, y = make(rng, 2)
+    text = y.astype(object)  # as data frames and Parquet files have it
+    with pytest.raises(ValueError, match="got only zeros in class 'ash'"):
+        GaussianAUCClassifier().fit(*way(X, text, (y == "birch").astype(float)))
+    with pytest.raises(ValueError, match="got only zeros in class 'ash'"):
+        IRLSLogisticRegression().fit(*way(X, text, (y == "birch").astype(float)))
+    with pytest.raises(ValueError, match=r"labels \['a', 'b'\], got '(ash|birch)'"):
+        stream(GaussianAUCClassifier(), way(X, text), classes=["a", "b"])
+    kinds = [(X[:9], text[:9]), (X[9:], (y[9:] == "ash"))]
+    with pytest.raises(ValueError, match="labels of one kind, got '.*' in chunk 0"):
+        LinearDiscriminantROC().fit(RowBlocks(kinds))
+
+
+def stream(model, given, classes):
+    X, y = given if len(given) == 2 else (given[0], None)
+    return model.partial_fit(X, y, classes=classes)
+
+
+def test_a_label_never_announced_comes_before_their_number(rng, way):
+    X, y = make(rng, 3)
+    with pytest.raises(ValueError, match=r"labels \['ash', 'birch'\], got 'cedar'"):
+        stream(GaussianAUCClassifier(), way(X, y), classes=["ash", "birch"])
+
+
+def test_rows_without_weight_and_without_columns(rng, way):
+    X, y = make(rng, 2)
+    given = way(X, y, np.zeros(N))
+    X_y_weight = given if len(given) == 3 else (given[0], None, None)
+    model = GaussianAUCClassifier().partial_fit(
+        *X_y_weight[:2], classes=["ash", "birch"], sample_weight=X_y_weight[2]
+    )
+    assert [part.n for part in model.moments_] == [0.0, 0.0]
+    with pytest.raises(ValueError, match=r"one feature or more .* got shape \(40, 0\)"):
+        GaussianAUCClassifier().fit(*way(X[:, :0], y))
+
+
+@pytest.mark.parametrize("model", [GaussianAUCClassifier(), LinearDiscriminantROC()])
+def test_features_whose_squares_nearly_overflow(rng, way, model):
+    X, y = make(rng, 2)
+    X[:, 2] = 4e153 + rng.normal(size=N)  # n times the squared mean overflows
+    with pytest.raises(ValueError, match=r"between 1e-70 and .* got 4e\+153 in feat"):
+        model.fit(*way(X, y))
+    with pytest.raises(ValueError, match=r"between 1e-70 and .* got 4e\+153 in feat"):
+        GaussianAUCClassifier().fit(X, y)

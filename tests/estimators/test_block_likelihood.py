@@ -372,3 +372,35 @@ def test_blocks_without_weights_count_once(P):
     blocks = RowBlocks([(X[15:], y[15:]), (X[:15], y[:15], weight[:15])])
     found = IRLSLogisticRegression(C=1.0).fit(blocks)
     same(found, IRLSLogisticRegression(C=1.0).fit(X, y, weight))
+
+
+def test_only_rows_of_weight_are_gathered(monkeypatch):
+    X, y, _ = rows_of(P=8)
+    weight = np.zeros(len(y))
+    kept = np.r_[0:3, 100:103]
+    weight[kept], y[kept] = 2.0, [0, 1, 0, 1, 1, 0]
+    gathered, gather = [], RowBlocks.gather
+
+    def counted(self, **options):
+        found = gather(self, **options)
+        gathered.append(len(found[1]))
+        return found
+
+    monkeypatch.setattr(RowBlocks, "gather", counted)
+    found = IRLSLogisticRegression(C=1.0).fit(in_blocks(X, y, weight))
+    same(found, IRLSLogisticRegression(C=1.0).fit(X, y, weight))
+    assert gathered == [6]
+
+
+def test_an_error_of_gathered_rows_changes_nothing():
+    X, y, _ = rows_of()
+    model = IRLSLogisticRegression().fit(X, y)
+    before = dict(vars(model))
+    for P, text in ((4, "got only zeros in class 5"), (9, "two classes, got 3")):
+        wide = np.random.default_rng(0).normal(size=(6, P))
+        weight = np.zeros(6) if P == 4 else np.ones(6)
+        model.penalty = before["penalty"] = "l2" if P == 4 else "firth"
+        with pytest.raises(ValueError, match=text):
+            model.fit(RowBlocks([(wide, np.arange(6) // 2 + 5, weight)]))
+        assert vars(model).keys() == before.keys()
+        assert all(vars(model)[name] is before[name] for name in before)

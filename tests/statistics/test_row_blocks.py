@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from skauc import GaussianAUCClassifier, Moments, RowBlocks, class_moments
+from skauc.statistics import _row_blocks
 from skauc.statistics._row_blocks import as_block, refuse_collection, row_blocks
 
 
@@ -263,3 +264,71 @@ def test_arrays_pass_where_collections_are_refused(rows):
     refuse_collection("X", rows[0])
     with pytest.raises(ValueError, match="X must be an array where .* got RowBlocks"):
         refuse_collection("X", RowBlocks([rows]))
+
+
+def parquet_of(tmp_path, columns, **options):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet", **options)
+    return tmp_path / "rows.parquet"
+
+
+def test_blocks_of_parquet_are_about_16_mebibytes(tmp_path):
+    columns = {f"x{j}": np.zeros(9000, dtype=np.float32) for j in range(300)}
+    file = parquet_of(tmp_path, {**columns, "label": np.zeros(9000, dtype=bool)})
+    sizes = RowBlocks.from_parquet(file, y="label").map(len)
+    assert sum(sizes) == 9000
+    assert max(sizes) * 300 * 8 <= 2**24
+
+
+@pytest.mark.parametrize(
+    ("X", "text"),
+    [
+        (["x", "at"], r"X must hold columns of real numbers, got timestamp.* in 'at'"),
+        (None, r"X must hold columns of real numbers, got .*string in 'name'"),
+        ("name", r"X must hold columns of real numbers, got .*string in 'name'"),
+        ([], "X must name one column or more, got none"),
+    ],
+)
+def test_columns_of_parquet_that_hold_no_numbers(tmp_path, X, text):
+    columns = {
+        "name": ["a", "b"],
+        "x": [1.0, 2.0],
+        "at": np.array([1, 2], dtype="datetime64[us]"),
+        "label": [True, False],
+    }
+    with pytest.raises(ValueError, match=text):
+        RowBlocks.from_parquet(parquet_of(tmp_path, columns), y="label", X=X)
+
+
+def test_parquet_without_pandas(tmp_path, monkeypatch):
+    columns = {"a": np.arange(6.0) % 4, "label": np.arange(6) > 2}
+    blocks = parquet_of(tmp_path, columns)
+    monkeypatch.setattr(_row_blocks, "find_spec", lambda name: None)
+    model = GaussianAUCClassifier().fit(RowBlocks.from_parquet(blocks, y="label"))
+    assert not hasattr(model, "feature_names_in_")  # they are for frames
+
+
+def test_columns_of_frames_are_the_same_in_all_chunks(rows):
+    frame = pytest.importorskip("pandas", reason="pandas is not installed").DataFrame
+    X, positive, _ = rows
+    table = frame(X, columns=list("abcdefg"))
+    parts = [(table[:99], positive[:99]), (table[99:], positive[99:])]
+    model = GaussianAUCClassifier().fit(RowBlocks(parts))
+    assert model.feature_names_in_.tolist() == list("abcdefg")
+    assert_same_moments(model.moments_, class_moments(X, positive))
+    parts[1] = table.loc[99:, list("abcfedg")], positive[99:]
+    with pytest.raises(ValueError, match=r"got 'f' in place of 'd', in chunk 1$"):
+        class_moments(RowBlocks(parts))
+
+
+def test_a_function_must_return_blocks():
+    with pytest.raises(ValueError, match="got one that returns NoneType"):
+        class_moments(RowBlocks(lambda: None))
+
+
+def test_what_is_no_number_is_shown():
+    X = np.array([[1.0, 2.0], [3.0, "seven"]], dtype=object)
+    with pytest.raises(ValueError, match="real numbers, got 'seven', in chunk 0"):
+        class_moments(RowBlocks([(X, np.array([True, False]))]))
