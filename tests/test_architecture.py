@@ -36,8 +36,8 @@ OPTIONAL = {
 }  # inside functions only
 STANDARD = {
     *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
-    *("functools", "hashlib", "html", "inspect", "itertools", "math", "numbers"),
-    *("sys", "tempfile", "threading", "typing", "warnings", "weakref"),
+    *("functools", "hashlib", "html", "importlib", "inspect", "itertools", "math"),
+    *("numbers", "sys", "tempfile", "threading", "typing", "warnings", "weakref"),
 }
 KNOWN = STANDARD | {"joblib", "numpy", "scipy", "sklearn"}
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))

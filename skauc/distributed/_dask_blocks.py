@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class DaskBlocks(RowBlocks):
 
         merge = dask.delayed(partial(_merge_parts, merge), pure=False)
         parts = self._delayed(cut, (edges,), run=_cut, nout=len(edges) - 1)
-        found = [merge(list(one)) for one in zip(*parts, strict=True)]
+        found = [merge(*one) for one in zip(*parts, strict=True)]
         return list(_compute(*found))
 
     def look_up(self, cuts, answer, finish, edges):
@@ -95,13 +96,13 @@ class DaskBlocks(RowBlocks):
         nout = 1 + len(self.parts)
         answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
         run = dask.delayed(_run, pure=False)
-        ends = np.cumsum([len(at) - 1 for at in edges])
-        parts = self._delayed(cuts, (edges,), run=_cut_all, nout=int(ends[-1]))
-        ranges = [list(answer(list(one))) for one in zip(*parts, strict=True)]
-        columns = [
-            ranges[end - len(at) + 1 : end] for end, at in zip(ends, edges, strict=True)
-        ]
-        summaries = dask.delayed([[r[0] for r in column] for column in columns])
+        ends = np.cumsum([len(at) - 1 for at in edges]).tolist()
+        parts = self._delayed(cuts, (edges,), run=_cut_all, nout=ends[-1])
+        ranges = [list(answer(*one)) for one in zip(*parts, strict=True)]
+        summaries = dask.delayed(partial(_in_columns, ends), pure=False)(
+            *(one[0] for one in ranges)
+        )
+        finish = partial(_finish, finish, ends)
         found = [
             run(
                 finish,
@@ -109,7 +110,7 @@ class DaskBlocks(RowBlocks):
                 self._known,
                 *part,
                 summaries,
-                [[r[1 + number] for r in column] for column in columns],
+                *(one[1 + number] for one in ranges),
             )
             for number, part in enumerate(self.parts)
         ]
@@ -352,11 +353,11 @@ def _side_by_side(name, number, parts):
     return np.column_stack(parts)
 
 
-def _merge_parts(merge, parts):
+def _merge_parts(merge, *parts):
     return merge([part for part in parts if part is not None])
 
 
-def _answers(answer, parts):
+def _answers(answer, *parts):
     """A summary, then an answer for each block; None for those without rows."""
     there = [number for number, part in enumerate(parts) if part is not None]
     summary, found = answer([parts[number] for number in there])
@@ -366,19 +367,31 @@ def _answers(answer, parts):
     return [summary, *answers]
 
 
+def _in_columns(ends, *ranges):
+    """What there is of each range, in a list for each column."""
+    return [list(ranges[a:b]) for a, b in pairwise([0, *ends])]
+
+
+def _finish(finish, ends, block, summaries, *answers):
+    return finish(block, summaries, _in_columns(ends, *answers))
+
+
 def _tree(results):
-    """One delayed sum of delayed results."""
+    """One delayed sum of delayed results.
+
+    They are arguments, each on its own: in a list Dask would copy the graph of each.
+    """
     import dask
 
     merge = dask.delayed(_merge, pure=False)
     while len(results) > 1:
         results = [
-            merge(results[k : k + _MERGED]) for k in range(0, len(results), _MERGED)
+            merge(*results[k : k + _MERGED]) for k in range(0, len(results), _MERGED)
         ]
     return results[0]
 
 
-def _merge(results):
+def _merge(*results):
     found = [result for result in results if result is not None]
     return add_all(found) if found else None
 

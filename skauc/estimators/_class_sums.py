@@ -150,11 +150,10 @@ def _sums_of_block(block, known, binary, weighted):
 
 def check_two_dimensional(X):
     """Raise if the features of a block are no columns, or none."""
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise ValueError(
-            "X must hold rows of one feature or more in two dimensions, got shape "
-            f"{X.shape}"
-        )
+    if X.ndim != 2:
+        raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
+    if X.shape[1] == 0:
+        raise ValueError(f"X must hold one feature or more, got shape {X.shape}")
 
 
 def labels_of(block):
@@ -162,6 +161,8 @@ def labels_of(block):
     if block.y is None:
         raise ValueError("y must hold a label for each row, got None")
     y = check_column("y", block.y)
+    if isinstance(y[0], bytes):
+        raise ValueError(f"y must hold texts or numbers, got {y.tolist()[0]!r}")
     if y.dtype.kind == "O":
         check_kinds(y.tolist())
         y = np.array(y.tolist()) if not isinstance(y[0], str) else y

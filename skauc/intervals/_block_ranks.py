@@ -140,14 +140,14 @@ class Outline:
             in_order = sorted(labels, key=lambda label: labels[label].chunk)
             _at_most_two(in_order, f", in chunk {labels[in_order[2]].chunk}")
         odd = self.fraction if self.fraction is not None else other.fraction
-        heaviest = [part.heaviest for part in (self, other)]
-        if any(weight is not None for weight in heaviest):  # the others' are 1
-            heaviest = [1.0 if weight is None else weight for weight in heaviest]
+        heaviest = self.heaviest
+        if (heaviest, other.heaviest) != (None, None):  # without weights they are 1
+            heaviest = max(1.0 if w is None else w for w in (heaviest, other.heaviest))
         quantile = np.concatenate([self.quantile, other.quantile])
         entries = np.concatenate([self.entries, other.entries])
         return Outline(
             labels,
-            None if heaviest[0] is None else max(heaviest),
+            heaviest,
             odd,
             max(self.largest, other.largest),
             *_thinned(quantile, entries, 16 * _QUANTILES, 8 * _QUANTILES),

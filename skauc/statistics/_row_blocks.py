@@ -586,7 +586,10 @@ def _checked(X, y, weight, n_features, called):
                 f"{column.shape[0]}"
             )
         columns.append(column)
-    return X, *columns
+    y, weight = columns
+    if weight is not None and weight.ndim == 2 and weight.shape[1] == 1:
+        weight = weight[:, 0]  # as data frames of one column have it
+    return X, y, weight
 
 
 def _columns_of(X):

@@ -495,7 +495,7 @@ def test_rows_without_weight_and_without_columns(rng, way):
         *X_y_weight[:2], classes=["ash", "birch"], sample_weight=X_y_weight[2]
     )
     assert [part.n for part in model.moments_] == [0.0, 0.0]
-    with pytest.raises(ValueError, match=r"one feature or more .* got shape \(40, 0\)"):
+    with pytest.raises(ValueError, match=r"one feature or more, got shape \(40, 0\)"):
         GaussianAUCClassifier().fit(*way(X[:, :0], y))
 
 
@@ -507,3 +507,25 @@ def test_features_whose_squares_nearly_overflow(rng, way, model):
         model.fit(*way(X, y))
     with pytest.raises(ValueError, match=r"between 1e-70 and .* got 4e\+153 in feat"):
         GaussianAUCClassifier().fit(X, y)
+
+
+def test_bytes_are_no_labels(rng, way):
+    X, y = make(rng, 2)
+    for model in (
+        GaussianAUCClassifier(),
+        LinearDiscriminantROC(),
+        IRLSLogisticRegression(),
+    ):
+        with pytest.raises(ValueError, match="y must hold texts or numbers, got b'"):
+            model.fit(*way(X, y.astype("S")))
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianAUCClassifier(shrinkage="auto"), IRLSLogisticRegression(C=1.0)]
+)
+def test_weights_in_a_column(rng, way, model):
+    X, y = make(rng, 2)
+    weight = rng.integers(0, 3, N).astype(float)
+    expected = model.fit(X, y, weight).coef_
+    found = model.fit(*way(X, y, weight[:, None])).coef_
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
