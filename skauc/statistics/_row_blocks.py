@@ -373,6 +373,11 @@ class RowBlocks:
         """Columns of X, 1 if it is one-dimensional; reads the first block."""
         for parts in self._read():
             X = as_block(0, *parts, called=self.called).X
+            if 0 in X.shape[1:]:
+                raise ValueError(
+                    f"{self.called[0]} must hold one column or more, got shape "
+                    f"{X.shape}, in chunk 0"
+                )
             return X.shape[1] if X.ndim > 1 else 1
         return 1
 

@@ -448,3 +448,9 @@ def test_blocks_that_are_there_once_only(monkeypatch, rank, scores, often):
     left = [[(Y, scores)]] * often
     with pytest.raises(ValueError, match="each time they are read, got none now"):
         rank(RowBlocks(lambda: left.pop() if left else []))
+
+
+def test_scores_of_no_column():
+    blocks = RowBlocks([(Y, SCORES[:, :0])])
+    with pytest.raises(ValueError, match=r"score_a must hold one column .*250, 0\)"):
+        compare_auc(blocks, constant=0.5)
