@@ -57,17 +57,17 @@ def rows_in_workers():
 def on_a_cluster():
     """The ten lines where the rows are; None without Dask."""
     try:
-        import distributed
+        from distributed import Client, LocalCluster
     except ImportError:
         print("Dask is not installed: pip install 'skauc[dask]'; only NumPy was asked")
         return None
     with (
-        distributed.LocalCluster(
+        LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             dashboard_address=":0",
         ) as cluster,
-        distributed.Client(cluster),
+        Client(cluster),
     ):
         return ten_lines(*rows_in_workers())
 

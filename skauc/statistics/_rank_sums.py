@@ -216,6 +216,6 @@ def _gap(moved, other, own, others):
 def _score_moments(runs, unit):
     if np.isinf(unit):
         return None
-    value = runs.value / unit
+    value = runs.value.astype(float) / unit  # they may have travelled in float32
     neg, pos = (Moments.from_samples(value, count) for count in runs.count.T)
     return neg, pos
