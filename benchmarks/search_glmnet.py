@@ -8,9 +8,9 @@ The problems of ``search.py``. R's glmnet (Friedman, Hastie & Tibshirani 2010) r
 both), and says ``lambda.min`` and ``lambda.1se`` with their coefficients. Ours is one
 ``GridSearchCV`` with one fit a candidate over every fifth of the same penalties,
 ``C = 1/(nλ)``: the largest selection score, and ``one_sd_rule``. Writes
-``search_glmnet.csv``: the true AUC lost against the best of all that were taken (the
-five rules', and those of our path), and the features with a coefficient. Where R or
-glmnet is missing it says so and writes nothing.
+``search_glmnet.csv``: the true AUC lost against the best of all models (those of
+glmnet's four rules and those of our path), and the features with a coefficient. Where R
+or glmnet is missing it says so and writes nothing.
 """
 
 from __future__ import annotations
