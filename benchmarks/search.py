@@ -1,6 +1,7 @@
 """What a search says of itself, against the truth.
 
     python benchmarks/search.py [--fast] [--data-dir DIR] [--seeds 1000 1024]
+    python benchmarks/search.py --glmnet  # beside glmnet's rules: search_glmnet.py
 
 Problems of the panel, simulated, whose truth is known, and real with P < n and with
 P from n to 5 n, where the AUC of the other rows stands for it. What is said of the best
@@ -16,7 +17,8 @@ candidates. Writes
     average under the joint posterior), the share of 95 % intervals of the
     selected model that hold its AUC, with and without the correction and of 5-fold
     CV's winner (mean ± 1.96 standard errors of its folds), what the winner's mean is
-    too high by, and the price of a posterior in searches.
+    too high by, the share of 95 % intervals of the difference of two candidates that
+    hold theirs, and the price of a posterior in searches.
 ``search_reliability.csv, search.png``
     Of the candidates said to be the best with a probability in a bin, the share that
     is; candidates within 1e-4 of the best share it. Standard errors over problems.
@@ -30,6 +32,7 @@ Seeds from 1000 on: nothing was chosen on them.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 from time import process_time
@@ -93,6 +96,7 @@ def run(group, name, seed, data_dir):
     truth, variance = problem.truth(W)
     scores = np.array([model.decision_function(X) for model in models])
     p_best, loss = seen(posterior, scores, y, np.sqrt(variance), seed)
+    noisy = draws(posterior, scores, y, np.sqrt(variance), seed)
     folds = five_folds(families, X, problem.y, seed)
     k = posterior.selected_index
     low, high = posterior.auc[k].interval(0.95)
@@ -104,6 +108,7 @@ def run(group, name, seed, data_dir):
         "p_best": p_best.tolist(),
         "mean": posterior.auc.mean().tolist(),
         "expected_loss": float(loss[k]),
+        "differences": differences_covered(noisy, truth),
         "selected": k,
         "corrected": [posterior.selected.mean(), *posterior.selected.interval(0.95)],
         "naive": [posterior.auc[k].mean(), low, high],
@@ -117,6 +122,14 @@ def seen(posterior, scores, y, error, seed):
     """P(best) and expected loss, of AUCs seen with these standard errors."""
     if not error.any():
         return posterior.p_best, posterior.expected_loss
+    noisy = draws(posterior, scores, y, error, seed)
+    behind = np.max(noisy, axis=1, keepdims=True) - noisy
+    won = behind <= TIE
+    return (won / won.sum(axis=1, keepdims=True)).mean(axis=0), behind.mean(axis=0)
+
+
+def draws(posterior, scores, y, error, seed):
+    """AUCs from the joint posterior as they are seen, (N_DRAWS, m)."""
     scores = scores.astype(float)
     for label in (0, 1):
         scores[:, y == label] -= scores[:, y == label].mean(axis=1, keepdims=True)
@@ -124,10 +137,18 @@ def seen(posterior, scores, y, error, seed):
     along = scores / np.where(length > 0, length, 1)
     rng = np.random.default_rng(seed)
     true = posterior.joint.mean + normals(rng, posterior.joint.covariance)
-    noisy = ndtr(true) + normals(rng, np.outer(error, error) * (along @ along.T))
-    behind = np.max(noisy, axis=1, keepdims=True) - noisy
-    won = behind <= TIE
-    return (won / won.sum(axis=1, keepdims=True)).mean(axis=0), behind.mean(axis=0)
+    return ndtr(true) + normals(rng, np.outer(error, error) * (along @ along.T))
+
+
+def differences_covered(noisy, truth):
+    """Share of the 95 % intervals of differences of two candidates that hold theirs.
+
+    Ends as wide as a tie: of models that rank alike the interval is a point.
+    """
+    i, j = np.triu_indices(len(truth), 1)
+    low, high = np.quantile(noisy[:, i] - noisy[:, j], (0.025, 0.975), axis=0)
+    gap = truth[i] - truth[j]
+    return float(np.mean((low - TIE <= gap) & (gap <= high + TIE)))
 
 
 def normals(rng, covariance):
@@ -204,6 +225,7 @@ def calibration(data, name, runs):
         "covers": covers["corrected"],
         "covers uncorrected": covers["naive"],
         "covers 5-fold CV": np.mean(of_cv),
+        "differences cover": np.mean([r["differences"] for r in runs]),
         "too high": bias["corrected"],
         "too high uncorrected": bias["naive"],
         "too high, all candidates": all_bias,
@@ -296,7 +318,13 @@ def main(argv=None):
     """Ask all searches."""
     command = parser(__doc__)
     command.add_argument("--seeds", type=int, nargs=2, default=SEEDS)
+    command.add_argument("--glmnet", action="store_true")
     arguments = read(command, argv)
+    if arguments.glmnet:
+        import search_glmnet
+
+        search_glmnet.main([a for a in argv or sys.argv[1:] if a != "--glmnet"])
+        return
     seeds = range(*arguments.seeds)
     groups = dict(GROUPS)
     if arguments.fast:

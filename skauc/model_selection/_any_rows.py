@@ -42,6 +42,17 @@ def take_columns(X, columns):
     return (X if hasattr(X, "shape") else np.asarray(X))[:, columns]
 
 
+def same_rows(A, B) -> bool:
+    """Whether two matrices of numbers are equal; at once where they are one object."""
+    if A is B:
+        return True
+    if A.shape != B.shape or sparse.issparse(A) != sparse.issparse(B):
+        return False
+    if sparse.issparse(A):
+        return (A != B).nnz == 0
+    return np.array_equal(A, B)
+
+
 def numeric(X):
     """Numbers as an array or as CSR; a frame of several kinds becomes floats."""
     if isinstance(X, BlockMatrix):

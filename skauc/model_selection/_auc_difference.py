@@ -7,7 +7,6 @@ The mathematics stands in section 7 of :mod:`skauc.posterior`, of the adaptive p
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from .._validation import (
     check_counts,
@@ -21,6 +20,7 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_prior
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..statistics._moments import project_samples
+from ._any_rows import same_rows
 from ._candidate import candidate, joint_aucs
 from ._linear_model import open_two_classes
 from ._model_posterior import model_posterior
@@ -172,8 +172,9 @@ def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
         )
         for model, whole in zip(opened, wholes, strict=True)
     )
-    first, *others = (candidate(one, once=False) for one in asked)
-    return [joint_aucs([first, other]) for other in others]
+    found = (candidate(one, once=False) for one in asked)
+    first = next(found)
+    return [joint_aucs([first, other]) for other in found]
 
 
 def _conjugate(a, b, positive, weight, pos_label, prior, covariance):
@@ -202,19 +203,9 @@ def _both_scores(a, b, n):
         check_score(project_samples(Z, linear.w), n, name="X @ coef_")
         for Z, linear in ((Z_a, a), (Z_b, b))
     ]
-    if _equal(Z_a, Z_b):
+    if same_rows(Z_a, Z_b):
         W = np.column_stack([a.w, b.w])
     else:
         W = np.zeros((len(a.w) + len(b.w), 2))
         W[: len(a.w), 0], W[len(a.w) :, 1] = a.w, b.w
     return np.column_stack(scores), W
-
-
-def _equal(Z_a, Z_b):
-    if Z_a is Z_b:
-        return True
-    if Z_a.shape != Z_b.shape or sparse.issparse(Z_a) != sparse.issparse(Z_b):
-        return False
-    if sparse.issparse(Z_a):
-        return (Z_a != Z_b).nnz == 0
-    return np.array_equal(Z_a, Z_b)

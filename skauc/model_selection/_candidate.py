@@ -21,7 +21,10 @@ deviation. A model that ranks nothing has the AUC ½ for sure, whatever the othe
 
 Held-out rows have DeLong's covariance of their empirical AUCs, a conjugate prior its
 spread times ρ. All of these are products of vectors, the candidate's *embedding*, whose
-distances are standard deviations of differences.
+distances are standard deviations of differences. What the rows are of it is as long as
+the scores are many; of a search's candidates only the direction of the scores is kept,
+and the products of their rows are added up block by block
+(:mod:`skauc.model_selection._score_correlation`).
 
 The embedding was chosen on 105 simulated problems, seeds below 500, families l2, l1,
 SelectKBest, PCA, two and all of them together; expected loss over real loss and mean
@@ -50,6 +53,7 @@ from ..posterior._joint_aucs import JointAUCs
 from ..statistics._ranks import placements
 from . import _reasons as say
 from ._model_posterior import ModelPosterior
+from ._score_correlation import Direction, correlation
 from ._warnings import warn_of
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
@@ -69,7 +73,7 @@ class Candidate:
         Selection score, in probits.
     cells : ndarray
         Part of the embedding that the cells of the model of the data set are.
-    rows : ndarray of shape (n,)
+    rows : ndarray of shape (n,) or Direction
         The part that the rows are.
     shift : float
         c; half of what the choice is off the model of the data set.
@@ -84,7 +88,7 @@ class Candidate:
     posterior: AUCPosterior
     choice: float
     cells: np.ndarray
-    rows: np.ndarray
+    rows: np.ndarray | Direction
     shift: float
     heard: bool
     luck: float
@@ -98,15 +102,23 @@ class Candidate:
     @property
     def ranks(self) -> bool:
         """Whether it ranks the rows at all; of others the AUC is ½ for sure."""
-        return bool(self.rows.any())
+        return isinstance(self.rows, Direction) or bool(self.rows.any())
+
+    @property
+    def length(self) -> float:
+        """Of the part that the rows are."""
+        if isinstance(self.rows, Direction):
+            return self.rows.length
+        return float(np.linalg.norm(self.rows))
 
     def sketch(self, size) -> np.ndarray:
         """The embedding in few coordinates that keep distances, (size,).
 
         The first is c; the others are random projections of the cells and the rows,
         the same for all candidates (Johnson & Lindenstrauss 1984): a distance is right
-        to ``1/√(2(size − 1))`` of itself.
+        to ``1/√(2(size − 1))`` of itself. The part that the rows are must be there.
         """
+        assert isinstance(self.rows, np.ndarray)
         rng, out = np.random.default_rng(0), np.zeros(size - 1)
         for part in (self.rows, self.cells):
             for block in np.array_split(part, len(part) // _BLOCK + 1):
@@ -114,7 +126,7 @@ class Candidate:
         return np.append(self.shift, out / np.sqrt(size - 1))
 
 
-def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
+def candidate(asked: ModelPosterior, *, once=True, shared=None) -> Candidate:
     """A model as a candidate.
 
     Parameters
@@ -122,6 +134,8 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
     asked : ModelPosterior
     once : bool, default=True
         Whether what makes the number doubtful is said once a data set.
+    shared : SharedRows, default=None
+        Rows of the search; a direction in them is kept in place of n scores.
 
     Returns
     -------
@@ -136,12 +150,11 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
     if asked.rows == "held-out":
         rows = deviation * _unit(_of_placements(scored))
         return Candidate(posterior, choice, none, rows, 0.0, False, deviation, True)
-    along = _unit(_within_classes(scored))
     model = asked.projection
     if not isinstance(model, LearntProjection) or posterior.choice_probit is None:
         # a conjugate posterior owes nothing to luck; one of true refits is an estimate
         luck = deviation if posterior.second_source is not None else 0.0
-        rows = deviation * along
+        rows = _along_scores(scored, deviation, shared)
         return Candidate(posterior, choice, none, rows, 0.0, False, luck)
     known = beliefs(model)
     heard = posterior.second_source is not None
@@ -151,7 +164,7 @@ def candidate(asked: ModelPosterior, *, once=True) -> Candidate:
         posterior,
         choice,
         most * known.between,
-        most * known.within * along,
+        _along_scores(scored, most * known.within, shared),
         (choice - known.probit) / 2,
         heard,
         _luck(posterior, asked) if heard else 0.0,
@@ -163,13 +176,27 @@ def contrast_names() -> list[str]:
     return [f"contrast_{k:02d}" for k in range(CONTRASTS)]
 
 
-def joint_aucs(candidates: list[Candidate]) -> JointAUCs:
+def alike(candidates: list[Candidate], shared=None) -> np.ndarray:
+    """ρ: how alike the candidates rank the rows, (m, m).
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    shared : SharedRows, default=None
+        The rows of those that are directions.
+    """
+    return correlation([c.rows for c in candidates], shared)
+
+
+def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     """Joint posterior of some candidates of one data set.
 
     Parameters
     ----------
     candidates : list of Candidate
         On the same rows.
+    rho : ndarray of shape (m, m), default=None
+        ``alike(candidates)``, if it is there.
 
     Returns
     -------
@@ -184,7 +211,7 @@ def joint_aucs(candidates: list[Candidate]) -> JointAUCs:
         warn_of(say.trained_by_some())
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
-    V = covariance(candidates)
+    V = covariance(candidates, alike(candidates) if rho is None else rho)
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
@@ -194,20 +221,18 @@ def joint_aucs(candidates: list[Candidate]) -> JointAUCs:
     return JointAUCs(centre + level * ranks, V + common * np.outer(ranks, ranks))
 
 
-def covariance(candidates: list[Candidate]) -> np.ndarray:
+def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     """Covariance of the candidates but for what they share, (m, m)."""
-    rows = np.array([c.rows for c in candidates])
-    along = np.array([_unit(row) for row in rows])
-    correlation = along @ along.T
+    inside = np.array([c.length for c in candidates])
     spread = np.array([np.linalg.norm(c.cells) for c in candidates])
     # of several feature spaces the cells are not the same
-    cells = np.outer(spread, spread) * correlation
+    cells = np.outer(spread, spread) * rho
     n_cells = np.array([len(c.cells) for c in candidates])
     for size in np.unique(n_cells):  # one model of one data set
         mine = np.flatnonzero(n_cells == size)
         part = np.array([candidates[i].cells for i in mine])
         cells[np.ix_(mine, mine)] = part @ part.T
-    V = rows @ rows.T + cells
+    V = np.outer(inside, inside) * rho + cells
     ranks = np.array([c.ranks for c in candidates])
     heard = ranks & np.array([c.heard for c in candidates])
     if not heard.any():
@@ -215,14 +240,13 @@ def covariance(candidates: list[Candidate]) -> np.ndarray:
     shift = np.array([c.shift for c in candidates])
     apart = np.where(heard, shift - shift[heard].mean(), 0.0)
     unknown = np.outer(~heard, ~heard) * shift[heard].var()
-    return V + np.outer(apart, apart) + unknown * correlation
+    return V + np.outer(apart, apart) + unknown * rho
 
 
-def luck(candidates: list[Candidate]) -> np.ndarray:
+def luck(candidates: list[Candidate], rho) -> np.ndarray:
     """Covariance of what the selection scores owe to luck, (m, m)."""
-    along = np.array([_unit(c.rows) for c in candidates])
     spread = np.array([c.luck for c in candidates])
-    return np.outer(spread, spread) * (along @ along.T)
+    return np.outer(spread, spread) * rho
 
 
 def _luck(posterior, asked):
@@ -239,6 +263,16 @@ def _luck(posterior, asked):
     return float(weight**2 * np.sqrt(source_variance(at, eigen.n_neg, eigen.n_pos)))
 
 
+def _along_scores(scored, length, shared):
+    """The part that the rows are: along the scores, less their class means."""
+    deviation = _within_classes(scored)
+    rounding = _ROUNDING * np.abs(scored.score).max()
+    varies = np.abs(deviation).max() > rounding
+    if varies and shared is not None and shared.give(scored.Z, scored.w):
+        return Direction(scored.w / np.linalg.norm(deviation), length)
+    return length * _unit(deviation if varies else _of_classes(scored.positive))
+
+
 def _within_classes(scored):
     """Deviations of the scores from their class means, times the weights' roots."""
     weight = np.ones(len(scored.score)) if scored.weight is None else scored.weight
@@ -246,8 +280,7 @@ def _within_classes(scored):
     for part in (scored.positive, ~scored.positive):
         mean = np.average(scored.score[part], weights=weight[part])
         out[part] = scored.score[part] - mean
-    rounding = _ROUNDING * np.abs(scored.score).max()
-    return _or_classes(np.sqrt(weight) * out, scored.positive, rounding)
+    return np.sqrt(weight) * out
 
 
 def _of_placements(scored):
@@ -259,16 +292,14 @@ def _of_placements(scored):
         w = weight[part]
         gap = placed - np.average(placed, weights=w)
         out[part] = np.sqrt(w) * gap / w.sum()
-    return _or_classes(out, pos, 0.0)  # of counts
+    return out if out.any() else _of_classes(pos)
 
 
-def _or_classes(deviation, positive, rounding):
-    """The deviations, or the contrast of the classes where they are but rounding.
+def _of_classes(positive):
+    """The contrast of the classes, for scores that do not vary within them.
 
-    All models whose scores do not vary within the classes rank all rows alike.
+    All models with such scores rank all rows alike.
     """
-    if np.abs(deviation).max() > rounding:
-        return deviation
     return np.where(positive, 1.0, -1.0)
 
 

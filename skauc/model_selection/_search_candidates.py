@@ -15,6 +15,7 @@ from .._validation import check_positive, check_weight, short
 from ._candidate import Candidate, candidate
 from ._linear_model import open_two_classes
 from ._model_posterior import model_posterior
+from ._score_correlation import SharedRows, shared_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class Searched:
         ``mean_test_score`` of each.
     selected : int or None
         Which of them the search has selected.
+    shared : SharedRows
+        The rows that the candidates share.
     """
 
     candidates: list[Candidate]
@@ -39,6 +42,7 @@ class Searched:
     row: np.ndarray
     score: np.ndarray | None
     selected: int | None
+    shared: SharedRows
 
 
 def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
@@ -69,8 +73,9 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     positive = check_positive(column_or_1d(y))
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
+    shared = shared_rows(X, positive, weight)
     if isinstance(search, list | tuple):
-        return _of_models(search, X, y, prior, n_jobs, weight)
+        return _of_models(search, X, y, prior, n_jobs, shared)
     if not _is_search(search):
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
@@ -80,12 +85,12 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     row, score = _comparable(search)
     params = tuple(search.cv_results_["params"][i] for i in row)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_refitted)(search.estimator, p, X, y, prior, fit_params, weight)
+        delayed(_refitted)(search.estimator, p, X, y, prior, fit_params, shared)
         for p in params
     )
     best = np.flatnonzero(row == getattr(search, "best_index_", -1))
     selected = int(best[0]) if len(best) else None
-    return Searched(found, params, row, score, selected)
+    return Searched(found, params, row, score, selected, shared)
 
 
 def _checked(fit_params):
@@ -112,14 +117,14 @@ def _weight_of(fit_params):
     return weights[0] if weights else None
 
 
-def _of_models(models, X, y, prior, n_jobs, weight):
+def _of_models(models, X, y, prior, n_jobs, shared):
     if not models:
         raise ValueError("search must hold at least one fitted model, got an empty one")
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_asked)(model, X, y, prior, "auto", weight) for model in models
+        delayed(_asked)(model, X, y, prior, "auto", shared) for model in models
     )
     place = np.arange(len(models))
-    return Searched(found, ({},) * len(models), place, None, None)
+    return Searched(found, ({},) * len(models), place, None, None, shared)
 
 
 def _is_search(search):
@@ -144,22 +149,22 @@ def _comparable(search):
     return row, score[row]
 
 
-def _refitted(estimator, params, X, y, prior, fit_params, weight):
+def _refitted(estimator, params, X, y, prior, fit_params, shared):
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
-    return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", weight)
+    return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", shared)
 
 
-def _asked(model, X, y, prior, rows, weight=None):
+def _asked(model, X, y, prior, rows, shared):
     opened = open_two_classes(model, X)
     asked = model_posterior(
         opened,
         y,
         prior=prior,
         covariance="common",
-        sample_weight=weight,
+        sample_weight=shared.weight,
         pos_label=None,
         rows=rows,
         whole=(model, X, y),
     )
-    return candidate(asked)
+    return candidate(asked, shared=shared)

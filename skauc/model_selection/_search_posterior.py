@@ -15,7 +15,7 @@ from ..posterior._joint_aucs import JointAUCs, maximum_bias
 from ..statistics._numbers import as_count, as_number, as_numbers
 from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
-from ._candidate import joint_aucs, luck
+from ._candidate import alike, joint_aucs, luck
 from ._search_candidates import candidates_of
 
 
@@ -279,7 +279,10 @@ def search_posterior(
     by says :func:`best_score_bias`. The search does not tell what it was fitted with
     beside X and y: that is to be said by ``fit_params``.
 
-    O(m²) memory for m candidates, and O(m n + m cells).
+    Memory O(m²) for m candidates, their covariance, added up over blocks of rows, and
+    of each a few hundred numbers of the model and P coefficients; n numbers in their
+    place where P ≥ n, of held-out rows, whose ranks are no product with the rows, and
+    behind a step that is not affine.
 
     References
     ----------
@@ -305,11 +308,12 @@ def search_posterior(
     prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
     rng = generator(random_state)
     searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
-    joint = joint_aucs(searched.candidates)
+    rho = alike(searched.candidates, searched.shared)
+    joint = joint_aucs(searched.candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
-    noise = luck(searched.candidates)
+    noise = luck(searched.candidates, rho)
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)

@@ -22,7 +22,7 @@ from ._joint import AUCDifferencePosterior
 # AUCs within it are equally good: two solvers of one problem differ by that much
 TIE = 1e-4
 _SAME = 1e-12  # of a variance of a difference: rounding of one and the same model
-_BLOCK = 2**20  # numbers drawn at once: 8 MB
+_BLOCK = 2**17  # numbers drawn at once: 1 MB
 _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
 

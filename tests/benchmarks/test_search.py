@@ -17,6 +17,7 @@ RUN = {
     "p_best": [0.05, 0.15, 0.8],
     "mean": [0.8, 0.8, 0.9],
     "expected_loss": 0.06,
+    "differences": 0.5,
     "selected": 0,
     "corrected": [0.82, 0.7, 0.9],
     "naive": [0.85, 0.81, 0.9],
@@ -36,6 +37,7 @@ def test_calibration_of_known_runs():
     assert row["too high, all candidates"] == pytest.approx(-0.1 / 3)
     assert row["covers 5-fold CV"] == 1
     assert row["posterior / search"] == 0.5
+    assert row["differences cover"] == 0.5
 
 
 def test_reliability_of_a_known_run():
@@ -86,6 +88,21 @@ def test_best_as_it_will_be_seen():
     assert p_best.tolist() == [1, 0]
     assert loss == pytest.approx([0, 0.02], abs=1e-9)
     assert search.seen(said, np.array([one, other]), y, 0 * error, 0)[0] is said.p_best
+
+
+def test_intervals_of_differences():
+    """Of three pairs the one whose difference was drawn otherwise is missed."""
+    rng = np.random.default_rng(1)
+    noisy = 0.7 + 0.01 * rng.standard_normal((2000, 3))
+    noisy[:, 1] = noisy[:, 0]
+    assert search.differences_covered(noisy, np.full(3, 0.7)) == 1
+    assert search.differences_covered(noisy, np.array([0.7, 0.7, 0.72])) == 1
+    # 1.96 · .01 √2 = .0277
+    assert search.differences_covered(noisy, np.array([0.7, 0.7, 0.735])) == (
+        pytest.approx(1 / 3)
+    )
+    missed = search.differences_covered(noisy, np.array([0.7, 0.701, 0.701]))
+    assert missed == pytest.approx(2 / 3)
 
 
 def test_small_run(tmp_path):

@@ -41,6 +41,7 @@ from skauc import (
 )
 from skauc.model_selection._candidate import (
     Candidate,
+    alike,
     candidate,
     covariance,
     joint_aucs,
@@ -135,7 +136,7 @@ def test_the_winners_luck_is_taken_off():
             for e, row in zip(error, rows, strict=True)
         ]
         joint = joint_aucs(found)
-        taken.append(maximum_bias(joint.mean, luck(found), 400, 0))
+        taken.append(maximum_bias(joint.mean, luck(found, alike(found)), 400, 0))
         off.append(error.max())
     assert 0.5 * np.mean(off) < np.mean(taken) < np.mean(off)
 
@@ -187,7 +188,7 @@ def test_covariance_of_several_feature_spaces():
         Candidate(law, 0.5, c, r, 0.0, False, 0.0)
         for c, r in zip(cells, rows, strict=True)
     ]
-    V = covariance(found)
+    V = covariance(found, alike(found))
     assert V[0, 1] == pytest.approx(rows[0] @ rows[1] + cells[0] @ cells[1], rel=1e-12)
     length = [
         np.linalg.norm(c) / np.linalg.norm(r) for c, r in zip(cells, rows, strict=True)
