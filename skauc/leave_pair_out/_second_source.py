@@ -42,8 +42,9 @@ form costs a tenth.
 
 Measured cost in fits of scikit-learn, one thread, 60 × 2000 to 400 × 30: .632+ of
 logistic regression, squared hinge and ridge .4 to 4; of discriminants with automatic
-shrinkage at most 5; of a strong L1 penalty 5 to 11; of the hinge 3 to 20, after
-stochastic gradient descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and
+shrinkage at most 5; of a strong L1 penalty 5 to 11, of a weak one 1 to 50 (.2 to .6 s
+of 30 to 400 × 2000 to 12600 numbers); of the hinge 3 to 20, after stochastic gradient
+descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and
 10⁵ × 20 rows: 0 to 5. The slowest: sparse 2000 × 50000, 2.4 s by leave-pair-out and
 3.7 s for the hinge, whose fits take .01 s.
 """
@@ -86,7 +87,6 @@ _INTERPOLATE = 0.3
 _UNPENALISED = 1e-6  # of a column's curvature
 _WORK = 2e10  # products: about two seconds
 _STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
-_SPARSE_ENOUGH = 0.8  # features a row: beyond, a batch of L1 costs its 20 refits
 _AT_OPTIMUM = 1e-2  # of the gradient's random walk: w is right to 1 % of its error
 # The hinge has no curvature to leave a row out of; a corner as wide as its margin has.
 # MAE .017 (500 × 20), .030 (500 × 150), .021 (1000 × 50); .632+: .016, .025, .024.
@@ -321,9 +321,10 @@ def _is_cheap(objective, X, weight, n_boot):
     """Whether a batch of refits costs at most a second or two."""
     n, P = weight.sum(), X.shape[1]
     if _is_l1(objective):
-        P = max(np.count_nonzero(objective.w), 1)
-        if objective.loss == "hinge" or P > _SPARSE_ENOUGH * n:
+        if objective.loss == "hinge":
             return False
+        # its systems are those of the features with w ≠ 0, or of the rows if fewer
+        P = min(max(np.count_nonzero(objective.w), 1), n)
     drawn = 0.63 * n  # different rows in a sample: 1 − 1/e
     small, large = min(drawn, P), max(drawn, P)
     if isinstance(objective, DiscriminantRule):
