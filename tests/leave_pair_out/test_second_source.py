@@ -237,6 +237,21 @@ def test_what_is_left_to_true_refits(monkeypatch):
     assert second_source(rule, X, positive) is None
 
 
+def test_leave_one_out_of_an_l1_fit_needs_few_features(monkeypatch):
+    """A tenth of the rows, unless 20 refits cost too much."""
+    X, positive = design(500, 300)
+    fits = []
+    for C in (0.05, 1.0):
+        model = LogisticRegression(solver="liblinear", C=C, **l1_part(1.0))
+        fits.append(training_objective(model.fit(X, positive), X, positive))
+    few, many = (np.count_nonzero(fit.w) for fit in fits)
+    assert 0 < few <= 50 < many <= 300
+    methods = [second_source(fit, X, positive).method for fit in fits]
+    assert methods == ["leave-one-out", ".632+"]
+    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    assert second_source(fits[1], X, positive).method == "leave-one-out"
+
+
 def test_a_class_of_one_row_has_none():
     X, positive = design(30, 5)
     fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
