@@ -1,6 +1,6 @@
 """Random labels on real rows: which models find an AUC that is not there.
 
-    python benchmarks/null.py [--data-dir DIR] [--fast]
+    python benchmarks/null.py [--data-dir DIR] [--seeds 20] [--fast]
 
 Rows of one class of every real set (its larger one, 60 rows at most), half of them
 called positive at random: whatever the model, its true AUC is ½. Each kind of model is
@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 from panel_families import WIDEST_LDA
-from paper_runs import parse, resume
+from paper_runs import parser, read, resume
 from problems_real import load, real_names
 from results_table import write_table
 from sklearn.decomposition import PCA
@@ -113,11 +113,13 @@ def summary(kind, found):
 
 def main(argv=None):
     """Ask every kind of model about every set."""
-    arguments = parse(__doc__, argv)
+    command = parser(__doc__)
+    command.add_argument("--seeds", type=int, default=SEEDS, help="of each set")
+    arguments = read(command, argv)
     directory = str(arguments.data_dir) if arguments.data_dir else None
     names = FAST_SETS if arguments.fast else real_names(directory)
-    seeds = range(1 if arguments.fast else SEEDS)
-    jobs = [(k, name, s, directory) for k in KINDS for name in names for s in seeds]
+    seeds = range(1 if arguments.fast else arguments.seeds)
+    jobs = [(k, name, s, directory) for s in seeds for k in KINDS for name in names]
     answers = resume("null", ask, jobs, arguments)
     rows = []
     for kind in KINDS:

@@ -53,7 +53,9 @@ to 5), which a second source corrects (6, 7).
 
    A second source of AUC a has ``z = Φ⁻¹((an + ½)/(n + 1))`` and variance s_b²: Hanley
    and McNeil's over φ(z)², of leave-one-out and leave-pair-out their own if it is
-   larger, of true refits of the whole estimator (.632+) 3/2 of it. With t for what
+   larger, of true refits of the whole estimator (.632+) 3/2 of it. Leave-one-out's own
+   variance V is believed where it is smaller, too, but for two of its standard errors:
+   ``V(1 + 2√(6/k))``, k rows of the smaller class being ranked wrong. With t for what
    neither null describes,
 
        t² = max(s₀², (z − m)₊²/4 − s_m² − s_b²(m)),

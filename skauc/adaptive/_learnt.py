@@ -192,9 +192,12 @@ class LearntProjection:
         excess = 1.0
         if second.method in _OWN_VARIANCE:
             # in units of Hanley and McNeil's, so that it can be moved to the estimate;
-            # less than theirs is a sample that happens to be separated
+            # less than theirs may be a sample that happens to be separated
             theirs = source_variance(z, n_neg, n_pos) * density(z) ** 2
-            excess = max(1.0, second.variance / theirs)
+            own, least = second.variance / theirs, 1.0
+            if second.method == "leave-one-out":
+                least = min(1.0, own * _doubt(second.auc, n_neg, n_pos))
+            excess = max(least, own)
         m, s_m2 = self._probit()
         sign = 1.0 if self.view.difference[0] >= 0 else -1.0
         found = {"n_refits": n_refits, "excess": excess, "sign": sign}
@@ -220,6 +223,16 @@ class LearntProjection:
             spread = np.sqrt((1 + 1 / n + lean**2 * dense.v) * q / df)
             out.append((self.centre + size * lean * dense.D, size * spread, df))
         return out
+
+
+def _doubt(auc, n_neg, n_pos):
+    """How many times its estimate a variance of an AUC may be, at two standard errors.
+
+    It is a sum of squares over the rows that are ranked wrong, k of the smaller class;
+    if these are off by exponential amounts, its variance is 6/k of its square.
+    """
+    k = max(min(n_neg, n_pos) * min(auc, 1 - auc), np.finfo(float).tiny)
+    return 1 + 2 * np.sqrt(6 / k)
 
 
 def _normal(joined: Joined, **entered) -> AUCPosterior:

@@ -40,6 +40,7 @@ _ENTERS = 0.5  # of the largest |p| among zeros: who leaves 0 in the same step
 _JITTER, _DAMPING = 1e-12, 1e-6  # of the mean diagonal; beyond n features
 _TINY = np.finfo(float).tiny
 _DENSE_NUMBERS = 2e7  # a working set of a sparse X may not be larger: 160 MB
+_STEP_PRODUCTS = 1e10  # of a Newton step of all samples: a refit of them takes seconds
 
 
 def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
@@ -58,7 +59,7 @@ def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
     -------
     Refits or None
         None where X is sparse and the working set would be too large a dense block,
-        or the coefficients are not sparse: more than n features a sample.
+        or a step of all samples would cost more than 10¹⁰ products.
     """
     problem = _Problem(fit, X, positive)
     c = np.vstack([fit.case_weight[None], counts * fit.case_weight])
@@ -96,7 +97,7 @@ def _solve(problem, c, work, beta):
             break
         beta = np.insert(beta, [len(work)] * len(wanted), 0.0, axis=1)
         work = np.concatenate([work, wanted])
-        if problem.too_large(work) or np.count_nonzero(beta) > z.size:
+        if problem.too_large(work) or _products(beta, z) > _STEP_PRODUCTS:
             return None
         block = problem.block(work)
         beta, z, converged = _two_metric(block, problem, c, beta, tol)
@@ -104,6 +105,12 @@ def _solve(problem, c, work, beta):
     else:
         converged[:] = False
     return work, beta, z, converged
+
+
+def _products(beta, z):
+    """Of a Newton step of all samples: ``k n min(k, n)`` of one with k features."""
+    sizes, n = np.count_nonzero(beta, axis=1), z.shape[1]
+    return n * (sizes * np.minimum(sizes, n)).sum(dtype=float)
 
 
 class _Problem:

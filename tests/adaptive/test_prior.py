@@ -229,7 +229,7 @@ def test_a_score_is_the_mixture_with_twice_its_deviation():
         ("leave-pair-out", None, 0.5, True),
     ],
 )
-@pytest.mark.parametrize("variance_of_z", [0.01, 1e-5])  # 1e-5 is less than theirs
+@pytest.mark.parametrize("variance_of_z", [0.01, 2e-3, 1e-5])  # theirs is .004
 def test_second_source_joined_by_hand(method, n_refits, contrast, own, variance_of_z):
     X, y = design(50, 60, share=0.4)
     learnt, w = JOINED.learn(X, y), np.ravel(ridge(X, y).coef_)
@@ -244,6 +244,9 @@ def test_second_source_joined_by_hand(method, n_refits, contrast, own, variance_
 
     theirs = newcombe(stats.norm.cdf(z), 30, 20)
     excess = max(variance_of_z / theirs, 1.0) if own else 1.0
+    if method == "leave-one-out" and variance_of_z < theirs:
+        # 20 positives, a fifth of them ranked wrong: 4 rows
+        excess = min(variance_of_z * (1 + 2 * np.sqrt(6 / 4)) / theirs, 1.0)
     assert z > m
     known = max(0.01 + s_m2, ((z - m) / 2) ** 2 - excess * variance(m))
     weight = known / (known + excess * variance(z))

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
+from skauc.leave_pair_out import _proximal_refits
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
 from skauc.leave_pair_out._proximal_refits import refit_elastic_net
@@ -91,11 +92,21 @@ def test_stochastic_gradient_descent_is_taken_to_its_optimum(loss):
     assert np.corrcoef(full, scores)[0, 1] > 1 - 1e-4
 
 
-def test_features_that_are_not_sparse_are_left_to_true_refits():
+def test_more_features_than_rows_are_refitted(monkeypatch):
+    """An almost pure L2 penalty: 80 features of 20 rows, unless a step is too dear."""
     X, positive = _rows(20, 80)
-    model = LogisticRegression(solver="saga", max_iter=20_000, **l1_part(1e-6))
+    model = LogisticRegression(solver="saga", **TIGHT, **l1_part(1e-3))
     fit = training_objective(model.fit(X, positive), X, positive)
-    assert refit_elastic_net(fit, X, positive, bootstrap_counts(positive, 2)) is None
+    assert np.count_nonzero(fit.w) > 3 * 20
+    counts = bootstrap_counts(positive, 4)
+    refits = refit_elastic_net(fit, X, positive, counts)
+    true = _true_scores(model, X, positive, counts)
+    assert refits.converged.all()
+    np.testing.assert_allclose(refits.scores, true, atol=2e-3 * true.std())
+    # the fit alone: n k min(k, n) products
+    one_step = 20 * 20 * np.count_nonzero(fit.w)
+    monkeypatch.setattr(_proximal_refits, "_STEP_PRODUCTS", 0.5 * one_step)
+    assert refit_elastic_net(fit, X, positive, counts) is None
 
 
 def test_the_perceptron_has_no_optimum_of_its_own():

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
 from skauc import GaussianAUCClassifier
-from skauc.leave_pair_out import _second_source
+from skauc.leave_pair_out import _proximal_refits, _second_source
 from skauc.leave_pair_out._bootstrap import bootstrap_counts, plus_632
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._second_source import at_optimum, second_source
@@ -93,6 +93,17 @@ def test_plus_632_is_that_of_refits_one_after_another(model, shape):
     assert source.method == ".632+"
     # solvers stop at 1e-10 of their own measure: a pair of equal scores may turn
     assert source.auc == pytest.approx(definition_632(model, X, positive), abs=2e-3)
+
+
+def test_plus_632_of_a_weak_l1_penalty():
+    """Of a solver that stopped with more features than rows, too."""
+    X, positive = design(30, 300, gap=1.5)
+    how = {"solver": "liblinear", "C": 20.0, "random_state": 0, **l1_part(1.0)}
+    stopped = LogisticRegression(tol=1e-2, **how).fit(X, positive)
+    assert np.count_nonzero(stopped.coef_) > 30
+    source = second_source(training_objective(stopped, X, positive), X, positive)
+    expected = definition_632(LogisticRegression(**how, **TIGHT), X, positive)
+    assert (source.auc, source.method) == (pytest.approx(expected, abs=2e-3), ".632+")
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (60, 6)])
@@ -212,16 +223,33 @@ def test_what_is_left_to_true_refits(monkeypatch):
         X, positive
     )
     fit = training_objective(weak, X, positive)
-    assert second_source(replace(fit, w=np.ones(60)), X, positive) is None
     hinge = replace(fit, loss="hinge", w=np.eye(60)[0])
     assert second_source(hinge, X, positive) is None
     assert at_optimum(hinge, X, positive) is None
     assert second_source(None, X, positive) is None
     bayes = GaussianAUCClassifier(shrinkage="bayes")
     assert second_source(discriminant_objective(bayes, X.shape), X, positive) is None
+    assert second_source(fit, X, positive).method == ".632+"
+    monkeypatch.setattr(_proximal_refits, "_STEP_PRODUCTS", 1.0)
+    assert second_source(fit, X, positive) is None
     monkeypatch.setattr(_second_source, "_WORK", 0.0)
     rule = discriminant_objective(GaussianAUCClassifier(shrinkage="auto"), X.shape)
     assert second_source(rule, X, positive) is None
+
+
+def test_leave_one_out_of_an_l1_fit_needs_few_features(monkeypatch):
+    """A tenth of the rows, unless 20 refits cost too much."""
+    X, positive = design(500, 300)
+    fits = []
+    for C in (0.05, 1.0):
+        model = LogisticRegression(solver="liblinear", C=C, **l1_part(1.0))
+        fits.append(training_objective(model.fit(X, positive), X, positive))
+    few, many = (np.count_nonzero(fit.w) for fit in fits)
+    assert 0 < few <= 50 < many <= 300
+    methods = [second_source(fit, X, positive).method for fit in fits]
+    assert methods == ["leave-one-out", ".632+"]
+    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    assert second_source(fits[1], X, positive).method == "leave-one-out"
 
 
 def test_a_class_of_one_row_has_none():
