@@ -202,7 +202,7 @@ def _space(fit, X, remember):
 def _newton(space, loss, positive, c, theta):
     """Minimise for every row of c at once; parameters, scores and convergence."""
     at, pull = _state(space, loss, positive, c, theta)
-    lost = at[1] > loss_value(loss, np.zeros(len(positive)), positive, c)
+    lost = at[1] > c.sum(axis=1) * loss_value(loss, np.zeros(1), True, 1.0)
     if lost.any():  # a solver that went astray: nothing is a better start
         theta = np.where(lost[:, None], 0.0, theta)
         at, pull = _state(space, loss, positive, c, theta)

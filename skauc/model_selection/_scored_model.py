@@ -91,7 +91,7 @@ class ScoredModel:
             return float(self.positive.mean())
         return float(self.weight[self.positive].sum() / self.weight.sum())
 
-    @property
+    @cached_property
     def second_class(self) -> np.ndarray:
         """True for the rows of the model's own ``classes_[1]``."""
         return self.positive ^ self.flipped
