@@ -199,9 +199,11 @@ def _pair_auc(scores, positive, out, weight):
     low = np.where(out, rank, -1).take(pos, axis=1)
     high = np.where(out, rank, len(positive)).take(neg, axis=1)
     halves = np.zeros((len(pos), len(neg)), np.min_scalar_type(2 * len(scores)))
-    for i, j in zip(low, high, strict=True):
-        halves += (i[:, None] > j).view(np.uint8)
-        halves += (i[:, None] >= j).view(np.uint8)
+    tied = rank.max(axis=1) < rank.shape[1] - 1
+    for i, j, some in zip(low, high, tied, strict=True):
+        won = (i[:, None] > j).view(np.uint8)
+        halves += won
+        halves += (i[:, None] >= j).view(np.uint8) if some else won
     free = out.astype(float)
     seen = free[:, pos].T @ free[:, neg]
     # each pair's weight, over the samples that it is seen in

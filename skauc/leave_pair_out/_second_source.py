@@ -169,7 +169,8 @@ def second_source(
     if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
     if found is None:
-        found = _bootstrap(objective, X, positive, weight, n_boot, remember)
+        solved = gradient is not None and gradient < _AT_OPTIMUM
+        found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
     if found is None:
         X = made(X)
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
@@ -292,7 +293,7 @@ def _smooth(objective, X, positive, weight, gradient=None):
     return (X, fit) if same else None
 
 
-def _bootstrap(objective, X, positive, weight, n_boot, remember):
+def _bootstrap(objective, X, positive, weight, n_boot, remember, solved):
     if not _is_cheap(objective, X, weight, n_boot):
         return None
     samples = remember(
@@ -301,7 +302,7 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember):
     )
     if samples is None:
         return None
-    refits = _refits(objective, X, positive, samples, remember)
+    refits = _refits(objective, X, positive, samples, remember, solved)
     if refits is None or not refits.full_converged or not refits.converged.any():
         return None
     done, rows = refits.converged, samples.rows
@@ -314,14 +315,16 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember):
     return _source(auc, 0.0, positive[rows], np.ones(len(rows)), ".632+")
 
 
-def _refits(objective, X, positive, samples, remember):
+def _refits(objective, X, positive, samples, remember, solved):
     if isinstance(objective, DiscriminantRule):
         return refit_discriminant(
             objective, X, positive, samples.drawn, samples.copies.astype(float)
         )
     if _is_l1(objective):
         return refit_elastic_net(objective, X, positive, samples.drawn)
-    return refit_smooth(objective, X, positive, samples.drawn, remember)
+    return refit_smooth(
+        objective, X, positive, samples.drawn, remember, solved=solved
+    )
 
 
 def _is_cheap(objective, X, weight, n_boot):
