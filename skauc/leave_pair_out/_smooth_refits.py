@@ -417,8 +417,15 @@ class _FeatureSpace:
 
     def factors(self, curvature):
         """Cholesky factor of the Hessian of every system."""
-        found = np.empty(len(curvature), dtype=object)
-        found[:] = [self._factor(H) for H in self._curved(curvature)]
+        H = self._curved(curvature)
+        diagonal = np.einsum("kpp->kp", H)  # a view
+        tiny = _JITTER * diagonal.max(axis=1, keepdims=True) + _TINY
+        diagonal += self.penalty + tiny
+        steepest = np.sqrt(diagonal + tiny)  # where rounding leaves no factor
+        found = np.empty(len(H), dtype=object)
+        for k, upper in enumerate(H):
+            L, info = lapack.dpotrf(upper.T, lower=1, overwrite_a=1, clean=0)
+            found[k] = L if info == 0 else np.diag(steepest[k])
         return found
 
     def _curved(self, curvature):
@@ -437,14 +444,6 @@ class _FeatureSpace:
             for j in range(P):
                 H[:, j, j:] = (curvature * self.A[:, j]) @ self.A[:, j:]
         return H
-
-    def _factor(self, H):
-        """Of the upper triangle of ``Aᵀ diag(ω) A``, which is overwritten."""
-        diagonal = H.reshape(-1)[:: len(H) + 1]
-        tiny = _JITTER * diagonal.max() + _TINY
-        diagonal += self.penalty + tiny
-        L, info = lapack.dpotrf(H.T, lower=1, overwrite_a=1, clean=0)
-        return L if info == 0 else np.diag(np.sqrt(diagonal + tiny))
 
     def solve(self, factors, theta, g):
         gradient = g @ self.A + self.penalty * theta
