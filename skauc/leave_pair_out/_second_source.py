@@ -76,7 +76,7 @@ from ._objective import (
 )
 from ._pairs import class_of_one_row
 from ._proximal_refits import refit_elastic_net, sparse_optimum
-from ._smooth_refits import refit_smooth, smooth_optimum, uses_rows
+from ._smooth_refits import FOR_AUC, refit_smooth, smooth_optimum, uses_rows
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 # Discriminant analysis, 40 data sets of 30 features: MAE of leave-pair-out and .632+,
@@ -322,9 +322,8 @@ def _refits(objective, X, positive, samples, remember, solved):
         )
     if _is_l1(objective):
         return refit_elastic_net(objective, X, positive, samples.drawn)
-    return refit_smooth(
-        objective, X, positive, samples.drawn, remember, solved=solved
-    )
+    question = objective, X, positive, samples.drawn, remember
+    return refit_smooth(*question, solved=solved, tol=FOR_AUC)
 
 
 def _is_cheap(objective, X, weight, n_boot):
