@@ -78,14 +78,15 @@ class PenalisedFit:
     intercept_scaling: float
     _last: dict = field(default_factory=dict, init=False, repr=False)
 
-    def slopes(self, X, positive):
+    def slopes(self, X, positive, score=None):
         """Score of every row, slope and curvature of its loss; those asked last stay.
 
         The gradient tells whether these rows trained the model, and the rows left out
-        of it start from the same slopes.
+        of it start from the same slopes. ``score`` is ``X @ w``, if it is known.
         """
         if self._last.get("rows") is not X or self._last["positive"] is not positive:
-            z = project_samples(X, self.w) + self.intercept
+            score = project_samples(X, self.w) if score is None else score
+            z = score + self.intercept
             found = z, *loss_derivatives(self.loss, z, positive, self.case_weight)
             self._last.update(rows=X, positive=positive, found=found)
         return self._last["found"]

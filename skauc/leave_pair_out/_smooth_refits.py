@@ -79,7 +79,14 @@ class Refits:
 
 
 def refit_smooth(
-    fit: PenalisedFit, X, positive, counts, remember=ask_again, *, solved=False, tol=_CLOSE
+    fit: PenalisedFit,
+    X,
+    positive,
+    counts,
+    remember=ask_again,
+    *,
+    solved=False,
+    tol=_CLOSE,
 ) -> Refits | None:
     """Refit an L2-penalised smooth loss on every row of counts.
 
