@@ -17,12 +17,13 @@ from ._warn_caller import warn_caller
 
 # Scores that differ by less are equal: a product of P terms rounds some of this.
 _SAME = 64 * np.finfo(float).eps
+_PRIORS = {"adaptive": AdaptivePrior(), "paper": NormalInverseWishart()}
 
 
 def check_prior(prior):
     """Prior object behind a word; anything else is an error."""
-    if isinstance(prior, str) and prior in ("adaptive", "paper"):
-        return AdaptivePrior() if prior == "adaptive" else NormalInverseWishart()
+    if isinstance(prior, str) and prior in _PRIORS:
+        return _PRIORS[prior]
     if not isinstance(prior, AdaptivePrior | NormalInverseWishart):
         raise ValueError(
             "prior must be 'adaptive', 'paper', an AdaptivePrior or a "

@@ -198,16 +198,22 @@ def _pair_auc(scores, positive, out, weight):
     # a row that was drawn neither wins nor is beaten
     low = np.where(out, rank, -1).take(pos, axis=1)
     high = np.where(out, rank, len(positive)).take(neg, axis=1)
-    halves = np.zeros((len(pos), len(neg)), np.min_scalar_type(2 * len(scores)))
-    for i, j in zip(low, high, strict=True):
-        halves += (i[:, None] > j).view(np.uint8)
-        halves += (i[:, None] >= j).view(np.uint8)
+    wins = np.zeros((len(pos), len(neg)), np.min_scalar_type(2 * len(scores)))
+    ties = np.zeros_like(wins)
+    tied = rank.max(axis=1) < rank.shape[1] - 1
+    for i, j, some in zip(low, high, tied, strict=True):
+        wins += (i[:, None] > j).view(np.uint8)
+        if some:
+            ties += (i[:, None] == j).view(np.uint8)
+    halves = 2 * wins + ties
     free = out.astype(float)
     seen = free[:, pos].T @ free[:, neg]
     # each pair's weight, over the samples that it is seen in
     share = np.outer(weight[pos], weight[neg]) / np.maximum(seen, 1.0)
-    total = np.vdot(share, seen)
-    return float(np.vdot(share, halves) / (2 * total)) if total > 0 else np.nan
+    # no BLAS: its threads would wait for each other longer than these sums take
+    total = np.einsum("pn,pn->", share, seen)
+    won = np.einsum("pn,pn->", share, halves)
+    return float(won / (2 * total)) if total > 0 else np.nan
 
 
 def _ranks(scores):

@@ -22,16 +22,17 @@ https://doi.org/10.1111/rssb.12374).
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lapack
 
-from ..statistics._moments import project_samples
 from ..statistics._numerics import block_rows
 from ..statistics._ranks import delong_covariance, empirical_auc, placements
-from ._losses import loss_derivatives
+from ._objective import unscaled
 
-# Rows of a sample, and so many a feature at least. Root mean square error of the AUC,
-# 12 data sets and 3 values of C: 5000 × 50 normal .0002, t(3) .0005, 6 % positives
-# .0002 (what is taken off: .009, .007, .021), 20 000 × 50 and 5000 × 10 below .0001.
-_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE = 1000, 20
+# Rows that make the Hessian, so many a feature at least, and rows that are left out.
+# Root mean square error of the AUC, 6 data sets and 3 values of C: 5000 × 50 normal
+# .0002, t(3) .0003, 6 % positives .0004 (what is taken off: .009, .007, .021; with 1000
+# rows left out .0001, .0004, .0003), 20 000 × 50 and 5000 × 10 at most .0001.
+_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE, _LEFT_OUT_ROWS = 1000, 20, 500
 _JITTER = 1e-13  # of a unit diagonal: rounding of the sums
 
 
@@ -53,8 +54,7 @@ def leave_one_out_auc(fit, X, positive, weight):
     -----
     O(nP²), and O(nP) beyond some thousand rows.
     """
-    z = project_samples(X, fit.w) + fit.intercept
-    g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    z, g, curvature = fit.slopes(X, positive)
     limit = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * X.shape[1])
     if len(z) <= 2 * limit:
         h = leverages(fit, X, curvature)
@@ -63,8 +63,9 @@ def leave_one_out_auc(fit, X, positive, weight):
     order = [c[np.argsort(z[c])] for c in map(np.flatnonzero, (~positive, positive))]
     # each of these rows carries the same share of the curvature of its class
     curved, mass = _even_sample(order, curvature, limit // 2)
-    rows, count = _even_sample(order, weight, limit // 2)
-    h = leverages(fit, X[curved], mass, X[rows])
+    rows, count = _even_sample(order, weight, _LEFT_OUT_ROWS // 2)
+    raw, *unit = unscaled(X)
+    h = leverages(fit, raw[curved], mass, raw[rows], unit)
     left_out = z[rows] + _steps(h, g[rows], curvature[rows], weight[rows])
     after, variance = _auc_and_variance(left_out, positive[rows], count)
     classes = ~positive[rows], positive[rows]
@@ -113,8 +114,7 @@ def leave_one_out_scores(fit, X, positive, weight=None):
     O(nP²), in blocks of rows, and one P×P matrix, P the features with w ≠ 0 if the
     penalty is L1. A row that nothing else holds (``ω_i h_i = 1``) keeps its score.
     """
-    z = project_samples(X, fit.w) + fit.intercept
-    g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    z, g, curvature = fit.slopes(X, positive)
     weight = np.ones(len(z)) if weight is None else weight
     return z + _steps(leverages(fit, X, curvature), g, curvature, weight)
 
@@ -144,7 +144,7 @@ def _auc_and_variance(score, positive, weight):
     return min(float(np.average(v10, weights=w_pos)), 1.0), float(variance[0, 0])
 
 
-def leverages(fit, X, curvature, rows=None):
+def leverages(fit, X, curvature, rows=None, unit=(0.0, 1.0)):
     """``h_i`` of every row, without what a free intercept adds.
 
     Parameters
@@ -156,21 +156,26 @@ def leverages(fit, X, curvature, rows=None):
         What each adds to it.
     rows : ndarray or sparse matrix of shape (m, P), default=None
         Rows whose leverage is asked, if those of X are but a sample.
+    unit : tuple of float or ndarray of shape (P,), default=(0.0, 1.0)
+        Centre and scale of the features in which the fit was penalised.
 
     Returns
     -------
     ndarray of shape (m,)
     """
+    mean, scale = (np.broadcast_to(part, X.shape[1]) for part in unit)
+    if getattr(fit, "l1", 0.0) > 0:
+        mean, scale = mean[fit.w != 0], scale[fit.w != 0]
     X, sampled = _active_features(fit, X), rows is not None
     rows = _active_features(fit, rows) if sampled else X
     n, P = X.shape
     if P == 0 or not curvature.any():
         return np.zeros(rows.shape[0])
-    mean = np.zeros(P)
     if fit.intercept_scaling > 0:
         # a penalised intercept is a column like the others, and moves both rows as well
         mean = np.asarray(curvature @ X).ravel() / curvature.sum()
-    H = fit.l2 * np.eye(P)
+    ridge = fit.l2 * scale**2
+    H = np.diag(ridge)
     for part in _blocks(X):
         A = _dense(X[part], mean)
         A *= np.sqrt(curvature[part])[:, None]
@@ -180,7 +185,7 @@ def leverages(fit, X, curvature, rows=None):
     half = (_dense(rows[part], mean) @ root.T for part in _blocks(rows))
     h = np.concatenate([np.einsum("np,np->n", part, part) for part in half])
     if sampled:  # (n + 1)/(n − d − 2): the mean of xᵀH⁻¹x of another row, if normal
-        d = P - fit.l2 * np.sum(root**2)
+        d = P - np.sum(root**2 @ ridge)
         h *= max(n - d - 2, 0.0) / (n + 1)
     return h
 
@@ -205,4 +210,7 @@ def _inverse_root(H):
     """L⁻¹ of ``H = LLᵀ``, features in units of their own curvature."""
     unit = 1 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
     H = H * unit * unit[:, None] + _JITTER * np.eye(len(H))
-    return np.linalg.solve(np.linalg.cholesky(H), np.diag(unit))
+    root, failed = lapack.dtrtri(np.linalg.cholesky(H), lower=1)
+    if failed:
+        raise np.linalg.LinAlgError("a feature has no curvature")
+    return root * unit

@@ -27,15 +27,18 @@ class RoundedHinge:
 def loss_terms(loss, z, positive, case_weight):
     """``Σ c · loss(z)`` over the rows, and its slope and curvature in every z."""
     if loss == "logistic":
-        size = np.abs(z)
-        small = np.exp(-size)
-        large = 1 / (1 + small)
-        wrong = positive != (z > 0)
-        value = np.log1p(small) + wrong * size
+        sign = np.where(positive, -1.0, 1.0)
+        miss = sign * z
+        small = np.exp(-np.abs(miss))
+        large = small + 1
+        np.reciprocal(large, out=large)
+        value = np.log1p(small)
+        value += np.maximum(miss, 0.0)
         # p of the likelier class and of the other one, each to its last digit
         small *= large
-        miss = np.where(wrong, large, small)
-        slope, curvature = np.where(positive, -miss, miss), small * large
+        slope = np.where(miss > 0, large, small)
+        slope *= sign
+        curvature = np.multiply(small, large, out=large)
     elif loss == "squared":
         slope = z - np.where(positive, 1.0, -1.0)
         value, curvature = slope**2 / 2, np.ones_like(z)
@@ -49,8 +52,9 @@ def loss_terms(loss, z, positive, case_weight):
             value = near * (slack - near / 2) / loss.width
             slope = -sign * near / loss.width
             curvature = ((slack > 0) & (slack < loss.width)) / loss.width
-    value = np.sum(case_weight * value, axis=-1)
-    return value, case_weight * slope, case_weight * curvature
+    for part in (value, slope, curvature):  # made here: nothing else holds them
+        np.multiply(part, case_weight, out=part)
+    return value.sum(axis=-1), slope, curvature
 
 
 def loss_value(loss, z, positive, case_weight):

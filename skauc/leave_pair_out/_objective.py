@@ -11,7 +11,7 @@ others (:func:`stationarity`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
@@ -42,6 +42,15 @@ def made(X):
     return X if hasattr(X, "toarray") else np.asarray(X)
 
 
+def unscaled(X):
+    """Rows in front of a scaler that has not scaled them yet, its centre and scale.
+
+    What does not ask for the units of the features is saved the scaled copy.
+    """
+    P = X.shape[1]
+    return X.unscaled() if hasattr(X, "unscaled") else (X, np.zeros(P), np.ones(P))
+
+
 @dataclass(frozen=True, eq=False)
 class PenalisedFit:
     """What a linear model minimised: ``Σ c_i loss(z_i) + (l2/2)‖w‖²``.
@@ -67,6 +76,20 @@ class PenalisedFit:
     w: np.ndarray
     intercept: float
     intercept_scaling: float
+    _last: dict = field(default_factory=dict, init=False, repr=False)
+
+    def slopes(self, X, positive, score=None):
+        """Score of every row, slope and curvature of its loss; those asked last stay.
+
+        The gradient tells whether these rows trained the model, and the rows left out
+        of it start from the same slopes. ``score`` is ``X @ w``, if it is known.
+        """
+        if self._last.get("rows") is not X or self._last["positive"] is not positive:
+            score = project_samples(X, self.w) if score is None else score
+            z = score + self.intercept
+            found = z, *loss_derivatives(self.loss, z, positive, self.case_weight)
+            self._last.update(rows=X, positive=positive, found=found)
+        return self._last["found"]
 
     @property
     def free(self) -> bool:
@@ -139,7 +162,8 @@ def _largest_curvature(fit, Z):
     """Not exceeded by :func:`column_curvature`, in one pass without a copy."""
     some = _some_rows(Z)
     entries = some.data if hasattr(Z, "toarray") else some
-    square = np.linalg.norm(entries.ravel("K")) ** 2 / some.shape[0]
+    entries = entries.ravel("K")
+    square = np.einsum("i,i->", entries, entries) / some.shape[0]
     return square * fit.case_weight.sum() / Z.shape[1]
 
 
@@ -238,20 +262,19 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     slopes have a floor, what solvers leave when they stop.
     """
     unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
-    l2, case_weight = fit.l2 / unit, fit.case_weight / unit
-    z = project_samples(X, fit.w) + fit.intercept
-    g, _ = loss_derivatives(fit.loss, z, positive, case_weight)
+    l2, total = fit.l2 / unit, fit.case_weight.sum() / unit
+    g = fit.slopes(X, positive)[1] / unit
+    X, mean, scale = unscaled(X)
     # Nor need its mean be that over all of very many features.
     every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
-    w = fit.w[::every]
-    X = X if every == 1 else X[:, ::every]
+    force_of_penalty = (l2 * scale * fit.w)[::every]
+    X, mean = (X, mean) if every == 1 else (X[:, ::every], mean[::every])
     # The size of the walk need not be exact: of very many rows, every k-th.
-    k = len(z) // _WALK_ROWS + 1
-    some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * case_weight.sum())
-    mean = np.zeros(X.shape[1])
+    k = len(g) // _WALK_ROWS + 1
+    some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.asarray(some.mean(axis=0)).ravel()
-    gradient = X.T @ g - mean * g.sum() + l2 * w
+    gradient = X.T @ g - mean * g.sum() + force_of_penalty
     if hasattr(X, "multiply"):
         pushed, square = some.T @ force, some.multiply(some).T @ force
     else:

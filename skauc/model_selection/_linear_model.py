@@ -153,7 +153,8 @@ def open_estimator(estimator, X) -> LinearModel:
         error), or ``coef_`` is not what ``decision_function`` computes with.
     """
     if isinstance(estimator, Pipeline):
-        check_is_fitted(estimator)
+        if not hasattr(estimator[-1], "coef_"):  # what has coefficients is fitted
+            check_is_fitted(estimator)
         stages = tuple(_stages(estimator.steps[:-1], X))
         front = stages[-1][-1] if stages else X
         opened = open_estimator(estimator[-1], front)
@@ -204,7 +205,6 @@ def _leaf(model, X):
         if hasattr(model, "cv_results_"):
             raise TypeError(f"{name} must be fitted with refit to be scored, got none")
         raise TypeError(_NOT_LINEAR.format(name=name))
-    check_is_fitted(model)
     _check_names(model, X)
     classes = getattr(model, "classes_", None)
     w, intercept = _coefficients(model)

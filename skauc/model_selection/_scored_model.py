@@ -91,7 +91,7 @@ class ScoredModel:
             return float(self.positive.mean())
         return float(self.weight[self.positive].sum() / self.weight.sum())
 
-    @property
+    @cached_property
     def second_class(self) -> np.ndarray:
         """True for the rows of the model's own ``classes_[1]``."""
         return self.positive ^ self.flipped
@@ -109,8 +109,13 @@ class ScoredModel:
 
         Asked of an L2 penalty with a smooth loss only.
         """
+        rows, fit = self.floats, self.objective
+        if rows is self.front:  # the same product, in other units
+            largest = np.argmax(np.abs(self.w_front))
+            unit = fit.w[largest] / (self.w_front[largest] or 1.0)
+            fit.slopes(rows, self.second_class, unit * self.score)
         enough = largest_gradient(self.front.shape)
-        return nearest_optimum(self.floats, self.second_class, self.objective, enough)
+        return nearest_optimum(rows, self.second_class, fit, enough)
 
     @property
     def floats(self) -> Any:

@@ -76,6 +76,10 @@ class StandardisedRows:
         made /= self.scale[columns]
         return made
 
+    def unscaled(self):
+        """Rows in front of the scaler, centre and scale of each feature."""
+        return self.X, self.centre, self.scale
+
     def astype(self, dtype, copy=False):
         return self if dtype is float else self[:].astype(dtype)
 
@@ -104,9 +108,10 @@ def standardised(step, rows) -> StandardisedRows | None:
         return None
     if rows.dtype != float or rows.ndim != 2 or get_config()["array_api_dispatch"]:
         return None
-    check_is_fitted(step)
-    validate_data(step, rows, reset=False, skip_check_array=True)  # as transform does
     P = rows.shape[1]
+    if getattr(step, "n_features_in_", None) != P or hasattr(step, "feature_names_in_"):
+        check_is_fitted(step)
+        validate_data(step, rows, reset=False, skip_check_array=True)  # as transform
     centre = step.mean_ if step.with_mean else np.zeros(P)
     scale = step.scale_ if step.with_std else np.ones(P)
     if np.any(np.abs(centre) > _FARTHEST * scale):

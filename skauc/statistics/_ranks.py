@@ -209,7 +209,8 @@ def _half_pairs(row, other, weight=None):
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
     n = v.shape[1] if weight is None else weight.sum()
-    deviation = v - np.average(v, axis=1, weights=weight)[:, None]
+    centre = v.mean(axis=1) if weight is None else v @ weight / n
+    deviation = v - centre[:, None]
     weighted = deviation if weight is None else deviation * weight
     return weighted @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
 

@@ -184,3 +184,16 @@ def test_leverages_are_about_the_mean_wherever_there_is_an_intercept(scaling):
     inverse = np.linalg.inv((A.T * curvature) @ A + 2.0 * np.eye(3))
     expected = np.einsum("np,pq,nq->n", A, inverse, A)
     np.testing.assert_allclose(leverages(fit, X, curvature), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])
+def test_leverages_of_rows_that_are_not_scaled_yet(scaling):
+    raw, curvature = _rows(40, 3)[0], np.linspace(0.1, 0.3, 30)
+    centre, scale = np.array([2.0, 3.0, 1.0]), np.array([0.1, 5.0, 2.0])
+    fit = PenalisedFit("logistic", 2.0, np.ones(30), np.ones(3), 0.1, scaling)
+    X = (raw - centre) / scale
+    np.testing.assert_allclose(
+        leverages(fit, raw[:30], curvature, raw[30:], (centre, scale)),
+        leverages(fit, X[:30], curvature, X[30:]),
+        rtol=1e-11,
+    )

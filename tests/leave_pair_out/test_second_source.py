@@ -13,9 +13,14 @@ from sklearn_versions import l1_part
 
 from skauc import GaussianAUCClassifier
 from skauc.leave_pair_out import _proximal_refits, _second_source
-from skauc.leave_pair_out._bootstrap import bootstrap_counts, plus_632
+from skauc.leave_pair_out._bootstrap import (
+    bootstrap_counts,
+    bootstrap_estimate,
+    plus_632,
+)
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._second_source import at_optimum, second_source
+from skauc.leave_pair_out._smooth_refits import FOR_AUC, refit_smooth
 from skauc.model_selection._refit_objective import (
     discriminant_objective,
     training_objective,
@@ -387,3 +392,37 @@ def test_a_hinge_without_a_direction_has_none():
     model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000).fit(X, positive)
     assert np.ptp(model.decision_function(X)) < 1e-6
     assert second_source(training_objective(model, X, positive), X, positive) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "P", "n_rows", "gradient", "kept"),
+    [
+        (100, 50, None, 0.0099, True),
+        (100, 50, None, 0.0101, False),
+        (100, 50, 5000, 0.0199, True),  # 2e-4 n/P
+        (100, 50, 5000, 0.0201, False),
+        (1000, 2, None, 0.099, True),
+        (1000, 2, None, 0.101, False),
+    ],
+)
+def test_many_rows_need_no_optimum_to_the_last_digit(n, P, n_rows, gradient, kept):
+    X, positive = design(n, P)
+    fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
+    found = at_optimum(fit, X, positive, gradient, n=n_rows)
+    assert (found is fit) == kept
+
+
+def test_refits_for_an_auc_are_close_to_true_ones():
+    X, positive = design(60, 100)
+    fit = training_objective(LogisticRegression(C=10).fit(X, positive), X, positive)
+    counts = bootstrap_counts(positive, 20)
+    close = refit_smooth(fit, X, positive, counts)
+    soon = refit_smooth(fit, X, positive, counts, tol=FOR_AUC, solved=True)
+    np.testing.assert_allclose(soon.full, X @ fit.w + fit.intercept, rtol=1e-6)
+    assert soon.full_converged
+    assert soon.converged.all()
+    one, other = (
+        bootstrap_estimate(refits.full, refits.scores, positive, counts)
+        for refits in (close, soon)
+    )
+    assert one == pytest.approx(other, abs=3e-4)

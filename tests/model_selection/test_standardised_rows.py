@@ -8,8 +8,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skauc import auc_posterior
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
+from skauc.leave_pair_out._objective import PenalisedFit, stationarity
 from skauc.model_selection import _linear_model
 from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._standardised_rows import StandardisedRows, standardised
 
 
@@ -92,3 +95,37 @@ def test_posterior_is_that_of_rows_that_are_made(n, P, monkeypatch):
         assert a.second_source == b.second_source
         assert a.mean() == pytest.approx(b.mean(), rel=1e-9)
         assert a.choice("probit") == pytest.approx(b.choice("probit"), rel=1e-9)
+
+
+@pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])
+def test_gradient_and_rows_left_out_do_not_ask_for_units(scaling):
+    X, positive = _data(n=3000)
+    scaler = StandardScaler().fit(X + 1.0)
+    Z, rows = scaler.transform(X), standardised(scaler, X)
+    w, c = np.array([0.4, 0.0, -0.1, 0.0, 0.2, 0.1]), np.full(3000, 1.5)
+    fits = [PenalisedFit("logistic", 2.0, c, w, 0.1, scaling) for _ in range(2)]
+    gradients = [
+        stationarity(A, positive, fit) for A, fit in zip((rows, Z), fits, strict=True)
+    ]
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-9)
+    ones = np.ones(3000)
+    aucs = [
+        leave_one_out_auc(f, A, positive, ones)
+        for A, f in zip((rows, Z), fits, strict=True)
+    ]
+    np.testing.assert_allclose(*aucs, rtol=1e-9)
+
+
+def test_slopes_of_a_known_score_are_those_of_the_product():
+    X, positive = _data()
+    model = LogisticRegression(max_iter=1000).fit(X, positive)
+    scored = score_model(open_estimator(model, X), positive, None, None)
+    near, gradient = scored.near
+    z = model.decision_function(X)
+    p = model.predict_proba(X)[:, 1]
+    expected = z, p - positive, p * (1 - p)
+    for got, value in zip(near.slopes(X, scored.second_class), expected, strict=True):
+        np.testing.assert_allclose(got, value, rtol=1e-9, atol=1e-12)
+    other = near.slopes(X[::-1], scored.second_class)[0]  # of other rows: again
+    np.testing.assert_allclose(other, z[::-1], rtol=1e-9)
+    assert gradient == pytest.approx(stationarity(X, positive, near), rel=1e-6)
