@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..statistics._block_column import BlockColumn, made_column
 from ..statistics._moments import project_samples
 from ..statistics._numerics import block_rows
 from ..statistics._ranks import delong_covariance, empirical_auc, placements
@@ -56,6 +57,11 @@ def leave_one_out_auc(fit, X, positive, weight):
     z = project_samples(X, fit.w) + fit.intercept
     g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     limit = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * X.shape[1])
+    if isinstance(z, BlockColumn) and len(z) > 2 * limit:
+        return _auc_of_blocks(fit, X, positive, z, g, curvature, limit // 2)
+    z, g, curvature, positive, weight = map(
+        made_column, (z, g, curvature, positive, weight)
+    )
     if len(z) <= 2 * limit:
         h = leverages(fit, X, curvature)
         left_out = z + _steps(h, g, curvature, weight)
@@ -71,6 +77,29 @@ def leave_one_out_auc(fit, X, positive, weight):
     before = _auc(*(z[rows][c] for c in classes), *(count[c] for c in classes))
     auc = _auc(*(z[c] for c in order), *(weight[c] for c in order)) + after - before
     return min(max(auc, 0.0), 1.0), variance
+
+
+def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
+    """The same where the columns stay in the blocks: of a sample, rows come."""
+    classes = ~positive, positive
+    found = z.evenly(classes, (curvature, np.ones_like(z)))
+    (curved, mass), (rows, count) = (_places(some, limit) for some in found)
+    of_class = np.repeat([False, True], [min(len(c.mass), limit) for c in found[1]])
+    h = leverages(fit, X[curved], mass, X[rows])
+    before = z[rows]
+    left_out = before + _steps(h, g[rows], curvature[rows], np.ones(len(rows)))
+    after, variance = _auc_and_variance(left_out, of_class, count)
+    sides = ~of_class, of_class
+    before = _auc(*(before[c] for c in sides), *(count[c] for c in sides))
+    auc = z.rank_sums(positive).auc + after - before
+    return min(max(auc, 0.0), 1.0), variance
+
+
+def _places(classes, limit):
+    """:func:`_even_sample` of what is sorted already."""
+    order = np.split(np.arange(sum(map(len, (c.mass for c in classes)))), [len(classes[0].mass)])
+    at, mass = _even_sample(order, np.concatenate([c.mass for c in classes]), limit)
+    return np.concatenate([c.number for c in classes])[at].astype(int), mass
 
 
 def _even_sample(order, weight, limit):

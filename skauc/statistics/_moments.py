@@ -353,6 +353,8 @@ def project_samples(X, w) -> np.ndarray:
     -------
     ndarray of shape (n,) or (n, k)
     """
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):  # rows not made
+        return X @ w
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ w, dtype=float)
     rows = max(_CAST_ITEMS // X.shape[1], 1)

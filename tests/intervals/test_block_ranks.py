@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skauc import RowBlocks, auc_estimate, compare_auc
 from skauc.intervals import _block_ranks
-from skauc.statistics import _row_blocks
+from skauc.statistics import _rank_sums, _row_blocks
 from skauc.statistics._rank_sums import Runs
 
 FROM_SUMS = (
@@ -28,7 +28,7 @@ def path(request, monkeypatch):
         return
     monkeypatch.setattr(_block_ranks, "_FEW", 0)
     if request.param == "many ranges":
-        monkeypatch.setattr(_block_ranks, "_QUANTILES", 20)
+        monkeypatch.setattr(_rank_sums, "_QUANTILES", 20)
         monkeypatch.setattr(_row_blocks, "RANGE_ENTRIES", 30)
 
 
