@@ -85,9 +85,10 @@ def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
     found = z.evenly(classes, (curvature, np.ones_like(z)))
     (curved, mass), (rows, count) = (_places(some, limit) for some in found)
     of_class = np.repeat([False, True], [min(len(c.mass), limit) for c in found[1]])
-    h = leverages(fit, X[curved], mass, X[rows])
-    before = z[rows]
-    left_out = before + _steps(h, g[rows], curvature[rows], np.ones(len(rows)))
+    some = X[np.concatenate([curved, rows])]
+    h = leverages(fit, some[: len(curved)], mass, some[len(curved) :])
+    before, *slope = z.beside(g, curvature)[rows].T
+    left_out = before + _steps(h, *slope, np.ones(len(rows)))
     after, variance = _auc_and_variance(left_out, of_class, count)
     sides = ~of_class, of_class
     before = _auc(*(before[c] for c in sides), *(count[c] for c in sides))
@@ -97,7 +98,8 @@ def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
 
 def _places(classes, limit):
     """:func:`_even_sample` of what is sorted already."""
-    order = np.split(np.arange(sum(map(len, (c.mass for c in classes)))), [len(classes[0].mass)])
+    ends = np.cumsum([len(c.mass) for c in classes])
+    order = np.split(np.arange(ends[-1]), ends[:-1])
     at, mass = _even_sample(order, np.concatenate([c.mass for c in classes]), limit)
     return np.concatenate([c.number for c in classes])[at].astype(int), mass
 

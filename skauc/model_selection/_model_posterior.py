@@ -244,7 +244,7 @@ def posterior_of_scores(
         rows = (told_rows(scored) or "assumed") if adaptive else "training"
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
-        Z, w = scored.score[:, None], np.ones(1)
+        Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)
     return ModelPosterior(scored, prior, projection, rows, whole)

@@ -20,7 +20,7 @@ from .._validation import (
 )
 from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
 from ..statistics._block_column import BlockColumn
-from ..statistics._block_matrix import BlockMatrix, in_memory
+from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features
@@ -94,9 +94,16 @@ class ScoredModel:
         return float(self.weight[self.positive].sum() / self.weight.sum())
 
     @property
+    def feature(self) -> Any:
+        """The score as the only feature, of shape (n, 1)."""
+        if isinstance(self.score, BlockColumn):
+            return self.front.behind(Direction(self.w_front))
+        return self.score[:, None]
+
+    @property
     def second_class(self) -> np.ndarray:
         """True for the rows of the model's own ``classes_[1]``."""
-        return self.positive ^ self.flipped
+        return ~self.positive if self.flipped else self.positive
 
     @cached_property
     def objective(self) -> Any:

@@ -34,6 +34,17 @@ class RowNumbers:
 
 
 @dataclass(frozen=True, eq=False)
+class Constant:
+    """One value for all rows."""
+
+    value: Any
+    dtype: np.dtype
+
+    def of(self, block, names, known):
+        return np.full(len(block), self.value, self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     """``X @ w`` of the rows behind some steps."""
 
@@ -95,8 +106,9 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     ndim = 1
 
-    def __init__(self, rows, node):
+    def __init__(self, rows, node, kept=None):
         self.rows, self.node = rows, node
+        self._kept = {} if kept is None else kept  # by what is made of this one too
 
     @property
     def dtype(self):
@@ -131,7 +143,11 @@ class BlockColumn(NDArrayOperatorsMixin):
         if not all(isinstance(p, BlockColumn) or np.ndim(p) == 0 for p in parts):
             return function(*map(made_column, parts))
         nodes = tuple(p.node if isinstance(p, BlockColumn) else p for p in parts)
-        return BlockColumn(self.rows, Elementwise.of_parts(function, nodes))
+        node = Elementwise.of_parts(function, nodes)
+        if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
+            value = function(*(getattr(n, "value", n) for n in nodes))
+            node = Constant(value, node.dtype)
+        return BlockColumn(self.rows, node, self._kept)
 
     def __matmul__(self, other):
         if isinstance(other, BlockMatrix):
@@ -143,9 +159,10 @@ class BlockColumn(NDArrayOperatorsMixin):
         return other @ made_column(self)
 
     def __getitem__(self, part):
-        """Some rows; those where a mask is true are n numbers."""
-        if getattr(part, "dtype", None) == bool:
-            return np.asarray(self)[np.asarray(part)]
+        """Some rows by number; whatever else is asked gets the array."""
+        by_number = isinstance(part, slice) or np.asarray(part).dtype.kind in "iu"
+        if not by_number:
+            return np.asarray(self)[made_column(part)]
         rows = np.arange(len(self))[part]
         asked = self.rows.blocks.feature_names, self.node
         found = self.rows.picked(_values_at, asked, np.atleast_1d(rows))
@@ -173,9 +190,37 @@ class BlockColumn(NDArrayOperatorsMixin):
     def _array(self):
         return np.concatenate(self.map(np.asarray))
 
-    @cached_property
+    @property
     def _sums(self):
-        return self.total(_sums_of)
+        return self._sums_of(self.node)
+
+    def _sums_of(self, node):
+        """Sums of a node, without a pass where another's tell them."""
+        if isinstance(node, Constant):
+            return _Sums(node.value, node.value, node.value * len(self))
+        if isinstance(node, Elementwise):
+            if node.function is np.invert and node.dtype == bool:
+                sums = self._sums_of(node.parts[0])
+                return _Sums(1 - sums.high, 1 - sums.low, len(self) - sums.total)
+            ones = [_is_one(part) for part in node.parts]
+            if node.function is np.multiply and any(ones):
+                return self._sums_of(node.parts[ones.index(True) - 1])
+        return self._once("sums", node, lambda: self._of(node).total(_sums_of))
+
+    def _of(self, node):
+        return BlockColumn(self.rows, node, self._kept)
+
+    def _once(self, name, node, compute):
+        """What was computed of a node, which is kept beside it: it has no other id."""
+        key = name, id(node)
+        if key not in self._kept:
+            self._kept[key] = node, compute()
+        return self._kept[key][1]
+
+    @property
+    def content(self) -> bytes:
+        """16 bytes a block that tell it from other columns."""
+        return self._once("content", self.node, lambda: b"".join(self.map(_digest)))
 
     def sum(self, axis=None):
         return self._sums.total
@@ -204,12 +249,11 @@ class BlockColumn(NDArrayOperatorsMixin):
         lengths = list(self.rows.lengths.values())
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         starts = dict(zip(self.rows.lengths, starts, strict=True))
-        return BlockColumn(self.rows, RowNumbers(starts))
+        return self._of(RowNumbers(starts))
 
-    def moments_with(self, *others) -> Moments:
-        """Moments of this and other columns, side by side."""
-        whole = self._elementwise(_side_by_side, (self, *others))
-        return whole.total(Moments.from_samples)
+    def beside(self, *others) -> BlockColumn:
+        """This and other columns, of which rows, moments and the like are asked."""
+        return self._elementwise(_side_by_side, (self, *others))
 
     def evenly(self, classes, masses) -> tuple[tuple[Evenly, ...], ...]:
         """Rows at about equal shares of some masses, in the order of these values.
@@ -225,8 +269,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         tuple of tuple of Evenly
             One of each class for each of the masses; all rows, up to 16 384.
         """
-        asked = self, self.numbers, *classes, *masses
-        whole = self._elementwise(_side_by_side, asked)
+        whole = self.beside(self.numbers, *classes, *masses)
         return whole.total(_evenly, len(classes))
 
     def rank_sums(self, positive) -> RankSums:
@@ -240,7 +283,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         -------
         RankSums
         """
-        both = self._elementwise(_side_by_side, (self, positive))
+        both = self.beside(positive)
         edges = self.total(Evenly.of).edges(self.rows.blocks.n_ranges(len(self)))
         asked = self.rows.blocks.feature_names, both.node
         cut = partial(_cut, *asked)
@@ -250,7 +293,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 def content(column) -> bytes:
     """What tells a column from others: its bytes, or 16 a block."""
     if isinstance(column, BlockColumn):
-        return b"".join(column.map(_digest))
+        return column.content
     return np.ascontiguousarray(column).tobytes()
 
 
@@ -273,6 +316,10 @@ def _on_values(block, names, node, function, *shared):
 
 def _values_at(block, names, node, wanted):
     return value_of(node, block, names, {})[wanted]
+
+
+def _is_one(node):
+    return isinstance(node, Constant) and node.value == 1
 
 
 def _sums_of(values):
@@ -317,12 +364,12 @@ def _rank_sums(parts):
 
 def _ones_like(column, dtype=None, **_):
     dtype = np.dtype(column.dtype if dtype is None else dtype)
-    return column._elementwise(partial(np.ones_like, dtype=dtype), (column,))
+    return column._of(Constant(dtype.type(1), dtype))
 
 
 def _zeros_like(column, dtype=None, **_):
     dtype = np.dtype(column.dtype if dtype is None else dtype)
-    return column._elementwise(partial(np.zeros_like, dtype=dtype), (column,))
+    return column._of(Constant(dtype.type(0), dtype))
 
 
 def _where(*parts):
@@ -345,7 +392,7 @@ def _average(column, axis=None, weights=None, **_):
 def _correlation(a, b=None, **how):
     if how or not isinstance(a, BlockColumn) or not isinstance(b, BlockColumn):
         return NotImplemented
-    scatter = a.moments_with(b).scatter
+    scatter = a.beside(b).total(Moments.from_samples).scatter
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.diag(scatter))
         return scatter / root / root[:, None]
@@ -363,7 +410,7 @@ _KNOWN = {
     np.ptp: lambda column, **_: column.max() - column.min(),
     np.all: lambda column, **_: column.all(),
     np.any: lambda column, **_: column.any(),
-    np.count_nonzero: lambda column, **_: (column != 0).sum(),
+    np.count_nonzero: lambda c, **_: (c if c.dtype == bool else c != 0).sum(),
     np.corrcoef: _correlation,
     np.shape: lambda column: column.shape,
     np.ndim: lambda column: 1,

@@ -304,6 +304,16 @@ class _Affine:
         return np.column_stack([Z, np.ones(len(Z))]) if self.ones else Z
 
 
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """The transformer whose only feature is the score ``X @ w``."""
+
+    w: np.ndarray
+
+    def transform(self, X):
+        return np.asarray(X @ self.w)[:, None]
+
+
 def in_memory(X):
     """X, or its rows as an array if they are in blocks."""
     return X.made() if isinstance(X, BlockMatrix) else X
