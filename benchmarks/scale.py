@@ -47,7 +47,9 @@ from skauc import (
     LinearDiscriminantROC,
     RowBlocks,
     auc_estimate,
+    auc_posterior,
     class_moments,
+    clear_cache,
 )
 from skauc.distributed import DaskBlocks
 
@@ -91,6 +93,21 @@ def covariance(X, y):
     return da.cov(X, rowvar=False).compute()
 
 
+FITTED = {}  # rows and the model of them: its posterior is asked next
+
+
+def logistic(X, y):
+    """A logistic regression, kept for its posterior."""
+    FITTED.clear()
+    FITTED[len(X)] = IRLSLogisticRegression().fit(X, y)
+
+
+def posterior(X, y):
+    """The posterior of the AUC of the logistic regression of the same rows."""
+    clear_cache()
+    auc_posterior(FITTED[len(X)], X, y)
+
+
 OPERATIONS = {
     "one column": lambda X, y: class_moments(X[:, 0], y),
     "class_moments": class_moments,
@@ -99,7 +116,8 @@ OPERATIONS = {
         shrinkage="auto"
     ).fit,
     "LinearDiscriminantROC": LinearDiscriminantROC().fit,
-    "IRLSLogisticRegression": IRLSLogisticRegression().fit,
+    "IRLSLogisticRegression": logistic,
+    "auc_posterior": posterior,
     "auc_estimate": lambda X, y: auc_estimate(y, X[:, 0]).confidence_interval(),
     "dask.array.cov": covariance,
 }
@@ -108,7 +126,8 @@ OPERATIONS = {
 LARGEST = {  # rows; beyond: the same again, or, for Dask's covariance, no answer, as
     "dask.array.cov": 10**6,  # its chunks wait for each other in two full workers
     "GaussianAUCClassifier": 10**7,
-    "IRLSLogisticRegression": 10**6,
+    "IRLSLogisticRegression": 10**7,
+    "auc_posterior": 10**7,
     "auc_estimate": 10**7,
     'GaussianAUCClassifier(shrinkage="auto")': 10**7,
 }
