@@ -21,6 +21,8 @@ https://doi.org/10.1111/rssb.12374).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..statistics._block_column import BlockColumn, made_column
@@ -92,7 +94,8 @@ def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
     after, variance = _auc_and_variance(left_out, of_class, count)
     sides = ~of_class, of_class
     before = _auc(*(before[c] for c in sides), *(count[c] for c in sides))
-    auc = z.rank_sums(positive).auc + after - before
+    some = replace(found[1][0], number=None) + replace(found[1][1], number=None)
+    auc = z.rank_sums(positive, some).auc + after - before
     return min(max(auc, 0.0), 1.0), variance
 
 

@@ -26,6 +26,13 @@ class RoundedHinge:
 
 def loss_terms(loss, z, positive, case_weight):
     """``Σ c · loss(z)`` over the rows, and its slope and curvature in every z."""
+    value, slope, curvature = _of_rows(loss, z, positive)
+    value = np.sum(case_weight * value, axis=-1)
+    return value, case_weight * slope, case_weight * curvature
+
+
+def _of_rows(loss, z, positive):
+    """Loss, slope and curvature of each row."""
     if loss == "logistic":
         size = np.abs(z)
         small = np.exp(-size)
@@ -49,8 +56,7 @@ def loss_terms(loss, z, positive, case_weight):
             value = near * (slack - near / 2) / loss.width
             slope = -sign * near / loss.width
             curvature = ((slack > 0) & (slack < loss.width)) / loss.width
-    value = np.sum(case_weight * value, axis=-1)
-    return value, case_weight * slope, case_weight * curvature
+    return value, slope, curvature
 
 
 def loss_value(loss, z, positive, case_weight):
@@ -60,4 +66,5 @@ def loss_value(loss, z, positive, case_weight):
 
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
-    return loss_terms(loss, z, positive, case_weight)[1:]
+    _, slope, curvature = _of_rows(loss, z, positive)
+    return case_weight * slope, case_weight * curvature

@@ -19,7 +19,7 @@ from scipy import sparse
 from .._validation import check_column, check_non_negative, check_positive, is_continuous
 from ..estimators._checks import check_finite_features
 from ..statistics._block_column import BlockColumn, scores_of
-from ..statistics._block_matrix import LARGEST_MADE, BlockMatrix
+from ..statistics._block_matrix import LARGEST_MADE, BlockMatrix, ColumnSums
 from ..statistics._row_blocks import row_blocks
 
 _FEW_NUMBERS = 2**22  # 32 MB
@@ -60,14 +60,16 @@ def rows_at_hand(X, y, sample_weight=None):
     distinct = None if few or any(weighted) else _two_at_most(labels)
     if distinct is not None:
         matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)
-        return matrix, LabelColumn(matrix, _Labels(distinct.dtype), distinct), None
+        count = sum(n[some == distinct[-1]].sum() for some, n in labels)
+        return matrix, LabelColumn(matrix, distinct, int(count)), None
+    if few:
+        X, labels, weight = blocks.gather()
+        return _framed(X, blocks), check_column("y", labels), weight
     labels, weights = zip(*blocks.map(_columns_of), strict=True)
     labels, weight = np.concatenate(labels), None
     if any(weighted):
         parts = zip(weights, sizes, strict=True)
         weight = np.concatenate([np.ones(m) if w is None else w for w, m in parts])
-    if few:
-        return _gathered(blocks), labels, weight
     matrix = BlockMatrix(blocks, lengths, P)
     if weight is not None and not weight.all() and weight.any():
         rows = np.flatnonzero(weight)
@@ -78,14 +80,18 @@ def rows_at_hand(X, y, sample_weight=None):
 class LabelColumn(BlockColumn):
     """Labels that stay in their blocks, of which there are two, or one."""
 
-    def __init__(self, rows, node, distinct):
-        super().__init__(rows, node)
-        self.distinct = distinct
+    def __init__(self, rows, distinct, n_last):
+        super().__init__(rows, _Labels(distinct.dtype))
+        self.distinct, self.n_last = distinct, n_last
 
     def positive(self, **how) -> BlockColumn:
         """See :func:`skauc._validation.check_positive`."""
         label = self.distinct[check_positive(self.distinct, **how)][0]
-        return self._elementwise(partial(_equal, label), (self,))
+        found = self._elementwise(partial(_equal, label), (self,))
+        last = label == self.distinct[-1]
+        total = self.n_last if last else len(self) - self.n_last
+        found.know_sums(ColumnSums(0, 1, total))  # both classes are there
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,25 +121,25 @@ def _outline_of(block):
 
 
 def _some_labels(y):
-    """The different labels if they are two or one, else None."""
+    """The different labels and their rows if they are two or one, else None."""
     if y.dtype.kind not in "biufUO" or is_continuous(y):
         return None
     try:
-        distinct = np.unique(y)
+        distinct, count = np.unique(y, return_counts=True)
     except TypeError:  # of several kinds
         return None
     if distinct.dtype.kind == "O":
         texts = all(isinstance(label, str) for label in distinct)
         distinct = distinct.astype(str) if texts else np.empty(3)
-    return distinct if len(distinct) <= 2 else None
+    return (distinct, count) if len(distinct) <= 2 else None
 
 
 def _two_at_most(labels):
     """The different labels of all blocks in order; None if they are more."""
     if any(some is None for some in labels):
         return None
-    kinds = {some.dtype.kind == "U" for some in labels}
-    distinct = reduce(np.union1d, labels)
+    kinds = {some.dtype.kind == "U" for some, _ in labels}
+    distinct = reduce(np.union1d, (some for some, _ in labels))
     return distinct if len(distinct) <= 2 and len(kinds) == 1 else None
 
 
@@ -145,9 +151,8 @@ def _columns_of(block):
     return y, weight
 
 
-def _gathered(blocks):
-    """The rows in memory, of the kind that their blocks are."""
-    X, _, _ = blocks.gather()
+def _framed(X, blocks):
+    """A frame of the columns of the blocks, where they are frames."""
     if blocks.feature_names is None:
         return X
     import pandas as pd

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ._block_matrix import BlockMatrix, rows_behind, value_of
+from ._block_matrix import BlockMatrix, ColumnSums, rows_behind, value_of
 from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs
 from ._row_blocks import add_all
@@ -73,19 +73,6 @@ class Elementwise:
 
     def of(self, block, names, known):
         return self.function(*(value_of(p, block, names, known) for p in self.parts))
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Least, largest and sum of some numbers."""
-
-    low: float
-    high: float
-    total: float
-
-    def __add__(self, other):
-        low, high = min(self.low, other.low), max(self.high, other.high)
-        return _Sums(low, high, self.total + other.total)
 
 
 def scores_of(matrix, w) -> BlockColumn:
@@ -190,6 +177,10 @@ class BlockColumn(NDArrayOperatorsMixin):
     def _array(self):
         return np.concatenate(self.map(np.asarray))
 
+    def know_sums(self, sums):
+        """What another pass has found."""
+        self._once("sums", self.node, lambda: sums)
+
     @property
     def _sums(self):
         return self._sums_of(self.node)
@@ -197,15 +188,15 @@ class BlockColumn(NDArrayOperatorsMixin):
     def _sums_of(self, node):
         """Sums of a node, without a pass where another's tell them."""
         if isinstance(node, Constant):
-            return _Sums(node.value, node.value, node.value * len(self))
+            return ColumnSums(node.value, node.value, node.value * len(self))
         if isinstance(node, Elementwise):
             if node.function is np.invert and node.dtype == bool:
                 sums = self._sums_of(node.parts[0])
-                return _Sums(1 - sums.high, 1 - sums.low, len(self) - sums.total)
+                return ColumnSums(1 - sums.high, 1 - sums.low, len(self) - sums.total)
             ones = [_is_one(part) for part in node.parts]
             if node.function is np.multiply and any(ones):
                 return self._sums_of(node.parts[ones.index(True) - 1])
-        return self._once("sums", node, lambda: self._of(node).total(_sums_of))
+        return self._once("sums", node, lambda: self._of(node).total(ColumnSums.of))
 
     def _of(self, node):
         return BlockColumn(self.rows, node, self._kept)
@@ -232,6 +223,9 @@ class BlockColumn(NDArrayOperatorsMixin):
         return min(self._sums.low, initial)
 
     def max(self, axis=None, initial=-np.inf):
+        if isinstance(self.node, Elementwise) and self.node.function is np.absolute:
+            sums = self._sums_of(self.node.parts[0])
+            return max(-sums.low, sums.high, initial)
         return max(self._sums.high, initial)
 
     def all(self, axis=None):
@@ -272,19 +266,22 @@ class BlockColumn(NDArrayOperatorsMixin):
         whole = self.beside(self.numbers, *classes, *masses)
         return whole.total(_evenly, len(classes))
 
-    def rank_sums(self, positive) -> RankSums:
+    def rank_sums(self, positive, some=None) -> RankSums:
         """What the ranks of the scores of two classes add up to.
 
         Parameters
         ----------
         positive : BlockColumn of bool
+        some : Evenly, default=None
+            Some of the scores, where they are known.
 
         Returns
         -------
         RankSums
         """
         both = self.beside(positive)
-        edges = self.total(Evenly.of).edges(self.rows.blocks.n_ranges(len(self)))
+        some = self.total(Evenly.of) if some is None else some
+        edges = some.edges(self.rows.blocks.n_ranges(len(self)))
         asked = self.rows.blocks.feature_names, both.node
         cut = partial(_cut, *asked)
         return add_all(self.rows.blocks.exchange(cut, _rank_sums, edges))
@@ -320,12 +317,6 @@ def _values_at(block, names, node, wanted):
 
 def _is_one(node):
     return isinstance(node, Constant) and node.value == 1
-
-
-def _sums_of(values):
-    wide = values.astype(np.int64 if values.dtype.kind in "bui" else float)
-    low, high = wide.min(), wide.max()  # NaN if one is: then both are
-    return _Sums(low.item(), high.item(), wide.sum().item())
 
 
 def _digest(values):

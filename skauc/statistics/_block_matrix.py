@@ -91,8 +91,11 @@ class BlockMatrix:
         return self._last[key]
 
     def __rmatmul__(self, g):
-        column = g if _stays(g) else np.asarray(g).T
-        return MatrixBlocks(self, column).total(_combination)
+        if not _stays(g):
+            return MatrixBlocks(self, np.asarray(g).T).total(_combination)
+        found, sums = MatrixBlocks(self, g).total(_combination_and_sums)
+        g.know_sums(sums)
+        return found
 
     @property
     def T(self):  # noqa: N802
@@ -267,6 +270,26 @@ class MatrixBlocks(RowBlocks):
         )
 
 
+@dataclass(frozen=True)
+class ColumnSums:
+    """Least, largest and sum of some numbers; those of two parts add up."""
+
+    low: float
+    high: float
+    total: float
+
+    @classmethod
+    def of(cls, values) -> ColumnSums:
+        """Of an array; whole numbers stay whole."""
+        wide = values.astype(np.int64 if values.dtype.kind in "bui" else float)
+        low, high = wide.min(), wide.max()  # both NaN if one is
+        return cls(low.item(), high.item(), wide.sum().item())
+
+    def __add__(self, other):
+        extremes = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return ColumnSums(*(e.item() for e in extremes), self.total + other.total)
+
+
 @dataclass(frozen=True, eq=False)
 class _Transposed:
     rows: BlockMatrix
@@ -387,6 +410,10 @@ def _product(block, w):
 
 def _combination(block):
     return np.asarray(block.y.T @ block.X)
+
+
+def _combination_and_sums(block):
+    return _combination(block), ColumnSums.of(block.y)
 
 
 def _gram(block):
