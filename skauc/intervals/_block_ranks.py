@@ -137,7 +137,10 @@ class Outline:
         heaviest = self.heaviest
         if (heaviest, other.heaviest) != (None, None):  # without weights they are 1
             heaviest = max(1.0 if w is None else w for w in (heaviest, other.heaviest))
-        largest, thinned = max(self.largest, other.largest), self.thinned + other.thinned
+        largest, thinned = (
+            max(self.largest, other.largest),
+            self.thinned + other.thinned,
+        )
         return Outline(labels, heaviest, odd, largest, thinned)
 
     def edges(self, blocks) -> np.ndarray:

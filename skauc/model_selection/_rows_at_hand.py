@@ -16,7 +16,12 @@ from functools import partial, reduce
 import numpy as np
 from scipy import sparse
 
-from .._validation import check_column, check_non_negative, check_positive, is_continuous
+from .._validation import (
+    check_column,
+    check_non_negative,
+    check_positive,
+    is_continuous,
+)
 from ..estimators._checks import check_finite_features
 from ..statistics._block_column import BlockColumn, scores_of
 from ..statistics._block_matrix import LARGEST_MADE, BlockMatrix, ColumnSums

@@ -25,8 +25,8 @@ from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
-from ._rows_at_hand import LabelColumn
 from ._refit_objective import training_objective
+from ._rows_at_hand import LabelColumn
 from ._standardised_rows import StandardisedRows
 from ._training_objective import largest_gradient
 

@@ -124,7 +124,9 @@ class BlockColumn(NDArrayOperatorsMixin):
             found = _KNOWN[function](*parts, **how)
             if found is not NotImplemented:
                 return found
-        return function(*map(made_column, parts), **{k: made_column(v) for k, v in how.items()})
+        return function(
+            *map(made_column, parts), **{k: made_column(v) for k, v in how.items()}
+        )
 
     def _elementwise(self, function, parts):
         if not all(isinstance(p, BlockColumn) or np.ndim(p) == 0 for p in parts):
@@ -246,7 +248,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         return self._of(RowNumbers(starts))
 
     def beside(self, *others) -> BlockColumn:
-        """This and other columns, of which rows, moments and the like are asked."""
+        """With other columns beside it; rows and sums of all may be asked at once."""
         return self._elementwise(_side_by_side, (self, *others))
 
     def evenly(self, classes, masses) -> tuple[tuple[Evenly, ...], ...]:
