@@ -135,10 +135,11 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     model, second_class = scored.model, scored.second_class
     if model is None:
         return False
+    score = -scored.score if scored.flipped else scored.score  # the model's own
     if rows == "training":
-        REARRANGED.remember(model, second_class, scored.score)
+        REARRANGED.remember(model, second_class, score)
         return False
-    found = REARRANGED.recall(model, second_class, scored.score)
+    found = REARRANGED.recall(model, second_class, score)
     if found:
         warn_rearranged(model)
     return found

@@ -289,6 +289,14 @@ class BlockColumn(NDArrayOperatorsMixin):
         return add_all(self.rows.blocks.exchange(cut, _rank_sums, edges))
 
 
+def dot_products(*pairs) -> np.ndarray:
+    """``a @ b`` of each pair of columns; of such that stay in one pass."""
+    if not any(isinstance(column, BlockColumn) for pair in pairs for column in pair):
+        return np.array([a @ b for a, b in pairs])
+    first, *more = (a * b for a, b in pairs)
+    return first.beside(*more).total(partial(np.sum, axis=0))
+
+
 def content(column) -> bytes:
     """What tells a column from others: its bytes, or 16 a block."""
     if isinstance(column, BlockColumn):

@@ -25,6 +25,7 @@ from skauc import (
     clear_cache,
     compare_auc,
 )
+from skauc.distributed import _dask_blocks
 from skauc.model_selection import _rows_at_hand
 from skauc.statistics._row_blocks import row_blocks
 
@@ -138,6 +139,31 @@ def test_only_sums_travel(client):
     blocks.total(moments_of_rows)
     moved = sum(client.run(bytes_sent).values()) - before
     assert moved < 1.1 * len(per_block) * max(per_block)
+
+
+def test_of_a_posterior_sums_and_a_sample_come(client, monkeypatch):
+    """Twice the rows, in twice the chunks: what comes home does not grow with them."""
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
+    home = {}
+    for n in (N, 2 * N):
+        chunks, no_rows = ((CHUNK,) * (n // CHUNK), (P + 1,)), np.empty((0, 0))
+        both = da.map_blocks(block, chunks=chunks, dtype=float, meta=no_rows)
+        given, came = (both[:, :P], both[:, P] > 0), []
+        compute = _dask_blocks._compute
+
+        def counted(*tasks, came=came, compute=compute):
+            found = compute(*tasks)
+            came.append(len(pickle.dumps(found)))
+            return found
+
+        with monkeypatch.context() as counting:
+            counting.setattr(_dask_blocks, "_compute", counted)
+            clear_cache()
+            auc_posterior(fitted_model(), *given)
+        home[n] = sum(came)
+    grown = home[2 * N] - home[N]
+    assert grown < 4 * N  # of N more rows; their scores alone are 8 N
+    assert len(came) < 25
 
 
 def test_rows_that_lie_in_the_workers_stay_there(client, rows):
