@@ -130,8 +130,8 @@ def auc_posterior(
     (10 bytes a row between the blocks), and some thousand rows: of two classes without
     weights nothing else, in about twenty passes. Of more classes, with weights, of the
     hinge or a solver that stopped early labels, weights and scores come, and slopes
-    go back, about 100 bytes a row. From 1024 rows of a class in a block on, the
-    sample that leave-one-out takes is that of the blocks; the mean moves by some
+    go back, about 100 bytes a row. From 65 536 rows on, the sample that leave-one-out
+    takes is chosen among 1024 rows of each class of a block; the mean moves by some
     hundredths of the standard deviation. What asks for the features in memory
     (refits, support vectors, an L1 penalty, automatic shrinkage of a discriminant)
     gets them up to 1 GiB, and is refused beyond.

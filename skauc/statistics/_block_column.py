@@ -22,6 +22,9 @@ from ._rank_sums import Evenly, RankSums, Runs
 from ._row_blocks import add_all
 
 
+_ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
+
+
 @dataclass(frozen=True, eq=False)
 class RowNumbers:
     """Number of each row among all."""
@@ -263,10 +266,10 @@ class BlockColumn(NDArrayOperatorsMixin):
         Returns
         -------
         tuple of tuple of Evenly
-            One of each class for each of the masses; all rows, up to 16 384.
+            One of each class for each of the masses; all rows while they are few.
         """
         whole = self.beside(self.numbers, *classes, *masses)
-        return whole.total(_evenly, len(classes))
+        return whole.total(_evenly, len(classes), len(self) > _ALL_ROWS)
 
     def rank_sums(self, positive, some=None) -> RankSums:
         """What the ranks of the scores of two classes add up to.
@@ -341,11 +344,11 @@ def _side_by_side(*columns):
     return np.stack(columns, axis=1).astype(float)
 
 
-def _evenly(values, n_classes):
+def _evenly(values, n_classes, thins):
     score, number, *columns = values.T
     kept = [mask == 1 for mask in columns[:n_classes]]
     return tuple(
-        tuple(Evenly.of(score[on], mass[on], number[on]) for on in kept)
+        tuple(Evenly.of(score[on], mass[on], number[on], thins) for on in kept)
         for mass in columns[n_classes:]
     )
 

@@ -200,17 +200,21 @@ class Evenly:
         What each stands for.
     number : ndarray of shape (m,) or None
         Of the row among all, where that is asked.
+    thins : bool
+        Whether some stand for all where they are many.
     """
 
     value: np.ndarray
     mass: np.ndarray
     number: np.ndarray | None = None
+    thins: bool = True
 
     @classmethod
-    def of(cls, value, mass=None, number=None) -> Evenly:
+    def of(cls, value, mass=None, number=None, thins=True) -> Evenly:
         """Of the scores of one block, in any order; None for a mass of 1 each."""
         mass = np.ones(len(value)) if mass is None else mass
-        return cls._thinned(value, mass, number, _QUANTILES, _QUANTILES)
+        most = _QUANTILES if thins else np.inf
+        return cls._thinned(value, mass, number, most, _QUANTILES)
 
     def __add__(self, other):
         number = None
@@ -218,8 +222,8 @@ class Evenly:
             number = np.concatenate([self.number, other.number])
         value = np.concatenate([self.value, other.value])
         mass = np.concatenate([self.mass, other.mass])
-        most, kept = 16 * _QUANTILES, 8 * _QUANTILES
-        return Evenly._thinned(value, mass, number, most, kept)
+        most = 16 * _QUANTILES if self.thins else np.inf
+        return Evenly._thinned(value, mass, number, most, 8 * _QUANTILES)
 
     @classmethod
     def _thinned(cls, value, mass, number, most, kept):
@@ -232,7 +236,8 @@ class Evenly:
             mass = np.full(kept, mass)
         else:
             mass = mass[order]
-        return cls(value[order], mass, None if number is None else number[order])
+        number = None if number is None else number[order]
+        return cls(value[order], mass, number, np.isfinite(most))
 
     def edges(self, n_ranges) -> np.ndarray:
         """Scores between which about equally much lies, from −inf to inf."""

@@ -152,7 +152,7 @@ def test_labels_of_any_kind_stay(kind, large, monkeypatch):
 def test_many_rows_are_sampled_in_their_blocks(monkeypatch):
     """Leave-one-out takes another even sample: some hundredths of the deviation."""
     monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
-    X, y, _ = rows_of(n=60_000, P=8)
+    X, y, _ = rows_of(n=66_000, P=8)
     model = LogisticRegression().fit(X, y)
     expected, _ = afresh(lambda: auc_posterior(model, X, y))
     blocks = RowBlocks.from_arrays(X, y, n_rows=6_000)
