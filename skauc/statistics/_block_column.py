@@ -21,7 +21,6 @@ from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs
 from ._row_blocks import add_all
 
-
 _ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
 
 
