@@ -116,7 +116,7 @@ if __name__ == "__main__":
     right.loglog(n, 8 * n * (P + 1), color="#D55E00", marker=".", label="rows, labels")
     if there is not None:
         moved = there[1]
-        print(f"{n[-1]:,} rows: {8 * n[-1] * (P + 1):,} bytes, sent {moved[-1]:,}")
+        print(f"of {8 * n[-1] * (P + 1):,} bytes of rows {moved[-1]:,} were sent")
         label = "sent, measured"
         right.loglog(n, moved, color="#0072B2", marker="o", ls="--", label=label)
     right.set(

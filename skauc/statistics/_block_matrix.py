@@ -115,8 +115,8 @@ class BlockMatrix:
         parts = self._split(kept)
         lengths = {k: len(part) for k, part in parts.items() if part.any()}
         kept = np.concatenate([parts[k] for k in lengths])
-        kept = None if kept.all() else kept
-        return replace(self, lengths=lengths, kept=kept, scores=None)
+        some = None if kept.all() else kept
+        return replace(self, lengths=lengths, kept=some, scores=None)
 
     def behind(self, step) -> BlockMatrix:
         """The rows behind a fitted transformer."""
