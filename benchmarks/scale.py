@@ -16,6 +16,9 @@ each, a tenth of 2·10⁷ rows. ``scale.csv`` has a row for each operation and n
 * ``peak``, the most memory that a worker held, beyond what it held before;
 * ``slope``, of log cpu over log n, between this n and the one before.
 
+``scale.png`` shows seconds and bytes against n (``--picture`` draws it from the csv,
+and measures nothing).
+
 The last row has chunks of 50 rows: nothing but tasks, what each of them costs.
 
 ``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` one process
@@ -37,7 +40,7 @@ from pathlib import Path
 
 import numpy as np
 from paper_runs import parser, read
-from results_table import write_table
+from results_table import read_table, write_picture, write_table
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from speed_clock import seconds
 
@@ -47,7 +50,9 @@ from skauc import (
     LinearDiscriminantROC,
     RowBlocks,
     auc_estimate,
+    auc_posterior,
     class_moments,
+    clear_cache,
 )
 from skauc.distributed import DaskBlocks
 
@@ -91,6 +96,21 @@ def covariance(X, y):
     return da.cov(X, rowvar=False).compute()
 
 
+FITTED = {}  # rows and the model of them: its posterior is asked next
+
+
+def logistic(X, y):
+    """A logistic regression, kept for its posterior."""
+    FITTED.clear()
+    FITTED[len(X)] = IRLSLogisticRegression().fit(X, y)
+
+
+def posterior(X, y):
+    """The posterior of the AUC of the logistic regression of the same rows."""
+    clear_cache()
+    auc_posterior(FITTED[len(X)], X, y)
+
+
 OPERATIONS = {
     "one column": lambda X, y: class_moments(X[:, 0], y),
     "class_moments": class_moments,
@@ -99,7 +119,8 @@ OPERATIONS = {
         shrinkage="auto"
     ).fit,
     "LinearDiscriminantROC": LinearDiscriminantROC().fit,
-    "IRLSLogisticRegression": IRLSLogisticRegression().fit,
+    "IRLSLogisticRegression": logistic,
+    "auc_posterior": posterior,
     "auc_estimate": lambda X, y: auc_estimate(y, X[:, 0]).confidence_interval(),
     "dask.array.cov": covariance,
 }
@@ -108,7 +129,8 @@ OPERATIONS = {
 LARGEST = {  # rows; beyond: the same again, or, for Dask's covariance, no answer, as
     "dask.array.cov": 10**6,  # its chunks wait for each other in two full workers
     "GaussianAUCClassifier": 10**7,
-    "IRLSLogisticRegression": 10**6,
+    "IRLSLogisticRegression": 10**7,
+    "auc_posterior": 10**6,
     "auc_estimate": 10**7,
     'GaussianAUCClassifier(shrinkage="auto")': 10**7,
 }
@@ -310,16 +332,45 @@ def peers(n, repeats):
         }
 
 
+def draw(rows, path):
+    """Processor seconds and bytes that moved against n, log-log; rows as text."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    found = {}
+    for row in rows[:-1]:  # the last has small chunks
+        found.setdefault(row["operation"], []).append(row)
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    time, moved = figure.subplots(1, 2)
+    for k, (name, points) in enumerate(found.items()):
+        n = [float(row["n"]) for row in points]
+        how = {"marker": ".", "color": colormaps["tab10"](k), "label": name}
+        time.loglog(n, [float(row["cpu"]) for row in points], **how)
+        sent = [float(row["between"]) + float(row["home"]) for row in points]
+        moved.loglog(n, sent, **how)
+    n = np.array(sorted({float(row["n"]) for row in rows[:-1]}))
+    moved.loglog(n, 8 * n * P, "k--", label="the rows themselves")
+    time.set(xlabel="rows", ylabel="processor seconds of the workers")
+    moved.set(xlabel="rows", ylabel="bytes between workers and home")
+    moved.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
+    write_picture(figure, path)
+
+
 def main(argv=None):
     """Measure and write the three tables."""
     command = parser(__doc__)
+    command.add_argument("--picture", action="store_true", help="draw the csv, no more")
     command.add_argument("--largest", type=float, default=SIZES[-1], help="rows")
     arguments = read(command, argv)
+    table, picture = (arguments.out / f"scale.{kind}" for kind in ("csv", "png"))
+    if arguments.picture:
+        return draw(read_table(table), picture)
     sizes = [n for n in SIZES if n <= arguments.largest]
     if arguments.fast:
         sizes = [20_000, 40_000]
     found = growth(sizes)
     write_table("scale", list(with_slopes(found)), arguments.out)
+    draw(read_table(table), picture)
     compared = sizes[-1] if arguments.fast else min(10**7, sizes[-1])
     write_table("scale_workers", list(one_against_two(compared, found)), arguments.out)
     rows = list(peers(min(10**6, sizes[-1]), 1 if arguments.fast else 3))

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 
+from ..statistics._block_column import content
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._numbers import as_verbosity
 from ._cache import CACHE
@@ -193,5 +194,5 @@ def fingerprint(Z, positive, weight) -> bytes:
         sketch = np.ascontiguousarray(_combination(len(positive)) @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):
-        digest.update(np.ascontiguousarray(part).tobytes())
+        digest.update(content(part))
     return digest.digest()

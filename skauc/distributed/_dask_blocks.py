@@ -157,13 +157,18 @@ def open_collections(
     ValueError
         If X is none but another is, or their chunks do not match.
     """
-    several = isinstance(X, tuple) and any(map(is_collection, X))
+    several = isinstance(X, tuple) and any(map(is_collection, (*X, y, sample_weight)))
     names = (*called, "sample_weight")
     given = dict(zip(names, (X[0] if several else X, y, sample_weight), strict=True))
     further = X[1:] if several else ()
     collections = [name for name, value in given.items() if is_collection(value)]
     if not collections and not several:
         return None
+    if called[0] not in collections:
+        found = _cut_like(called[0], given, further)
+        if found is not None:
+            given[called[0]] = found
+            collections.insert(0, called[0])
     if called[0] not in collections:
         raise ValueError(
             f"{called[0]} must be a Dask collection as "
@@ -208,6 +213,32 @@ def open_collections(
     ]
     parts = _with_recipes(list(zip(rows, *columns, strict=True)))
     return DaskBlocks(parts, n_features, features, called)
+
+
+def _cut_like(name, given, further):
+    """An array of scores as a collection, cut where another one is known to be.
+
+    None if it is no column, or no other's sizes are known.
+    """
+    import dask.array as da
+
+    value = given[name]
+    others = [(n, v) for n, v in given.items() if n != name]
+    others += [("a later score", v) for v in further]
+    known = [
+        (n, v.chunks[0])
+        for n, v in others
+        if hasattr(v, "chunks") and not np.isnan(v.chunks[0]).any()
+    ]
+    if is_collection(value) or np.ndim(value) != 1 or not known:
+        return None
+    column, (other, lengths) = np.asarray(value), known[0]
+    if len(column) != sum(lengths):
+        raise ValueError(
+            f"{name} must have one value for each of the {sum(lengths)} rows of "
+            f"{other}, got {len(column)}"
+        )
+    return da.from_array(column, chunks=(lengths,))
 
 
 def _aligned(name, column, lengths, n_blocks, rows):

@@ -288,7 +288,8 @@ class IRLSLogisticRegression(LogisticInference):
         if self.penalty == "firth" or self.has_offset_:
             return None
         weight = self._with_class_weight(sample_weight, positive.astype(int))
-        weight = np.ones(len(positive)) if weight is None else weight
+        if weight is None:
+            weight = np.ones_like(positive, dtype=float)
         w, b = self.coef_[0].astype(float), float(self.intercept_[0])
         scaling = np.inf if self.fit_intercept else 0.0
         fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)

@@ -67,7 +67,7 @@ class RayleighProblem:
 
         def working(part):
             scatter = part.scatter / scale / scale[:, None]
-            return Moments(part.n, (part.mean - origin) / scale, scatter)
+            return Moments(part.n, part.around(origin).mean / scale, scatter)
 
         return cls(
             working(neg),

@@ -22,15 +22,12 @@ from .._validation import (
     check_weight,
     distinct_labels,
 )
-from ..statistics._rank_sums import RankSums, Runs
+from ..statistics._rank_sums import Evenly, RankSums, Runs
 from ..statistics._row_blocks import RowBlocks, add_all, row_blocks
 from ._sample import MOST_ROWS
 
 _FEW = 4096  # runs of a label that are simply sent: 64 KiB, no second pass
 _ROUNDING = 1e-9  # far above that of sums of weights, below one row in 10⁹
-# Of a block, and up to sixteen times as many of several: ranges of 1000 blocks came out
-# within 10 % of equal, also where the scores come in order
-_QUANTILES = 1024
 
 
 def score_blocks(y_true, y_score, sample_weight, groups=None, name="y_score"):
@@ -99,17 +96,15 @@ class Outline:
         A weight that is no whole number.
     largest : float
         Size of the largest score.
-    quantile : ndarray of shape (m,)
-        Scores of which each stands for as many runs of the blocks:
-    entries : ndarray of shape (m,)
+    thinned : Evenly
+        Some of the scores.
     """
 
     labels: dict
     heaviest: float | None
     fraction: float | None
     largest: float
-    quantile: np.ndarray
-    entries: np.ndarray
+    thinned: Evenly
 
     @classmethod
     def of_block(cls, block, name="y_score") -> Outline:
@@ -129,8 +124,7 @@ class Outline:
             odd = weight[weight != np.floor(weight)]
             heaviest, fraction = weight.max(), (odd[0] if len(odd) else None)
         largest = np.abs(value).max(initial=0.0)
-        quantiles = _thinned(value, np.ones(len(value)), _QUANTILES, _QUANTILES)
-        return cls(labels, heaviest, fraction, largest, *quantiles)
+        return cls(labels, heaviest, fraction, largest, Evenly.of(value))
 
     def __add__(self, other: Outline) -> Outline:
         labels = self.labels | other.labels
@@ -143,22 +137,16 @@ class Outline:
         heaviest = self.heaviest
         if (heaviest, other.heaviest) != (None, None):  # without weights they are 1
             heaviest = max(1.0 if w is None else w for w in (heaviest, other.heaviest))
-        quantile = np.concatenate([self.quantile, other.quantile])
-        entries = np.concatenate([self.entries, other.entries])
-        return Outline(
-            labels,
-            heaviest,
-            odd,
+        largest, thinned = (
             max(self.largest, other.largest),
-            *_thinned(quantile, entries, 16 * _QUANTILES, 8 * _QUANTILES),
+            self.thinned + other.thinned,
         )
+        return Outline(labels, heaviest, odd, largest, thinned)
 
-    def edges(self, n_ranges) -> np.ndarray:
-        """Scores between which about equally many runs lie, from −inf to inf."""
-        wanted = np.arange(1, n_ranges) / n_ranges * self.entries.sum()
-        at = np.searchsorted(np.cumsum(self.entries), wanted)
-        inner = np.unique(self.quantile[at])
-        return np.r_[-np.inf, inner[np.isfinite(inner)], np.inf]
+    def edges(self, blocks) -> np.ndarray:
+        """Scores between which the ranges lie that these blocks exchange."""
+        n_ranges = blocks.n_ranges(self.thinned.mass.sum())
+        return self.thinned.edges(n_ranges)
 
 
 def checked_rows(block, name="y_score"):
@@ -180,17 +168,6 @@ def _at_most_two(labels, where=""):
             f"got {', '.join(map(repr, labels[:5]))}{where}"
         )
     return labels
-
-
-def _thinned(value, entries, most, kept):
-    """So many of more than ``most`` values, at equal shares of the entries."""
-    order = np.argsort(value)
-    value, entries = value[order], entries[order]
-    if len(value) <= most:
-        return value, entries
-    total = np.cumsum(entries)
-    at = np.searchsorted(total, (np.arange(kept) + 0.5) / kept * total[-1])
-    return value[at], np.full(kept, total[-1] / kept)
 
 
 @dataclass(frozen=True)
@@ -306,7 +283,7 @@ def rank_sums(blocks, pos_label=None, name="y_score") -> tuple[RankSums, Classes
     runs = classes.few(outline)
     if runs is not None:
         return RankSums.of(runs, unit), classes
-    edges = outline.edges(blocks.n_ranges(outline.entries.sum()))
+    edges = outline.edges(blocks)
     sums = add_all(blocks.exchange(classes.cut, partial(_merged, unit), edges))
     check_same_rows(sums, classes)
     return sums, classes

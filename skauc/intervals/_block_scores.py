@@ -59,7 +59,7 @@ class BlockScores(ComparedScores):
             [partial(_cut, classes, j) for j in range(k)],
             _ranked,
             partial(_joint, classes),
-            [one.edges(blocks.n_ranges(one.entries.sum())) for one in outlines],
+            [one.edges(blocks) for one in outlines],
         )
         samples = [BlockSample.from_sums(add_all(one), classes) for one in summaries]
         for sample in samples:

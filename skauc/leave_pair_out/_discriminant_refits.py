@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._numerics import eigenvalue_cutoff
@@ -127,7 +128,7 @@ def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
         A = X.affine(n @ [part.mean for part in classes] / n.sum(), unit)
     else:
         A = X / unit
-    c = weight * a[positive.astype(int)]
+    c = weight * np.where(positive, a[1], a[0])
     return A, PenalisedFit("squared", 1.0, c, np.zeros(X.shape[1]), 0.0, np.inf)
 
 
@@ -185,11 +186,14 @@ def _varying(variance, mean, n):
 
 def _classes_of_blocks(X, positive, weight):
     """The classes without their rows."""
-    found = class_moments(X, positive, weight, featurewise=True)
-    masks = ~positive, positive
+    counted = None if isinstance(weight, BlockColumn) else weight  # it is 1 there
+    found = class_moments(X, positive, counted, featurewise=True)
+    n = ~positive, positive
     return [
-        _Class(None, weight[on], m.mean, _varying(m.scatter / m.n, m.mean, on.sum()))
-        for on, m in zip(masks, found, strict=True)
+        _Class(
+            None, np.array([m.n]), m.mean, _varying(m.scatter / m.n, m.mean, on.sum())
+        )
+        for on, m in zip(n, found, strict=True)
     ]
 
 

@@ -21,9 +21,12 @@ https://doi.org/10.1111/rssb.12374).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import lapack
 
+from ..statistics._block_column import BlockColumn, made_column
 from ..statistics._numerics import block_rows
 from ..statistics._ranks import delong_covariance, empirical_auc, placements
 from ._objective import unscaled
@@ -56,6 +59,11 @@ def leave_one_out_auc(fit, X, positive, weight):
     """
     z, g, curvature = fit.slopes(X, positive)
     limit = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * X.shape[1])
+    if isinstance(z, BlockColumn) and len(z) > 2 * limit:
+        return _auc_of_blocks(fit, X, positive, z, g, curvature, limit // 2)
+    z, g, curvature, positive, weight = map(
+        made_column, (z, g, curvature, positive, weight)
+    )
     if len(z) <= 2 * limit:
         h = leverages(fit, X, curvature)
         left_out = z + _steps(h, g, curvature, weight)
@@ -72,6 +80,33 @@ def leave_one_out_auc(fit, X, positive, weight):
     before = _auc(*(z[rows][c] for c in classes), *(count[c] for c in classes))
     auc = _auc(*(z[c] for c in order), *(weight[c] for c in order)) + after - before
     return min(max(auc, 0.0), 1.0), variance
+
+
+def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
+    """The same where the columns stay in the blocks: of a sample, rows come."""
+    classes = ~positive, positive
+    found = z.evenly(classes, (curvature, np.ones_like(z)))
+    (curved, mass), (rows, count) = map(_places, found, (limit, _LEFT_OUT_ROWS // 2))
+    sizes = [min(len(c.mass), _LEFT_OUT_ROWS // 2) for c in found[1]]
+    of_class = np.repeat([False, True], sizes)
+    some = X[np.concatenate([curved, rows])]
+    h = leverages(fit, some[: len(curved)], mass, some[len(curved) :])
+    before, *slope = z.beside(g, curvature)[rows].T
+    left_out = before + _steps(h, *slope, np.ones(len(rows)))
+    after, variance = _auc_and_variance(left_out, of_class, count)
+    sides = ~of_class, of_class
+    before = _auc(*(before[c] for c in sides), *(count[c] for c in sides))
+    some = replace(found[1][0], number=None) + replace(found[1][1], number=None)
+    auc = z.rank_sums(positive, some).auc + after - before
+    return min(max(auc, 0.0), 1.0), variance
+
+
+def _places(classes, limit):
+    """:func:`_even_sample` of what is sorted already."""
+    ends = np.cumsum([len(c.mass) for c in classes])
+    order = np.split(np.arange(ends[-1]), ends[:-1])
+    at, mass = _even_sample(order, np.concatenate([c.mass for c in classes]), limit)
+    return np.concatenate([c.number for c in classes])[at].astype(int), mass
 
 
 def _even_sample(order, weight, limit):

@@ -26,19 +26,28 @@ class RoundedHinge:
 
 def loss_terms(loss, z, positive, case_weight):
     """``Σ c · loss(z)`` over the rows, and its slope and curvature in every z."""
+    value, slope, curvature = _of_rows(loss, z, positive)
+    value *= case_weight
+    slope *= case_weight
+    curvature *= case_weight
+    return value.sum(axis=-1), slope, curvature
+
+
+def _of_rows(loss, z, positive):
+    """Loss, slope and curvature of each row: new columns, which nothing else holds."""
     if loss == "logistic":
         sign = np.where(positive, -1.0, 1.0)
         miss = sign * z
         small = np.exp(-np.abs(miss))
-        large = small + 1
-        np.reciprocal(large, out=large)
+        large = 1 / (1 + small)
         value = np.log1p(small)
         value += np.maximum(miss, 0.0)
         # p of the likelier class and of the other one, each to its last digit
         small *= large
         slope = np.where(miss > 0, large, small)
         slope *= sign
-        curvature = np.multiply(small, large, out=large)
+        large *= small
+        curvature = large
     elif loss == "squared":
         slope = z - np.where(positive, 1.0, -1.0)
         value, curvature = slope**2 / 2, np.ones_like(z)
@@ -52,9 +61,7 @@ def loss_terms(loss, z, positive, case_weight):
             value = near * (slack - near / 2) / loss.width
             slope = -sign * near / loss.width
             curvature = ((slack > 0) & (slack < loss.width)) / loss.width
-    for part in (value, slope, curvature):  # made here: nothing else holds them
-        np.multiply(part, case_weight, out=part)
-    return value.sum(axis=-1), slope, curvature
+    return value, slope, curvature
 
 
 def loss_value(loss, z, positive, case_weight):
@@ -64,4 +71,5 @@ def loss_value(loss, z, positive, case_weight):
 
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
-    return loss_terms(loss, z, positive, case_weight)[1:]
+    _, slope, curvature = _of_rows(loss, z, positive)
+    return case_weight * slope, case_weight * curvature

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import linalg
 
+from ..statistics._block_column import dot_products
 from ..statistics._block_matrix import in_memory
 from ..statistics._moments import project_samples
 from ._losses import loss_derivatives, loss_value
@@ -196,26 +197,33 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     score = project_samples(X, fit.w)
     shift = score.mean() if fit.free else 0.0
     score = score - shift
-    size = max(linalg.norm(score), np.finfo(float).tiny) / np.sqrt(len(score))
-    basis = np.column_stack([score / size, np.ones(len(score))])
+    length = np.sqrt(dot_products((score, score))[0])
+    size = max(length, np.finfo(float).tiny) / np.sqrt(len(score))
+    basis = [score / size, np.ones_like(score)]
     penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
     if 0 < fit.intercept_scaling < np.inf:
         penalty[1] = fit.l2 / fit.intercept_scaling**2
     if fit.intercept_scaling == 0:
-        basis, penalty = basis[:, :1], penalty[:1]
+        basis, penalty = basis[:1], penalty[:1]
+
+    def scores(theta):
+        return sum(t * column for t, column in zip(theta, basis, strict=True))
 
     def objective(theta):
-        value = loss_value(fit.loss, basis @ theta, positive, fit.case_weight)
+        value = loss_value(fit.loss, scores(theta), positive, fit.case_weight)
         return value + penalty @ theta**2 / 2
 
-    theta = np.zeros(basis.shape[1])
+    theta, upper = np.zeros(len(basis)), np.triu_indices(len(basis))
     value = objective(theta)
     for _ in range(100):
         g, curvature = loss_derivatives(
-            fit.loss, basis @ theta, positive, fit.case_weight
+            fit.loss, scores(theta), positive, fit.case_weight
         )
-        gradient = basis.T @ g + penalty * theta
-        H = (basis.T * curvature) @ basis + np.diag(penalty)
+        bent = [(curvature * basis[i], basis[j]) for i, j in zip(*upper, strict=True)]
+        sums = dot_products(*((g, column) for column in basis), *bent)
+        gradient, H = sums[: len(basis)] + penalty * theta, np.diag(penalty)
+        H[upper] += sums[len(basis) :]
+        H = np.triu(H) + np.triu(H, 1).T
         step = linalg.lstsq(H, gradient)[0]
         while (new := objective(theta - step)) > value and linalg.norm(step) > 0:
             step = step / 2

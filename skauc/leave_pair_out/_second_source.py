@@ -221,7 +221,7 @@ def at_optimum(
 
 def _with_weight(X, positive, weight):
     if weight is None:
-        return X, positive, np.ones(len(positive))
+        return X, positive, np.ones_like(positive, dtype=float)
     keep = np.flatnonzero(weight > 0)
     if len(keep) == len(weight):
         return X, positive, weight
@@ -377,7 +377,7 @@ def _source(auc, variance, positive, weight, method):
     """
     if not np.isfinite(auc):
         return None
-    n_neg, n_pos = (max(weight[c].sum(), 1.0) for c in (~positive, positive))
+    n_neg, n_pos = (max(float(np.sum(weight * c)), 1.0) for c in (~positive, positive))
     if not variance > 0:
         m = min(n_neg, n_pos)
         variance = balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos)

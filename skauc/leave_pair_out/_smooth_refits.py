@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._moments import class_moments, project_samples
+from ..statistics._moments import project_samples
 from ._influence import kernel
 from ._losses import RoundedHinge, loss_terms, loss_value
 from ._objective import PenalisedFit, ask_again, made
@@ -144,11 +144,25 @@ def smooth_optimum(
     if _too_large(X):
         return None
     space = _space(fit, X, remember)
-    theta, _, at_optimum = _full(space, fit, X, positive)
+    if isinstance(X, BlockMatrix) and fit.loss == "squared":
+        theta, at_optimum = _least_squares(space, fit, positive)[None], [True]
+    else:
+        theta, _, at_optimum = _full(space, fit, X, positive)
     if not at_optimum[0]:
         return None
     w, intercept = space.coefficients(theta[0], X, fit)
     return replace(fit, w=w, intercept=intercept)
+
+
+def _least_squares(space, fit, positive):
+    """The optimum of squares: one step, and one for its rounding, of sums over rows."""
+    c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
+    square, pull = space.A.gram(c), (c * t) @ space.A
+    factor, theta = space._factor(square.copy()), np.zeros(len(pull))
+    for _ in range(2):
+        gradient = square @ theta - pull + space.penalty * theta
+        theta = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
+    return theta
 
 
 def _too_large(X):
@@ -399,7 +413,7 @@ class _FeatureSpace:
     @classmethod
     def of_blocks(cls, fit, X):
         """The same of rows that are not made."""
-        whole, _ = class_moments(X, np.zeros(len(X), dtype=bool), featurewise=True)
+        whole = X.moments()
         origin = whole.mean if fit.free else np.zeros(X.shape[1])
         scale = np.sqrt(whole.scatter / whole.n + (whole.mean - origin) ** 2)
         scale = np.where(scale > 0, scale, 1.0)

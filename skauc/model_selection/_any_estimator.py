@@ -13,7 +13,12 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import check_positive, is_continuous
-from ..statistics._row_blocks import refuse_collection
+from ..estimators._gaussian_auc import GaussianAUCClassifier
+from ..estimators._lda import LinearDiscriminantROC
+from ..estimators._logistic import IRLSLogisticRegression
+from ..statistics._row_blocks import refuse_collection, row_blocks
+
+_TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
 
 def decision_values(model, X):
@@ -77,8 +82,13 @@ def _takes_weight(model):
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     """A clone fitted to the rows, with the weights where it takes them.
 
-    Labels are checked first: a fit may take long.
+    Labels are checked first: a fit may take long. Rows in blocks are left to the
+    estimators that take them.
     """
+    if isinstance(estimator, _TAKE_BLOCKS):
+        if row_blocks(X, y, sample_weight) is not None:
+            how = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return clone(estimator).fit(X, y, **how)
     for name, value in (("X", X), ("y", y)):
         refuse_collection(name, value)
     indexable(X, y)

@@ -125,13 +125,16 @@ def auc_posterior(
     rows as they are and of the permuted ones.
 
     Rows in blocks have the answer of the rows in memory. Up to 32 MB, or 40 rows a
-    feature, they are gathered. Of more rows labels and weights come once and scores
-    ``X @ w`` twice, and sums of the features, behind the steps of a Pipeline, come
-    block by block: twelve passes, five of them for some rows only, 35 bytes a row and
-    P² numbers a block. Scores and labels of all rows are held where the question is
-    asked, 10⁷ rows in 1 GB. What asks for the features in memory (refits, support
-    vectors, an L1 penalty, automatic shrinkage of a discriminant) gets them up to
-    1 GiB, and is refused beyond.
+    feature, they are gathered. Of more rows, behind the steps of a Pipeline, sums come
+    block by block, P² numbers each, the sorted runs of the scores for their ranks
+    (10 bytes a row between the blocks), and some thousand rows: of two classes without
+    weights nothing else, in about twenty passes. Of more classes, with weights, of the
+    hinge or a solver that stopped early labels, weights and scores come, and slopes
+    go back, about 100 bytes a row. From 65 536 rows on, the sample that leave-one-out
+    takes is chosen among 1024 rows of each class of a block; the mean moves by some
+    hundredths of the standard deviation. What asks for the features in memory
+    (refits, support vectors, an L1 penalty, automatic shrinkage of a discriminant)
+    gets them up to 1 GiB, and is refused beyond.
 
     References
     ----------
@@ -170,7 +173,7 @@ def auc_posterior(
 def bayesian_val_score(
     estimator,
     X,
-    y,
+    y=None,
     *,
     prior="adaptive",
     covariance="common",
@@ -191,7 +194,11 @@ def bayesian_val_score(
         in ``cross_val_score`` a clone of it is fitted; :func:`skauc.auc_posterior`
         takes a fitted one as it is.
     X : array-like or sparse matrix of shape (n, n_features)
+        Or rows in blocks, Dask's or :class:`skauc.RowBlocks`, for an estimator that is
+        fitted to them: GaussianAUCClassifier, IRLSLogisticRegression,
+        LinearDiscriminantROC.
     y : array-like of shape (n,)
+        Labels; None only beside a RowBlocks, which holds them.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         Default ``"adaptive"``; see :func:`skauc.auc_posterior`. ``"paper"`` is not
         honest unless P is small against n.

@@ -10,6 +10,7 @@ import numpy as np
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
 from ..posterior._auc_posterior import AUCPosterior
+from ..statistics._block_column import made_column
 from . import _reasons as say
 from ._linear_model import LinearModel
 from ._refits import REFITS, posterior_of_source, refits_source
@@ -155,7 +156,9 @@ class ModelPosterior:
 
     def _refit_question(self):
         scored = self.scored
-        return *self.whole, scored.positive, scored.weight, scored.score
+        estimator, X, y = self.whole
+        columns = made_column(scored.positive), scored.weight, made_column(scored.score)
+        return estimator, X, made_column(y), *columns
 
     @property
     def _n(self):
@@ -241,7 +244,7 @@ def posterior_of_scores(
         rows = (told_rows(scored) or "assumed") if adaptive else "training"
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
-        Z, w = scored.score[:, None], np.ones(1)
+        Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)
     return ModelPosterior(scored, prior, projection, rows, whole)

@@ -19,12 +19,14 @@ from .._validation import (
     check_weight,
 )
 from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
-from ..statistics._block_matrix import BlockMatrix, in_memory
+from ..statistics._block_column import BlockColumn
+from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
 from ._refit_objective import training_objective
+from ._rows_at_hand import LabelColumn
 from ._standardised_rows import StandardisedRows
 from ._training_objective import largest_gradient
 
@@ -91,10 +93,17 @@ class ScoredModel:
             return float(self.positive.mean())
         return float(self.weight[self.positive].sum() / self.weight.sum())
 
+    @property
+    def feature(self) -> Any:
+        """The score as the only feature, of shape (n, 1)."""
+        if isinstance(self.score, BlockColumn):
+            return self.front.behind(Direction(self.w_front))
+        return self.score[:, None]
+
     @cached_property
     def second_class(self) -> np.ndarray:
         """True for the rows of the model's own ``classes_[1]``."""
-        return self.positive ^ self.flipped
+        return ~self.positive if self.flipped else self.positive
 
     @cached_property
     def objective(self) -> Any:
@@ -158,7 +167,9 @@ def score_model(
     ValueError
         If the input is bad (NaN, one class, lengths, other columns than the model's).
     """
-    positive = check_positive(y, pos_label=pos_label, classes=opened.classes)
+    known = {"pos_label": pos_label, "classes": opened.classes}
+    stay = isinstance(y, LabelColumn)
+    positive = y.positive(**known) if stay else check_positive(y, **known)
     weight = check_weight(sample_weight, positive)
     front = opened.front
     lazy = isinstance(front, StandardisedRows | BlockMatrix)
@@ -171,15 +182,18 @@ def score_model(
         )
     classes, threshold = opened.classes, opened.threshold
     if classes is None:  # a regressor on two labels cuts midway between them
-        classes = np.unique(y)
+        classes = y.distinct if stay else np.unique(y)
         threshold = threshold + _midpoint(classes)
     flipped = bool(pos_label is not None and pos_label == classes[0])
     # In units of the largest coefficient: only the direction and the cut matter.
     unit = (np.abs(opened.w).max() or 1.0) * (-1.0 if flipped else 1.0)
     w, threshold = opened.w / unit, float(threshold / unit)
-    score = check_score(
-        project_samples(front, w), len(positive), name="X @ coef_", largest=_LARGEST
-    )
+    how = {"name": "X @ coef_", "largest": _LARGEST}
+    score = project_samples(front, w)
+    if not isinstance(score, BlockColumn):
+        score = check_score(score, len(positive), **how)
+    else:  # the extreme ones stand for all; one that is no number is both
+        check_score(np.array([score.min(), score.max()]), 2, **how)
     scored = ScoredModel(
         Z=front,
         w=w,

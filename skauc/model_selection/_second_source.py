@@ -24,6 +24,7 @@ from ..leave_pair_out._second_source import (
     takes_products,
 )
 from ..statistics._auc_variance import balanced_variance
+from ..statistics._block_column import BlockColumn
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
 from ._reasons import lost_second_source, stopped_early
@@ -105,6 +106,9 @@ def kept_of(Z, positive, weight=None):
 def held_out(scored: ScoredModel) -> SecondSource:
     """Empirical AUC of rows that did not train the model, by Hanley and McNeil."""
     positive, weight = scored.positive, scored.weight
+    if isinstance(scored.score, BlockColumn) and isinstance(positive, BlockColumn):
+        sums = scored.score.rank_sums(positive)
+        return source_of_rows(sums.auc, sums.n_neg, sums.n_pos, "held-out")
     if weight is None:
         weight = np.ones(len(positive))
     sides = weight[~positive], weight[positive]
@@ -131,10 +135,11 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     model, second_class = scored.model, scored.second_class
     if model is None:
         return False
+    score = -scored.score if scored.flipped else scored.score  # the model's own
     if rows == "training":
-        REARRANGED.remember(model, second_class, scored.score)
+        REARRANGED.remember(model, second_class, score)
         return False
-    found = REARRANGED.recall(model, second_class, scored.score)
+    found = REARRANGED.recall(model, second_class, score)
     if found:
         warn_rearranged(model)
     return found

@@ -35,6 +35,7 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
+from ..statistics._block_column import content, row_numbers
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
@@ -165,7 +166,8 @@ class _Rearranged:
 
     @staticmethod
     def _statistics(score):
-        slope = np.linspace(-1, 1, len(score)) @ score / len(score)
+        n = len(score)
+        slope = (2 * row_numbers(score) - (n - 1)) @ score / n / max(n - 1, 1)
         return np.array([np.mean(score), slope])
 
     @staticmethod
@@ -173,7 +175,7 @@ class _Rearranged:
         coef = model.coef_
         coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
         digest = hashlib.blake2b(np.ascontiguousarray(coef).tobytes())
-        digest.update(np.packbits(positive).tobytes())
+        digest.update(content(positive))
         return digest.digest()
 
 
@@ -257,7 +259,9 @@ def scaling_of(model, penalised=False):
 
 def case_weight_of(model, positive, sample_weight):
     """Class weight times sample weight of every row."""
-    weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    weight = sample_weight
+    if weight is None:
+        weight = np.ones_like(positive, dtype=float)
     if model.class_weight is None:
         return weight
     labels = model.classes_[positive.astype(int)]
@@ -269,7 +273,7 @@ def case_weight_of(model, positive, sample_weight):
     per_class = compute_class_weight(
         model.class_weight, classes=model.classes_, y=labels, **extra
     )
-    return weight * per_class[positive.astype(int)]
+    return weight * np.where(positive, per_class[1], per_class[0])
 
 
 def _discriminant(model, Z, positive, sample_weight):

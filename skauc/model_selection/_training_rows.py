@@ -201,7 +201,7 @@ def _by_direction(scored):
     rule = discriminant_objective(scored.model, scored.front.shape, weight)
     if rule is None:
         return None
-    weight = np.ones(len(rows)) if weight is None else weight
+    weight = np.ones_like(rows, dtype=float) if weight is None else weight
     ridge = ridge_of_discriminant(rule, scored.front, rows, weight)
     found = None if ridge is None else at_optimum(ridge[1], ridge[0], rows)
     if found is None or not found.w.any():
@@ -292,7 +292,7 @@ def _same_means(X, mean):
 def _centre_and_spread(X):
     """Mean and standard deviation of each column."""
     if isinstance(X, BlockMatrix):
-        whole, _ = class_moments(X, np.zeros(len(X), dtype=bool), featurewise=True)
+        whole = X.moments()
         return whole.mean, np.sqrt(whole.scatter / whole.n)
     X = X.astype(float)
     return X.mean(axis=0), X.std(axis=0)

@@ -3,11 +3,13 @@
 ``X @ w`` and ``g @ X`` are passes over the blocks and moments are sums of those of the
 blocks. What asks for some rows gets these; what asks for all of them gets them up to
 1 GiB, and beyond that an error. A column of n numbers is at hand where the question is
-asked, and its parts travel to the blocks; the features stay where they are.
+asked, and its parts travel to the blocks; or it stays where the features are
+(:mod:`skauc.statistics._block_column`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,10 +17,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._moments import Moments, class_moments
 from ._row_blocks import OPENERS, Block, RowBlocks
 
 LARGEST_MADE = 2**27  # numbers of an array: 1 GiB
 _SKETCH = 20190915
+_REMEMBERED = 4  # products with directions: of a model, and of its rows as they entered
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,9 @@ class BlockMatrix:
         Which of these rows are those of the matrix; None for all.
     steps : tuple of transformers, default=()
         What the rows go through, block by block.
+    scores : callable, default=None
+        ``scores(matrix, w)`` makes ``X @ w`` a column that stays in the blocks; None
+        makes it an array.
     """
 
     blocks: RowBlocks
@@ -42,6 +49,7 @@ class BlockMatrix:
     n_features: int
     kept: np.ndarray | None = None
     steps: tuple = ()
+    scores: Callable | None = None
     _last: dict = field(default_factory=dict, init=False, repr=False)
 
     __array_ufunc__ = None  # an array leaves ``g @ rows`` to these rows
@@ -62,15 +70,32 @@ class BlockMatrix:
 
     def __matmul__(self, w):
         w = np.asarray(w, dtype=float)
+        if self.scores is None or w.ndim > 1:
+            return self._remembered(w).copy()
+        unit = w[np.argmax(np.abs(w))] or 1.0
+        found = self._remembered(w / unit)
+        return found if unit == 1.0 else unit * found
+
+    def _remembered(self, w):
+        """The product; fits are asked for their scores again and again."""
         key = w.shape, w.tobytes()
-        if key not in self._last:  # fits are asked for their scores again and again
-            scores = np.concatenate(MatrixBlocks(self).map(_product, w))
-            self._last.clear()
-            self._last[key] = scores
-        return self._last[key].copy()
+        if key not in self._last:
+            if self.scores is not None and w.ndim == 1:
+                found = self.scores(self, w)
+            else:
+                found = np.concatenate(MatrixBlocks(self).map(_product, w))
+                self._last.clear()  # n numbers
+            while len(self._last) >= _REMEMBERED:
+                del self._last[next(iter(self._last))]
+            self._last[key] = found
+        return self._last[key]
 
     def __rmatmul__(self, g):
-        return MatrixBlocks(self, np.asarray(g).T).total(_combination)
+        if not _stays(g):
+            return MatrixBlocks(self, np.asarray(g).T).total(_combination)
+        found, sums = MatrixBlocks(self, g).total(_combination_and_sums)
+        g.know_sums(sums)
+        return found
 
     @property
     def T(self):  # noqa: N802
@@ -90,7 +115,8 @@ class BlockMatrix:
         parts = self._split(kept)
         lengths = {k: len(part) for k, part in parts.items() if part.any()}
         kept = np.concatenate([parts[k] for k in lengths])
-        return replace(self, lengths=lengths, kept=None if kept.all() else kept)
+        some = None if kept.all() else kept
+        return replace(self, lengths=lengths, kept=some, scores=None)
 
     def behind(self, step) -> BlockMatrix:
         """The rows behind a fitted transformer."""
@@ -113,22 +139,49 @@ class BlockMatrix:
                 'rows="training" or "held-out" with '
                 "prior=AdaptivePrior(leave_pair_out=False) needs none"
             )
+        asked = self.blocks.feature_names, self.steps
+        found = self.picked(_made_rows, asked, rows)
+        return np.empty((0, self.n_features)) if found is None else found
+
+    def picked(self, function, asked, rows):
+        """``function(block, *asked, wanted)`` of the blocks that hold some rows.
+
+        Parameters
+        ----------
+        function : callable
+            Returns a value for each of the wanted rows of a block.
+        asked : tuple
+        rows : ndarray of int of shape (m,)
+            By number, in any order.
+
+        Returns
+        -------
+        ndarray of shape (m, ...)
+            The values in this order; None of no rows.
+        """
         places, order = self._places(rows), np.argsort(rows, kind="stable")
         ends = np.cumsum(list(self.lengths.values()))
         block = np.searchsorted(ends, places[order], side="right")
+        starts = np.searchsorted(block, np.arange(len(ends) + 1))
         wanted = {
-            number: places[order][block == k] - (ends[k] - length)
-            for k, (number, length) in enumerate(self.lengths.items())
+            number: places[order[a:b]] - (end - length)
+            for (number, length), end, a, b in zip(
+                self.lengths.items(), ends, starts, starts[1:], strict=False
+            )
+            if b > a
         }
-        wanted = {number: some for number, some in wanted.items() if len(some)}
         if not wanted:
-            return np.empty((0, self.n_features))
-        names, steps = self.blocks.feature_names, self.steps
-        found = self.blocks.map(_picked, names, steps, wanted, only=set(wanted))
+            return None
+        only = set(wanted)
+        found = self.blocks.map(_of_wanted, function, asked, wanted, only=only)
         found = np.concatenate(found)
         out = np.empty_like(found)
         out[order] = found
         return out
+
+    def moments(self) -> Moments:
+        """Of all rows, with the diagonal of the scatter."""
+        return MatrixBlocks(self).total(_moments_of_all)
 
     def affine(self, origin, scale, *, ones=False) -> BlockMatrix:
         """Features ``(x − origin)/scale``, and perhaps a column of ones."""
@@ -192,21 +245,49 @@ class MatrixBlocks(RowBlocks):
 
     def map(self, function, *shared, only=None):
         """See :meth:`RowBlocks.map`."""
-        blocks, asked = self._opened()
+        blocks, on_made, *asked = self._opened()
         only = set(self.matrix.lengths)
-        return blocks.map(_on_made, *asked, function, *shared, only=only)
+        return blocks.map(on_made, *asked, function, *shared, only=only)
 
     def total(self, function, *shared, only=None):
         """See :meth:`RowBlocks.total`."""
-        blocks, asked = self._opened()
+        blocks, on_made, *asked = self._opened()
         only = set(self.matrix.lengths)
-        return blocks.total(_on_made, *asked, function, *shared, only=only)
+        return blocks.total(on_made, *asked, function, *shared, only=only)
 
     def _opened(self):
         matrix, y, weighted = self.matrix, self.y, self.weight is not None
+        asked = matrix.blocks.feature_names, matrix.steps
+        if _stays(y) and matrix.scores is not None and not weighted:
+            return matrix.blocks, _on_made_beside, *asked, y.node
         column = np.column_stack([y, self.weight]) if weighted else y
-        blocks = matrix.blocks.beside(*matrix.beside(column))
-        return blocks, (matrix.blocks.feature_names, matrix.steps, weighted)
+        column = np.asarray(column) if _stays(column) else column
+        return (
+            matrix.blocks.beside(*matrix.beside(column)),
+            _on_made,
+            *asked,
+            weighted,
+        )
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Least, largest and sum of some numbers; those of two parts add up."""
+
+    low: float
+    high: float
+    total: float
+
+    @classmethod
+    def of(cls, values) -> ColumnSums:
+        """Of an array; whole numbers stay whole."""
+        wide = values.astype(np.int64 if values.dtype.kind in "bui" else float)
+        low, high = wide.min(), wide.max()  # both NaN if one is
+        return cls(low.item(), high.item(), wide.sum().item())
+
+    def __add__(self, other):
+        extremes = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return ColumnSums(*(e.item() for e in extremes), self.total + other.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +327,16 @@ class _Affine:
         return np.column_stack([Z, np.ones(len(Z))]) if self.ones else Z
 
 
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """The transformer whose only feature is the score ``X @ w``."""
+
+    w: np.ndarray
+
+    def transform(self, X):
+        return np.asarray(X @ self.w)[:, None]
+
+
 def in_memory(X):
     """X, or its rows as an array if they are in blocks."""
     return X.made() if isinstance(X, BlockMatrix) else X
@@ -255,7 +346,7 @@ def _is_all(part):
     return isinstance(part, slice) and part == slice(None)
 
 
-def _behind(X, names, steps):
+def rows_behind(X, names, steps):
     """Rows of a block behind the steps, in float64."""
     if names is not None and steps:
         import pandas as pd
@@ -275,13 +366,42 @@ def _on_made(block, names, steps, weighted, function, *shared):
         X, y = X[block.weight], None if y is None else y[block.weight]
     if weighted:
         y, weight = y[:, 0].astype(bool), y[:, 1]
-    made = Block(block.number, _behind(X, names, steps), y, weight)
+    made = Block(block.number, rows_behind(X, names, steps), y, weight)
     return function(made, *shared)
 
 
-def _picked(block, names, steps, wanted):
-    X = _behind(block.X[wanted[block.number]], names, steps)
+def _on_made_beside(block, names, steps, node, function, *shared):
+    """The same with a column that was not sent."""
+    y, X = value_of(node, block, names, {}), rows_behind(block.X, names, steps)
+    return function(Block(block.number, X, y, None), *shared)
+
+
+def value_of(node, block, names, known):
+    """What a column is in a block, computed once; a number is itself."""
+    if not hasattr(node, "of"):
+        return node
+    if id(node) not in known:
+        known[id(node)] = node.of(block, names, known)
+    return known[id(node)]
+
+
+def _stays(column):
+    """Whether it is a column that stays in the blocks."""
+    return hasattr(column, "node")
+
+
+def _of_wanted(block, function, asked, wanted):
+    return function(block, *asked, wanted[block.number])
+
+
+def _made_rows(block, names, steps, wanted):
+    X = rows_behind(block.X[wanted], names, steps)
     return X.toarray() if sparse.issparse(X) else X
+
+
+def _moments_of_all(block):
+    every = np.zeros(len(block), dtype=bool)
+    return class_moments(block.X, every, featurewise=True)[0]
 
 
 def _product(block, w):
@@ -290,6 +410,10 @@ def _product(block, w):
 
 def _combination(block):
     return np.asarray(block.y.T @ block.X)
+
+
+def _combination_and_sums(block):
+    return _combination(block), ColumnSums.of(block.y)
 
 
 def _gram(block):

@@ -9,7 +9,9 @@ Two parts a, b of one class merge by
     W = W_a + W_b + (x̄_b − x̄_a)(x̄_b − x̄_a)ᵀ n_a n_b/n,
 
 so moments stream and add up across workers (Chan, Golub & LeVeque 1983), and
-nothing larger than one block of rows is ever copied.
+nothing larger than one block of rows is ever copied. What a float64 cannot hold of x̄
+stands beside it: of features around 1e8 rounding alone is 1e-8, and the difference of
+two means, which is what a discriminant needs, would have no digit beyond it.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ class Moments:
     scatter : ndarray of shape (P, P), (P,) or ()
         Weighted sum of squares around the mean, not divided by anything.
         Shape (P,) holds the diagonal only (``featurewise=True``).
+    rest : ndarray of the shape of mean, or 0.0, default=0.0
+        What rounding has taken from the mean, which is ``mean + rest``.
 
     Notes
     -----
@@ -71,6 +75,7 @@ class Moments:
     n: float
     mean: np.ndarray
     scatter: np.ndarray
+    rest: np.ndarray | float = 0.0
 
     @classmethod
     def from_samples(cls, X, sample_weight=None, *, featurewise=False) -> Moments:
@@ -118,15 +123,17 @@ class Moments:
                 f"{np.shape(self.scatter)} and {np.shape(other.scatter)}"
             )
         n = self.n + other.n
-        if n == 0:
-            return self
-        shift = other.mean - self.mean
+        if 0 in (self.n, other.n):
+            return self if other.n == 0 else other
+        shift = (other.mean - self.mean) + (other.rest - self.rest)
         between = shift**2 if np.ndim(self.scatter) < 2 else np.outer(shift, shift)
-        return Moments(
-            n,
-            self.mean + shift * (other.n / n),
-            self.scatter + other.scatter + between * (self.n * (other.n / n)),
-        )
+        mean, rest = _two_sum(self.mean, shift * (other.n / n) + self.rest)
+        scatter = self.scatter + other.scatter + between * (self.n * (other.n / n))
+        return Moments(n, mean, scatter, rest)
+
+    def around(self, origin) -> Moments:
+        """Moments of the rows less an origin of shape (P,), with all their digits."""
+        return Moments(self.n, (self.mean - origin) + self.rest, self.scatter)
 
     def __sizeof__(self):
         arrays = np.asarray(self.mean).nbytes + np.asarray(self.scatter).nbytes
@@ -167,7 +174,8 @@ class Moments:
             raise ValueError(
                 f"w must have {self.mean.shape[0]} rows, got shape {w.shape}"
             )
-        return Moments(self.n, self.mean @ w, w.T @ self.scatter @ w)
+        rest = np.broadcast_to(self.rest, self.mean.shape) @ w
+        return Moments(self.n, self.mean @ w + rest, w.T @ self.scatter @ w)
 
     @property
     def covariance(self) -> np.ndarray:
@@ -353,6 +361,8 @@ def project_samples(X, w) -> np.ndarray:
     -------
     ndarray of shape (n,) or (n, k)
     """
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):  # rows not made
+        return X @ w
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ w, dtype=float)
     rows = max(_CAST_ITEMS // X.shape[1], 1)
@@ -493,7 +503,17 @@ class _RawSums:
         if not np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(square)):
             return None
         origin = 0.0 if self.origin is None else self.origin
-        return Moments(float(self.n), origin + mean, scatter)
+        mean, rest = _two_sum(origin, mean)
+        return Moments(float(self.n), mean, scatter, rest)
+
+
+def _two_sum(a, b):
+    """``a + b`` rounded, and what rounding has taken from it (Knuth); 0 beside inf."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = a + b
+        part = total - a
+        rest = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(rest), rest, 0.0)
 
 
 def _origin(first):
@@ -522,7 +542,8 @@ def _block(block, weight, shape):
         scatter = block.T @ block
     else:
         scatter = np.einsum("i...,i...->...", block, block)
-    return Moments(n, origin + mean, scatter)
+    mean, rest = _two_sum(origin, mean)
+    return Moments(n, mean, scatter, rest)
 
 
 def _sparse_featurewise(X, rows, weight):

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -17,11 +18,14 @@ from skauc import (
     IRLSLogisticRegression,
     LinearDiscriminantROC,
     ResubstitutionSplit,
+    auc_estimate,
     auc_posterior,
     cbauc_scorer,
     class_moments,
     clear_cache,
+    compare_auc,
 )
+from skauc.distributed import _dask_blocks
 from skauc.model_selection import _rows_at_hand
 from skauc.statistics._row_blocks import row_blocks
 
@@ -38,8 +42,14 @@ def client(tmp_path_factory):
     """Two processes of one thread; nothing on the disk but here."""
     import dask
 
+    quiet = {
+        "distributed.admin.system-monitor.gil.enabled": False,
+        # A worker that died is restarted; 15 s after its death it would be given up,
+        # for ever, if it is away just then because it died a second time
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+    }
     with (
-        dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
+        dask.config.set(quiet),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -67,10 +77,14 @@ def rows_in_workers(make=block):
     return both[:, :P], both[:, P] > 0
 
 
-@pytest.fixture(scope="module")
-def rows():
+def rows_at_home():
     both = np.concatenate([block((k, 0)) for k in range(N // CHUNK)])
     return both[:, :P], both[:, P] > 0
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return rows_at_home()
 
 
 def test_same_answers(client, rows):
@@ -125,6 +139,31 @@ def test_only_sums_travel(client):
     blocks.total(moments_of_rows)
     moved = sum(client.run(bytes_sent).values()) - before
     assert moved < 1.1 * len(per_block) * max(per_block)
+
+
+def test_of_a_posterior_sums_and_a_sample_come(client, monkeypatch):
+    """Twice the rows, in twice the chunks: what comes home does not grow with them."""
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
+    home = {}
+    for n in (N, 2 * N):
+        chunks, no_rows = ((CHUNK,) * (n // CHUNK), (P + 1,)), np.empty((0, 0))
+        both = da.map_blocks(block, chunks=chunks, dtype=float, meta=no_rows)
+        given, came = (both[:, :P], both[:, P] > 0), []
+        compute = _dask_blocks._compute
+
+        def counted(*tasks, came=came, compute=compute):
+            found = compute(*tasks)
+            came.append(len(pickle.dumps(found)))
+            return found
+
+        with monkeypatch.context() as counting:
+            counting.setattr(_dask_blocks, "_compute", counted)
+            clear_cache()
+            auc_posterior(fitted_model(), *given)
+        home[n] = sum(came)
+    grown = home[2 * N] - home[N]
+    assert grown < 8 * N  # of N more rows, of which the scores alone would be so many
+    assert len(came) < 40
 
 
 def test_rows_that_lie_in_the_workers_stay_there(client, rows):
@@ -229,26 +268,83 @@ def test_a_tenth_of_the_data_is_held_at_once(client):
     assert 0 < max(client.run(most_alive).values()) <= 10
 
 
-def dying(directory):
-    """Chunks of which one kills its worker the first time that it is made."""
+def dying(file, time, make=block):
+    """Chunks of which one kills its worker when it is made for the time-th time."""
 
-    def make(block_id):
+    def made(*rows, block_id):
         if block_id[0] == 3:
-            try:
-                (directory / "died").touch(exist_ok=False)
-            except FileExistsError:
-                pass
-            else:
+            with file.open("ab") as times:
+                times.write(b".")
+            if file.stat().st_size == time:
                 os.kill(os.getpid(), signal.SIGKILL)
-        return block(block_id)
+        return make(*rows, block_id)
 
-    return make
+    return made
 
 
-def test_a_worker_that_dies(client, rows, tmp_path):
+def as_they_are(rows, block_id):
+    return rows
+
+
+def two_scores(X, y):
+    """Of each row, the second in steps: with ties."""
+    return y, X[:, 0], (X[:, 0] + X[:, 1]).round(1)
+
+
+def fitted_coefficients(model, X, y):
+    return model.fit(X, y).coef_
+
+
+def area(X, y):
+    return auc_estimate(*two_scores(X, y)[:2]).auc
+
+
+def comparison(X, y):
+    found = compare_auc(*two_scores(X, y))
+    return found.auc_a, found.auc_b, found.difference, found.pvalue
+
+
+@cache
+def fitted_model():
+    return IRLSLogisticRegression().fit(*rows_at_home())
+
+
+def posterior(X, y):
+    clear_cache()
+    found = auc_posterior(fitted_model(), X, y)
+    assert found.second_source == "leave-one-out"
+    return found.mean(), found.std(), found.leave_pair_out
+
+
+# What is asked, in which of its passes a worker dies, and what the answer is good to
+ASKED = {
+    "moments": (partial(fitted_coefficients, LinearDiscriminantROC()), 1, 1e-8),
+    "irls": (partial(fitted_coefficients, IRLSLogisticRegression()), 5, 1e-8),
+    "ranks": (area, 2, 0),
+    "two scores": (comparison, 3, 1e-12),
+    "posterior": (posterior, 6, 1e-9),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_a_worker_that_dies(client, rows, tmp_path, monkeypatch, case):
     """The last of this file: the others may count on the workers that they know."""
-    expected = LinearDiscriminantROC().fit(*rows)
-    model = LinearDiscriminantROC().fit(*rows_in_workers(dying(tmp_path)))
-    assert (tmp_path / "died").exists()
-    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
-    assert model.auc_ == pytest.approx(expected.auc_, rel=1e-10)
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)  # the features stay there
+    ask, time, rtol = ASKED[case]
+    expected = ask(*rows)
+    client.wait_for_workers(2, timeout=120)
+    found = ask(*rows_in_workers(dying(tmp_path / "made", time)))
+    assert (tmp_path / "made").stat().st_size > time  # and once more after it
+    np.testing.assert_allclose(found, expected, rtol=rtol)
+
+
+def test_rows_that_lay_in_a_worker_that_dies(client, rows, tmp_path):
+    client.wait_for_workers(2, timeout=120)
+    X, y = client.persist(rows_in_workers())
+    distributed.wait([X, y])
+    made = dying(tmp_path / "made", 1, as_they_are)
+    model = IRLSLogisticRegression()
+    expected = model.fit(*rows).coef_
+    found = model.fit(X.map_blocks(made, dtype=float, meta=np.empty((0, 0))), y).coef_
+    assert (tmp_path / "made").stat().st_size > 1
+    np.testing.assert_allclose(found, expected, rtol=1e-8)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
@@ -169,6 +170,58 @@ def test_lda_of_rows_far_from_the_origin(rng, way):
         expected = LinearDiscriminantROC(solver=solver).fit(X, y)
         model = LinearDiscriminantROC(solver=solver).fit(*way(X, y))
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+
+
+def exact_direction(X, y, pooled):
+    """``S⁻¹(x̄₁ − x̄₀)`` of length 1 from the rows as they are, in fifty digits."""
+    with mpmath.workdps(50):
+        mu, S = mpmath.matrix(X.shape[1], 1), mpmath.matrix(X.shape[1])
+        for sign, label in zip((-1, 1), np.unique(y), strict=True):
+            rows = mpmath.matrix(X[y == label].tolist())
+            n, ones = rows.rows, mpmath.ones(rows.rows, 1)
+            mean = rows.T * ones / n
+            R = rows - ones * mean.T
+            mu += sign * mean
+            S += R.T * R / (1 if pooled else n - 1)
+        w = mpmath.lu_solve(S, mu)
+        return np.array([float(v / mpmath.norm(w)) for v in w])
+
+
+def in_memory(*parts):
+    return parts
+
+
+FAR = {
+    "gaussian": (GaussianAUCClassifier(), False),
+    **{s: (LinearDiscriminantROC(solver=s), True) for s in ("svd", "lsqr", "eigen")},
+}
+
+
+@pytest.mark.parametrize("model", FAR)
+@pytest.mark.parametrize("rows", [in_memory, blocks, lazy])
+@pytest.mark.parametrize("offset", [0.0, 1e8, -3e10])
+def test_features_far_from_zero_lose_nothing(rng, model, rows, offset):
+    """Their means are rounded to 1e-8 of a spread, or 4e-6: differences must not be."""
+    X, y = make(rng, 2, offset=0.0)
+    X += offset * np.linspace(0.1, 1, P)
+    model, pooled = FAR[model]
+    found = model.fit(*rows(X, y))
+    w = found.coef_[0] / np.linalg.norm(found.coef_)
+    np.testing.assert_allclose(w, exact_direction(X, y, pooled), rtol=1e-9)
+    near = model.fit(X - offset * np.linspace(0.1, 1, P), y)
+    assert found.auc_ == pytest.approx(near.auc_, rel=1e-7)
+
+
+def test_names_of_features_far_from_zero(rng):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y = make(rng, 3, offset=1e8)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    model = LinearDiscriminantROC().fit(frame, y)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert (
+        model.predict(frame).tolist()
+        == LinearDiscriminantROC().fit(X - 1e8, y).predict(X - 1e8).tolist()
+    )
 
 
 def test_collinear_features(rng, way):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skauc import RowBlocks, auc_estimate, compare_auc
 from skauc.intervals import _block_ranks
-from skauc.statistics import _row_blocks
+from skauc.statistics import _rank_sums, _row_blocks
 from skauc.statistics._rank_sums import Runs
 
 FROM_SUMS = (
@@ -28,7 +28,7 @@ def path(request, monkeypatch):
         return
     monkeypatch.setattr(_block_ranks, "_FEW", 0)
     if request.param == "many ranges":
-        monkeypatch.setattr(_block_ranks, "_QUANTILES", 20)
+        monkeypatch.setattr(_rank_sums, "_QUANTILES", 20)
         monkeypatch.setattr(_row_blocks, "RANGE_ENTRIES", 30)
 
 
@@ -265,20 +265,31 @@ def test_bad_rows_are_named_with_their_chunk(way, bad):
 
 def test_collections_that_do_not_match():
     y, score = collections("sevens", Y, SCORES[:, 0])
-    with pytest.raises(ValueError, match="y_score must be a Dask collection as y_true"):
-        auc_estimate(y, SCORES[:, 0])
+    with pytest.raises(ValueError, match=f"y_score must .* {N} rows of y_true, got 35"):
+        auc_estimate(y, SCORES[:35, 0])
     with pytest.raises(
         ValueError, match=f"y_true must .* the {N} rows of y_score, got"
     ):
         auc_estimate(Y[1:], score)
-    with pytest.raises(ValueError, match="score_a must be a Dask collection as y_true"):
-        compare_auc(y, SCORES[:, 0], score)
+    with pytest.raises(ValueError, match="y_score must be a Dask collection as y_true"):
+        auc_estimate(y, SCORES)
     with pytest.raises(ValueError, match=f"score_a must .* {N} rows of score_a, got"):
         compare_auc(y, score, score[1:])
-    assert auc_estimate(Y, score).auc == auc_estimate(Y, SCORES[:, 0]).auc
+    for rows in ((Y, score), (y, SCORES[:, 0])):
+        assert auc_estimate(*rows).auc == auc_estimate(Y, SCORES[:, 0]).auc
+    expected = compare_auc(Y, SCORES[:, 0], SCORES[:, 1])
+    other = collections("sevens", SCORES[:, 1])[0]
+    for rows in (
+        (y, SCORES[:, 0], SCORES[:, 1]),
+        (y, SCORES[:, 0], other),
+        (Y, SCORES[:, 0], other),
+    ):
+        assert compare_auc(*rows).pvalue == pytest.approx(expected.pvalue, rel=1e-12)
     short = collections("sevens", SCORES[1:, 0])[0]
     for column in (y, score, short):
         column._chunks = ((np.nan,) * len(column.chunks[0]),)
+    with pytest.raises(ValueError, match="score_a must be a Dask collection as y_true"):
+        compare_auc(y, SCORES[:, 0], score)
     with pytest.raises(
         ValueError, match=r"score_a and .* got \[\d+, \d+\] in chunk 35"
     ):

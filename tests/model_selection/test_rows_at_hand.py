@@ -22,6 +22,7 @@ from skauc import (
     LinearDiscriminantROC,
     RowBlocks,
     auc_posterior,
+    bayesian_val_score,
     bee_scorer,
     cbauc_scorer,
     clear_cache,
@@ -31,7 +32,7 @@ from skauc import (
 from skauc.leave_pair_out import _objective
 from skauc.model_selection import _rows_at_hand
 from skauc.model_selection._rows_at_hand import rows_at_hand
-from skauc.statistics import _block_matrix
+from skauc.statistics import _block_column, _block_matrix
 from skauc.statistics._block_matrix import BlockMatrix
 
 MODELS = {
@@ -102,6 +103,88 @@ def test_posterior_is_that_of_the_rows(name, large):
         assert found.second_source == expected.second_source
         assert found.warnings == expected.warnings
         assert said_too == said
+
+
+STAY = "irls", "logistic", "ridge", "squared hinge", "lda", "roc", "gaussian", "scaled"
+
+
+@pytest.mark.parametrize("name", STAY)
+@pytest.mark.parametrize("kind", ["training", "held-out", "flipped"])
+def test_no_column_comes(name, kind, large, monkeypatch):
+    """Of two classes without weights: labels, scores and slopes stay."""
+    X, y, _ = rows_of()
+    model = fitted(MODELS[name], X, y)
+    if kind == "held-out":
+        X, y, _ = rows_of(1)
+    question = {"pos_label": 0} if kind == "flipped" else {}
+    expected, _ = afresh(lambda: auc_posterior(model, X, y, **question))
+    blocks = RowBlocks.from_arrays(X, y, n_rows=700)
+    with monkeypatch.context() as strict:
+        strict.setattr(_block_column.BlockColumn, "__array__", None)
+        found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
+    same(found, expected)
+    assert found.second_source == expected.second_source
+
+
+LABELS = {
+    "texts": np.array(["no", "yes"]),
+    "objects": np.array(["no", "yes"], dtype=object),
+    "booleans": np.array([False, True]),
+    "floats": np.array([-1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_any_kind_stay(kind, large, monkeypatch):
+    X, y, _ = rows_of()
+    labels = LABELS[kind][y]
+    model = LogisticRegression().fit(X, labels)
+    expected, _ = afresh(lambda: auc_posterior(model, X, labels))
+    order = np.argsort(y, kind="stable")  # blocks of one class
+    blocks = RowBlocks.from_arrays(X[order], labels[order], n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks))
+    same(found, expected)
+    matrix, column, _ = rows_at_hand(blocks, None)
+    assert isinstance(matrix, BlockMatrix)
+    assert np.asarray(column).tolist() == labels[order].tolist()
+
+
+def test_many_rows_are_sampled_in_their_blocks(monkeypatch):
+    """Leave-one-out takes another even sample: some hundredths of the deviation."""
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
+    X, y, _ = rows_of(n=66_000, P=8)
+    model = LogisticRegression().fit(X, y)
+    expected, _ = afresh(lambda: auc_posterior(model, X, y))
+    blocks = RowBlocks.from_arrays(X, y, n_rows=6_000)
+    found, _ = afresh(lambda: auc_posterior(model, blocks))
+    assert abs(found.mean() - expected.mean()) < 0.05 * expected.std()
+    assert found.std() == pytest.approx(expected.std(), rel=1e-3)
+    assert found.leave_pair_out != expected.leave_pair_out
+
+
+@pytest.mark.parametrize("name", ["irls", "roc", "gaussian"])
+def test_a_fit_and_its_posterior_in_blocks(name, large):
+    X, y, weight = rows_of()
+    expected, _ = afresh(lambda: bayesian_val_score(MODELS[name], X, y))
+    blocks = RowBlocks.from_arrays(X, y, n_rows=700)
+    found, _ = afresh(lambda: bayesian_val_score(MODELS[name], blocks))
+    same(found, expected)
+    if name == "roc":
+        return  # takes no weights
+    question = {"sample_weight": weight}
+    expected, _ = afresh(lambda: bayesian_val_score(MODELS[name], X, y, **question))
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: bayesian_val_score(MODELS[name], blocks))
+    same(found, expected)
+
+
+def test_a_fit_in_blocks_that_there_is_not():
+    X, y, _ = rows_of(n=100)
+    blocks = RowBlocks.from_arrays(X, y)
+    with pytest.raises(
+        ValueError, match="X must be an array where all rows are needed"
+    ):
+        bayesian_val_score(LogisticRegression(), blocks)
 
 
 @pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])

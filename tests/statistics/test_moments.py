@@ -256,6 +256,28 @@ def test_input_is_never_modified(rng, tmp_path):
     np.testing.assert_array_equal(by_column.toarray(), X)
 
 
+@pytest.mark.parametrize("P", [3, 20])
+def test_means_keep_what_rounding_takes(rng, P):
+    """However the rows are cut: of 1e8 + 1 the mean has 24 digits, of which 8 stand."""
+    X = rng.normal(size=(1001, P)) + 1e8
+    near = X - 1e8  # exactly
+    cuts = (), (500,), (1, 2, 3, 700, 700)
+    for cut in cuts:
+        parts = [Moments.from_samples(part) for part in np.split(X, cut) if len(part)]
+        whole = sum(parts[1:], parts[0])
+        expected = Moments.from_samples(near)
+        found = (whole.mean - 1e8) + whole.rest
+        np.testing.assert_allclose(found, expected.mean, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(whole.around(1e8).mean, found)
+        np.testing.assert_allclose(
+            whole.scatter, expected.scatter, rtol=1e-11, atol=1e-11 * 1001
+        )
+    w = np.ones(P)
+    assert whole.project(w).mean == pytest.approx(near.mean(0) @ w + 1e8 * P, rel=1e-15)
+    huge = Moments.from_samples(np.full((2, 2), 1e308)[:, 0])
+    assert np.all(huge.rest == 0)
+
+
 def test_no_rows_and_one_row():
     none = Moments.from_samples(np.ones((2, 3)), [0, 0])
     assert none.n == 0

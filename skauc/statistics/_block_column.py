@@ -1,0 +1,420 @@
+"""A column of rows in blocks that is not made: what makes it of each block.
+
+Labels, scores ``X @ w`` and what is computed of them elementwise stay where the rows
+are; sums, extremes and products with the rows are passes. Formulas that are written for
+arrays take such a column as it is: NumPy's elementwise functions give another column,
+its sums give numbers. What is not known here gets the array: n numbers that travel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ._block_matrix import BlockMatrix, ColumnSums, rows_behind, value_of
+from ._moments import Moments
+from ._rank_sums import Evenly, RankSums, Runs
+from ._row_blocks import add_all
+
+_ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
+
+
+@dataclass(frozen=True, eq=False)
+class RowNumbers:
+    """Number of each row among all."""
+
+    starts: dict[int, int]
+    dtype = np.dtype(float)
+
+    def of(self, block, names, known):
+        return self.starts[block.number] + np.arange(len(block), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """One value for all rows."""
+
+    value: Any
+    dtype: np.dtype
+
+    def of(self, block, names, known):
+        return np.full(len(block), self.value, self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """``X @ w`` of the rows behind some steps."""
+
+    steps: tuple
+    w: np.ndarray
+    dtype = np.dtype(float)
+
+    def of(self, block, names, known):
+        X = rows_behind(block.X, names, self.steps)
+        return np.asarray(X @ self.w, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise:
+    """A function of columns and numbers."""
+
+    function: Any
+    parts: tuple
+    dtype: np.dtype
+
+    @classmethod
+    def of_parts(cls, function, parts):
+        """With the type that the function gives to no rows."""
+        empty = [np.empty(0, p.dtype) if hasattr(p, "of") else p for p in parts]
+        return cls(function, parts, function(*empty).dtype)
+
+    def of(self, block, names, known):
+        return self.function(*(value_of(p, block, names, known) for p in self.parts))
+
+
+def scores_of(matrix, w) -> BlockColumn:
+    """``X @ w`` of a matrix of blocks."""
+    return BlockColumn(matrix, Scores(matrix.steps, w))
+
+
+class BlockColumn(NDArrayOperatorsMixin):
+    """One number, label or truth value for each row in blocks.
+
+    Parameters
+    ----------
+    rows : BlockMatrix
+        All rows of its blocks.
+    node : RowNumbers, Scores, Elementwise or other
+        ``node.of(block, …)`` is what it is in a block, ``node.dtype`` of which type.
+    """
+
+    ndim = 1
+
+    def __init__(self, rows, node, kept=None):
+        self.rows, self.node = rows, node
+        self._kept = {} if kept is None else kept  # by what is made of this one too
+
+    @property
+    def dtype(self):
+        return self.node.dtype
+
+    @property
+    def shape(self):
+        return (len(self.rows),)
+
+    @property
+    def T(self):  # noqa: N802
+        return self
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __array_ufunc__(self, ufunc, method, *parts, **how):
+        if len(how.get("out", ())) == 1 and how["out"][0] is parts[0]:
+            how = {}  # a *= b is a = a * b: no column changes
+        if method != "__call__" or how or ufunc.signature is not None:
+            return getattr(ufunc, method)(*map(made_column, parts), **how)
+        return self._elementwise(ufunc, parts)
+
+    def __array_function__(self, function, types, parts, how):
+        if function in _KNOWN:
+            found = _KNOWN[function](*parts, **how)
+            if found is not NotImplemented:
+                return found
+        return function(
+            *map(made_column, parts), **{k: made_column(v) for k, v in how.items()}
+        )
+
+    def _elementwise(self, function, parts):
+        if not all(isinstance(p, BlockColumn) or np.ndim(p) == 0 for p in parts):
+            return function(*map(made_column, parts))
+        nodes = tuple(p.node if isinstance(p, BlockColumn) else p for p in parts)
+        node = Elementwise.of_parts(function, nodes)
+        if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
+            value = function(*(getattr(n, "value", n) for n in nodes))
+            node = Constant(value, node.dtype)
+        return BlockColumn(self.rows, node, self._kept)
+
+    def __matmul__(self, other):
+        if isinstance(other, BlockMatrix):
+            return NotImplemented
+        product = isinstance(other, BlockColumn)
+        return (self * other).sum() if product else made_column(self) @ other
+
+    def __rmatmul__(self, other):
+        return other @ made_column(self)
+
+    def __getitem__(self, part):
+        """Some rows by number; whatever else is asked gets the array."""
+        by_number = isinstance(part, slice) or np.asarray(part).dtype.kind in "iu"
+        if not by_number:
+            return np.asarray(self)[made_column(part)]
+        rows = np.arange(len(self))[part]
+        asked = self.rows.blocks.feature_names, self.node
+        found = self.rows.picked(_values_at, asked, np.atleast_1d(rows))
+        found = np.empty(0, self.dtype) if found is None else found
+        return found if np.ndim(rows) else found[0]
+
+    def __array__(self, dtype=None, copy=None):
+        made = self._array
+        return made.copy() if dtype is None else made.astype(dtype)
+
+    def __reduce__(self):
+        raise TypeError("columns of rows in blocks are not copied to other processes")
+
+    def map(self, function, *shared):
+        """``function(values, *shared)`` of every block."""
+        asked = self.rows.blocks.feature_names, self.node, function
+        return self.rows.blocks.map(_on_values, *asked, *shared)
+
+    def total(self, function, *shared):
+        """Sum of ``function(values, *shared)`` over the blocks."""
+        asked = self.rows.blocks.feature_names, self.node, function
+        return self.rows.blocks.total(_on_values, *asked, *shared)
+
+    @cached_property
+    def _array(self):
+        return np.concatenate(self.map(np.asarray))
+
+    def know_sums(self, sums):
+        """What another pass has found."""
+        self._once("sums", self.node, lambda: sums)
+
+    @property
+    def _sums(self):
+        return self._sums_of(self.node)
+
+    def _sums_of(self, node):
+        """Sums of a node, without a pass where another's tell them."""
+        if isinstance(node, Constant):
+            return ColumnSums(node.value, node.value, node.value * len(self))
+        if isinstance(node, Elementwise):
+            if node.function is np.invert and node.dtype == bool:
+                sums = self._sums_of(node.parts[0])
+                return ColumnSums(1 - sums.high, 1 - sums.low, len(self) - sums.total)
+            ones = [_is_one(part) for part in node.parts]
+            if node.function is np.multiply and any(ones):
+                return self._sums_of(node.parts[ones.index(True) - 1])
+        return self._once("sums", node, lambda: self._of(node).total(ColumnSums.of))
+
+    def _of(self, node):
+        return BlockColumn(self.rows, node, self._kept)
+
+    def _once(self, name, node, compute):
+        """What was computed of a node, which is kept beside it: it has no other id."""
+        key = name, id(node)
+        if key not in self._kept:
+            self._kept[key] = node, compute()
+        return self._kept[key][1]
+
+    @property
+    def content(self) -> bytes:
+        """16 bytes a block that tell it from other columns."""
+        return self._once("content", self.node, lambda: b"".join(self.map(_digest)))
+
+    def sum(self, axis=None):
+        return self._sums.total
+
+    def mean(self, axis=None):
+        return self._sums.total / len(self)
+
+    def min(self, axis=None, initial=np.inf):
+        return min(self._sums.low, initial)
+
+    def max(self, axis=None, initial=-np.inf):
+        if isinstance(self.node, Elementwise) and self.node.function is np.absolute:
+            sums = self._sums_of(self.node.parts[0])
+            return max(-sums.low, sums.high, initial)
+        return max(self._sums.high, initial)
+
+    def all(self, axis=None):
+        return bool(self._sums.low)
+
+    def any(self, axis=None):
+        return bool(self._sums.high)
+
+    def astype(self, dtype, copy=True):
+        return self._elementwise(partial(_as_type, np.dtype(dtype)), (self,))
+
+    @property
+    def numbers(self) -> BlockColumn:
+        """Number of each row among all."""
+        lengths = list(self.rows.lengths.values())
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        starts = dict(zip(self.rows.lengths, starts, strict=True))
+        return self._of(RowNumbers(starts))
+
+    def beside(self, *others) -> BlockColumn:
+        """With other columns beside it; rows and sums of all may be asked at once."""
+        return self._elementwise(_side_by_side, (self, *others))
+
+    def evenly(self, classes, masses) -> tuple[tuple[Evenly, ...], ...]:
+        """Rows at about equal shares of some masses, in the order of these values.
+
+        Parameters
+        ----------
+        classes : tuple of BlockColumn of bool
+            The rows that are asked of.
+        masses : tuple of BlockColumn
+
+        Returns
+        -------
+        tuple of tuple of Evenly
+            One of each class for each of the masses; all rows while they are few.
+        """
+        whole = self.beside(self.numbers, *classes, *masses)
+        return whole.total(_evenly, len(classes), len(self) > _ALL_ROWS)
+
+    def rank_sums(self, positive, some=None) -> RankSums:
+        """What the ranks of the scores of two classes add up to.
+
+        Parameters
+        ----------
+        positive : BlockColumn of bool
+        some : Evenly, default=None
+            Some of the scores, where they are known.
+
+        Returns
+        -------
+        RankSums
+        """
+        both = self.beside(positive)
+        some = self.total(Evenly.of) if some is None else some
+        edges = some.edges(self.rows.blocks.n_ranges(len(self)))
+        asked = self.rows.blocks.feature_names, both.node
+        cut = partial(_cut, *asked)
+        return add_all(self.rows.blocks.exchange(cut, _rank_sums, edges))
+
+
+def dot_products(*pairs) -> np.ndarray:
+    """``a @ b`` of each pair of columns; of such that stay in one pass."""
+    if not any(isinstance(column, BlockColumn) for pair in pairs for column in pair):
+        return np.array([a @ b for a, b in pairs])
+    first, *more = (a * b for a, b in pairs)
+    return first.beside(*more).total(partial(np.sum, axis=0))
+
+
+def content(column) -> bytes:
+    """What tells a column from others: its bytes, or 16 a block."""
+    if isinstance(column, BlockColumn):
+        return column.content
+    return np.ascontiguousarray(column).tobytes()
+
+
+def row_numbers(column):
+    """Number of each row of a column, from 0."""
+    is_column = isinstance(column, BlockColumn)
+    return column.numbers if is_column else np.arange(len(column), dtype=float)
+
+
+def made_column(part):
+    """A column as an array, also those of a list; other things as they are."""
+    if isinstance(part, list | tuple):
+        return type(part)(map(made_column, part))
+    return np.asarray(part) if isinstance(part, BlockColumn) else part
+
+
+def _on_values(block, names, node, function, *shared):
+    return function(value_of(node, block, names, {}), *shared)
+
+
+def _values_at(block, names, node, wanted):
+    return value_of(node, block, names, {})[wanted]
+
+
+def _is_one(node):
+    return isinstance(node, Constant) and node.value == 1
+
+
+def _digest(values):
+    return hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
+
+
+def _as_type(dtype, values):
+    return values.astype(dtype)
+
+
+def _side_by_side(*columns):
+    return np.stack(columns, axis=1).astype(float)
+
+
+def _evenly(values, n_classes, thins):
+    score, number, *columns = values.T
+    kept = [mask == 1 for mask in columns[:n_classes]]
+    return tuple(
+        tuple(Evenly.of(score[on], mass[on], number[on], thins) for on in kept)
+        for mass in columns[n_classes:]
+    )
+
+
+def _cut(names, node, block, edges):
+    score, positive = value_of(node, block, names, {}).T
+    low, high = edges[0], edges[-1]
+    inside = (score >= low) & ((score < high) | np.isinf(high))
+    score, positive = score[inside], positive[inside]
+    count = np.stack([positive == 0, positive == 1], axis=1).view(np.uint8)
+    return [part.packed() for part in Runs.of(score, count).cut(edges)]
+
+
+def _rank_sums(parts):
+    return RankSums.of(Runs.merged(parts), np.inf)
+
+
+def _ones_like(column, dtype=None, **_):
+    dtype = np.dtype(column.dtype if dtype is None else dtype)
+    return column._of(Constant(dtype.type(1), dtype))
+
+
+def _zeros_like(column, dtype=None, **_):
+    dtype = np.dtype(column.dtype if dtype is None else dtype)
+    return column._of(Constant(dtype.type(0), dtype))
+
+
+def _where(*parts):
+    column = next(part for part in parts if isinstance(part, BlockColumn))
+    return column._elementwise(np.where, parts) if len(parts) == 3 else NotImplemented
+
+
+def _sum(column, axis=None, **how):
+    return NotImplemented if how or axis not in (None, -1, 0) else column.sum()
+
+
+def _average(column, axis=None, weights=None, **_):
+    if weights is None:
+        return column.mean()
+    if not isinstance(weights, BlockColumn):
+        return NotImplemented
+    return (column * weights).sum() / weights.sum()
+
+
+def _correlation(a, b=None, **how):
+    if how or not isinstance(a, BlockColumn) or not isinstance(b, BlockColumn):
+        return NotImplemented
+    scatter = a.beside(b).total(Moments.from_samples).scatter
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(np.diag(scatter))
+        return scatter / root / root[:, None]
+
+
+_KNOWN = {
+    np.ones_like: _ones_like,
+    np.zeros_like: _zeros_like,
+    np.where: _where,
+    np.sum: _sum,
+    np.mean: lambda column, **_: column.mean(),
+    np.average: _average,
+    np.min: lambda column, **_: column.min(),
+    np.max: lambda column, **_: column.max(),
+    np.ptp: lambda column, **_: column.max() - column.min(),
+    np.all: lambda column, **_: column.all(),
+    np.any: lambda column, **_: column.any(),
+    np.count_nonzero: lambda c, **_: (c if c.dtype == bool else c != 0).sum(),
+    np.corrcoef: _correlation,
+    np.shape: lambda column: column.shape,
+    np.ndim: lambda column: 1,
+}

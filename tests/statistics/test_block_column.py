@@ -1,0 +1,198 @@
+"""Columns that stay in their blocks, against the arrays that they are."""
+
+import numpy as np
+import pytest
+
+from skauc import RowBlocks
+from skauc.statistics import _block_column
+from skauc.statistics._block_column import BlockColumn, content, row_numbers, scores_of
+from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._rank_sums import Evenly
+from skauc.statistics._ranks import empirical_auc
+
+SIZES = 40, 1, 0, 59, 100
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(200, 4)).round(1) + 3
+    ends = np.cumsum(SIZES)
+    parts = [(X[b - m : b], np.zeros(m)) for b, m in zip(ends, SIZES, strict=True)]
+    lengths = {k: m for k, m in enumerate(SIZES) if m}
+    return X, BlockMatrix(RowBlocks(parts), lengths, 4, scores=scores_of)
+
+
+@pytest.fixture
+def column(rows):
+    w = np.array([1.0, -0.5, 0.25, 0.0])
+    return rows[0] @ w, rows[1] @ w
+
+
+def stays(found):
+    assert isinstance(found, BlockColumn)
+    return np.asarray(found)
+
+
+@pytest.fixture
+def nothing_comes(monkeypatch):
+    """No column may become an array before :func:`stays` asks for it."""
+
+    def refuse(self, dtype=None, copy=None):
+        raise AssertionError("n numbers have travelled")
+
+    monkeypatch.setattr(BlockColumn, "__array__", refuse)
+
+
+def test_elementwise_functions_make_columns(column):
+    z, lazy = column
+    for function in (
+        lambda z: 2 * z - 1,
+        lambda z: np.exp(-np.abs(z)) / (1 + z**2),
+        lambda z: np.where(z > 1, -z, 1.0),
+        lambda z: ~(z > 1) | (z <= 0),
+        lambda z: (z > 1).astype(float),
+        lambda z: np.ones_like(z) * z,
+        lambda z: np.zeros_like(z, dtype=int) + 3,
+        lambda z: np.minimum(z, 2.0),
+    ):
+        found = function(lazy)
+        assert found.dtype == function(z).dtype
+        np.testing.assert_allclose(stays(found), function(z), rtol=1e-14)
+
+
+def test_a_change_in_place_is_another_column(column):
+    z, lazy = column
+    before = lazy
+    lazy *= 2
+    np.testing.assert_allclose(stays(before), z, rtol=1e-14)
+    np.testing.assert_allclose(stays(lazy), 2 * z, rtol=1e-14)
+
+
+def test_sums_are_numbers(column, nothing_comes):
+    z, lazy = column
+    ones = np.ones_like(lazy)
+    for function in (
+        np.sum,
+        np.mean,
+        np.min,
+        np.max,
+        np.ptp,
+        np.average,
+        lambda z: np.abs(z - 2).max(),
+        lambda z: (z > 1).sum(),
+        lambda z: (~(z > 1)).sum(),
+        lambda z: np.count_nonzero(z > 1),
+        lambda z: (z > -9).all(),
+        lambda z: (z > 9).any(),
+        lambda z: (~(z > 9)).all(),
+        lambda z: z @ (z > 1),
+        lambda z: np.average(z, weights=z**2),
+        lambda z: np.corrcoef(z, np.abs(z))[0, 1],
+        lambda z: len(z) + z.ndim + z.shape[0] + np.shape(z)[0],
+    ):
+        assert function(lazy) == pytest.approx(function(z), rel=1e-12)
+    assert np.sum(ones * (lazy > 1)) == np.sum(z > 1)
+    assert np.sum(3 * ones) == 3 * len(z)
+    assert (ones.min(), ones.max()) == (1, 1)
+
+
+def test_products_with_the_rows(rows, column, nothing_comes):
+    X, matrix = rows
+    z, lazy = column
+    np.testing.assert_allclose(lazy @ matrix, z @ X, rtol=1e-13)
+    np.testing.assert_allclose(matrix.T @ lazy, z @ X, rtol=1e-13)
+    np.testing.assert_allclose(matrix.gram(lazy**2), (X.T * z**2) @ X, rtol=1e-12)
+    half = matrix.affine(np.ones(4), np.full(4, 2.0))
+    np.testing.assert_allclose(lazy @ half, z @ ((X - 1) / 2), rtol=1e-12)
+    assert np.max(half @ np.eye(4)[0]) == ((X[:, 0] - 1) / 2).max()
+
+
+def test_sums_that_a_product_has_found_cost_no_pass(rows, column, monkeypatch):
+    _, lazy = column
+    g = lazy**2
+    g @ rows[1]
+    monkeypatch.setattr(BlockColumn, "total", None)
+    assert g.sum() == pytest.approx(np.sum(column[0] ** 2))
+
+
+def test_some_rows(column):
+    z, lazy = column
+    some = np.array([199, 0, 40, 41, 40])
+    for part in (slice(None, None, 7), some, 5, -1):
+        np.testing.assert_allclose(lazy[part], z[part], rtol=1e-14)
+    np.testing.assert_allclose(lazy.beside(lazy > 1)[some].T, [z[some], z[some] > 1])
+    assert len(lazy[:0]) == 0
+
+
+def test_what_is_not_known_gets_the_array(column):
+    z, lazy = column
+    np.testing.assert_allclose(np.sort(lazy), np.sort(z))
+    np.testing.assert_allclose(np.concatenate([lazy, lazy]), np.concatenate([z, z]))
+    np.testing.assert_allclose(lazy[lazy > 1], z[z > 1])
+    np.testing.assert_allclose(lazy + np.arange(200.0), z + np.arange(200))
+    np.testing.assert_allclose(np.add.reduce(lazy), z.sum())
+    np.testing.assert_allclose(lazy[:, None], z[:, None])
+    with pytest.raises(TypeError, match="not copied to other processes"):
+        lazy.__reduce__()
+
+
+def test_contents_tell_columns_apart(column):
+    _, lazy = column
+    assert content(lazy > 1) == content(lazy > 1)
+    other = lazy > np.sort(np.asarray(lazy))[100]
+    assert content(lazy > 1) != content(other)
+    np.testing.assert_array_equal(np.asarray(row_numbers(lazy)), np.arange(200))
+
+
+@pytest.mark.parametrize("n_ranges", [1, 7])
+def test_ranks(column, n_ranges, monkeypatch):
+    z, lazy = column
+    positive = np.asarray((lazy**2).astype(int) % 2 == 0)
+    monkeypatch.setattr(RowBlocks, "n_ranges", lambda self, n: n_ranges)
+    sums = lazy.rank_sums((lazy**2).astype(int) % 2 == 0)
+    assert sums.auc == empirical_auc(z[~positive], z[positive])
+    assert (sums.n_neg, sums.n_pos) == ((~positive).sum(), positive.sum())
+
+
+def test_even_samples_are_all_rows_while_they_are_few(column):
+    z, lazy = column
+    masks = lazy <= 1, lazy > 1
+    ((neg, pos),) = lazy.evenly(masks, (np.ones_like(lazy),))
+    np.testing.assert_array_equal(neg.value, np.sort(z[z <= 1]))
+    np.testing.assert_array_equal(np.sort(pos.number), np.flatnonzero(z > 1))
+    np.testing.assert_allclose(z[pos.number.astype(int)], pos.value)
+
+
+def test_even_samples_of_many_rows(rng):
+    """Masses add up, and quantiles by mass are those of all rows."""
+    value = rng.normal(size=60_000)
+    mass = rng.random(60_000) * np.exp(value)
+    parts = np.array_split(np.arange(60_000), 25)
+    found = sum(
+        (Evenly.of(value[p], mass[p], p.astype(float)) for p in parts[1:]),
+        Evenly.of(value[parts[0]], mass[parts[0]], parts[0].astype(float)),
+    )
+    assert len(found.value) <= 16 * 1024
+    assert found.mass.sum() == pytest.approx(mass.sum(), rel=1e-12)
+    np.testing.assert_array_equal(value[found.number.astype(int)], found.value)
+    for q in (0.01, 0.3, 0.5, 0.9, 0.999):
+        at = found.value[np.searchsorted(np.cumsum(found.mass), q * mass.sum())]
+        assert mass[value <= at].sum() / mass.sum() == pytest.approx(q, abs=5e-4)
+
+
+def test_what_is_asked_twice_is_computed_once(column, monkeypatch):
+    _, lazy = column
+    passes = []
+    total = BlockColumn.total
+    monkeypatch.setattr(
+        BlockColumn,
+        "total",
+        lambda self, *asked: passes.append(1) or total(self, *asked),
+    )
+    mask = lazy > 1
+    assert mask.sum() + (~mask).sum() == 200
+    assert mask.any()
+    assert not mask.all()
+    assert (np.ones_like(lazy) * mask).sum() == mask.sum()
+    assert len(passes) == 1
+    assert _block_column.made_column([lazy, 3])[1] == 3
