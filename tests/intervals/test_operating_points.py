@@ -305,6 +305,18 @@ def test_best_threshold_varies():
     assert 0 <= drawn.low[0] < drawn.high[0] <= 1
 
 
+def test_one_sided_limits_of_a_best_point_are_open():
+    y, score = normal_rows()
+    method = "bayesian_bootstrap"
+    points = operating_points(y, score, best="youden")
+    for name, bottom, top in (("threshold", -np.inf, np.inf), ("sensitivity", 0, 1)):
+        low, high = points.interval(name, 0.95, method, "greater")
+        both = points.interval(name, 0.9, method)
+        assert (low[0], high[0]) == (pytest.approx(both.low[0], abs=0.01), top)
+        low, high = points.interval(name, 0.95, method, "less")
+        assert (low[0], high[0]) == (bottom, pytest.approx(both.high[0], abs=0.01))
+
+
 # ------------------------------------------------------------------ comparisons
 
 
