@@ -88,6 +88,16 @@ def test_every_pair_counts_its_own_samples(sample):
     assert out_of_bag_auc(scores, positive, counts, weight) == pytest.approx(
         total / mass
     )
+    # only the ratio of the weights matters
+    assert out_of_bag_auc(scores, positive, counts, 1e-6 * weight) == pytest.approx(
+        total / mass
+    )
+
+
+@pytest.mark.parametrize("n_boot", [127, 128, 1500])
+def test_no_win_is_lost_however_many_samples(n_boot):
+    scores, positive = np.tile([0.0, 1.0, 2.0], (n_boot, 1)), np.arange(3) > 0
+    assert out_of_bag_auc(scores, positive, np.zeros((n_boot, 3), dtype=int)) == 1
 
 
 def test_many_rows_average_over_the_samples(sample, monkeypatch):
