@@ -8,6 +8,8 @@ from scipy import sparse
 
 from skauc.adaptive._cross_validated import (
     Spectrum,
+    _averaged,
+    _left_out,
     balanced_folds,
     cross_validated_spectrum,
     decreasing,
@@ -235,3 +237,16 @@ def test_variances_have_the_unit_of_the_features_squared(n, P):
     for one, other in zip(both(X), both(1e-6 * X), strict=True):
         np.testing.assert_allclose(other.values, 1e-12 * one.values, rtol=1e-6)
         assert other.null == pytest.approx(1e-12 * one.null, rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("beyond", [0, 1, 4])
+def test_what_is_left_over_is_shared_by_the_other_directions(beyond):
+    square, rows = np.array([6.0, 2.0]), 4
+    part = _left_out(square, 10.0, rows, 2 + beyond, 2)
+    np.testing.assert_allclose(part.values, square / rows)
+    if beyond:
+        assert part.null * beyond * rows == pytest.approx(10.0 - square.sum())
+    # a direction in which nothing varied has a variance, too, but hardly any
+    flat = _averaged([_left_out(np.array([6.0, 0.0]), 6.0, rows, 2, 2)], 2, 2)
+    assert flat.values[1] == 1.5
+    assert 0 < flat.values[0] < 1e-6
