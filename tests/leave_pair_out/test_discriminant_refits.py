@@ -89,9 +89,12 @@ def test_singular_values_count_as_scikit_learns(rank):
     """A tolerance just above and just below one of them."""
     X, positive = _rows(40, 5)
     X = X + 0.3 * np.random.default_rng(1).normal(size=X.shape)
-    centred = X - np.array([X[positive == c].mean(axis=0) for c in (0, 1)])[
-        positive.astype(int)
-    ]
+    centred = (
+        X
+        - np.array([X[positive == c].mean(axis=0) for c in (0, 1)])[
+            positive.astype(int)
+        ]
+    )
     scaled = centred / centred.std(axis=0)
     n = 40 if parent_divides_by_n("svd") else 38  # as the version has it
     values = np.linalg.svd(scaled / np.sqrt(n), compute_uv=False)
