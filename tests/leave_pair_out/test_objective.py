@@ -9,6 +9,8 @@ from scipy.optimize import minimize
 
 from skauc import RowBlocks
 from skauc.leave_pair_out import _objective
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
 from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
 from skauc.leave_pair_out._objective import (
     PenalisedFit,
@@ -17,6 +19,7 @@ from skauc.leave_pair_out._objective import (
     on_its_ray,
     stationarity,
 )
+from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._smooth_refits import _FeatureSpace
 from skauc.statistics._block_matrix import BlockMatrix
 
@@ -64,7 +67,7 @@ def test_slope_and_curvature_are_those_of_the_value(loss):
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
 def test_a_rescaled_model_is_put_back_to_the_best_length(loss, scaling, unit):
     X, positive, c = rows()
-    X = X if scaling else X - 1.5  # without an intercept c would be 0
+    X = X if scaling == np.inf else X - 1.5  # c would be 0
     w = unit * np.array([1.0, 0.5, -0.2, 0.7])
     fit = PenalisedFit(loss, 3.0, c, w, 5.0, scaling)
     found = on_its_ray(X, positive, fit)
@@ -154,3 +157,26 @@ def test_features_of_blocks_are_those_of_the_array(scaling):
     np.testing.assert_allclose(one.A @ theta, X @ fit.w + (scaling > 0) * 0.5)
     w, b = one.coefficients(theta, X, fit)
     np.testing.assert_allclose(np.append(w, b), np.append(fit.w, (scaling > 0) * 0.5))
+
+
+@pytest.mark.parametrize("shape", [(24, 3), (12, 30)])
+def test_a_row_of_weight_below_one_is_left_out_whole(shape):
+    """Of weights below one only the ratio matters."""
+    X, positive, c = rows(*shape)
+    fit = PenalisedFit("squared", 2.0, np.ones(len(X)), np.zeros(shape[1]), 0.0, np.inf)
+    for auc in (
+        lambda weight: leave_pair_out(X, positive, fit, weight).smooth_auc,
+        lambda weight: leave_one_out_auc(fit, X, positive, weight)[0],
+    ):
+        assert auc(c / 9) == pytest.approx(auc(c / 2.1), rel=1e-12)
+    if shape[1] < shape[0]:
+        paths = [ridge_path(X, positive, weight).auc for weight in (c / 4, c / 2.1)]
+        np.testing.assert_allclose(*paths, rtol=1e-9)
+
+
+def test_the_step_of_a_row_that_leaves_is_newtons():
+    """``h g/(1 − ω h)``, of a row of weight 4 a fourth of it."""
+    h, g, curvature = np.array([0.3, 0.2]), np.array([1.0, -2.0]), np.array([0.5, 1.0])
+    for weight, part in ((0.5, 1.0), (1.0, 1.0), (4.0, 0.25)):
+        step = _steps(h, g, curvature, np.full(2, weight))
+        np.testing.assert_allclose(step, part * h * g / (1 - part * curvature * h))
