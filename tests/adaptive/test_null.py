@@ -184,3 +184,21 @@ def test_which_models_have_a_slab():
     assert slabs(("spherical", "separate"), both)
     assert not slabs(("separate",), both)
     assert not slabs(("common",), ("dense",))
+
+
+def test_without_a_slab_the_dense_signals_have_its_share():
+    X, _, eigen, *_ = problem(30, 4)
+
+    def null(families):
+        return inverse_wishart_null(
+            eigen,
+            lambda z: eigen.combine(z, X),
+            power=2.0,
+            covariances=("common",),
+            families=families,
+        )
+
+    both, alone = null(("dense", "slab")), null(("dense",))
+    odds = both.share_dense / both.none
+    assert alone.share_dense / alone.none == pytest.approx(2 * odds, rel=1e-9)
+    assert alone.share_dense + alone.none == pytest.approx(1, rel=1e-12)
