@@ -6,6 +6,7 @@ from model_oracles import averaged_spectrum, left_out_spectrum
 from oracles import winsorised
 from scipy import sparse
 
+from skauc.adaptive import _cross_validated
 from skauc.adaptive._cross_validated import (
     Spectrum,
     _averaged,
@@ -194,6 +195,17 @@ def test_spectrum_of_winsorised_rows_by_the_folds_of_their_keys():
     values, _ = averaged_spectrum(left_out_spectrum(A, positive, fold), 8)
     got = cross_validated_spectrum(eigen, X, positive)
     np.testing.assert_allclose(got.values[::-1], values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_are_read_in_parts_add_up(weighted, monkeypatch):
+    X, positive = rows_of(60, 8)
+    weight = np.arange(60) % 3 + 1.0 if weighted else None
+    eigen = eigenbasis(X, positive, weight)
+    whole = cross_validated_spectrum(eigen, X, positive, weight)
+    monkeypatch.setattr(_cross_validated, "block_rows", lambda n_features: 2)
+    parts = cross_validated_spectrum(eigen, X, positive, weight)
+    np.testing.assert_allclose(parts.values, whole.values, rtol=1e-9)
 
 
 def test_many_rows_need_no_folds():

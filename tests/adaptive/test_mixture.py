@@ -365,9 +365,7 @@ def test_maximum_by_grids_and_a_parabola():
 def test_prior_of_the_attainable_auc(power):
     """``(2u − 1)^c`` between the edges: sixteenths, then those of the tail."""
     probit, log_mass = attainable_prior(power)
-    edges = np.concatenate(
-        [stats.norm.ppf(0.5 + np.arange(16) / 32), _mixture._TAIL]
-    )
+    edges = np.concatenate([stats.norm.ppf(0.5 + np.arange(16) / 32), _mixture._TAIL])
     share = (2 * stats.norm.cdf(edges) - 1) ** power
     share[-1] = 1.0  # but for 1e-21
     np.testing.assert_allclose(np.exp(log_mass), np.diff(share), rtol=1e-6, atol=1e-15)
