@@ -208,7 +208,7 @@ def test_without_a_slab_the_dense_signals_have_its_share():
 
 @pytest.mark.parametrize("shape", [(30, 4), (12, 20)])
 def test_the_second_null_has_the_freedom_that_the_scatter_prefers(shape):
-    X, positive, eigen, *_ = problem(*shape)
+    X, _, eigen, *_ = problem(*shape)
     spectrum = Spectrum(np.maximum(eigen.values, 1e-3), 0.1 if eigen.null else 0.0)
     null = cross_validated_null(
         eigen, lambda z: eigen.combine(z, X), spectrum, power=2.0

@@ -20,6 +20,8 @@ def test_covariance_of_weighted_means_repeats_rows(rng):
     expected = np.cov(repeat_rows(a, count), repeat_rows(b, count))[0, 1] / count.sum()
     assert mean_covariance(a, b, count) == pytest.approx(expected, rel=1e-12)
     assert mean_covariance(a[:1], b[:1], np.ones(1)) == 0.25
+    two = np.cov(a[:2], b[:2])[0, 1] / 2
+    assert mean_covariance(a[:2], b[:2], np.ones(2)) == pytest.approx(two)
 
 
 @pytest.mark.parametrize("bandwidth", [0.25, 2.0])
