@@ -73,7 +73,8 @@ def test_a_class_of_one_row_has_no_out_of_bag_auc(pairs, monkeypatch):
     assert np.isnan(bootstrap_estimate(scores[0], scores, positive, counts))
 
 
-def test_every_pair_counts_its_own_samples(sample):
+def test_every_pair_counts_its_own_samples(sample, monkeypatch):
+    monkeypatch.setattr(_bootstrap, "_PAIRS", 9 * 16)
     _, scores, positive, counts = sample
     weight = np.linspace(1, 3, 25)
     total = mass = 0.0
