@@ -33,7 +33,7 @@ COLUMNS = ["module", "function", "line", "change", "reason"]
 # Folders by what hangs on their numbers; pictures, input checks and modules that only
 # say something (TEXTS) compute none.
 FOLDERS = (
-    "adaptive leave_pair_out posterior statistics roc intervals estimators "
+    "statistics posterior adaptive leave_pair_out intervals roc estimators "
     "model_selection"
 ).split()
 TEXTS = {"checks", "numbers", "reasons", "result", "warn_caller", "warnings"}

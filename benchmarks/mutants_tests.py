@@ -19,6 +19,7 @@ import sys
 import time
 import types
 from collections import Counter, defaultdict
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -213,6 +214,13 @@ def _into(old, new) -> bool:
                 continue
             if not _into(vars(old).get(key), value):
                 setattr(old, key, value)
+        return True
+    if is_dataclass(new) and not isinstance(new, type):  # an entry of a registry
+        for part in fields(new):
+            value = getattr(new, part.name)
+            if not _into(getattr(old, part.name, None), value):
+                if isinstance(value, PLAIN):
+                    object.__setattr__(old, part.name, value)
         return True
     for wrapped in ("__func__", "__wrapped__", "func", "fget"):
         inner = getattr(old, wrapped, None)

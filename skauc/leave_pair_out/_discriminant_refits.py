@@ -50,6 +50,8 @@ class DiscriminantRule:
         Class shares of the rows if None.
     rank_tol : float, default=None
         Singular values of the scaled rows above it count (LDA by SVD).
+    rank_df : int, default=0
+        Taken from the number of rows by which their squares are divided.
     """
 
     unbiased: bool
@@ -57,6 +59,7 @@ class DiscriminantRule:
     scaled: bool
     priors: np.ndarray | None = None
     rank_tol: float | None = None
+    rank_df: int = 0
 
 
 def refit_discriminant(rule: DiscriminantRule, X, positive, counts, weight=None):
@@ -145,7 +148,7 @@ def _direction(rule, X, positive, c):
     classes = [_Class.of_rows(X, mask, c) for mask in (~positive, positive)]
     d = classes[1].mean - classes[0].mean
     if rule.rank_tol is not None:
-        return _by_svd(rule.rank_tol, classes, d)
+        return _by_svd(rule, classes, d)
     a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
     R = _stacked(classes, a)
     if not rule.unbiased:
@@ -285,10 +288,7 @@ def _solve(R, penalty, d):
         inner.reshape(-1)[:: len(R) + 1] += 1.0
         inside = linalg.cho_solve(linalg.cho_factor(inner, lower=True), half @ d)
         return d / penalty - half.T @ inside
-    if len(d) <= len(R) or penalty.any():
-        values, V = linalg.eigh(R.T @ R + np.diag(penalty))
-    else:
-        values, V = _row_eigen(R)
+    values, V = linalg.eigh(R.T @ R + np.diag(penalty))
     kept = values > eigenvalue_cutoff(values)
     return V[:, kept] @ (V[:, kept].T @ d / values[kept])
 
@@ -299,15 +299,14 @@ def _row_eigen(R):
     return s[::-1] ** 2, Vt[::-1].T
 
 
-def _by_svd(tol, classes, d):
+def _by_svd(rule, classes, d):
     """Pseudo-inverse on features of unit pooled variance, as scikit-learn's SVD."""
     n = np.array([part.n for part in classes])
     R = _stacked(classes, np.full(2, 1 / n.sum()))
     variance = sum(part.n * part.variance for part in classes) / n.sum()
     scale = np.where(variance > 0, np.sqrt(variance), 1.0)
     _, s, Vt = linalg.svd(R / scale, full_matrices=False)
-    s = s * np.sqrt(n.sum() / (n.sum() - 2))
-    kept = s > tol
+    kept = s * np.sqrt(n.sum() / (n.sum() - rule.rank_df)) > rule.rank_tol
     return Vt[kept].T @ (Vt[kept] @ (d / scale) / s[kept] ** 2) / scale
 
 

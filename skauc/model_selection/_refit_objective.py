@@ -17,6 +17,7 @@ from sklearn.linear_model import (
 from sklearn.svm import SVC, LinearSVC
 
 from ..estimators._gaussian_auc import GaussianAUCClassifier
+from ..estimators._lda_moments import parent_divides_by_n
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit
@@ -68,7 +69,8 @@ def discriminant_objective(model, shape, sample_weight=None) -> DiscriminantRule
     if model.priors is not None:
         priors = np.asarray(model.priors) / np.sum(model.priors)
     tol = model.tol if model.solver == "svd" else None
-    return DiscriminantRule(False, model.shrinkage or 0.0, False, priors, tol)
+    df = 0 if parent_divides_by_n("svd") else 2  # n less the classes before 1.9
+    return DiscriminantRule(False, model.shrinkage or 0.0, False, priors, tol, df)
 
 
 def _l1_logistic(model, positive, sample_weight):

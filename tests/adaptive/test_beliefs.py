@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 from skauc import AdaptivePrior
 from skauc.adaptive._beliefs import beliefs
@@ -57,6 +58,27 @@ def test_against_a_loop_over_the_cells(case):
     expected = between + apart[0] * apart[1]
     assert got_a.between @ got_b.between == pytest.approx(expected, rel=0.03, abs=1e-5)
     assert got_a.within**2 == pytest.approx(within, rel=0.02)
+
+
+@pytest.mark.parametrize("case", ["P < n", "P > n"])
+def test_the_nulls_are_apart_by_half_of_what_their_means_differ(case):
+    """``E Z = D E√χ²_df/√(2q)`` in each cell."""
+    X = CASES[case]
+    projection = asked(X, np.arange(1.0, X.shape[1] + 1))
+    model = projection.learnt.model
+    means = []
+    for null in (model.inverse_wishart, model.cross_validated):
+        law = null.posterior(
+            projection.view,
+            0,
+            model.eigen.unit(projection.w),
+            lambda z: model.eigen.combine(z, projection.learnt.Z),
+        )
+        root = np.sqrt(2) * np.exp(gammaln((law.df + 1) / 2) - gammaln(law.df / 2))
+        means.append(law.weight @ (law.D * root / np.sqrt(2 * law.q)))
+    expected = (means[0] - means[1]) / 2
+    assert abs(expected) > 1e-4
+    assert beliefs(projection).between[-1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_is_the_variance_of_the_model():

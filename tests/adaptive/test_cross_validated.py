@@ -6,8 +6,11 @@ from model_oracles import averaged_spectrum, left_out_spectrum
 from oracles import winsorised
 from scipy import sparse
 
+from skauc.adaptive import _cross_validated
 from skauc.adaptive._cross_validated import (
     Spectrum,
+    _averaged,
+    _left_out,
     balanced_folds,
     cross_validated_spectrum,
     decreasing,
@@ -194,6 +197,17 @@ def test_spectrum_of_winsorised_rows_by_the_folds_of_their_keys():
     np.testing.assert_allclose(got.values[::-1], values, rtol=1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_are_read_in_parts_add_up(weighted, monkeypatch):
+    X, positive = rows_of(60, 8)
+    weight = np.arange(60) % 3 + 1.0 if weighted else None
+    eigen = eigenbasis(X, positive, weight)
+    whole = cross_validated_spectrum(eigen, X, positive, weight)
+    monkeypatch.setattr(_cross_validated, "block_rows", lambda n_features: 2)
+    parts = cross_validated_spectrum(eigen, X, positive, weight)
+    np.testing.assert_allclose(parts.values, whole.values, rtol=1e-9)
+
+
 def test_many_rows_need_no_folds():
     rng = np.random.default_rng(0)
     X, positive = rng.normal(size=(2000, 6)) * np.arange(1, 7), np.arange(2000) % 2 == 0
@@ -235,3 +249,16 @@ def test_variances_have_the_unit_of_the_features_squared(n, P):
     for one, other in zip(both(X), both(1e-6 * X), strict=True):
         np.testing.assert_allclose(other.values, 1e-12 * one.values, rtol=1e-6)
         assert other.null == pytest.approx(1e-12 * one.null, rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("beyond", [0, 1, 4])
+def test_what_is_left_over_is_shared_by_the_other_directions(beyond):
+    square, rows = np.array([6.0, 2.0]), 4
+    part = _left_out(square, 10.0, rows, 2 + beyond, 2)
+    np.testing.assert_allclose(part.values, square / rows)
+    if beyond:
+        assert part.null * beyond * rows == pytest.approx(10.0 - square.sum())
+    # a direction in which nothing varied has a variance, too, but hardly any
+    flat = _averaged([_left_out(np.array([6.0, 0.0]), 6.0, rows, 2, 2)], 2, 2)
+    assert flat.values[1] == 1.5
+    assert 0 < flat.values[0] < 1e-6

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from skauc.adaptive._join import (
+    Level,
     alone,
     join,
     join_level,
@@ -203,3 +204,10 @@ def test_probits_of_a_model_are_bounded_at_eight():
     far, edge = (join_level(m, 0.1, level, 20, 20).deviation for m in (7.0, 4.0))
     assert far == pytest.approx(edge)
     assert join_level(3.9, 0.1, level, 20, 20).deviation < 0.99 * edge
+
+
+@pytest.mark.parametrize("difference", [1e-3, 0.5, 40.0])
+def test_a_level_turns_round_with_the_direction(difference):
+    level = Level(0.2, 0.1, 0.4, 0.3)
+    assert level.along(difference) == level
+    assert level.along(-difference) == Level(-0.2, -0.1, 0.4, 0.3)

@@ -1,6 +1,7 @@
 """Cells of the adaptive prior against full P×P densities and draws."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -358,3 +359,58 @@ def test_maximum_by_grids_and_a_parabola():
     assert np.log(place) == pytest.approx(np.log(3), abs=1e-4)
     # without any information, where it started
     assert _maximise(np.zeros_like, 1.5) == (pytest.approx(np.exp(1.5)), 0.0)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.5])
+def test_prior_of_the_attainable_auc(power):
+    """``(2u − 1)^c`` between the edges: sixteenths, then those of the tail."""
+    probit, log_mass = attainable_prior(power)
+    edges = np.concatenate([stats.norm.ppf(0.5 + np.arange(16) / 32), _mixture._TAIL])
+    share = (2 * stats.norm.cdf(edges) - 1) ** power
+    share[-1] = 1.0  # but for 1e-21
+    np.testing.assert_allclose(np.exp(log_mass), np.diff(share), rtol=1e-6, atol=1e-15)
+    assert np.exp(log_mass).sum() == pytest.approx(1, rel=1e-12)
+    assert ((edges[:-1] < probit) & (probit < edges[1:])).all()
+    np.testing.assert_allclose(probit[15:], (edges[15:-1] + edges[16:]) / 2)
+    middle = (np.arange(15) + 0.5) / 16
+    np.testing.assert_allclose(2 * stats.norm.cdf(probit[:15]) - 1, middle)
+
+
+def test_no_part_of_a_combination_of_the_rows_lies_beyond_them():
+    eigen, *_ = problem(12, 20)
+    model = mixture(eigen)
+    x = eigen.project(np.ones(20), np.zeros(12))
+    a = np.ones(len(eigen.values)) / np.sqrt(len(eigen.values))
+    inside = replace(x, a=a[:, None], difference=np.array([a @ eigen.b]))
+    D, noise = model.difference(inside, 0)
+    k = len(a)
+    np.testing.assert_allclose(D, model.shrink[:, :k] @ (a * eigen.b), rtol=1e-9)
+    expected = (model.shrink * model.noise)[:, :k] @ a**2
+    np.testing.assert_allclose(noise, expected, rtol=1e-9)
+
+
+def test_evidence_of_a_mean_difference_within_the_rows():
+    """One direction beyond the span, in which the means do not differ."""
+    b = np.array([0.3, -0.1, 0.6, 0.2])
+    eigen = SimpleNamespace(values=np.arange(4.0), null=1, b=b, d=b)
+    ell, noise = np.array([0.2, 0.4, 1.0, 2.0, 0.5]), np.full(5, 0.07)
+    probit = np.array([0.3, 1.2])
+    log_b, _ = signal_cells(eigen, ell, noise, (0.0, 1.0), probit)
+    expected = []
+    for gamma in (0.0, 1.0):
+        for z in probit:
+            tau = 2 * z**2 / np.sum(ell ** (gamma - 1))
+            sd = np.sqrt(tau * ell**gamma + noise)
+            expected.append(stats.norm.logpdf(np.append(b, 0.0), 0, sd).sum())
+    found = np.ravel(log_b)
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+
+
+def test_every_cell_has_the_scale_that_its_covariance_prefers():
+    eigen, *_ = problem(30, 4)
+    model = mixture(eigen)
+    for a, separate in {*zip(model.a, model.separate, strict=True)}:
+        cells = (model.a == a) & (model.separate == separate)
+        kind = "separate" if separate else "common"
+        expected = covariance_cell(eigen, a, kind)[1]
+        np.testing.assert_allclose(model.a_scale[cells], expected, rtol=1e-12)

@@ -1,5 +1,7 @@
 """The model of a data set against full P×P densities, cell by cell."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from model_oracles import slab_evidence, symmetric_power
@@ -184,3 +186,42 @@ def test_which_models_have_a_slab():
     assert slabs(("spherical", "separate"), both)
     assert not slabs(("separate",), both)
     assert not slabs(("common",), ("dense",))
+
+
+def test_without_a_slab_the_dense_signals_have_its_share():
+    X, _, eigen, *_ = problem(30, 4)
+
+    def null(families):
+        return inverse_wishart_null(
+            eigen,
+            lambda z: eigen.combine(z, X),
+            power=2.0,
+            covariances=("common",),
+            families=families,
+        )
+
+    both, alone = null(("dense", "slab")), null(("dense",))
+    odds = both.share_dense / both.none
+    assert alone.share_dense / alone.none == pytest.approx(2 * odds, rel=1e-9)
+    assert alone.share_dense + alone.none == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(30, 4), (12, 20)])
+def test_the_second_null_has_the_freedom_that_the_scatter_prefers(shape):
+    X, _, eigen, *_ = problem(*shape)
+    spectrum = Spectrum(np.maximum(eigen.values, 1e-3), 0.1 if eigen.null else 0.0)
+    null = cross_validated_null(
+        eigen, lambda z: eigen.combine(z, X), spectrum, power=2.0
+    )
+    steps = max(shape[1], 4) * np.asarray(_mixture.A_STEPS)
+    evidence = [_mixture.covariance_cell(eigen, a, "common")[0] for a in steps]
+    assert (null.dense.a == steps[np.argmax(evidence)]).all()
+
+
+def test_evidence_of_no_signal_within_the_rows():
+    """One direction beyond the span, in which the means do not differ."""
+    b, noise = np.array([0.3, -0.1, 0.6]), np.array([0.2, 0.5, 0.1, 0.02])
+    eigen = SimpleNamespace(values=np.ones(3), null=1, b=b, d=b)
+    found = _null._log_no_signal(eigen, noise)
+    expected = stats.norm.logpdf(np.append(b, 0.0), 0, np.sqrt(noise)).sum()
+    assert found == pytest.approx(expected + 2 * np.log(2 * np.pi), rel=1e-12)

@@ -30,6 +30,7 @@ from skauc import (
     make_bee_scorer,
     make_ebauc_scorer,
 )
+from skauc.adaptive._join import alone
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._second_source import SecondSource, second_source
 from skauc.model_selection._training_objective import (
@@ -800,3 +801,41 @@ def test_far_from_the_origin_the_witness_still_knows_its_rows(shift):
     there = auc_posterior(model, X + shift, y)
     assert there.leave_pair_out == here.leave_pair_out
     assert there.mean() == pytest.approx(here.mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize("P", [2, 5])
+def test_swapped_classes_mirror_the_rates_and_the_posterior(P):
+    """Of the scores −Xw the classes are the other way round."""
+    X, positive = design(30, P, share=0.3)
+    w, t = np.arange(1.0, P + 1), np.linspace(-4, 6, 9)
+    one = AdaptivePrior().learn(X, positive).project(w, X @ w)
+    two = AdaptivePrior().learn(X, ~positive).project(-w, X @ -w)
+    fpr, tpr = one.rates(t)
+    other_fpr, other_tpr = two.rates(-t)
+    np.testing.assert_allclose(other_fpr, 1 - tpr, rtol=1e-9)
+    np.testing.assert_allclose(other_tpr, 1 - fpr, rtol=1e-9)
+    back = AdaptivePrior().learn(X, positive).project(-w, X @ -w)
+    for auc in (0.6, 0.9):
+        ahead = one.auc(SecondSource(auc, 0.004, "leave-pair-out"))
+        behind = back.auc(SecondSource(1 - auc, 0.004, "leave-pair-out"))
+        assert behind.mean() == pytest.approx(1 - ahead.mean(), rel=1e-9)
+        assert behind.std() == pytest.approx(ahead.std(), rel=1e-9)
+
+
+def test_a_copy_of_a_feature_adds_one_direction_without_variance():
+    X, positive = design(30, 4)
+    X = np.column_stack([X, X[:, 0]])
+    w = np.arange(1.0, 6)
+    model = AdaptivePrior().learn(X, positive)
+    assert model.model.eigen.null == 1
+    with_copy = model.project(w, X @ w).auc().mean()
+    other = np.array([w[0] + w[4], *w[1:4], 0.0])  # the same scores
+    assert with_copy == pytest.approx(model.project(other, X @ other).auc().mean())
+
+
+def test_two_features_are_judged_as_a_data_set():
+    X, positive = design(30, 2)
+    projection = AdaptivePrior().learn(X, positive).project(np.ones(2), X.sum(axis=1))
+    mean, variance = projection._probit()
+    found = projection.model_alone()
+    assert found.mean_probit() == pytest.approx(alone(mean, variance).estimate)

@@ -71,6 +71,13 @@ class Twice:
     @cached_property
     def again(self):
         return f(self.x) + 0
+
+def times(factor):
+    def product(x):
+        return factor * x + 0.5
+    return product
+
+ENTRIES = {"one": Twice(times(3))}
 """
 
 
@@ -79,7 +86,7 @@ def loaded(tmp_path, monkeypatch):
     """The module above, and another that imported from it before it changed."""
     monkeypatch.setattr(mutants_tests, "ROOT", tmp_path)
     names = ("mutated_module", "its_user")
-    texts = (MODULE, "from mutated_module import SCALE, TABLE, Twice, f")
+    texts = (MODULE, "from mutated_module import ENTRIES, SCALE, TABLE, Twice, f")
     for name, text in zip(names, texts, strict=True):
         (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -107,6 +114,16 @@ def test_whoever_imported_the_module_runs_the_changed_one(loaded, old, new, expe
     one = user.Twice()
     found = (user.SCALE, user.TABLE["one"], user.f(2.0), one.x, one.value, one.again)
     assert str(found) == f"({expected})"
+
+
+def test_functions_inside_the_entries_of_a_registry_change_too(loaded):
+    path, user = loaded
+    entry = user.ENTRIES["one"]
+    assert entry.x(2) == 6.5
+    transplant(MODULE.replace("factor * x", "factor - x"), path)
+    assert entry.x(2) == 1.5
+    transplant(MODULE.replace("Twice(times(3))", "Twice(4.0)"), path)
+    assert entry.x == 4.0
 
 
 def test_recorded_lines_are_those_that_run(tmp_path):

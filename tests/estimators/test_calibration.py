@@ -181,6 +181,14 @@ def test_hosmer_lemeshow_weights_are_counts():
     assert one.n.tolist() == two.n.tolist()
 
 
+def test_hosmer_lemeshow_has_the_same_groups_of_any_number_of_rows():
+    one = hosmer_lemeshow(Y, R["p"], sample_weight=np.full(len(Y), 2.0**30))
+    two = hosmer_lemeshow(Y, R["p"], sample_weight=np.full(len(Y), 2.0**40))
+    assert len(two.n) == 10
+    assert two.n / 2**10 == pytest.approx(one.n, rel=1e-12)
+    assert two.statistic / 2**10 == pytest.approx(one.statistic, rel=1e-9)
+
+
 def test_certain_probabilities():
     y = [0, 0, 0, 1, 1, 1]
     right = hosmer_lemeshow(y, y, n_groups=2, rows="held-out")

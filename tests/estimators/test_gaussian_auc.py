@@ -481,3 +481,37 @@ def test_labels_of_no_kind_are_named():
     X, y = np.random.default_rng(0).normal(size=(4, 3)), [None, "a", "a", None]
     with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
         GaussianAUCClassifier().fit(X, np.array(y, object))
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_leave_pair_out_is_told_has_the_models_direction(standardize, weighted):
+    rng = np.random.default_rng(4)
+    y = np.arange(25) % 3 == 0
+    X = rng.normal(size=(25, 4)) * [1, 3, 0.2, 0] + 0.7 * y[:, None] * [1, 1, 1, 0]
+    weight = rng.integers(1, 4, 25).astype(float) if weighted else None
+    model = GaussianAUCClassifier(
+        shrinkage=0.3, standardize=standardize, solver="closed_form"
+    ).fit(X, y, sample_weight=weight)
+    told = model._discriminant(X, y, weight)
+    count = np.ones(25, int) if weight is None else weight.astype(int)
+    rows = [np.repeat(X[y == c], count[y == c], axis=0) for c in (False, True)]
+    W = [np.cov(part.T) * (len(part) - 1) for part in rows]
+    n = np.array([len(part) for part in rows])
+    matrix = told.a[0] * W[0] + told.a[1] * W[1] + np.diag(told.penalty)
+    direction = np.linalg.solve(matrix, rows[1].mean(axis=0) - rows[0].mean(axis=0))
+    w = model.coef_.ravel()
+    assert direction @ w == pytest.approx(
+        np.linalg.norm(direction) * np.linalg.norm(w), rel=1e-12
+    )
+    np.testing.assert_allclose(told.a * (n - 1), 0.7)
+    np.testing.assert_allclose(told.left_out * (n - 2), 0.7)
+
+
+def test_scales_of_features_are_free_of_a_row_with_few_features_only():
+    rng = np.random.default_rng(4)
+    y = np.arange(9) % 2 == 0
+    for P, known in ((6, True), (7, False)):
+        X = rng.normal(size=(9, P))
+        model = GaussianAUCClassifier(shrinkage=0.3).fit(X, y)
+        assert (model._discriminant(X, y, None) is not None) is known

@@ -18,6 +18,7 @@ from skauc import (
     cortes_mohri_interval,
     cortes_mohri_moments,
 )
+from skauc.intervals import _bootstrap
 from skauc.intervals._bootstrap import _Blocks, _resampled_auc
 from skauc.intervals._methods import METHODS, _larger
 from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
@@ -140,6 +141,43 @@ def test_transforms_are_the_delta_method_by_hand():
     expected = stats.norm.cdf([probit - reach, probit + reach])
     got = estimate.confidence_interval(0.9, method="delong", transform="probit")
     assert got == pytest.approx(expected, rel=1e-12)
+
+
+def test_binormal_error_is_the_delta_methods():
+    """``V(mean) = S/n, V(S) = 2S²/(n − 1)``, and the slopes of Φ(δ) by differences."""
+    neg, pos = normal_samples(12, 9)
+
+    def auc(m0, s0, m1, s1):
+        return stats.norm.cdf((m1 - m0) / np.sqrt(s0 + s1))
+
+    at, variance = [], []
+    for x in (neg, pos):
+        S, n = x.var(ddof=1), len(x)
+        at += [x.mean(), S]
+        variance += [S / n, 2 * S**2 / (n - 1)]
+    h = 1e-5 * np.eye(4)
+    slope = [(auc(*(at + d)) - auc(*(at - d))) / 2e-5 for d in h]
+    expected = np.sqrt(np.square(slope) @ variance)
+    found = estimate_of(neg, pos)
+    assert found.standard_error("binormal") == pytest.approx(expected, rel=1e-8)
+    bound = found.auc * (1 - found.auc) / 9  # nothing in [0, 1] varies more
+    assert found.standard_error("max_variance") == pytest.approx(np.sqrt(bound))
+
+
+def test_bootstrap_draws_as_many_as_are_asked(monkeypatch):
+    neg, pos = normal_samples(7, 6)
+    found = estimate_of(neg, pos)
+    monkeypatch.setattr(_bootstrap, "_NUMBERS_AT_ONCE", 13 * 4)
+    _, drawn = _resampled_auc(found._sample, n_resamples=9)
+    assert len(drawn) == 9
+    error = found.standard_error("bootstrap", n_resamples=9)
+    assert error == pytest.approx(np.sqrt(((drawn - drawn.mean()) ** 2).sum() / 8))
+    low, high = (
+        found.confidence_interval(0.9, "bootstrap", alternative=side, n_resamples=199)
+        for side in ("greater", "less")
+    )
+    assert 0 < low[0] < found.auc < high[1]
+    assert (low[1], high[0]) == (1, 0)
 
 
 def test_binormal_error_against_monte_carlo():

@@ -320,3 +320,18 @@ def test_a_comparison_of_ones_own():
 def test_a_difference_without_a_standard_error_is_infinitely_far_from_0():
     for auc_b, expected in ((0.7, np.inf), (0.8, 0.0), (0.9, -np.inf)):
         assert AUCComparison(0.8, auc_b, 0.0).statistic == expected
+
+
+def test_separated_samples_vary_as_much_as_anything_can():
+    """Where the estimate of the variance is 0, the largest there can be."""
+    y, score = np.repeat([0, 1], [7, 5]), np.arange(12.0)
+    against = compare_auc(y, score, constant=0.8)
+    assert against.standard_error == pytest.approx(np.sqrt(0.8 * 0.2 / 5))
+    part = compare_auc(y, score, constant=0.1, fpr=(0, 0.2))
+    assert part.auc_a == pytest.approx(0.2)
+    part = compare_auc(y, score, constant=0.05, fpr=(0, 0.2))  # 1.4 rows in the range
+    assert part.standard_error == pytest.approx(0.2 * np.sqrt(0.25 * 0.75 / 1.4))
+    z, other = np.repeat([0, 1], [4, 9]), np.arange(13.0)
+    for method in ("delong", "welch"):
+        both = compare_auc(y, score, other, y_true_b=z, method=method)
+        assert both.standard_error == pytest.approx(np.sqrt((1 / 5 + 1 / 4) / 4))

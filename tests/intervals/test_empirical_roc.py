@@ -141,6 +141,24 @@ def test_simultaneous_band_holds_its_share_of_new_draws():
     assert band.simultaneous
 
 
+def test_simultaneous_band_is_the_narrowest_that_holds_its_own_draws():
+    """Of the bands from the r-th smallest to the r-th largest draw at every FPR."""
+    y, score = rows(25, 20, digits=2)
+    at = np.linspace(0.05, 0.95, 10)
+    roc = empirical_roc(y, score)
+    band = roc.band(0.9, "simultaneous", fpr=at, n_draws=300)
+    low, high = _heights(roc._sample.points, at, 300, 0)
+    lowest, highest = np.sort(low, axis=0), np.sort(high, axis=0)[::-1]
+    held = [
+        ((low >= a) & (high <= b)).all(axis=1).mean() >= 0.9
+        for a, b in zip(lowest, highest, strict=True)
+    ]
+    last = np.flatnonzero(held)[-1]
+    assert last > 0
+    assert band.low == pytest.approx(lowest[last], rel=1e-12)
+    assert band.high == pytest.approx(highest[last], rel=1e-12)
+
+
 def test_fixed_width_band_holds_its_share_and_is_the_curve_moved():
     y, score = rows(25, 20, digits=2)
     roc = empirical_roc(y, score)

@@ -103,12 +103,15 @@ def test_shares_are_scipys_one_at_a_time(level, side, method, scipys):
         "sensitivity": (points.true_positives, np.full(21, 9)),
         "specificity": (points.true_negatives, np.full(21, 12)),
         "ppv": (points.true_positives, points.true_positives + points.false_positives),
+        "npv": (points.true_negatives, points.true_negatives + points.false_negatives),
         "accuracy": (points.true_positives + points.true_negatives, np.full(21, 21)),
     }
     # scipy names the side of the test: "greater" bounds from below, as here
     for name, (successes, n) in counts.items():
         low, high = points.interval(name, level, method, side)
         for k in range(21):
+            if n[k] == 0:  # nobody is called negative
+                continue
             test = stats.binomtest(int(successes[k]), int(n[k]), alternative=side)
             expected = test.proportion_ci(level, method=scipys)
             assert (low[k], high[k]) == pytest.approx(tuple(expected), abs=1e-10)
@@ -152,6 +155,17 @@ def test_accuracy_at_a_prevalence_joins_the_limits_of_both_rates():
     high = accuracy + np.hypot(0.2 * (u1 - se), 0.8 * (u0 - sp))
     got = [v[0] for v in points.interval("accuracy")]
     assert got == pytest.approx([low, high], rel=1e-12)
+
+
+def test_one_sided_limits_of_accuracy_at_a_prevalence():
+    y, score = normal_rows(12, 9, shift=9.0)  # separated: the limits reach the ends
+    points = operating_points(y, score, prevalence=0.2)
+    for side, kept, end in (("greater", 0, 1.0), ("less", 1, 0.0)):
+        limits = points.interval("accuracy", 0.95, alternative=side)
+        both = points.interval("accuracy", 0.9)
+        assert limits[kept] == pytest.approx(both[kept], rel=1e-9)
+        assert (limits[1 - kept] == end).all()
+        assert np.all((0 <= np.array(both)) & (np.array(both) <= 1))
 
 
 def test_ratios_where_all_rows_are_called_alike_are_not_sure():
@@ -303,6 +317,18 @@ def test_best_threshold_varies():
     assert low[0] <= inner.low[0] <= inner.high[0] <= high[0]
     drawn = points.interval("sensitivity", method="bayesian_bootstrap")
     assert 0 <= drawn.low[0] < drawn.high[0] <= 1
+
+
+def test_one_sided_limits_of_a_best_point_are_open():
+    y, score = normal_rows()
+    method = "bayesian_bootstrap"
+    points = operating_points(y, score, best="youden")
+    for name, bottom, top in (("threshold", -np.inf, np.inf), ("sensitivity", 0, 1)):
+        low, high = points.interval(name, 0.95, method, "greater")
+        both = points.interval(name, 0.9, method)
+        assert (low[0], high[0]) == (pytest.approx(both.low[0], abs=0.01), top)
+        low, high = points.interval(name, 0.95, method, "less")
+        assert (low[0], high[0]) == (bottom, pytest.approx(both.high[0], abs=0.01))
 
 
 # ------------------------------------------------------------------ comparisons

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from skauc.leave_pair_out import _bootstrap
 from skauc.leave_pair_out._bootstrap import (
+    Samples,
     bootstrap_counts,
     bootstrap_estimate,
     out_of_bag_auc,
@@ -31,6 +33,26 @@ def test_samples_keep_class_sizes_and_leave_rows_out():
     assert (counts[:, ~positive] == 0).any(axis=1).all()
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_samples_are_drawn_in_the_order_of_fourth_powers(form):
+    """Of standardised features, whatever holds them; constant ones say nothing."""
+    rng = np.random.default_rng(3)
+    X = rng.poisson(0.7, size=(40, 6)) * 10.0 ** np.arange(-3, 3)
+    X = np.column_stack([X, np.full(40, 2.0)])
+    positive, copies = np.arange(40) % 3 == 0, rng.integers(1, 4, 40)
+    rows = np.repeat(np.arange(40), copies)
+    centred = X - X[rows].mean(axis=0)
+    spread = X[rows].std(axis=0)
+    size = ((centred[:, :6] / spread[:6]) ** 4).sum(axis=1)
+    samples = Samples.of_rows(form(X), positive, copies.astype(float), 3)
+    assert sorted(samples.rows) == sorted(rows)
+    assert (np.diff(size[samples.rows]) > -1e-9).all()
+    each = [
+        np.bincount(samples.rows, counts, len(X)) / copies for counts in samples.counts
+    ]
+    np.testing.assert_allclose(samples.drawn, each, rtol=1e-14)
+
+
 def test_samples_depend_on_the_labels_alone():
     positive = np.arange(9) % 2 == 0
     assert bootstrap_counts(positive).shape == (20, 9)
@@ -40,7 +62,9 @@ def test_samples_depend_on_the_labels_alone():
     assert (bootstrap_counts(positive) != bootstrap_counts(positive, seed=1)).any()
 
 
-def test_a_class_of_one_row_has_no_out_of_bag_auc():
+@pytest.mark.parametrize("pairs", [_bootstrap._PAIRS, 0])
+def test_a_class_of_one_row_has_no_out_of_bag_auc(pairs, monkeypatch):
+    monkeypatch.setattr(_bootstrap, "_PAIRS", pairs)
     positive = np.arange(5) == 0
     counts = bootstrap_counts(positive, 3)
     scores = np.tile(np.arange(5.0), (3, 1))
@@ -49,7 +73,8 @@ def test_a_class_of_one_row_has_no_out_of_bag_auc():
     assert np.isnan(bootstrap_estimate(scores[0], scores, positive, counts))
 
 
-def test_every_pair_counts_its_own_samples(sample):
+def test_every_pair_counts_its_own_samples(sample, monkeypatch):
+    monkeypatch.setattr(_bootstrap, "_PAIRS", 9 * 16)
     _, scores, positive, counts = sample
     weight = np.linspace(1, 3, 25)
     total = mass = 0.0
@@ -64,10 +89,20 @@ def test_every_pair_counts_its_own_samples(sample):
     assert out_of_bag_auc(scores, positive, counts, weight) == pytest.approx(
         total / mass
     )
+    # only the ratio of the weights matters
+    assert out_of_bag_auc(scores, positive, counts, 1e-6 * weight) == pytest.approx(
+        total / mass
+    )
+
+
+@pytest.mark.parametrize("n_boot", [127, 128, 1500])
+def test_no_win_is_lost_however_many_samples(n_boot):
+    scores, positive = np.tile([0.0, 1.0, 2.0], (n_boot, 1)), np.arange(3) > 0
+    assert out_of_bag_auc(scores, positive, np.zeros((n_boot, 3), dtype=int)) == 1
 
 
 def test_many_rows_average_over_the_samples(sample, monkeypatch):
-    monkeypatch.setattr(_bootstrap, "_PAIRS", 0)
+    monkeypatch.setattr(_bootstrap, "_PAIRS", 9 * 16 - 1)
     _, scores, positive, counts = sample
     weight = np.linspace(1, 3, 25)
     each = []
@@ -101,16 +136,18 @@ def test_plus_632_in_efron_and_tibshiranis_terms():
     assert plus_632(1 - err, 1 - err1) == pytest.approx(1 - plain - extra)
 
 
-def test_methods(sample):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_methods(sample, weighted):
     full, scores, positive, counts = sample
+    weight = np.linspace(1, 3, 25) if weighted else np.ones(25)
     scores = scores + np.where(positive, 1, -1) * counts  # as refits do: drawn rows win
-    apparent = roc_auc_score(positive, full)
-    outside = out_of_bag_auc(scores, positive, counts)
+    apparent = roc_auc_score(positive, full, sample_weight=weight)
+    outside = out_of_bag_auc(scores, positive, counts, weight)
     own = [
-        roc_auc_score(positive, s, sample_weight=c)
+        roc_auc_score(positive, s, sample_weight=c * weight)
         for s, c in zip(scores, counts, strict=True)
     ]
-    on_all = [roc_auc_score(positive, s) for s in scores]
+    on_all = [roc_auc_score(positive, s, sample_weight=weight) for s in scores]
     assert np.mean(own) > np.mean(on_all) + 0.01
     expected = {
         "oob": outside,
@@ -119,5 +156,6 @@ def test_methods(sample):
         "optimism": apparent - np.mean(np.subtract(own, on_all)),
     }
     for method, value in expected.items():
-        got = bootstrap_estimate(full, scores, positive, counts, method=method)
+        given = weight if weighted else None
+        got = bootstrap_estimate(full, scores, positive, counts, given, method)
         assert got == pytest.approx(value), method

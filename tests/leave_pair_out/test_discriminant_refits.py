@@ -1,17 +1,22 @@
 """Batched discriminants against fits to the drawn rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from skauc import GaussianAUCClassifier
+from skauc import GaussianAUCClassifier, RowBlocks
+from skauc.estimators._lda_moments import parent_divides_by_n
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._discriminant_refits import (
+    DiscriminantRule,
     refit_discriminant,
     ridge_of_discriminant,
 )
 from skauc.model_selection._refit_objective import discriminant_objective
+from skauc.statistics._block_matrix import BlockMatrix
 
 LDA = LinearDiscriminantAnalysis
 MODELS = [
@@ -50,6 +55,56 @@ def test_scores_are_those_of_a_fit_to_the_drawn_rows(model, shape):
     for scores, c in zip(everything, [np.ones_like(counts[0]), *counts], strict=True):
         rows = np.repeat(np.arange(len(X)), c)
         true = model.fit(X[rows], positive[rows]).decision_function(X)
+        assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-9
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("shape", [(12, 3), (400, 2), (12, 30)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LDA(solver="lsqr", shrinkage="auto"),
+        *(GaussianAUCClassifier(shrinkage=s) for s in ("auto", "oas")),
+        GaussianAUCClassifier(shrinkage=None, standardize=False, solver="closed_form"),
+    ],
+    ids=repr,
+)
+def test_intensities_at_their_ends(model, shape):
+    """Of spherical rows it is 1, of many correlated ones nearly 0."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(shape[0]) % 2 == 0
+    X = rng.normal(size=shape) + 0.7 * positive[:, None]
+    if shape == (12, 3):
+        X = 0.1 * X + np.repeat(np.vstack([np.eye(3), -np.eye(3)]), 2, axis=0)
+    if shape == (400, 2):
+        X[:, 1] += 3 * X[:, 0]
+    rule = discriminant_objective(model, shape)
+    scores = refit_discriminant(rule, X, positive, np.ones((1, shape[0]))).full
+    true = model.fit(X, positive).decision_function(X)
+    assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-12
+
+
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_singular_values_count_as_scikit_learns(rank):
+    """A tolerance just above and just below one of them."""
+    X, positive = _rows(40, 5)
+    X = X + 0.3 * np.random.default_rng(1).normal(size=X.shape)
+    centred = (
+        X
+        - np.array([X[positive == c].mean(axis=0) for c in (0, 1)])[
+            positive.astype(int)
+        ]
+    )
+    scaled = centred / centred.std(axis=0)
+    n = 40 if parent_divides_by_n("svd") else 38  # as the version has it
+    values = np.linalg.svd(scaled / np.sqrt(n), compute_uv=False)
+    for factor in (0.995, 1.005):
+        model = LDA(tol=factor * values[rank])
+        rule = discriminant_objective(model, X.shape)
+        scores = refit_discriminant(rule, X, positive, np.ones((1, 40))).full
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of collinear variables
+            true = model.fit(X, positive).decision_function(X)
         assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-9
 
 
@@ -94,3 +149,33 @@ def test_ridge_has_the_direction_of_the_discriminant(model):
     score = ones @ np.linalg.solve(normal, ones.T @ (fit.case_weight * t))
     true = model.fit(X, positive).decision_function(X)
     assert np.corrcoef(score, true)[0, 1] > 1 - 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        DiscriminantRule(unbiased=False, shrinkage=0.3, scaled=False),
+        DiscriminantRule(False, 0.0, False, priors=np.array([0.2, 0.8])),
+        DiscriminantRule(False, 0.0, False, rank_tol=1e-4),
+        DiscriminantRule(unbiased=True, shrinkage=0.2, scaled=True),
+        DiscriminantRule(unbiased=True, shrinkage=0.2, scaled=False),
+    ],
+    ids=str,
+)
+def test_the_ridge_of_rows_in_blocks_is_that_of_the_array(rule, weighted):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 5)) * [1, 2, 30, 0.1, 0] + [0, 5, 0, 1, 7]
+    positive = np.arange(30) % 3 == 0
+    weight = rng.uniform(0.5, 3, 30) if weighted else np.ones(30)
+    blocks = RowBlocks([(X[:7], positive[:7]), (X[7:], positive[7:])])
+    lazy = BlockMatrix(blocks, {0: 7, 1: 23}, 5)
+    array, fit = ridge_of_discriminant(rule, X, positive, weight)
+    made, same = ridge_of_discriminant(rule, lazy, positive, weight)
+    made = made.made()
+    size = np.abs(array).max()
+    np.testing.assert_allclose(made - made[0], array - array[0], atol=1e-9 * size)
+    np.testing.assert_allclose(same.case_weight, fit.case_weight, rtol=1e-12)
+    # far from the origin squares have no digits left
+    middle = np.average(made, axis=0, weights=weight)
+    np.testing.assert_allclose(middle, 0, atol=1e-9 * size)

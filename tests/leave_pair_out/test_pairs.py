@@ -7,6 +7,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from skauc.leave_pair_out._pairs import (
+    class_of_one_row,
     equal_rows,
     mean_covariance,
     pair_statistics,
@@ -19,6 +20,8 @@ def test_covariance_of_weighted_means_repeats_rows(rng):
     expected = np.cov(repeat_rows(a, count), repeat_rows(b, count))[0, 1] / count.sum()
     assert mean_covariance(a, b, count) == pytest.approx(expected, rel=1e-12)
     assert mean_covariance(a[:1], b[:1], np.ones(1)) == 0.25
+    two = np.cov(a[:2], b[:2])[0, 1] / 2
+    assert mean_covariance(a[:2], b[:2], np.ones(2)) == pytest.approx(two)
 
 
 @pytest.mark.parametrize("bandwidth", [0.25, 2.0])
@@ -68,3 +71,14 @@ def test_ties_are_read_off_the_rows_whatever_their_unit(unit):
     assert [part.tolist() for part in found] == [[1], [0]]  # row 2 and row 0
     z[2] += unit  # scores apart are not looked at
     assert not len(equal_rows(X, z[rows], positive, rows)[0])
+
+
+def test_a_row_that_counts_twice_leaves_one():
+    positive = np.array([True, False, False, True])
+    for weight, missing in (
+        ([2.0, 1, 1, 0], None),
+        ([1.5, 1, 1, 0], "positive"),
+        ([0.1, 1, 1, 0.1], None),
+        ([1, 0, 1, 1], "negative"),
+    ):
+        assert class_of_one_row(positive, np.array(weight)) == missing

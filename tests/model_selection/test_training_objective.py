@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
@@ -32,6 +33,8 @@ from skauc import (
     make_lpo_auc_scorer,
 )
 from skauc.model_selection._training_objective import (
+    _Rearranged,
+    largest_gradient,
     leave_pair_out_estimate,
     missing_objective,
     penalised_fit,
@@ -124,6 +127,31 @@ def test_few_features_are_the_hard_case():
         assert leave_pair_out_estimate(model, X[:, :2], y) is not None
         mistaken += leave_pair_out_estimate(model, Xh[:, :2], yh) is not None
     assert mistaken <= 6
+
+
+@pytest.mark.parametrize("P", [2, 3, 5, 10, 30, 400])
+def test_held_out_rows_pass_once_in_a_thousand(P):
+    """But for the digits that solvers leave: .01 is always enough."""
+    bound = largest_gradient((500, P))
+    k = P - 1
+    passes = chi2.cdf(bound**2 * (k + 1), k)
+    assert passes == pytest.approx(1e-3, rel=1e-6) or (
+        bound == (0.01 if passes > 1e-3 else 0.2)
+    )
+    assert largest_gradient((P, 500)) == bound
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_permuted_rows_are_known_in_any_unit(unit):
+    X, y = two_sets(60, 3, 0)[0]
+    model = LogisticRegression().fit(X, y)
+    positive, score = y == 1, unit * model.decision_function(X)
+    known = _Rearranged()
+    known.remember(model, positive, score)
+    assert not known.recall(model, positive, score)
+    assert known.recall(model, positive, score[::-1])
+    assert not known.recall(model, positive, score + 1e-3 * unit)
+    assert not known.recall(model, positive, score[::-1] + 1e-3 * unit)
 
 
 def test_separable_rows_under_a_weak_penalty_are_known():

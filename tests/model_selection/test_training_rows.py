@@ -36,6 +36,7 @@ from skauc import (
 )
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._scored_model import score_model
+from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import told_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -102,6 +103,40 @@ def test_a_stochastic_solver_counts_its_rows():
     model = SGDClassifier(random_state=0).fit(X, y)
     assert told(model, X[:50], y[:50]) == "held-out"
     assert told(model, X, y) != "held-out"
+
+
+def test_rows_of_which_most_trained_a_discriminant_are_neither():
+    (X, y), _ = halves(60, 4)
+    model = LinearDiscriminantAnalysis().fit(X[:54], y[:54])
+    assert told(model, X, y) is None
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_rounded_means_are_those_of_their_rows(kind):
+    """In float32 a mean of 10⁶ is rounded to a standard error of 500 rows."""
+    (X, y), _ = halves(500, 4)
+    X = (30 * X + 1e6).astype(kind)
+    assert told(LinearDiscriminantAnalysis(solver="lsqr").fit(X, y), X, y) == "training"
+
+
+def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
+    (X, y), _ = halves(60, 20)
+    unit = 10.0 ** np.linspace(-1, 1, 20)
+    optimum = LogisticRegression(tol=1e-10, max_iter=10_000).fit(X * unit, y)
+    said = [[], [], []]
+    for steps in range(2, 80, 4):
+        model = LogisticRegression(max_iter=steps, tol=1e-10).fit(X * unit, y)
+        scores = [m.decision_function(X * unit) for m in (model, optimum)]
+        scored = score_model(open_estimator(model, X * unit), y, None, None)
+        source, reason = left_out(scored)
+        near = np.digitize(np.corrcoef(scores)[0, 1], [0.9, 0.999])
+        said[near].append((source is None, reason))
+    (lost,), (early,), (arrived,) = (set(some) for some in said)
+    assert lost[0]
+    assert "its optimum was not reached" in lost[1]
+    assert not early[0]
+    assert "stopped before its optimum" in early[1]
+    assert arrived == (False, None)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])

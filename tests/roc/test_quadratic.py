@@ -9,6 +9,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from skauc import BinormalROC, BinormalROCDisplay, QuadraticForm, QuadraticROC
+from skauc.roc._quadratic import NormalLaw, score_law
 
 RNG = np.random.default_rng(7)
 
@@ -372,3 +373,33 @@ I2 = np.eye(2)
 def test_what_a_normal_class_must_be(classes, text):
     with pytest.raises(ValueError, match=text):
         QuadraticROC.between_normals(*classes)
+
+
+@pytest.mark.parametrize("which", ["neg", "pos", "another"])
+def test_the_score_of_a_class_has_the_moments_of_its_draws(which):
+    """Log of the ratio of both densities where x has any normal distribution."""
+    rng = np.random.default_rng(0)
+    laws = {}
+    for name in ("neg", "pos", "another"):
+        rows = rng.normal(size=(9, 3)) @ rng.normal(size=(3, 3)) + rng.normal(size=3)
+        laws[name] = rows.mean(axis=0), np.cov(rows.T, ddof=0), rows
+    made = {name: NormalLaw.from_samples(rows) for name, (*_, rows) in laws.items()}
+    mean, covariance, _ = laws[which]
+    law = made[which]
+    np.testing.assert_allclose(law.root() @ law.root().T, covariance, rtol=1e-9)
+    form = score_law(law, made["neg"], made["pos"], 0.7)
+    x = rng.multivariate_normal(mean, covariance, 100_000)
+    score = 0.7 + stats.multivariate_normal(*laws["pos"][:2]).logpdf(x)
+    score -= stats.multivariate_normal(*laws["neg"][:2]).logpdf(x)
+    assert form.mean() == pytest.approx(score.mean(), abs=5 * score.std() / 300)
+    assert form.std() == pytest.approx(score.std(), rel=0.05)
+
+
+def test_no_odds_and_no_constant_unless_they_are_given():
+    given = [0.0, 0.0], np.eye(2), [1.0, 0.5], 2 * np.eye(2)
+    default = QuadraticROC.between_normals(*given)
+    assert default.log_odds == 0
+    none = QuadraticROC.between_normals(*given, log_odds=0.0)
+    assert default.neg.mean() == none.neg.mean()
+    form = QuadraticForm.from_matrix(np.diag([1.0, 2.0]), np.array([0.5, 0.0]))
+    assert form.mean() == pytest.approx(3.0)

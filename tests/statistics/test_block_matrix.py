@@ -53,7 +53,7 @@ def test_products(pair):
     X, lazy = pair
     w, W = np.arange(5.0), np.arange(10.0).reshape(5, 2)
     g = np.linspace(-1, 1, len(X))
-    assert lazy.shape == X.shape
+    assert (lazy.shape, lazy.ndim) == (X.shape, X.ndim)
     assert len(lazy) == len(X)
     assert lazy @ w == pytest.approx(X @ w, rel=1e-14)
     assert lazy @ W == pytest.approx(X @ W, rel=1e-14)

@@ -1,5 +1,7 @@
 """Sorted runs, and sums of ranks that add up over ranges."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,6 +72,23 @@ def test_runs_of_two_parts_merge(a, b):
     assert (np.diff(both.value) > 0).all() or len(both) == 1
 
 
+def test_weights_stay_weights_and_counts_stay_counts():
+    value = np.array([2.0, 1.0, 2.0])
+    weights = Runs.of(value, np.array([[0.25, 0.0], [0.0, 0.5], [0.5, 0.25]]))
+    np.testing.assert_array_equal(weights.count, [[0.0, 0.5], [0.75, 0.25]])
+    assert Runs.of(value, np.ones((3, 2), np.int8)).count.dtype == np.int64
+
+
+def test_the_last_edge_is_not_in_the_range_but_for_infinity():
+    value = np.array([-np.inf, -1.0, 0.0, 2.0, np.inf])
+    runs = Runs(value, np.ones((5, 2), int))
+    for edges in ([-1.0, 0.5, 2.0], [-np.inf, 0.0, 1.0, 2.5], [-1.0, 0.0, np.inf]):
+        inside = [(a <= value) & (value < b) for a, b in pairwise(edges)]
+        inside[-1] |= (value == np.inf) & (edges[-1] == np.inf)
+        for part, expected in zip(runs.cut(np.array(edges)), inside, strict=True):
+            np.testing.assert_array_equal(part.value, value[expected])
+
+
 def test_half_pairs_by_hand():
     """Two negatives at 1, a tie of each at 2, two positives at 3."""
     runs = Runs(np.array([1.0, 2.0, 3.0]), np.array([[2, 0], [1, 1], [0, 2]]))
@@ -96,6 +115,16 @@ def test_pairs_that_int64_does_not_hold_are_counted_in_floats():
     assert RankSums.of(runs, np.inf).half_pairs == 2.0**81
 
 
+@pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**33])
+def test_pairs_are_whole_numbers_as_long_as_int64_holds_them(size):
+    """A sum of half pairs of 2⁶³ and more is a float; below not a pair is lost."""
+    runs = Runs(np.array([0.0, 1.0]), np.array([[size, 0], [0, size]]))
+    sums, pairs = RankSums.of(runs, np.inf), 2 * size**2
+    assert sums.half_pairs == (pairs if pairs < 2**63 else float(pairs))
+    assert isinstance(sums.half_pairs, int if pairs < 2**63 else float)
+    assert sums.auc == 1
+
+
 def test_packed_runs_are_the_same():
     value = np.array([-np.inf, 0.1, 1e300, np.inf])
     for size in (1, 127, 128, 2**20, 2**40):
@@ -107,3 +136,15 @@ def test_packed_runs_are_the_same():
     single = Runs(np.array([0.5, np.inf]), np.ones((2, 2), int)).packed()
     assert single.value.dtype == np.float32
     assert single.__sizeof__() == 2 * 4 + 4
+
+
+@given(rows)
+def test_spreads_are_the_variances_of_the_placements(rows):
+    neg, pos = repeated(rows)
+    if not (len(neg) and len(pos)):
+        return
+    won = (pos[:, None] > neg) + (pos[:, None] == neg) / 2
+    expected = won.mean(axis=0).var(), won.mean(axis=1).var()
+    sums = RankSums.of(as_runs(rows), np.inf)
+    assert sums.spreads == pytest.approx(expected, rel=1e-12, abs=1e-14)
+    assert sums.auc == pytest.approx(won.mean(), rel=1e-14)

@@ -332,3 +332,23 @@ def test_what_is_no_number_is_shown():
     X = np.array([[1.0, 2.0], [3.0, "seven"]], dtype=object)
     with pytest.raises(ValueError, match="real numbers, got 'seven', in chunk 0"):
         class_moments(RowBlocks([(X, np.array([True, False]))]))
+
+
+@pytest.mark.parametrize("edges", [[0, 9], [0, 2, 3, 9]])
+def test_gathered_rows_are_the_arrays(edges):
+    X, y = np.arange(18.0).reshape(9, 2), np.arange(9) % 2
+    weight = np.array([0.5, 0, 1, 2, 0, 0.25, 1, 3, 0])
+    parts = [slice(a, b) for a, b in pairwise(edges)]
+    blocks = RowBlocks([(X[part], y[part], weight[part]) for part in parts])
+    for weighted, kept in ((False, weight >= 0), (True, weight > 0)):
+        for got, rows in zip(
+            blocks.gather(weighted=weighted), (X, y, weight), strict=True
+        ):
+            np.testing.assert_array_equal(got, rows[kept])
+    got = RowBlocks([(X[part], y[part]) for part in parts]).gather(weighted=True)
+    np.testing.assert_array_equal(got[0], X)
+    np.testing.assert_array_equal(got[1], y)
+    assert got[2] is None
+    every = RowBlocks([(X[part], y[part]) for part in parts]).every(2).gather()
+    rows = np.concatenate([np.arange(9)[part] for part in parts[::2]])
+    np.testing.assert_array_equal(every[0], X[rows])

@@ -1,0 +1,37 @@
+"""Functions of labels and one score: against numpy, and where they say nothing."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skauc import binormal_roc, ebauc_score
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binormal_roc_has_the_means_and_deviations_of_the_classes(unit, weighted):
+    rng = np.random.default_rng(0)
+    y = np.arange(23) % 3 == 0
+    score = unit * (rng.normal(size=23) * 2 + y + 5)
+    count = rng.integers(1, 4, 23) if weighted else np.ones(23, int)
+    roc = binormal_roc(y, score, sample_weight=count if weighted else None)
+    for part, mean, std in (
+        (~y, roc.mean_neg, roc.std_neg),
+        (y, roc.mean_pos, roc.std_pos),
+    ):
+        rows = np.repeat(score[part], count[part]) / unit
+        assert mean / unit == pytest.approx(rows.mean(), rel=1e-12)
+        assert std / unit == pytest.approx(rows.std(ddof=1), rel=1e-12)
+
+
+def test_a_score_of_one_value_has_an_ebauc_of_a_half():
+    with pytest.warns(UndefinedMetricWarning, match="all scores are equal"):
+        assert ebauc_score([0, 1, 0, 1], np.full(4, 3.0)) == 0.5
+
+
+def test_rows_without_weight_set_no_threshold():
+    rng = np.random.default_rng(0)
+    y, score = np.arange(12) % 2, rng.normal(size=12)
+    weight = np.where(np.arange(12) < 8, 1.0, 0.0)
+    found = ebauc_score(y, score, sample_weight=weight)
+    assert found == pytest.approx(ebauc_score(y[:8], score[:8]), rel=1e-12)

@@ -1,0 +1,182 @@
+"""What linear models minimise: losses, optima along a ray, gradients, row by row."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+
+from skauc import RowBlocks
+from skauc.leave_pair_out import _objective
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
+from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
+from skauc.leave_pair_out._objective import (
+    PenalisedFit,
+    _less_shrunk,
+    column_curvature,
+    on_its_ray,
+    stationarity,
+)
+from skauc.leave_pair_out._ridge_path import ridge_path
+from skauc.leave_pair_out._smooth_refits import _FeatureSpace
+from skauc.statistics._block_matrix import BlockMatrix
+
+LOSSES = ["logistic", "squared", "squared_hinge", RoundedHinge(0.5), RoundedHinge(2.0)]
+SCALINGS = [0.0, 0.5, np.inf]  # no intercept, a penalised and a free one
+
+
+def rows(n=30, P=4, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, P)) + 0.8 * positive[:, None] + 1.5
+    return X, positive, rng.uniform(0.5, 2, n)
+
+
+def by_row(loss, z, t):
+    """Loss of one row: the textbook's formula."""
+    u = 1 - t * z
+    if loss == "logistic":
+        return np.log(1 + np.exp(-t * z))
+    if loss == "squared":
+        return (z - t) ** 2 / 2
+    if loss == "squared_hinge":
+        return max(0, u) ** 2
+    width = loss.width
+    return 0 if u < 0 else u**2 / (2 * width) if u < width else u - width / 2
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_slope_and_curvature_are_those_of_the_value(loss):
+    z = np.array([-3.2, -1.1, -0.4, 0.0, 0.3, 0.8, 1.3, 4.0])
+    for positive in (np.ones(8, bool), np.zeros(8, bool)):
+        t, step = 1 if positive[0] else -1, 1e-4
+        values = [[by_row(loss, x + k * step, t) for k in (-1, 0, 1)] for x in z]
+        c = np.linspace(0.5, 2, 8)
+        low, middle, high = np.array(values).T
+        assert loss_value(loss, z, positive, c) == pytest.approx(c @ middle, rel=1e-12)
+        slope, curvature = loss_derivatives(loss, z, positive, c)
+        np.testing.assert_allclose(slope, c * (high - low) / (2 * step), atol=1e-7)
+        expected = c * (high - 2 * middle + low) / step**2
+        np.testing.assert_allclose(curvature, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
+def test_a_rescaled_model_is_put_back_to_the_best_length(loss, scaling, unit):
+    X, positive, c = rows()
+    X = X if scaling == np.inf else X - 1.5  # c would be 0
+    w = unit * np.array([1.0, 0.5, -0.2, 0.7])
+    fit = PenalisedFit(loss, 3.0, c, w, 5.0, scaling)
+    found = on_its_ray(X, positive, fit)
+    t = np.where(positive, 1, -1)
+
+    def objective(theta):
+        z = X @ w / unit * theta[0] + (theta[1] if scaling else 0.0)
+        losses = sum(a * by_row(loss, x, s) for a, x, s in zip(c, z, t, strict=True))
+        inside = theta[0] ** 2 * w @ w / unit**2
+        if 0 < scaling < np.inf:
+            inside += theta[1] ** 2 / scaling**2
+        return losses + 3.0 / 2 * inside
+
+    best = minimize(objective, [0.1, 0.0], tol=1e-12).x
+    length = found.w @ w / (w @ w) * unit
+    assert found.w == pytest.approx(length / unit * w)
+    assert length == pytest.approx(best[0], rel=1e-4)
+    expected = best[1] if scaling else 0.0
+    assert found.intercept == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_gradient_in_units_of_its_random_walk(scaling, every, form, monkeypatch):
+    X, positive, c = rows(P=6)
+    X[:, 2] = 0.0  # a feature that says nothing
+    if every > 1:
+        monkeypatch.setattr(_objective, "_WALK_FEATURES", 3)  # 6 // 3 + 1 = 3
+    fit = PenalisedFit("logistic", 0.7, c, np.linspace(-1, 1, 6), 0.3, scaling)
+    z = X @ fit.w + fit.intercept
+    g, _ = loss_derivatives("logistic", z, positive, c)
+    c_mean = c.mean()
+    force = (g / c_mean) ** 2 + 1e-6 * len(c)  # _SOLVED² times all case weights
+    steps = []
+    for j in range(0, 6, every if form is np.asarray else 1):
+        x = X[:, j] - (X[:, j].mean() if scaling == np.inf else 0.0)
+        gradient = (x @ g + 0.7 * fit.w[j]) / c_mean
+        walk = force @ (x - (force @ x / force.sum() if scaling else 0.0)) ** 2
+        if walk > 0:
+            steps.append(gradient / np.sqrt(walk))
+    expected = np.sqrt(np.mean(np.square(steps)))
+    assert stationarity(form(X), positive, fit) == pytest.approx(expected, rel=1e-9)
+    tiny = replace(fit, l2=0.7e-8, case_weight=1e-8 * c)
+    assert stationarity(form(X), positive, tiny) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_smaller_penalty_with_the_same_pull():
+    fit = PenalisedFit("logistic", 1e4, np.ones(3), np.array([1.0, -2.0]), 0.7, 3.0)
+    found = _less_shrunk(fit, 1e-2)
+    assert found.l2 == 1e-2
+    np.testing.assert_allclose(found.l2 * found.w, fit.l2 * fit.w)
+    pull = fit.l2 / fit.intercept_scaling**2
+    assert found.l2 / found.intercept_scaling**2 == pytest.approx(pull)
+    # a penalty of 0 would have no inverse
+    assert np.isfinite(_less_shrunk(fit, 0.0).w).all()
+    assert _less_shrunk(fit, 0.0).l2 < 1e-280
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_curvature_of_an_average_column(form):
+    X, _, c = rows(n=12, P=5)
+    for scaling in SCALINGS:
+        fit = PenalisedFit("squared", 1.0, c, np.zeros(5), 0.0, scaling)
+        free = scaling == np.inf and form is np.asarray  # which takes the mean
+        Z = X - X.mean(axis=0) if free else X
+        expected = np.mean([np.mean(x**2) * c.sum() for x in Z.T])
+        assert column_curvature(fit, form(X)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_features_of_blocks_are_those_of_the_array(scaling):
+    X, _, c = rows(n=20, P=5)
+    X[:, 3] = 0.0 if scaling < np.inf else 4.0
+    blocks = RowBlocks([(X[:7], np.zeros(7)), (X[7:], np.zeros(13))])
+    fit = PenalisedFit("logistic", 2.0, c, np.ones(5), 0.5, scaling)
+    one = _FeatureSpace.of_fit(fit, X)
+    two = _FeatureSpace.of_fit(fit, BlockMatrix(blocks, {0: 7, 1: 13}, 5))
+    np.testing.assert_allclose(np.asarray(two.A), one.A, atol=1e-13)
+    for name in ("penalty", "origin", "scale", "with_intercept"):
+        np.testing.assert_allclose(getattr(two, name), getattr(one, name), atol=1e-14)
+    features = one.A[:, [0, 1, 2, 4]]
+    np.testing.assert_allclose((features**2).mean(axis=0), 1)
+    assert one.A.shape[1] == 5 + (scaling > 0)
+    np.testing.assert_array_equal(one.A[:, 3], 0)
+    theta = one.start(fit, X, None)  # the same scores and coefficients again
+    np.testing.assert_allclose(one.A @ theta, X @ fit.w + (scaling > 0) * 0.5)
+    w, b = one.coefficients(theta, X, fit)
+    np.testing.assert_allclose(np.append(w, b), np.append(fit.w, (scaling > 0) * 0.5))
+
+
+@pytest.mark.parametrize("shape", [(24, 3), (12, 30)])
+def test_a_row_of_weight_below_one_is_left_out_whole(shape):
+    """Of weights below one only the ratio matters."""
+    X, positive, c = rows(*shape)
+    fit = PenalisedFit("squared", 2.0, np.ones(len(X)), np.zeros(shape[1]), 0.0, np.inf)
+    for auc in (
+        lambda weight: leave_pair_out(X, positive, fit, weight).smooth_auc,
+        lambda weight: leave_one_out_auc(fit, X, positive, weight)[0],
+    ):
+        assert auc(c / 9) == pytest.approx(auc(c / 2.1), rel=1e-12)
+    if shape[1] < shape[0]:
+        paths = [ridge_path(X, positive, weight).auc for weight in (c / 4, c / 2.1)]
+        np.testing.assert_allclose(*paths, rtol=1e-9)
+
+
+def test_the_step_of_a_row_that_leaves_is_newtons():
+    """``h g/(1 − ω h)``, of a row of weight 4 a fourth of it."""
+    h, g, curvature = np.array([0.3, 0.2]), np.array([1.0, -2.0]), np.array([0.5, 1.0])
+    for weight, part in ((0.5, 1.0), (1.0, 1.0), (4.0, 0.25)):
+        step = _steps(h, g, curvature, np.full(2, weight))
+        np.testing.assert_allclose(step, part * h * g / (1 - part * curvature * h))
