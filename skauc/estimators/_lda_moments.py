@@ -27,6 +27,7 @@ from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .._validation import check_column, check_option
+from ..statistics._moments import around
 from ._checks import check_parameter
 
 _EPS = np.finfo(float).eps
