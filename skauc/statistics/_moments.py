@@ -132,8 +132,8 @@ class Moments:
         return Moments(n, mean, scatter, rest)
 
     def __sizeof__(self):
-        arrays = np.asarray(self.mean).nbytes + np.asarray(self.scatter).nbytes
-        return object.__sizeof__(self) + arrays
+        arrays = map(np.asarray, (self.mean, self.scatter, self.rest))
+        return object.__sizeof__(self) + sum(array.nbytes for array in arrays)
 
     def project(self, w) -> Moments:
         """Moments of the scores ``X @ w``.
