@@ -99,7 +99,7 @@ _INTERPOLATE = 0.3
 _UNPENALISED = 1e-6  # of a column's curvature
 _MANY_ROWS_A_FEATURE = 5  # for refits that stop early
 _WORK = 2e10  # products: about two seconds
-_STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20, L1 up to 200
+_STEPS = 5  # factorisations of a refit from the fit; of the hinge 20, of L1 up to 200
 # Of the gradient's random walk: w is right to 1 % of its error. With many rows more is
 # right enough: the AUC moves by less than gradient · P/n (50 fits, 600 × 50 to
 # 100 000 × 20), here by 2e-4, and every step would read all rows again.
