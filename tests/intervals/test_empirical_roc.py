@@ -310,3 +310,14 @@ def test_curves_of_blocks_bend_as_the_rows_do(monkeypatch):
     low, high = _heights(roc._sample.points, at, 500, 0)
     assert min(low.min(), high.min()) >= 0
     assert max(low.max(), high.max()) <= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_hull_of_scores_tied_in_equal_shares_is_the_diagonal(n):
+    y = np.tile([0, 1], n)
+    hull = empirical_roc(y, np.zeros(2 * n)).convex_hull()
+    assert hull.fpr.tolist() == [0, 1]
+    assert hull.tpr.tolist() == [0, 1]
+    hull = empirical_roc([0, 1, 0, 1], [2.0, 2.0, 1.0, 3.0]).convex_hull()
+    assert hull.fpr.tolist() == [0, 0, 0.5, 1]
+    assert hull.tpr.tolist() == [0, 0.5, 1, 1]
