@@ -630,3 +630,27 @@ def test_a_start_at_the_maximiser_is_one_step():
     X, y = two_normals()
     best = GaussianAUCClassifier(solver="closed_form").fit(X, y)
     assert GaussianAUCClassifier(coef_init=best.coef_[0]).fit(X, y).n_iter_ == 1
+
+
+def test_dimensions_beyond_the_rows_are_counted():
+    rng = np.random.default_rng(0)
+    X = 1e-3 * rng.standard_normal((6, 9))
+    X[:, 5] = 1e-3 * np.array([1, -1, 0, 1, -1, 0])  # the same mean in both classes
+    X[:, 6:] = 0.7
+    y = np.repeat([False, True], 3)
+    for P, extra in ((9, 1), (6, 1)):
+        problem = RayleighProblem.of_rows(X[:, -P:], y, None, standardize=False)
+        varying = np.count_nonzero(np.ptp(X[:, -P:], axis=0))
+        assert problem.n_extra_dimensions == max(varying - 5, 0)
+        assert extra >= problem.n_extra_dimensions
+
+
+def test_a_feature_that_is_another_one_and_the_class_piles_up():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 30)
+    a, b = rng.standard_normal((2, 60))
+    X = np.column_stack([a, 100 * (a + y), 0.01 * b])
+    with pytest.warns(ConvergenceWarning, match="perfectly separable"):
+        model = GaussianAUCClassifier(standardize=False).fit(X, y)
+    w = model.coef_[0] / np.abs(model.coef_[0]).max()
+    assert w == pytest.approx([-1, 0.01, 0], abs=1e-6)

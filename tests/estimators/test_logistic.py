@@ -492,6 +492,8 @@ def test_leave_pair_out_is_that_of_scikit_learns_model(fit_intercept):
     options = {"C": 0.5, "fit_intercept": fit_intercept}
     ours = IRLSLogisticRegression(**options).fit(X, y)
     theirs = LogisticRegression(**options, tol=1e-10).fit(X, y)
+    told = ours._penalised_fit(X, y == 2, None)
+    assert told.intercept_scaling == (np.inf if fit_intercept else 0)
     assert lpo_auc_scorer(ours, X, y) == pytest.approx(
         lpo_auc_scorer(theirs, X, y), rel=1e-6
     )

@@ -10,7 +10,7 @@ from scipy.stats.contingency import odds_ratio, relative_risk
 
 from skauc import empirical_roc, operating_points
 from skauc.intervals._operating_intervals import NAMES
-from skauc.intervals._table_limits import odds_ratio_limits
+from skauc.intervals._table_limits import odds_ratio_limits, ratio_limits
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -544,7 +544,7 @@ def test_a_target_that_is_a_share_of_the_rows_is_reached(target):
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize("name", ["sensitivity", "specificity"])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.75, 0.95])
 def test_order_statistics_by_search(name, share, alternative):
     y, score = normal_rows(12, 9, seed=3)
     points = operating_points(y, score, **{name: share})
@@ -567,17 +567,26 @@ def test_limits_of_a_best_point_lie_about_it(best):
     y, score = normal_rows(60, 50, seed=4)
     points = operating_points(y, score, best=best)
     for name in ("sensitivity", "specificity", "threshold"):
-        low, high = points.interval(name, 0.9)
+        low, high = points.interval(name, 0.9, "bayesian_bootstrap")
         assert low[0] <= getattr(points, name)[0] <= high[0]
-    low, high = points.interval("specificity", 0.9)
+    low, high = points.interval("specificity", 0.9, "bayesian_bootstrap")
     assert 0 < low[0] < high[0] <= 1
 
 
-def test_best_point_without_a_cost_is_the_largest_sum():
-    y, score = normal_rows(40, 31, seed=6)
-    points = operating_points(y, score, best="youden")
-    sums = [
-        np.mean(score[y == 1] >= t) + np.mean(score[y == 0] < t)
-        for t in np.unique(score)
-    ]
-    assert points.sensitivity + points.specificity == pytest.approx([max(sums)])
+def test_best_point_without_a_cost_weighs_both_rates_alike():
+    # ½ at no false alarm, or .9 at .38: the sum is larger there, by a little
+    score = np.repeat([3.0, 2, 0, 2, 0], [5, 4, 1, 19, 31])
+    points = operating_points(np.repeat([1, 0], [10, 50]), score, best="youden")
+    assert points.sensitivity == pytest.approx([0.9])
+    assert points.specificity == pytest.approx([0.62])
+
+
+@pytest.mark.parametrize("x", [0, 1, 2, 9])
+def test_log_limits_of_a_ratio_of_shares(x):
+    low, high = ratio_limits(*map(np.array, (x, 10, 3, 12)), 0.025, 0.025)
+    z = stats.norm.ppf(0.975)
+    a, n, b, m = (x, 10, 3, 12) if x else (0.5, 11, 3.5, 13)
+    error = np.sqrt(1 / a - 1 / n + 1 / b - 1 / m)
+    ratio = a / n * m / b
+    assert low == pytest.approx(ratio * np.exp(-z * error) if x else 0)
+    assert high == pytest.approx(ratio * np.exp(z * error))
