@@ -397,6 +397,8 @@ def is_continuous(y):
         kind = type_of_target(y, input_name="y_true")
     except TypeError:  # strings beside None: not of one kind, which is said elsewhere
         return False
+    except ValueError:  # sequences
+        return True
     return kind.startswith(("continuous", "unknown"))
 
 

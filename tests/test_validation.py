@@ -41,6 +41,10 @@ def test_positive_by_the_classes_of_a_model():
     np.testing.assert_array_equal(got, [True, False])
 
 
+EMPTY_TUPLES = np.empty(2, dtype=object)
+EMPTY_TUPLES[:] = [(), ""]
+
+
 @pytest.mark.parametrize(
     ("y", "options", "text"),
     [
@@ -50,6 +54,7 @@ def test_positive_by_the_classes_of_a_model():
         ([0, 1, 2], {}, r"Only binary classification .* two classes, got 3 classes"),
         ([0.5, 1.2], {}, r"y_true must hold class labels, got continuous or missing"),
         ([0, 1, np.nan], {}, r"y_true must hold class labels, got continuous or miss"),
+        (EMPTY_TUPLES, {}, r"y_true must hold class labels, got continuous or missing"),
         ([0, 1], {"pos_label": 2}, r"pos_label must be one of .* 0, 1, got 2"),
         (
             [0, 2, 1],

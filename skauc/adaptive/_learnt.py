@@ -231,7 +231,7 @@ def _doubt(auc, n_neg, n_pos):
     It is a sum of squares over the rows that are ranked wrong, k of the smaller class;
     if these are off by exponential amounts, its variance is 6/k of its square.
     """
-    k = max(min(n_neg, n_pos) * min(auc, 1 - auc), np.finfo(float).tiny)
+    k = max(min(n_neg, n_pos) * min(auc, 1 - auc), np.finfo(float).eps)
     return 1 + 2 * np.sqrt(6 / k)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_X_y, validate_data
 
 from .._validation import check_column, check_option
 from ..roc._binormal import BinormalROC
@@ -160,7 +160,7 @@ covariance_estimator
 
     def _fit_far(self, X, labels):
         """From moments, which keep the digits that the parent's means have lost."""
-        rows = np.asarray(X)
+        rows, labels = check_X_y(X, labels, ensure_min_samples=2, estimator=self)
         with unchanged_by_errors(self):
             self._fit_blocks(RowBlocks.from_arrays(rows, labels))
             validate_data(self, X, skip_check_array=True)  # the names of the columns

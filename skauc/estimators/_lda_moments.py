@@ -27,6 +27,7 @@ from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .._validation import check_column, check_option
+from ..statistics._moments import around
 from ._checks import check_parameter
 
 _EPS = np.finfo(float).eps
@@ -98,7 +99,7 @@ def fit_parent(model, blocks, sums) -> None:
         tol=model.tol,
     )
     spread = _rows_with_covariance(within)
-    centred = np.array([part.around(total.mean).mean for part in sums.moments])
+    centred = np.array([around(part, total.mean).mean for part in sums.moments])
     rows = (centred[:, None, :] + spread).reshape(-1, spread.shape[1])
     parent.fit(rows, np.repeat(np.arange(len(n)), len(spread)))
     if model.solver == "eigen":

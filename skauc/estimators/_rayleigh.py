@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.optimize import minimize
 
-from ..statistics._moments import Moments, class_moments
+from ..statistics._moments import Moments, around, class_moments
 from ..statistics._row_space import RowSpace
 
 _EPS = np.finfo(float).eps
@@ -67,7 +67,7 @@ class RayleighProblem:
 
         def working(part):
             scatter = part.scatter / scale / scale[:, None]
-            return Moments(part.n, part.around(origin).mean / scale, scatter)
+            return Moments(part.n, around(part, origin).mean / scale, scatter)
 
         return cls(
             working(neg),

@@ -28,6 +28,7 @@ from ._objective import PenalisedFit
 from ._smooth_refits import Refits
 
 _NO_PENALTY = 1e-9  # of the scatter of a feature: half of the digits
+_LEAST_SCATTER = 1e-6  # of a class's covariance: no digit of an AUC
 _EPS = np.finfo(float).eps
 _DENSE_NUMBERS = 2e7  # drawn rows of a sparse X may not be a larger block: 160 MB
 
@@ -120,6 +121,8 @@ def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
             return None
         classes = [_Class.of_rows(X, mask, weight) for mask in (~positive, positive)]
     a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
+    # an intensity of 1 would leave a class without weight in the ridge
+    a = np.maximum(a, _LEAST_SCATTER / np.array([part.n for part in classes]))
     size = sum(s * p.n * p.variance for s, p in zip(a, classes, strict=True))
     varies = size > 0
     size = np.where(varies, size, size.mean() or 1.0)

@@ -28,7 +28,7 @@ from scipy.linalg import lapack
 
 from ..statistics._block_column import BlockColumn, made_column
 from ..statistics._numerics import block_rows
-from ..statistics._ranks import delong_covariance, empirical_auc, placements
+from ..statistics._ranks import delong_covariance, placements
 from ._objective import unscaled
 
 # Rows that make the Hessian, so many a feature at least, and rows that are left out.
@@ -75,11 +75,11 @@ def leave_one_out_auc(fit, X, positive, weight):
     raw, *unit = unscaled(X)
     h = leverages(fit, raw[curved], mass, raw[rows], unit)
     left_out = z[rows] + _steps(h, g[rows], curvature[rows], weight[rows])
-    after, variance = _auc_and_variance(left_out, positive[rows], count)
-    classes = ~positive[rows], positive[rows]
-    before = _auc(*(z[rows][c] for c in classes), *(count[c] for c in classes))
-    auc = _auc(*(z[c] for c in order), *(weight[c] for c in order)) + after - before
-    return min(max(auc, 0.0), 1.0), variance
+    after, before = (
+        _auc_and_variance(score, positive[rows], count) for score in (left_out, z[rows])
+    )
+    of_all = _of_classes(*(z[c] for c in order), *(weight[c] for c in order))
+    return _moved(of_all, before, after)
 
 
 def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
@@ -93,12 +93,23 @@ def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
     h = leverages(fit, some[: len(curved)], mass, some[len(curved) :])
     before, *slope = z.beside(g, curvature)[rows].T
     left_out = before + _steps(h, *slope, np.ones(len(rows)))
-    after, variance = _auc_and_variance(left_out, of_class, count)
-    sides = ~of_class, of_class
-    before = _auc(*(before[c] for c in sides), *(count[c] for c in sides))
+    after = _auc_and_variance(left_out, of_class, count)
+    before = _auc_and_variance(before, of_class, count)
     some = replace(found[1][0], number=None) + replace(found[1][1], number=None)
-    auc = z.rank_sums(positive, some).auc + after - before
-    return min(max(auc, 0.0), 1.0), variance
+    sums = z.rank_sums(positive, some)
+    v01, v10 = sums.spreads
+    of_all = sums.auc, v01 / (sums.n_neg - 1) + v10 / (sums.n_pos - 1)
+    return _moved(of_all, before, after)
+
+
+def _moved(of_all, before, after):
+    """AUC and variance of all rows, moved as those of the rows left out are.
+
+    What the step changes is known from few rows. Of an AUC near 1 few rows make the
+    variance: of these a sample has hardly any.
+    """
+    auc, variance = (a + y - x for a, x, y in zip(of_all, before, after, strict=True))
+    return min(max(auc, 0.0), 1.0), max(variance, after[1])
 
 
 def _places(classes, limit):
@@ -161,16 +172,13 @@ def _steps(h, g, curvature, weight):
     return np.where(left > 1e-10, part * h * g / np.maximum(left, 1e-10), 0.0)
 
 
-def _auc(neg, pos, w_neg, w_pos):
-    if np.ptp(w_neg) == np.ptp(w_pos) == 0:
-        return empirical_auc(neg, pos)
-    return empirical_auc(neg, pos, w_neg, w_pos)
-
-
 def _auc_and_variance(score, positive, weight):
     """The AUC of rows that count so often, and DeLong's variance."""
-    neg, pos = score[~positive], score[positive]
-    w_neg, w_pos = weight[~positive], weight[positive]
+    classes = ~positive, positive
+    return _of_classes(*(score[c] for c in classes), *(weight[c] for c in classes))
+
+
+def _of_classes(neg, pos, w_neg, w_pos):
     if np.ptp(w_neg) == np.ptp(w_pos) == 0:  # then nothing asks which row is which
         v01, v10 = placements(np.sort(neg), np.sort(pos))
     else:

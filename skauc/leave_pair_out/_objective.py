@@ -197,9 +197,11 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     score = project_samples(X, fit.w)
     shift = score.mean() if fit.free else 0.0
     score = score - shift
-    length = np.sqrt(dot_products((score, score))[0])
-    size = max(length, np.finfo(float).tiny) / np.sqrt(len(score))
-    basis = [score / size, np.ones_like(score)]
+    # squares of very large and very small scores are no floats
+    largest = max(score.max(), -score.min(), np.finfo(float).tiny)
+    score = score / largest
+    root = np.sqrt(dot_products((score, score))[0] / len(score)) or 1.0
+    size, basis = largest * root, [score / root, np.ones_like(score)]
     penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
     if 0 < fit.intercept_scaling < np.inf:
         penalty[1] = fit.l2 / fit.intercept_scaling**2

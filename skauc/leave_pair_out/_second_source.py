@@ -378,7 +378,7 @@ def _source(auc, variance, positive, weight, method):
     if not np.isfinite(auc):
         return None
     n_neg, n_pos = (max(float(np.sum(weight * c)), 1.0) for c in (~positive, positive))
-    if not variance > 0:
+    if not variance > np.finfo(float).eps ** 2:  # rounding of placements that tie
         m = min(n_neg, n_pos)
         variance = balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos)
     return SecondSource(float(auc), float(variance), method)

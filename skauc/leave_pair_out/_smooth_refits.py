@@ -158,7 +158,7 @@ def _least_squares(space, fit, positive):
     """The optimum of squares: one step, and one for its rounding, of sums over rows."""
     c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
     square, pull = space.A.gram(c), (c * t) @ space.A
-    factor, theta = space._factor(square.copy()), np.zeros(len(pull))
+    (factor,), theta = space.factored(square[None].copy()), np.zeros(len(pull))
     for _ in range(2):
         gradient = square @ theta - pull + space.penalty * theta
         theta = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
@@ -442,7 +442,10 @@ class _FeatureSpace:
 
     def factors(self, curvature):
         """Cholesky factor of the Hessian of every system."""
-        H = self._curved(curvature)
+        return self.factored(self._curved(curvature))
+
+    def factored(self, H):
+        """The same from upper triangles of ``Aᵀ diag(ω) A``, which are overwritten."""
         diagonal = np.einsum("kpp->kp", H)  # a view
         tiny = _JITTER * diagonal.max(axis=1, keepdims=True) + _TINY
         diagonal += self.penalty + tiny

@@ -249,6 +249,8 @@ def _by_steps_taken(scored):
         return None
     if getattr(model, "early_stopping", False) or getattr(model, "warm_start", False):
         return None
+    if scored.weight is not None:  # it counts rows of weight 0, which may not be here
+        return None
     taken = model.t_ - 1
     return None if taken % len(scored.positive) == 0 else "held-out"
 

@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ._block_matrix import BlockMatrix, ColumnSums, rows_behind, value_of
+from ._block_matrix import (
+    BlockMatrix,
+    ColumnSums,
+    places_of,
+    rows_behind,
+    value_of,
+)
 from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs
 from ._row_blocks import add_all
@@ -114,12 +120,31 @@ class BlockColumn(NDArrayOperatorsMixin):
     def __len__(self):
         return len(self.rows)
 
+    def __iter__(self):
+        return iter(np.asarray(self))
+
+    def __bool__(self):
+        raise ValueError("the truth of a column is that of any() or all() of its rows")
+
     def __array_ufunc__(self, ufunc, method, *parts, **how):
-        if len(how.get("out", ())) == 1 and how["out"][0] is parts[0]:
-            how = {}  # a *= b is a = a * b: no column changes
-        if method != "__call__" or how or ufunc.signature is not None:
-            return getattr(ufunc, method)(*map(made_column, parts), **how)
-        return self._elementwise(ufunc, parts)
+        changed = parts[:1] if method == "at" else how.get("out", ())
+        if any(isinstance(part, BlockColumn) for part in changed):
+            raise TypeError("columns of rows in blocks do not change in place")
+        plain = method == "__call__" and not how and ufunc.nout == 1
+        if plain and ufunc.signature is None:
+            return self._elementwise(ufunc, parts)
+        how = {name: made_column(value) for name, value in how.items()}
+        return getattr(ufunc, method)(*map(made_column, parts), **how)
+
+    # a *= b is a = a * b
+    __iadd__ = NDArrayOperatorsMixin.__add__
+    __isub__ = NDArrayOperatorsMixin.__sub__
+    __imul__ = NDArrayOperatorsMixin.__mul__
+    __itruediv__ = NDArrayOperatorsMixin.__truediv__
+    __ipow__ = NDArrayOperatorsMixin.__pow__
+    __iand__ = NDArrayOperatorsMixin.__and__
+    __ior__ = NDArrayOperatorsMixin.__or__
+    __ixor__ = NDArrayOperatorsMixin.__xor__
 
     def __array_function__(self, function, types, parts, how):
         if function in _KNOWN:
@@ -154,7 +179,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         by_number = isinstance(part, slice) or np.asarray(part).dtype.kind in "iu"
         if not by_number:
             return np.asarray(self)[made_column(part)]
-        rows = np.arange(len(self))[part]
+        rows = places_of(part, len(self))
         asked = self.rows.blocks.feature_names, self.node
         found = self.rows.picked(_values_at, asked, np.atleast_1d(rows))
         found = np.empty(0, self.dtype) if found is None else found
@@ -233,10 +258,10 @@ class BlockColumn(NDArrayOperatorsMixin):
         return max(self._sums.high, initial)
 
     def all(self, axis=None):
-        return bool(self._sums.low)
+        return bool((self if self.dtype == bool else self != 0)._sums.low)
 
     def any(self, axis=None):
-        return bool(self._sums.high)
+        return bool((self if self.dtype == bool else self != 0)._sums.high)
 
     def astype(self, dtype, copy=True):
         return self._elementwise(partial(_as_type, np.dtype(dtype)), (self,))
@@ -365,12 +390,16 @@ def _rank_sums(parts):
     return RankSums.of(Runs.merged(parts), np.inf)
 
 
-def _ones_like(column, dtype=None, **_):
+def _ones_like(column, dtype=None, **how):
+    if "shape" in how:
+        return NotImplemented
     dtype = np.dtype(column.dtype if dtype is None else dtype)
     return column._of(Constant(dtype.type(1), dtype))
 
 
-def _zeros_like(column, dtype=None, **_):
+def _zeros_like(column, dtype=None, **how):
+    if "shape" in how:
+        return NotImplemented
     dtype = np.dtype(column.dtype if dtype is None else dtype)
     return column._of(Constant(dtype.type(0), dtype))
 
@@ -380,16 +409,31 @@ def _where(*parts):
     return column._elementwise(np.where, parts) if len(parts) == 3 else NotImplemented
 
 
-def _sum(column, axis=None, **how):
-    return NotImplemented if how or axis not in (None, -1, 0) else column.sum()
+def _of_all(method, *options):
+    """A function of all rows in the place of NumPy's, unless that is asked for more."""
+
+    def asked(column, axis=None, **how):
+        if not isinstance(column, BlockColumn) or axis not in (None, -1, 0):
+            return NotImplemented
+        return NotImplemented if how.keys() - set(options) else method(column, **how)
+
+    return asked
 
 
-def _average(column, axis=None, weights=None, **_):
+def _average(column, weights=None):
     if weights is None:
         return column.mean()
     if not isinstance(weights, BlockColumn):
         return NotImplemented
     return (column * weights).sum() / weights.sum()
+
+
+def _ptp(column):
+    return column.max() - column.min()
+
+
+def _count(column):
+    return (column if column.dtype == bool else column != 0).sum()
 
 
 def _correlation(a, b=None, **how):
@@ -405,15 +449,15 @@ _KNOWN = {
     np.ones_like: _ones_like,
     np.zeros_like: _zeros_like,
     np.where: _where,
-    np.sum: _sum,
-    np.mean: lambda column, **_: column.mean(),
-    np.average: _average,
-    np.min: lambda column, **_: column.min(),
-    np.max: lambda column, **_: column.max(),
-    np.ptp: lambda column, **_: column.max() - column.min(),
-    np.all: lambda column, **_: column.all(),
-    np.any: lambda column, **_: column.any(),
-    np.count_nonzero: lambda c, **_: (c if c.dtype == bool else c != 0).sum(),
+    np.sum: _of_all(BlockColumn.sum),
+    np.mean: _of_all(BlockColumn.mean),
+    np.average: _of_all(_average, "weights"),
+    np.min: _of_all(BlockColumn.min, "initial"),
+    np.max: _of_all(BlockColumn.max, "initial"),
+    np.ptp: _of_all(_ptp),
+    np.all: _of_all(BlockColumn.all),
+    np.any: _of_all(BlockColumn.any),
+    np.count_nonzero: _of_all(_count),
     np.corrcoef: _correlation,
     np.shape: lambda column: column.shape,
     np.ndim: lambda column: 1,

@@ -106,7 +106,7 @@ class BlockMatrix:
         some = self
         if not _is_all(columns):
             some = self.behind(_Columns(columns))
-        return some if _is_all(rows) else some.made(np.arange(len(self))[rows])
+        return some if _is_all(rows) else some.made(places_of(rows, len(self)))
 
     def only(self, rows) -> BlockMatrix:
         """Some of the rows, by number and ascending; not made either."""
@@ -340,6 +340,26 @@ class Direction:
 def in_memory(X):
     """X, or its rows as an array if they are in blocks."""
     return X.made() if isinstance(X, BlockMatrix) else X
+
+
+def places_of(part, n):
+    """Numbers of the rows of a slice, mask or numbers, of n; an index of n is not made.
+
+    Raises
+    ------
+    IndexError
+        If a row is not there.
+    """
+    if isinstance(part, slice):
+        return np.arange(*part.indices(n))
+    rows = np.asarray(part)
+    if rows.dtype.kind not in "iu":
+        return np.arange(n)[part]
+    if rows.size and not -n <= rows.min() <= rows.max() < n:
+        raise IndexError(
+            f"rows must lie in [{-n}, {n}), got {rows.min()}, {rows.max()}"
+        )
+    return np.where(rows < 0, rows + n, rows)
 
 
 def _is_all(part):

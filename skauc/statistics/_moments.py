@@ -131,13 +131,9 @@ class Moments:
         scatter = self.scatter + other.scatter + between * (self.n * (other.n / n))
         return Moments(n, mean, scatter, rest)
 
-    def around(self, origin) -> Moments:
-        """Moments of the rows less an origin of shape (P,), with all their digits."""
-        return Moments(self.n, (self.mean - origin) + self.rest, self.scatter)
-
     def __sizeof__(self):
-        arrays = np.asarray(self.mean).nbytes + np.asarray(self.scatter).nbytes
-        return object.__sizeof__(self) + arrays
+        arrays = map(np.asarray, (self.mean, self.scatter, self.rest))
+        return object.__sizeof__(self) + sum(array.nbytes for array in arrays)
 
     def project(self, w) -> Moments:
         """Moments of the scores ``X @ w``.
@@ -181,6 +177,12 @@ class Moments:
     def covariance(self) -> np.ndarray:
         """Unbiased covariance ``scatter / (n − 1)``; NaN when n ≤ 1."""
         return self.scatter / (self.n - 1 if self.n > 1 else np.nan)
+
+
+def around(moments, origin) -> Moments:
+    """Moments of the rows less an origin of shape (P,), with all their digits."""
+    mean = (moments.mean - origin) + moments.rest
+    return Moments(moments.n, mean, moments.scatter)
 
 
 def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):

@@ -391,6 +391,17 @@ def test_many_rows_find_the_truth(prior):
     assert (posterior.second_source == "leave-one-out") is prior.leave_pair_out
 
 
+def test_leave_one_out_that_ranks_all_rows_rightly_is_not_doubted_beyond_floats():
+    X, y = design(50, 60, share=0.4)
+    w = np.ravel(ridge(X, y).coef_)
+    projection = JOINED.learn(X, y).project(w, X @ w)
+    sure, other = (
+        projection.auc(SecondSource(1.0, 1e-5, method))
+        for method in ("leave-one-out", ".632+")
+    )
+    assert sure.probit_moments() == pytest.approx(other.probit_moments(), rel=1e-12)
+
+
 def test_intervals_cover_the_truth():
     """95 % intervals on simulated normal cells; 300 of them, so ± 0.03 or so."""
     covered = []

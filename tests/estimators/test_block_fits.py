@@ -212,6 +212,22 @@ def test_features_far_from_zero_lose_nothing(rng, model, rows, offset):
     assert found.auc_ == pytest.approx(near.auc_, rel=1e-7)
 
 
+@pytest.mark.parametrize("spoil", ["NaN", "one label less"])
+def test_bad_rows_far_from_zero_are_told_as_others(rng, spoil):
+    said = []
+    for offset in (0.0, 1e8):
+        X, y = make(rng, 2, offset=0.0)
+        X[:, 1] += offset
+        if spoil == "NaN":
+            X[5, 0] = np.nan
+        else:
+            y = y[1:]
+        with pytest.raises(ValueError, match=r"contains NaN|\[240, 239\]") as error:
+            LinearDiscriminantROC().fit(X, y)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
 def test_names_of_features_far_from_zero(rng):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     X, y = make(rng, 3, offset=1e8)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict
 
 from skauc import GaussianAUCClassifier, RowBlocks
 from skauc.estimators._lda_moments import parent_divides_by_n
@@ -15,6 +17,7 @@ from skauc.leave_pair_out._discriminant_refits import (
     refit_discriminant,
     ridge_of_discriminant,
 )
+from skauc.leave_pair_out._second_source import at_optimum, second_source
 from skauc.model_selection._refit_objective import discriminant_objective
 from skauc.statistics._block_matrix import BlockMatrix
 
@@ -179,3 +182,35 @@ def test_the_ridge_of_rows_in_blocks_is_that_of_the_array(rule, weighted):
     # far from the origin squares have no digits left
     middle = np.average(made, axis=0, weights=weight)
     np.testing.assert_allclose(middle, 0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("model", [MODELS[1], MODELS[11]], ids=repr)
+@pytest.mark.parametrize("round_classes", [[0, 1], [1]], ids=["both", "one"])
+def test_spherical_classes_whose_intensity_is_one(model, round_classes):
+    rng = np.random.default_rng(4)
+    n, P = 600, 8
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, P))
+    for k in (0, 1):  # scatter k·I: nothing is left of it beside the target
+        rows = X[positive == k] - X[positive == k].mean(axis=0)
+        u, s, vt = np.linalg.svd(rows, full_matrices=False)
+        X[positive == k] = u @ vt if k in round_classes else (u * s) @ vt + rows[:, :1]
+    X[positive] += 0.03 * rng.normal(size=P)
+    rule = discriminant_objective(model, X.shape)
+    A, fit = ridge_of_discriminant(rule, X, positive, np.ones(n))
+    assert (fit.case_weight > 0).all()
+    found = at_optimum(fit, A, positive)
+    true = model.fit(X, positive).decision_function(X)
+    assert np.corrcoef(A @ found.w, true)[0, 1] > 1 - 1e-9
+
+
+def test_leave_one_out_of_spherical_classes():
+    rng = np.random.default_rng(0)
+    positive = rng.random(900) < 0.4
+    X = rng.normal(size=(900, 8)) + 0.4 * positive[:, None]
+    model = MODELS[1]
+    rule = discriminant_objective(model, X.shape)
+    left_out = cross_val_predict(model, X, positive, cv=30, method="decision_function")
+    found = second_source(rule, X, positive)
+    assert found.method == "leave-one-out"
+    assert found.auc == pytest.approx(roc_auc_score(positive, left_out), abs=2e-3)

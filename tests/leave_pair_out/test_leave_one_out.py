@@ -107,6 +107,21 @@ def test_auc_of_very_many_rows_from_a_sample(share, kind, monkeypatch):
     assert of_sample == pytest.approx(variance, rel=0.05)
 
 
+@pytest.mark.parametrize("gap", [3.0, 4.5])
+def test_variance_of_an_auc_near_one_is_that_of_all_rows(gap):
+    """Few rows make it, of which hardly any are among those left out."""
+    X, positive = _rows(20_000, 5, 0.5)
+    X[:, 0] += gap * positive
+    fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
+    auc, variance = leave_one_out_auc(fit, X, positive, np.ones(20_000))
+    scores = leave_one_out_scores(fit, X, positive)
+    neg, pos = scores[~positive], scores[positive]
+    won = (neg < pos[:, None]).astype(np.float32)
+    true = won.mean(axis=1).var(ddof=1) / 1e4 + won.mean(axis=0).var(ddof=1) / 1e4
+    assert auc > 0.99
+    assert variance == pytest.approx(true, rel=0.1)
+
+
 def test_sample_asks_for_nothing_but_the_rows():
     X, positive = _rows(3000, 20)
     model = LogisticRegression().fit(X, positive)

@@ -19,7 +19,7 @@ from skauc.leave_pair_out._bootstrap import (
     plus_632,
 )
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._second_source import at_optimum, second_source
+from skauc.leave_pair_out._second_source import _source, at_optimum, second_source
 from skauc.leave_pair_out._smooth_refits import FOR_AUC, refit_smooth
 from skauc.model_selection._refit_objective import (
     discriminant_objective,
@@ -384,6 +384,14 @@ def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(method, monkeyp
         score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
         each.append(roc_auc_score(positive[out], score))
     assert source.auc == pytest.approx(np.mean(each), abs=0.015)
+
+
+def test_scores_that_tie_have_no_variance_of_their_own():
+    """What rounding leaves of it would be believed for sure."""
+    positive = np.arange(700) % 3 == 0
+    variance = np.finfo(float).eps ** 2 / 4
+    made = [_source(0.5, v, positive, np.ones(700), "") for v in (variance, 0.0)]
+    assert made[0].variance == made[1].variance > 1e-5
 
 
 def test_a_hinge_without_a_direction_has_none():

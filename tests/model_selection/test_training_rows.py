@@ -139,6 +139,16 @@ def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
     assert arrived == (False, None)
 
 
+def test_a_stochastic_solver_counts_rows_of_weight_zero():
+    """Which may have been left out since: that it did not see these says nothing."""
+    (X, y), _ = halves(200, 5)
+    weight = np.resize([0.0, 1.0, 2.0], len(y))
+    model = SGDClassifier(random_state=0).fit(X, y, sample_weight=weight)
+    some = weight > 0
+    assert told(model, X[some], y[some], weight[some]) == told(model, X, y, weight)
+    assert told(model, X[some], y[some], weight[some]) != "held-out"
+
+
 @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])
 def test_held_out_rows_are_judged_by_their_empirical_auc(model):
     here, (X, y) = halves(60, 30)

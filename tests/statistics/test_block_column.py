@@ -68,6 +68,68 @@ def test_a_change_in_place_is_another_column(column):
     np.testing.assert_allclose(stays(lazy), 2 * z, rtol=1e-14)
 
 
+def test_a_change_in_place_of_an_array_is_one(column):
+    z, lazy = column
+    array = np.ones(200)
+    same = array
+    array *= lazy
+    np.testing.assert_allclose(same, z, rtol=1e-14)
+    np.multiply(same, 2, out=same, where=lazy > 1)
+    np.testing.assert_allclose(same, np.where(z > 1, 2 * z, z), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda z: np.multiply(z, 2, out=z),
+        lambda z: np.add(np.ones(200), 1, out=z),
+        lambda z: np.add.at(z, [0], 1.0),
+    ],
+)
+def test_no_column_is_changed(column, change):
+    with pytest.raises(TypeError, match="do not change in place"):
+        change(column[1])
+
+
+def test_what_functions_are_asked_beside(column):
+    z, lazy = column
+    some = z > 1
+    for function in (
+        lambda z: np.mean(z, where=some),
+        lambda z: np.mean(z, 0),
+        lambda z: np.min(z, where=some, initial=99.0),
+        lambda z: np.max(z, initial=99.0),
+        lambda z: np.all(z > 1, where=some),
+        lambda z: np.any(z <= 1, where=some),
+        lambda z: np.count_nonzero(z, keepdims=True),
+        lambda z: np.average(np.eye(3, 200), axis=1, weights=z**2),
+        lambda z: np.average(z, weights=z**2, returned=True),
+        lambda z: np.ones_like(z, shape=3),
+        lambda z: np.divmod(z, 2.0),
+        list,
+    ):
+        np.testing.assert_allclose(function(lazy), function(z), rtol=1e-12)
+
+
+def test_truth_of_numbers(column, nothing_comes):
+    z, lazy = column
+    for function in (
+        lambda z: np.all(z * 0.0 - 1),
+        lambda z: np.any(np.where(z > 1, -1.0, 0.0)),
+        lambda z: np.all(np.where(z > 1, -1.0, np.where(z > 0, 0.0, 1.0))),
+        lambda z: np.where(z > 1, 0, -1).any(),
+    ):
+        assert function(lazy) == function(z)
+    with pytest.raises(ValueError, match="truth of a column"):
+        assert lazy in (1.0, 2.0)
+
+
+def test_rows_that_are_not_there(column):
+    for part in (200, [3, -201]):
+        with pytest.raises(IndexError, match=r"rows must lie in \[-200, 200\)"):
+            column[1][part]
+
+
 def test_sums_are_numbers(column, nothing_comes):
     z, lazy = column
     ones = np.ones_like(lazy)
