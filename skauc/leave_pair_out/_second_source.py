@@ -78,7 +78,13 @@ from ._objective import (
 )
 from ._pairs import class_of_one_row
 from ._proximal_refits import refit_elastic_net, sparse_optimum
-from ._smooth_refits import FOR_AUC, refit_smooth, smooth_optimum, uses_rows
+from ._smooth_refits import (
+    FOR_AUC,
+    FOR_AUC_OF_FEW_ROWS,
+    refit_smooth,
+    smooth_optimum,
+    uses_rows,
+)
 
 _MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
 # An L1 fit without a row has other features, of which leave-one-out does not know. 500
@@ -91,8 +97,9 @@ _FEW_ACTIVE = 0.1
 # .053 and .059; at n = 45 .076 and .075, .091 and .060.
 _INTERPOLATE = 0.3
 _UNPENALISED = 1e-6  # of a column's curvature
+_MANY_ROWS_A_FEATURE = 5  # for refits that stop early
 _WORK = 2e10  # products: about two seconds
-_STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20
+_STEPS = 5  # factorisations of a refit that starts at the fit; the hinge has 20, L1 up to 200
 # Of the gradient's random walk: w is right to 1 % of its error. With many rows more is
 # right enough: the AUC moves by less than gradient · P/n (50 fits, 600 × 50 to
 # 100 000 × 20), here by 2e-4, and every step would read all rows again.
@@ -241,7 +248,9 @@ def suits_leave_one_out(objective, X, weight=None) -> bool:
     if _is_l1(objective):
         P = np.count_nonzero(objective.w)
         count = np.ones(X.shape[0]) if weight is None else weight
-        most = _FEW_ACTIVE if _is_cheap(objective, X, count, 20) else most
+        # more than a few steps where leave-one-out is there instead
+        cheap = _is_cheap(objective, X, count, 20, 4 * _STEPS)
+        most = _FEW_ACTIVE if cheap else most
     return n >= _MANY_ROWS and P <= most * n
 
 
@@ -333,10 +342,12 @@ def _refits(objective, X, positive, samples, remember, solved):
     if _is_l1(objective):
         return refit_elastic_net(objective, X, positive, samples.drawn)
     question = objective, X, positive, samples.drawn, remember
-    return refit_smooth(*question, solved=solved, tol=FOR_AUC)
+    many = X.shape[0] >= _MANY_ROWS_A_FEATURE * X.shape[1]
+    tol = FOR_AUC if many else FOR_AUC_OF_FEW_ROWS
+    return refit_smooth(*question, solved=solved, tol=tol)
 
 
-def _is_cheap(objective, X, weight, n_boot):
+def _is_cheap(objective, X, weight, n_boot, steps=_STEPS):
     """Whether a batch of refits costs at most a second or two."""
     n, P = weight.sum(), X.shape[1]
     if _is_l1(objective):
@@ -351,7 +362,7 @@ def _is_cheap(objective, X, weight, n_boot):
     if uses_rows(X) and not _is_l1(objective):
         # the hinge bends at few rows: its systems are small, its steps many
         return objective.loss == "hinge" or n_boot * _STEPS * drawn**3 / 3 <= _WORK
-    steps = 4 * _STEPS if objective.loss == "hinge" else _STEPS
+    steps = 4 * _STEPS if objective.loss == "hinge" else steps
     return n_boot * steps * drawn * P**2 <= _WORK
 
 

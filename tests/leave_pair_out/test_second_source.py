@@ -420,6 +420,25 @@ def test_many_rows_need_no_optimum_to_the_last_digit(n, P, n_rows, gradient, kep
     assert (found is fit) == kept
 
 
+def test_refits_of_few_rows_reach_their_end(monkeypatch):
+    rng = np.random.default_rng(8)
+    positive = rng.random(100) < 0.5
+    X = rng.normal(size=(100, 300)) + np.outer(positive, rng.normal(size=300) * 0.07)
+    X = X[np.arange(100) // 3]  # three rows each, with labels of their own
+    fit = training_objective(
+        LogisticRegression(C=1e4, **TIGHT).fit(X, positive), X, positive
+    )
+
+    def with_tolerance(tol):
+        monkeypatch.setattr(_second_source, "FOR_AUC_OF_FEW_ROWS", tol)
+        return second_source(fit, X, positive).auc
+
+    found = second_source(fit, X, positive).auc
+    end = with_tolerance((1e-12, 1e-11))
+    assert found == pytest.approx(end, abs=3e-3)
+    assert with_tolerance(FOR_AUC) > end + 0.02  # what stopping early takes
+
+
 def test_refits_for_an_auc_are_close_to_true_ones():
     X, positive = design(60, 100)
     fit = training_objective(LogisticRegression(C=10).fit(X, positive), X, positive)
