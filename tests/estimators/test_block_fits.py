@@ -598,3 +598,34 @@ def test_weights_in_a_column(rng, way, model):
     expected = model.fit(X, y, weight).coef_
     found = model.fit(*way(X, y, weight[:, None])).coef_
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+def test_shrinkage_of_many_rows_is_small(solver):
+    # Ledoit & Wolf's noise is far below .1 here
+    rng = np.random.default_rng(3)
+    y = np.arange(6000) % 2
+    X = rng.standard_normal((6000, 3)) @ rng.standard_normal((3, 3)) + y[:, None]
+    options = {"solver": solver, "shrinkage": "auto"}
+    (rows,) = blocks(X, y, sizes=(1000,) * 6)
+    found = LinearDiscriminantROC(**options).fit(rows)
+    expected = LinearDiscriminantROC(**options).fit(X, y)
+    assert found.coef_ == pytest.approx(expected.coef_, rel=1e-9)
+    assert found.covariance_ == pytest.approx(expected.covariance_, rel=1e-9)
+
+
+def test_texts_as_objects_in_chunks_of_one_row(rng):
+    X, y = make(rng, 2)
+    (rows,) = blocks(X, y.astype(object), sizes=(1,) * N)
+    found = GaussianAUCClassifier().fit(rows)
+    assert found.coef_ == pytest.approx(GaussianAUCClassifier().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("size", [2.0**-260, 2.0**260])
+def test_logistic_chunks_of_extreme_features(rng, size):
+    X, y = make(rng, 2, offset=0.0)
+    y = rng.permutation(y)
+    (rows,) = blocks(X * size, y)
+    found = IRLSLogisticRegression().fit(rows)
+    plain = IRLSLogisticRegression().fit(X, y)
+    assert found.coef_ * size == pytest.approx(plain.coef_, rel=1e-8)

@@ -404,3 +404,12 @@ def test_an_error_of_gathered_rows_changes_nothing():
             model.fit(RowBlocks([(wide, np.arange(6) // 2 + 5, weight)]))
         assert vars(model).keys() == before.keys()
         assert all(vars(model)[name] is before[name] for name in before)
+
+
+def test_small_weights_have_a_maximum_as_well():
+    X, y, weight = rows_of()
+    small, plain = (
+        IRLSLogisticRegression().fit(in_blocks(X, y, weight * unit))
+        for unit in (1e-6, 1.0)
+    )
+    assert small.coef_ == pytest.approx(plain.coef_, rel=1e-8)

@@ -204,3 +204,33 @@ def test_hosmer_lemeshow_says_what_is_wrong():
         hosmer_lemeshow(Y, R["p"], n_groups=1)
     with pytest.raises(ValueError, match="rows must be one of 'training', 'held-out'"):
         hosmer_lemeshow(Y, R["p"], rows="test")
+
+
+@pytest.mark.parametrize("n", [7, 10, 11, 12, 23])
+def test_hosmer_lemeshow_of_few_rows_by_numpys_quantiles(n):
+    rng = np.random.default_rng(n)
+    p, y = rng.uniform(0.05, 0.95, n), rng.integers(0, 2, n)
+    edges = np.quantile(p, np.linspace(0, 1, 11))  # type 7
+    group = np.array([max(int(np.sum(edges[:-1] < v)), 1) - 1 for v in p])
+    used = np.unique(group)
+    found = hosmer_lemeshow(y, p, rows="held-out")
+    assert found.n.tolist() == [np.sum(group == g) for g in used]
+    assert found.observed.tolist() == [y[group == g].sum() for g in used]
+    assert found.expected == pytest.approx([p[group == g].sum() for g in used])
+
+
+def test_table_of_a_calibration():
+    found = calibration_estimate(Y, R["other"])
+    table = found.to_frame()
+    for name, null in (("slope", 1), ("intercept", 0), ("in_the_large", 0)):
+        estimate, error = getattr(found, name), found.standard_error(name)
+        assert table.loc[name, "estimate"] == estimate
+        assert table.loc[name, "standard_error"] == error
+        p = 2 * norm.sf(abs(estimate - null) / error)
+        assert table.loc[name, "pvalue"] == pytest.approx(p, rel=1e-10)
+        assert table.loc[name, "low"] == pytest.approx(
+            estimate + norm.ppf(0.025) * error
+        )
+        assert table.loc[name, "high"] == pytest.approx(
+            estimate - norm.ppf(0.025) * error
+        )

@@ -249,3 +249,17 @@ def test_refusals():
     with pytest.raises(ValueError, match="'model' with penalty='firth', got 'HC0'"):
         model.summary(covariance="HC0", X=X, y=y)
     assert missing_objective(model, X, y == 1) == "its penalty is not L2 alone"
+
+
+def test_more_parameters_than_a_curvature_is_formed_for():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((130, 43)), np.arange(130) % 2
+    model = firth().fit(X, y)
+    design = np.column_stack([X, np.ones(130)])
+    p = 1 / (1 + np.exp(-model.decision_function(X)))
+    v = p * (1 - p)
+    H = design.T @ (design * v[:, None])
+    h = v * np.einsum("ij,ij->i", design, np.linalg.solve(H, design.T).T)
+    # Firth's equations: the score and the leverages' pull towards ½
+    gradient = design.T @ (y - p + h * (0.5 - p))
+    assert np.abs(gradient).max() < 1e-6

@@ -177,12 +177,12 @@ def test_bayes_maximises_the_bayesian_auc_over_fits(n, P):
 
 
 @pytest.mark.parametrize(
-    ("n", "P", "constant"), [(30, 20, 3), (12, 60, 0), (12, 60, 40)]
+    ("n", "P", "constant"), [(30, 20, 3), (12, 60, 0), (12, 60, 40), (12, 4, 40)]
 )
 def test_credit_is_the_adaptive_posterior_of_a_direction(n, P, constant):
     X, y = two_normals(n, P, seed=4)
     even = np.zeros(len(y))  # varies in one class, and has the same mean in both
-    even[np.flatnonzero(y == 1)[:2]] = 1.0, -1.0
+    even[np.flatnonzero(y == 1)[:2]] = 0.1, -0.1
     X = np.hstack([X, np.full((len(y), constant), 0.1), np.tile(even[:, None], 2)])
     neg, pos = class_moments(X, y == 1)
     if X.shape[1] > len(y):
@@ -515,3 +515,142 @@ def test_scales_of_features_are_free_of_a_row_with_few_features_only():
         X = rng.normal(size=(9, P))
         model = GaussianAUCClassifier(shrinkage=0.3).fit(X, y)
         assert (model._discriminant(X, y, None) is not None) is known
+
+
+def test_curve_is_that_of_the_decisions():
+    X, y = two_normals()
+    model = GaussianAUCClassifier(threshold=0.7, solver="closed_form").fit(X, y)
+    assert model.n_iter_ == 1
+    decision = model.decision_function(X)
+    for name, part in (("neg", decision[y == 0]), ("pos", decision[y == 1])):
+        assert getattr(model.roc_, f"mean_{name}") == pytest.approx(part.mean())
+        assert getattr(model.roc_, f"std_{name}") == pytest.approx(part.std(ddof=1))
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (3, 1)])
+def test_partial_fit_waits_for_two_rows_of_each_class(sizes):
+    y = np.repeat([0, 1], sizes)
+    x = np.array([0.3, -1.2, 2.0, 0.9])[:, None] + 3 * y[:, None]
+    model = GaussianAUCClassifier().partial_fit(x, y, classes=[0, 1])
+    assert not hasattr(model, "coef_")
+    few = int(sizes == (3, 1))
+    more = x[y == few] + 0.5
+    model.partial_fit(more, np.full(len(more), few))
+    whole = GaussianAUCClassifier().fit(
+        np.vstack([x, more]), np.append(y, np.full(len(more), few))
+    )
+    assert model.coef_ == pytest.approx(whole.coef_, rel=1e-9)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("place", [2.0, 0.1, 1 / 3, -7.7, 1.9, 0.7, 2.3])
+def test_a_class_without_spread_lies_on_its_own_side(flip, place):
+    # Youden's threshold sits on the constant class itself, and steps off towards the
+    # other one.
+    rng = np.random.default_rng(0)
+    x = np.append(np.full(20, place), place + 4 + rng.standard_normal(20))[:, None]
+    y = np.repeat([0, 1], 20) ^ flip
+    model = GaussianAUCClassifier().fit(-x if flip else x, y)
+    assert (model.roc_.std_pos if flip else model.roc_.std_neg) == 0
+    assert np.array_equal(model.predict(-x if flip else x), y)
+
+
+def test_equal_means_have_the_threshold_between_them():
+    X = np.array([[1.0], [-1.0], [2.0], [-2.0], [3.0], [-3.0]])
+    with pytest.warns(ConvergenceWarning, match="means are equal"):
+        model = GaussianAUCClassifier(threshold="prior").fit(X, [0, 0, 1, 1, 1, 1])
+    assert model.intercept_ == 0
+
+
+@pytest.mark.parametrize(("n", "P"), [(30, 20), (12, 60)])
+@pytest.mark.parametrize("shrinkage", ["auto", "oas", "bayes"])
+def test_shrinkage_knows_no_unit(n, P, shrinkage):
+    X, y = two_normals(n, P, seed=5)
+    alpha = [
+        GaussianAUCClassifier(shrinkage=shrinkage, standardize=False)
+        .fit(X * unit, y)
+        .shrinkage_
+        for unit in (1.0, 128.0, 1 / 128)
+    ]
+    assert alpha[1:] == pytest.approx(alpha[:1] * 2, rel=1e-9)
+    assert 0 < alpha[0] <= 1
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_many_rows_are_hardly_shrunk(standardize):
+    # Ledoit & Wolf's b² is of the order P²/n: far below .1
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], 4000)
+    X = rng.standard_normal((8000, 3)) * np.array([0.1, 0.2, 0.4])
+    model = GaussianAUCClassifier(shrinkage="auto", standardize=standardize).fit(X, y)
+    unit = np.sqrt(X[y == 0].var(0, ddof=1) + X[y == 1].var(0, ddof=1))
+    Z = X / unit if standardize else X
+    parts = [Z[y == c] - Z[y == c].mean(0) for c in (0, 1)]
+    # Σ = Σ_c S_c: rows times √(n/(n_c − 1)) have it as their mean square
+    rows = np.vstack([part * np.sqrt(8000 / (len(part) - 1)) for part in parts])
+    expected = ledoit_wolf_shrinkage(rows, assume_centered=True)
+    assert model.shrinkage_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_collinear_features_of_different_sizes():
+    X, y = two_normals()
+    thick = np.column_stack([X, X[:, 0] + X[:, 1]])
+    plain = GaussianAUCClassifier(standardize=False).fit(X, y)
+    for size in ([1, 1, 1, 1, 1, 1], [1, 100, 0.01, 1, 10, 1000]):
+        with pytest.warns(ConvergenceWarning, match="rank 5 with 6 features"):
+            model = GaussianAUCClassifier(standardize=False).fit(thick * size, y)
+        assert model.decision_function(thick * size) == pytest.approx(
+            plain.decision_function(X), rel=1e-6, abs=1e-6
+        )
+
+
+def test_piling_of_features_of_different_sizes():
+    rng = np.random.default_rng(0)
+    size = np.geomspace(0.01, 100, 40)
+    X, y = rng.normal(size=(20, 40)) * size, np.repeat([0, 1], 10)
+    with pytest.warns(ConvergenceWarning, match="perfectly separable"):
+        model = GaussianAUCClassifier(standardize=False).fit(X, y)
+    score = X @ model.coef_[0]
+    gap = score[y == 1].mean() - score[y == 0].mean()
+    assert max(np.ptp(score[y == 0]), np.ptp(score[y == 1])) < 1e-6 * gap
+
+
+def test_shrinkage_of_one_feature_and_of_spheres():
+    X, y = two_normals(P=1)
+    assert GaussianAUCClassifier(shrinkage="oas").fit(X, y).shrinkage_ == 1
+    assert GaussianAUCClassifier(shrinkage="auto").fit(X, y).shrinkage_ == 0
+    square = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+    X = np.vstack([square, square + np.array([1.0, 0.0])])
+    X[0, 0] += 1e-6
+    model = GaussianAUCClassifier(shrinkage="oas").fit(X, np.repeat([0, 1], 4))
+    assert model.shrinkage_ == 1
+
+
+def test_a_start_at_the_maximiser_is_one_step():
+    X, y = two_normals()
+    best = GaussianAUCClassifier(solver="closed_form").fit(X, y)
+    assert GaussianAUCClassifier(coef_init=best.coef_[0]).fit(X, y).n_iter_ == 1
+
+
+def test_dimensions_beyond_the_rows_are_counted():
+    rng = np.random.default_rng(0)
+    X = 1e-3 * rng.standard_normal((6, 9))
+    X[:, 5] = 1e-3 * np.array([1, -1, 0, 1, -1, 0])  # the same mean in both classes
+    X[:, 6:] = 0.7
+    y = np.repeat([False, True], 3)
+    for P, extra in ((9, 1), (6, 1)):
+        problem = RayleighProblem.of_rows(X[:, -P:], y, None, standardize=False)
+        varying = np.count_nonzero(np.ptp(X[:, -P:], axis=0))
+        assert problem.n_extra_dimensions == max(varying - 5, 0)
+        assert extra >= problem.n_extra_dimensions
+
+
+def test_a_feature_that_is_another_one_and_the_class_piles_up():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 30)
+    a, b = rng.standard_normal((2, 60))
+    X = np.column_stack([a, 100 * (a + y), 0.01 * b])
+    with pytest.warns(ConvergenceWarning, match="perfectly separable"):
+        model = GaussianAUCClassifier(standardize=False).fit(X, y)
+    w = model.coef_[0] / np.abs(model.coef_[0]).max()
+    assert w == pytest.approx([-1, 0.01, 0], abs=1e-6)

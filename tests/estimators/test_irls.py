@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog, minimize
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from skauc.estimators import _irls
 from skauc.estimators._irls import irls
-from skauc.estimators._likelihood import are_ordinary
+from skauc.estimators._likelihood import Likelihood, are_ordinary, feature_sizes
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -311,3 +311,125 @@ def test_ordinary_sizes_are_told_from_their_squares(scale, light):
     if said:  # it may say no where the truth is yes, never the other way round
         assert 1e-70 < np.abs(x).max() < 1e70
     assert said or scale != 1.0 or light < 1
+
+
+@pytest.mark.parametrize("size", [1.0, 16.0, 1 / 16])
+def test_errors_and_covariances_count_the_weights(size):
+    X, codes = problem(2, n=90)
+    weight = np.random.default_rng(1).integers(0, 4, len(X)) * size
+    found = irls(X, codes, 2, sample_weight=weight)
+    design = np.column_stack([np.ones(len(X)), X])
+    p = 1 / (1 + np.exp(-(X @ found.coef[0] + found.intercept[0])))
+    V = np.linalg.inv(design.T @ (design * (weight * p * (1 - p))[:, None]))
+    assert found.covariance == pytest.approx(V, rel=1e-6)
+    assert found.standard_errors[0] == pytest.approx(np.sqrt(np.diag(V)), rel=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_information_of_many_blocks(monkeypatch, K):
+    X, codes = problem(K, n=400)
+    plain = irls(X, codes, K)
+    monkeypatch.setattr("skauc.estimators._likelihood._BLOCK_BYTES", 64)
+    cut = irls(X, codes, K)  # seven blocks of 64 rows
+    assert cut.covariance == pytest.approx(plain.covariance, rel=1e-9, abs=1e-15)
+
+
+def test_a_ridge_never_names_a_separation():
+    x = np.arange(8.0)[:, None]
+    codes = np.arange(8) // 4
+    for n_iter in (1, 2, 3, 50):
+        assert irls(x, codes, 2, C=1e3, max_iter=n_iter).separation is None
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4])
+def test_separation_is_named_where_the_steps_end_early(max_iter):
+    x = np.arange(8.0)[:, None]
+    assert irls(x, np.arange(8) // 4, 2, max_iter=max_iter).separation == "complete"
+
+
+def test_halvings_are_those_of_a_slow_twin():
+    # Features and weights over many decades make Newton's steps overshoot
+    rng = np.random.default_rng(170)
+    x = np.exp(3 * rng.standard_normal(12)) * rng.choice([-1, 1], 12)
+    codes = (rng.random(12) < 0.5).astype(int)
+    codes[:2] = 0, 1
+    weight = np.exp(3 * rng.standard_normal(12))
+    found = irls(x[:, None], codes, 2, sample_weight=weight)
+    design, trials, point = np.column_stack([x, np.ones(12)]), 0, np.zeros(2)
+
+    def value(b):
+        return objective(np.array([[0, 0], b]), x[:, None], codes, weight, np.inf)
+
+    for _ in range(found.n_iter):
+        p = expit(design @ point)
+        H = design.T @ (design * (weight * p * (1 - p))[:, None])
+        step = np.linalg.solve(H, design.T @ (weight * (codes - p)))
+        lowest = value(point) - 1e-12 * abs(value(point))
+        halved = next(h for h in range(31) if value(point + step / 2**h) >= lowest)
+        trials, point = trials + halved, point + step / 2**halved
+    assert found.n_halvings == trials == 6
+    assert np.append(found.coef, found.intercept) == pytest.approx(point, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**300])
+def test_errors_of_wide_rows_have_the_unit_of_their_features(size):
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((4, 12))
+    X, codes = np.repeat(base, 2, axis=0), np.tile([0, 1], 4)
+    plain, moved = irls(X, codes, 2), irls(X * size, codes, 2)
+    assert moved.standard_errors[0, 1:] * size == pytest.approx(
+        plain.standard_errors[0, 1:], rel=1e-8
+    )
+    assert moved.standard_errors[0, 0] == pytest.approx(plain.standard_errors[0, 0])
+
+
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**300])
+@pytest.mark.parametrize("collinear", [False, True])
+def test_errors_and_ridges_have_the_unit_of_their_features(size, collinear):
+    X, codes = problem(2)
+    X = np.column_stack([X, X[:, 0] + X[:, 1]]) if collinear else X
+    plain, moved = irls(X, codes, 2), irls(X * size, codes, 2)
+    assert moved.coef * size == pytest.approx(plain.coef, rel=1e-8)
+    assert moved.standard_errors[0, 1:] * size == pytest.approx(
+        plain.standard_errors[0, 1:], rel=1e-8
+    )
+    assert moved.covariance[1:, 1:] * size**2 == pytest.approx(
+        plain.covariance[1:, 1:], rel=1e-7, abs=1e-12
+    )
+    if not collinear and size < 1:
+        ridge = irls(X, codes, 2, C=0.5)
+        strong = irls(X * size, codes, 2, C=0.5 / size**2)
+        assert strong.coef * size == pytest.approx(ridge.coef, rel=1e-8)
+
+
+def test_features_far_from_the_origin_in_different_places():
+    X, codes = problem(2)
+    plain = irls(X, codes, 2)
+    moved = irls(X + np.array([1e6, -3e6, 1e4, 5e5]), codes, 2)
+    assert moved.coef == pytest.approx(plain.coef, rel=1e-8)
+    assert moved.standard_errors[:, 1:] == pytest.approx(
+        plain.standard_errors[:, 1:], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_logits_of_any_size_have_probabilities(K):
+    X, codes = np.array([[1.0], [-1.0], [2.0]]), np.array([0, 1, K - 1])
+    model = Likelihood(X, codes, None, np.eye(K)[:, 1:], False)
+    B = np.linspace(900.0, 1000.0, K - 1)[None]
+    (_, p, _, _) = next(iter(model.probabilities(B)))
+    assert p == pytest.approx(softmax(np.eye(K)[:, 1:] @ B.T @ X.T, axis=0))
+
+
+def test_an_offset_adds_to_the_logit():
+    rng = np.random.default_rng(0)
+    X, offset = rng.standard_normal((5, 2)), rng.standard_normal(5)
+    model = Likelihood(X, np.arange(5) % 2, None, np.array([[0.0], [1.0]]), True)
+    model.offset = offset
+    B = np.array([[0.3], [-0.7], [0.2]])
+    (_, p, _, _) = next(iter(model.probabilities(B)))
+    assert p[1] == pytest.approx(expit(X @ B[:2, 0] + 0.2 + offset))
+
+
+def test_size_of_a_feature_is_that_of_its_largest_number():
+    assert feature_sizes(np.array([[-3.0, 1.0], [-1.0, 2.0]])).tolist() == [3, 2]

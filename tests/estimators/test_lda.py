@@ -225,3 +225,24 @@ def test_sizes_are_looked_at_after_the_fit_as_well(size):
     X = np.random.default_rng(0).normal(size=(20, 3)) * [1, size, 1]
     with pytest.raises(ValueError, match=r"between 1e-70 and 1e\+70 in size"):
         LinearDiscriminantROC(solver="lsqr").fit(X, np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+def test_classes_that_hardly_differ_have_a_small_deviation(solver):
+    # The scores' variance is the squared distance of the means: here below .1
+    X, y = two_normals()
+    X[y == 1] += X[y == 0].mean(0) - X[y == 1].mean(0) + 0.1 * X.std(0)
+    model = LinearDiscriminantROC(solver=solver).fit(X, y)
+    gap = X[y == 1].mean(0) - X[y == 0].mean(0)
+    distance = np.sqrt(gap @ np.linalg.solve(pooled(X, y, "unbiased"), gap))
+    assert distance < 0.3
+    assert model.auc_ == pytest.approx(ndtr(distance / np.sqrt(2)), rel=1e-9)
+
+
+def test_a_prior_of_zero_has_the_curve_of_the_projection():
+    X, y = two_normals()
+    with np.errstate(divide="ignore"):
+        model = LinearDiscriminantROC(solver="lsqr", priors=[0.0, 1.0]).fit(X, y)
+    score = X @ model.coef_[0]
+    assert model.roc_.mean_neg == pytest.approx(score[y == 0].mean())
+    assert model.roc_.mean_pos == pytest.approx(score[y == 1].mean())

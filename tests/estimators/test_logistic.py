@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skauc
-from skauc import IRLSLogisticRegression, ResubstitutionSplit
+from skauc import IRLSLogisticRegression, ResubstitutionSplit, lpo_auc_scorer
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "statsmodels_logit.json"
 CASES = {case["name"]: case for case in json.loads(REFERENCE.read_text())}
@@ -459,3 +459,41 @@ def test_features_too_small_for_a_coefficient_are_refused():
     X, y = virginica()
     with pytest.raises(ValueError, match=r"large enough .* got one of size .*e-31\d"):
         IRLSLogisticRegression().fit(X * 1e-317, y)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "firth"])
+def test_classes_without_a_weight_weigh_one(penalty):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], y[50:]
+    C = np.inf if penalty == "firth" else 1.0
+    some = IRLSLogisticRegression(C=C, penalty=penalty, class_weight={2: 3.0})
+    all_ = IRLSLogisticRegression(C=C, penalty=penalty, class_weight={1: 1, 2: 3.0})
+    weighed = IRLSLogisticRegression(C=C, penalty=penalty)
+    weighed.fit(X, y, np.where(y == 2, 3.0, 1.0))
+    for model in (some, all_):
+        assert model.fit(X, y).coef_ == pytest.approx(weighed.coef_, rel=1e-8)
+
+
+def test_firths_penalty_is_one_observation_whatever_the_weights():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], y[50:]
+    for times in (2, 5):
+        weighed = IRLSLogisticRegression(penalty="firth").fit(X, y, np.full(100, times))
+        repeated = IRLSLogisticRegression(penalty="firth").fit(
+            np.repeat(X, times, axis=0), np.repeat(y, times)
+        )
+        assert weighed.coef_ == pytest.approx(repeated.coef_, rel=1e-7)
+        assert weighed.log_likelihood_ == pytest.approx(repeated.log_likelihood_)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_leave_pair_out_is_that_of_scikit_learns_model(fit_intercept):
+    X, y = virginica()
+    options = {"C": 0.5, "fit_intercept": fit_intercept}
+    ours = IRLSLogisticRegression(**options).fit(X, y)
+    theirs = LogisticRegression(**options, tol=1e-10).fit(X, y)
+    told = ours._penalised_fit(X, y == 2, None)
+    assert told.intercept_scaling == (np.inf if fit_intercept else 0)
+    assert lpo_auc_scorer(ours, X, y) == pytest.approx(
+        lpo_auc_scorer(theirs, X, y), rel=1e-6
+    )

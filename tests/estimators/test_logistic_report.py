@@ -536,3 +536,41 @@ def test_weighted_log_likelihood_of_the_oracle():
     design = np.column_stack([np.ones(len(Y)), X])
     direct = np.sum(xlogy(Y, p) + xlogy(1 - Y, 1 - p))
     assert log_likelihood(theta, design, Y) == pytest.approx(direct, rel=1e-10)
+
+
+def test_covariance_of_contrasts_has_the_factor_of_few_rows():
+    model = birthweight()
+    L = [[0, 0, 0, 1, -1.0]]
+    found = [
+        model.wald_test(L, covariance=kind, X=X, y=Y).standard_error[0]
+        for kind in ("HC0", "HC1")
+    ]
+    assert found[1] ** 2 == pytest.approx(found[0] ** 2 * len(Y) / (len(Y) - 5))
+
+
+def test_small_statistics_are_not_rounded_up():
+    full, V = birthweight(), birthweight().covariance_
+    nearly = float(full.coef_[0, 0] + 0.01 * np.sqrt(V[1, 1]))
+    test = full.wald_test([0, 1, 0, 0, 0], nearly)
+    assert test.statistic == pytest.approx(1e-4, rel=1e-6)
+    held = IRLSLogisticRegression().fit(X[:, 1:], Y, offset=nearly * X[:, 0])
+    gain = 2 * (full.log_likelihood_ - held.log_likelihood_)
+    ratio = full.likelihood_ratio_test(contrast=[0, 1, 0, 0, 0], value=nearly, X=X, y=Y)
+    assert ratio.statistic == pytest.approx(gain, rel=1e-5)
+    noise = np.random.default_rng(4).standard_normal((len(Y), 20))
+    more = [IRLSLogisticRegression().fit(np.column_stack([X, z]), Y) for z in noise.T]
+    nested = [m.likelihood_ratio_test(full) for m in more]
+    gains = [2 * (m.log_likelihood_ - full.log_likelihood_) for m in more]
+    assert min(gains) < 0.05
+    assert [t.statistic for t in nested] == pytest.approx(gains, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**300])
+def test_contrasts_of_features_of_any_size(size):
+    unit = np.array([1, size, 1, 1])
+    plain, moved = birthweight(), IRLSLogisticRegression().fit(X * unit, Y)
+    L = np.array([0, 1, 2.0, 0, 0])
+    one = plain.likelihood_ratio_test(contrast=L, value=0.3, X=X, y=Y)
+    scaled = L * np.append(1, unit)
+    two = moved.likelihood_ratio_test(contrast=scaled, value=0.3, X=X * unit, y=Y)
+    assert two.statistic == pytest.approx(one.statistic, rel=1e-7)

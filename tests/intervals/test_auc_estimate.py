@@ -720,3 +720,55 @@ def test_one_sided_limits_of_cortes_mohri_are_those_of_twice_the_tail():
     high = estimate.confidence_interval(0.95, alternative="less", **options)
     assert (low[0], high[1]) == pytest.approx(two, rel=1e-12)
     assert (low[1], high[0]) == (1, 0)
+
+
+def test_bayesian_common_against_draws():
+    neg, pos = normal_samples(3, 4, seed=5)
+    rng = np.random.default_rng(2)
+    df = len(neg) + len(pos) - 2
+    square = (len(neg) - 1) * neg.var(ddof=1) + (len(pos) - 1) * pos.var(ddof=1)
+    variance = square / rng.chisquare(df, 1_000_000)
+    m0, m1 = (rng.normal(x.mean(), np.sqrt(variance / len(x))) for x in (neg, pos))
+    auc = stats.norm.cdf((m1 - m0) / np.sqrt(2 * variance))
+    estimate = estimate_of(neg, pos)
+    got = estimate.confidence_interval(0.9, "bayesian", covariance="common")
+    assert got == pytest.approx(np.quantile(auc, [0.05, 0.95]), abs=1.5e-3)
+    error = estimate.standard_error("bayesian", covariance="common")
+    assert error == pytest.approx(auc.std(), rel=6e-3)
+
+
+def test_bayesian_separate_of_few_rows_against_draws():
+    neg, pos = normal_samples(3, 4, seed=5)
+    rng = np.random.default_rng(3)
+    draws = []
+    for x in (neg, pos):
+        df = len(x) - 1
+        variance = df * x.var(ddof=1) / rng.chisquare(df, 1_000_000)
+        draws.append((rng.normal(x.mean(), np.sqrt(variance / len(x))), variance))
+    (m0, v0), (m1, v1) = draws
+    auc = stats.norm.cdf((m1 - m0) / np.sqrt(v0 + v1))
+    estimate = estimate_of(neg, pos)
+    got = estimate.confidence_interval(0.9, "bayesian")
+    assert got == pytest.approx(np.quantile(auc, [0.05, 0.95]), abs=1.5e-3)
+    assert estimate.standard_error("bayesian") == pytest.approx(auc.std(), rel=6e-3)
+
+
+def test_bayesian_of_a_class_that_does_not_vary():
+    neg, pos = np.zeros(5), np.array([-0.5, 1.0, 2.0, 2.5])
+    estimate = estimate_of(neg, pos)
+    exact = stats.binomtest(3, 4).proportion_ci(0.9)  # n_smallest trials
+    got = estimate.confidence_interval(0.9, "bayesian")
+    assert got == pytest.approx((exact.low, exact.high))
+    assert estimate.standard_error("bayesian") == 0
+    common = estimate.confidence_interval(0.9, "bayesian", covariance="common")
+    assert common != pytest.approx(got, abs=1e-3)
+    assert estimate.standard_error("bayesian", covariance="common") > 0
+
+
+def test_score_interval_of_a_single_row_has_the_models_variance():
+    neg, pos = np.arange(20.0), np.array([15.5])
+    low, high = estimate_of(neg, pos).confidence_interval(method="score")
+    z = stats.norm.ppf(0.975)
+    for limit in (low, high):
+        variance = balanced_variance(limit, 20, 1)
+        assert abs(0.8 - limit) == pytest.approx(z * np.sqrt(variance), rel=1e-6)

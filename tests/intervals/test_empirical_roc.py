@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from skauc import auc_estimate, empirical_roc
-from skauc.intervals._band import BANDS, _heights, pointwise_tails
+from skauc.intervals._band import BANDS, _heights, _slots, pointwise_tails
 from skauc.intervals._roc_points import height
 
 
@@ -310,3 +310,65 @@ def test_curves_of_blocks_bend_as_the_rows_do(monkeypatch):
     low, high = _heights(roc._sample.points, at, 500, 0)
     assert min(low.min(), high.min()) >= 0
     assert max(low.max(), high.max()) <= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_hull_of_scores_tied_in_equal_shares_is_the_diagonal(n):
+    y = np.tile([0, 1], n)
+    hull = empirical_roc(y, np.zeros(2 * n)).convex_hull()
+    assert hull.fpr.tolist() == [0, 1]
+    assert hull.tpr.tolist() == [0, 1]
+    hull = empirical_roc([0, 1, 0, 1], [2.0, 2.0, 1.0, 3.0]).convex_hull()
+    assert hull.fpr.tolist() == [0, 0, 0.5, 1]
+    assert hull.tpr.tolist() == [0, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("y", "score"),
+    [([0, 1], [0.0, 0.0]), ([0, 1, 0, 1], [1.0, 1, 0, 0]), ([0, 0, 1], [0, 0, 1.0])],
+)
+def test_few_corners_are_scikit_learns(y, score):
+    for drop in (False, True):
+        roc = empirical_roc(y, score, drop_intermediate=drop)
+        fpr, tpr, _ = roc_curve(y, score, drop_intermediate=drop)
+        assert (roc.fpr.tolist(), roc.tpr.tolist()) == (fpr.tolist(), tpr.tolist())
+
+
+def test_last_segment_of_the_curve():
+    y, score = [0, 0, 1, 0, 1], [0.0, 0, 0, 1, 2]
+    roc = empirical_roc(y, score)
+    at = np.array([0.4, 0.7, 0.99])  # from (1/3, ½) to (1, 1) in one piece
+    assert roc.roc(at) == pytest.approx(0.5 + 0.5 * (at - 1 / 3) / (2 / 3))
+
+
+@pytest.mark.parametrize("lowest", [0, 1])
+@pytest.mark.parametrize("method", ["joint_regions", "simultaneous", "fixed_width"])
+def test_bands_end_where_all_rows_are_called(method, lowest):
+    rng = np.random.default_rng(0)
+    y = np.append(np.arange(40) % 2, lowest)
+    band = empirical_roc(y, np.append(rng.normal(size=40) + y[:-1], -9.0)).band(
+        0.9, method, fpr=[0.5, 1.0]
+    )
+    assert (band.low[1], band.high[1]) == (1, 1)
+
+
+@pytest.mark.parametrize("lowest", [0, 1])
+def test_joint_regions_count_all_rows(lowest):
+    y = np.append(np.arange(8) % 2, lowest)
+    score = np.append(np.arange(8.0), -1.0)
+    roc = empirical_roc(y, score)
+    band = roc.band(0.9, "joint_regions", fpr=[0.3])
+    reach = [stats.kstwo.ppf(np.sqrt(0.9), int(np.sum(y == c))) for c in (0, 1)]
+    low = np.interp(0.3, roc.fpr + reach[0], roc.tpr - reach[1])
+    assert band.low[0] == pytest.approx(max(low, 0))
+    high = np.interp(0.3, roc.fpr - reach[0], roc.tpr + reach[1])
+    assert band.high[0] == pytest.approx(min(high, 1))
+
+
+def test_ends_of_a_bayesian_bootstrap_are_half_a_row():
+    count = np.array([3.0, 0, 2])
+    weight, ends, first, last = _slots(np.random.default_rng(0), count, 100_000)
+    assert weight.mean(axis=0) == pytest.approx(count, abs=0.02)
+    assert ends.mean(axis=1) == pytest.approx([0.5, 0.5], abs=0.01)
+    assert ends.var(axis=1) == pytest.approx([0.5, 0.5], abs=0.02)
+    assert (first, last) == (0, 2)

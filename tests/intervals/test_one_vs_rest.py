@@ -117,3 +117,24 @@ def test_errors_of_the_average():
     one_cluster = one_vs_rest_auc(y, score, groups=np.where(y == 0, 0, 1 + y))
     with pytest.raises(ValueError, match="at least 2 groups for an error, got 1"):
         one_cluster.average()
+
+
+def test_smallest_class_and_level_of_the_average():
+    y, score = draw(np.random.default_rng(7))
+    result = one_vs_rest_auc(y, score)
+    assert result.average().n_smallest == np.bincount(y).min()
+    groups = np.arange(150) // 2
+    clustered = one_vs_rest_auc(y, score, groups=groups).average()
+    assert clustered.n_smallest == min(len(np.unique(groups[y == c])) for c in range(3))
+    np.testing.assert_array_equal(
+        result.confidence_interval(), result.confidence_interval(0.95)
+    )
+
+
+def test_weights_within_clusters_are_repeated_rows():
+    y, score = draw(np.random.default_rng(8))
+    weight, groups = np.arange(150) % 3 + 1, np.arange(150) // 5
+    once = one_vs_rest_auc(y, score, sample_weight=weight, groups=groups).average()
+    again = np.repeat(np.arange(150), weight)
+    many = one_vs_rest_auc(y[again], score[again], groups=groups[again]).average()
+    assert once.standard_error == pytest.approx(many.standard_error, rel=1e-9)

@@ -10,7 +10,7 @@ from scipy.stats.contingency import odds_ratio, relative_risk
 
 from skauc import empirical_roc, operating_points
 from skauc.intervals._operating_intervals import NAMES
-from skauc.intervals._table_limits import odds_ratio_limits
+from skauc.intervals._table_limits import odds_ratio_limits, ratio_limits
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -530,3 +530,63 @@ def test_odds_ratio_with_an_empty_count(table, low_is_0, high_is_inf):
     odds = tp * tn / (fn * fp)
     assert low == pytest.approx(0 if low_is_0 else odds / reach, rel=1e-12)
     assert high == pytest.approx(np.inf if high_is_inf else odds * reach, rel=1e-12)
+
+
+@pytest.mark.parametrize("target", [0.5, 0.8, 0.9])
+def test_a_target_that_is_a_share_of_the_rows_is_reached(target):
+    y, score = np.repeat([0, 1], 10), np.concatenate([np.arange(10), np.arange(10) + 3])
+    points = operating_points(y, score, specificity=target)
+    assert points.specificity == pytest.approx([target])
+    # The lowest threshold that keeps it
+    k = round(10 * target)
+    assert points.threshold == [np.sort(score[y == 0])[k]]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize("name", ["sensitivity", "specificity"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.75, 0.95])
+def test_order_statistics_by_search(name, share, alternative):
+    y, score = normal_rows(12, 9, seed=3)
+    points = operating_points(y, score, **{name: share})
+    low, high = points.interval("threshold", 0.9, alternative=alternative)
+    rows = np.sort(score[y == (name == "sensitivity")])[::-1]
+    n, above = len(rows), share if name == "sensitivity" else 1 - share
+    passed, tail = stats.binom(n, above), 0.05 if alternative == "two-sided" else 0.1
+    padded = np.concatenate([[np.inf], rows, [-np.inf]])  # of rank 0, …, n + 1
+    deep = next(r for r in range(1, n + 2) if passed.sf(r - 1) <= tail)
+    near = max(r for r in range(n + 1) if passed.cdf(r - 1) <= tail)
+    if alternative == "less":
+        deep = n + 1
+    if alternative == "greater":
+        near = 0
+    assert (low[0], high[0]) == (padded[deep], padded[near])
+
+
+@pytest.mark.parametrize("best", ["youden", "closest"])
+def test_limits_of_a_best_point_lie_about_it(best):
+    y, score = normal_rows(60, 50, seed=4)
+    points = operating_points(y, score, best=best)
+    for name in ("sensitivity", "specificity", "threshold"):
+        low, high = points.interval(name, 0.9, "bayesian_bootstrap")
+        assert low[0] <= getattr(points, name)[0] <= high[0]
+    low, high = points.interval("specificity", 0.9, "bayesian_bootstrap")
+    assert 0 < low[0] < high[0] <= 1
+
+
+def test_best_point_without_a_cost_weighs_both_rates_alike():
+    # ½ at no false alarm, or .9 at .38: the sum is larger there, by a little
+    score = np.repeat([3.0, 2, 0, 2, 0], [5, 4, 1, 19, 31])
+    points = operating_points(np.repeat([1, 0], [10, 50]), score, best="youden")
+    assert points.sensitivity == pytest.approx([0.9])
+    assert points.specificity == pytest.approx([0.62])
+
+
+@pytest.mark.parametrize("x", [0, 1, 2, 9])
+def test_log_limits_of_a_ratio_of_shares(x):
+    low, high = ratio_limits(*map(np.array, (x, 10, 3, 12)), 0.025, 0.025)
+    z = stats.norm.ppf(0.975)
+    a, n, b, m = (x, 10, 3, 12) if x else (0.5, 11, 3.5, 13)
+    error = np.sqrt(1 / a - 1 / n + 1 / b - 1 / m)
+    ratio = a / n * m / b
+    assert low == pytest.approx(ratio * np.exp(-z * error) if x else 0)
+    assert high == pytest.approx(ratio * np.exp(z * error))

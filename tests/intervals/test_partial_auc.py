@@ -334,3 +334,28 @@ def test_errors_of_intervals_and_comparisons():
         part.confidence_interval(method=1)
     with pytest.raises(ValueError, match="constant must be at most .* 0.1, got 0.5"):
         compare_auc([0, 0, 1, 1], [1, 2, 3, 4], constant=0.5, fpr=(0, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("how", "trials"),
+    [
+        ({"fpr": (0, 0.2)}, 40 * 0.2),
+        ({"fpr": (0, 0.5)}, 12),
+        ({"tpr": (0.75, 1)}, 12 * 0.25),
+        ({"tpr": (0, 1)}, 12),
+    ],
+)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_limit_of_perfect_scores_solves_the_equation_of_uniform_placements(
+    how, trials, clustered
+):
+    # V(s) = s(1 − s)/(3 trials): (1 − s)² = z² V(s) at the lower limit
+    y = np.repeat([0, 1], [40, 12])
+    options = {"groups": np.arange(52)} if clustered else {}
+    part = auc_estimate(y, np.arange(52), **options).partial_auc(**how)
+    low, high = part.confidence_interval(method="score")
+    ((a, b),) = how.values()
+    if clustered:
+        trials = 12 * (b - a)
+    s = 1 / (1 + stats.norm.ppf(0.975) ** 2 / (3 * trials))
+    assert (low / (b - a), high / (b - a)) == pytest.approx((s, 1), rel=1e-9)

@@ -287,3 +287,21 @@ def test_error_texts_of_power(options, text):
 def test_error_texts_of_sample_size(options, text):
     with pytest.raises(ValueError, match=text):
         auc_sample_size(0.8, **options)
+
+
+def test_margin_below_the_null():
+    one = {"alternative": "less", "n_pos": 50, "n_neg": 50}
+    moved = auc_power(0.7, null=0.75, margin=0.1, **one)
+    assert moved == pytest.approx(auc_power(0.7, null=0.85, **one), rel=1e-12)
+    # Turned round, "less" is "greater" of 1 − AUC
+    turned = auc_power(
+        0.3, null=0.25, margin=0.1, alternative="greater", n_pos=50, n_neg=50
+    )
+    assert turned > 0.05
+
+
+def test_several_aucs_have_several_powers():
+    powers = auc_power([0.7, 0.8], n_pos=20, n_neg=30)
+    alone = [auc_power(auc, n_pos=20, n_neg=30) for auc in (0.7, 0.8)]
+    assert powers == pytest.approx(alone)
+    assert type(alone[0]) is float

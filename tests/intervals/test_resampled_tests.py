@@ -10,7 +10,11 @@ from scipy.stats import rankdata
 
 from skauc import auc_estimate, compare_auc
 from skauc.intervals._resampled_tests import (
+    _batches,
+    _drawn_weights,
+    _Levels,
     _signs,
+    bootstrap_draws,
     exchange_effects,
     permutation_pvalue,
 )
@@ -236,7 +240,7 @@ def test_error_texts(options, text):
         compare_auc(OUTCOME, ASAH["s100b"], ASAH["ndka"], **options)
 
 
-@pytest.mark.parametrize("copies", [[1, 1, 1], [3, 1, 2]])
+@pytest.mark.parametrize("copies", [[1, 1, 1], [3, 1, 2], [2, 1, 2]])
 def test_sums_of_random_signs(copies):
     copies = np.array(copies)
     signs = _signs(copies, 40_000, np.random.default_rng(0))
@@ -244,3 +248,66 @@ def test_sums_of_random_signs(copies):
     assert np.abs(signs.mean(axis=0)).max() < 5 * np.sqrt(3 / 40_000)
     np.testing.assert_allclose(signs.var(axis=0), copies, rtol=0.03)
     assert np.abs(np.corrcoef(signs.T) - np.eye(3)).max() < 0.03
+
+
+def test_aucs_of_weights_from_the_definition():
+    rng = np.random.default_rng(0)
+    y, score = np.arange(12) % 3 == 0, np.round(rng.normal(size=12), 1)
+    sample = Sample.from_rows(score, y, None, None)
+    curve = _Levels(sample)
+    both = np.concatenate([sample.neg, sample.pos])
+    label = np.repeat([0, 1], [len(sample.neg), len(sample.pos)])
+    for _ in range(5):
+        weight = rng.integers(0, 4, 12).astype(float)
+        weight[[0, -1]] = 1.0
+        neg, pos = weight[label == 0][None], weight[label == 1][None]
+        expected = pair_auc(label, both, weight)
+        assert curve.auc(neg, pos) == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(
+    ("total", "width"), [(100, 10), (100, 60_000), (7, 10**7), (66, 60_000)]
+)
+def test_batches_are_as_many_as_asked(total, width):
+    sizes = _batches(total, width)
+    assert sum(sizes) == total
+    assert min(sizes) >= 1
+    assert max(sizes) * width <= max(2_000_000, width)
+
+
+def test_effects_of_weighted_clusters_add_up_to_the_difference():
+    rng = np.random.default_rng(2)
+    y, weight, groups = np.arange(30) % 2, rng.uniform(0.5, 3, 30), np.arange(30) // 4
+    ranks = [rankdata(rng.normal(size=30)) for _ in range(2)]
+    samples = [Sample.from_rows(r, y == 1, weight, groups) for r in ranks]
+    effects, copies = exchange_effects(*samples)
+    gap = pair_auc(y, ranks[0], weight) - pair_auc(y, ranks[1], weight)
+    assert effects @ copies == pytest.approx(gap)
+    moved = pair_auc(y, np.where(groups == 3, ranks[1], ranks[0]), weight)
+    moved -= pair_auc(y, np.where(groups == 3, ranks[0], ranks[1]), weight)
+    assert effects @ copies - 2 * effects[3] == pytest.approx(moved)
+
+
+def test_drawn_clusters_bring_all_their_rows_with_their_weights():
+    rng = np.random.default_rng(3)
+    y, weight = np.arange(12) % 2 == 0, rng.uniform(0.5, 3, 12)
+    groups = np.repeat([0, 1, 2, 3], [2, 4, 2, 4])
+    sample = Sample.from_rows(rng.normal(size=12), y, weight, groups)
+    neg, pos = _drawn_weights(sample, 500, rng)
+    drawn = np.hstack([neg, pos]) / np.concatenate(sample.counts)
+    cluster = np.concatenate([sample.cluster_neg, sample.cluster_pos])
+    times = np.array([drawn[:, cluster == g][:, 0] for g in range(4)])
+    assert np.allclose(drawn, times[cluster].T)
+    assert np.allclose(times.sum(axis=0), 4)
+    assert np.allclose(times, np.round(times))
+
+
+def test_resamples_with_one_row_of_a_class_count():
+    # Two clusters of one row a class and one of a negative alone: three in 27 draws
+    # hold no positive, and as many as two thirds hold few
+    y, score = np.array([1, 0, 0]), np.array([0.5, 0.0, 1.0])
+    sample = Sample.from_rows(score, y == 1, None, np.array([0, 1, 2]))
+    draws = bootstrap_draws([sample], 4000, np.random.default_rng(0))
+    # A draw has k of cluster 0 (k = 1, 2); of the others either row
+    assert len(draws) == pytest.approx(4000 * 18 / 27, abs=120)
+    assert set(np.round(draws.ravel(), 6)) == {0.0, 0.5, 1.0}

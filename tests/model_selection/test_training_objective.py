@@ -32,7 +32,9 @@ from skauc import (
     lpo_auc_scorer,
     make_lpo_auc_scorer,
 )
+from skauc.model_selection._refit_objective import _l1_logistic, _sgd
 from skauc.model_selection._training_objective import (
+    _discriminant,
     _Rearranged,
     largest_gradient,
     leave_pair_out_estimate,
@@ -395,3 +397,57 @@ def test_ordinary_folds_are_an_error_not_a_number():
     )  # fmt: skip
     with pytest.raises(ValueError, match="that trained the LogisticRegression"):
         search.fit(X, y)
+
+
+@pytest.mark.parametrize("priors", [None, [0.2, 0.8]])
+@pytest.mark.parametrize(
+    "options",
+    [{"solver": "svd"}, {"solver": "lsqr"}, {"solver": "lsqr", "shrinkage": 0.3}],
+)
+def test_discriminants_are_told_their_directions(options, priors):
+    """(Σ a_c W_c + Λ)⁻¹ d, of all rows and, where Λ = 0, of all but a pair."""
+    rng = np.random.default_rng(0)
+    X, positive = rng.standard_normal((23, 3)), np.arange(23) % 3 == 0
+    X[positive] *= 1.7
+    X[:, 0] += positive
+    model = LinearDiscriminantAnalysis(**options, priors=priors).fit(X, positive)
+    told = _discriminant(model, X, positive, None)
+    cases = [(X, positive, told.a)]
+    if "shrinkage" not in options:
+        cases.append((X[2:], positive[2:], told.left_out))
+    for Z, y, a in cases:
+        W = [(part := Z[y == c] - Z[y == c].mean(0)).T @ part for c in (False, True)]
+        d = Z[y].mean(0) - Z[~y].mean(0)
+        w = np.linalg.solve(a[0] * W[0] + a[1] * W[1] + np.diag(told.penalty), d)
+        theirs = clone(model).fit(Z, y).coef_[0]
+        unit = theirs / np.linalg.norm(theirs)
+        assert w / np.linalg.norm(w) == pytest.approx(unit, rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_objective_of_stochastic_gradients(penalty, loss):
+    """``Σ loss/n + α{ρ‖w‖₁ + (1 − ρ)‖w‖²/2}`` (scikit-learn's user guide), times n."""
+    (X, positive), _ = two_sets(40, 5, 0)
+    model = SGDClassifier(
+        loss=loss, penalty=penalty, alpha=0.03, l1_ratio=0.4, random_state=0
+    ).fit(X, positive)
+    told = _sgd(model, positive, None)
+    ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": 0.4}[penalty]
+    assert getattr(told, "l1", 0.0) == pytest.approx(0.03 * 40 * ratio)
+    assert told.l2 == pytest.approx(0.03 * 40 * (1 - ratio))
+    assert told.w == pytest.approx(model.coef_[0])
+    assert told.case_weight.tolist() == [1] * 40
+
+
+@pytest.mark.parametrize("C", [0.1, 5.0])
+@pytest.mark.parametrize("solver", ["liblinear", "saga"])
+def test_objective_of_sparse_logistic_regressions(solver, C):
+    """``Σ loss + ‖w‖₁/C``; liblinear's intercept is a feature with its scaling."""
+    (X, positive), _ = two_sets(40, 5, 0)
+    model = LogisticRegression(
+        **l1_part(1.0), solver=solver, C=C, intercept_scaling=3.0, max_iter=20_000
+    )
+    told = _l1_logistic(model.fit(X, positive), positive, None)
+    assert (told.l1, told.l2) == (1 / C, 0)
+    assert told.intercept_scaling == (3.0 if solver == "liblinear" else np.inf)
