@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from threading import Lock
 
@@ -91,7 +92,7 @@ def _unknown_transpose(step, rows, behind):
         some = dense(_first(rows, 2 * _PROBES)).astype(float)
         image = dense(_first(behind, len(some))).astype(float)
         a, b = some[::2], some[1::2]
-        beyond = dense(step.transform(2 * a[: len(b)] - b))
+        beyond = _image(step, 2 * a[: len(b)] - b)
         expected = 2 * image[::2][: len(b)] - image[1::2]
     except Exception:  # it refuses such rows: it is no affine map of numbers
         return None
@@ -99,7 +100,7 @@ def _unknown_transpose(step, rows, behind):
         beyond, expected, rtol=_SAME, atol=_SAME * np.abs(expected).max()
     ):
         return None
-    origin = dense(step.transform(np.zeros((1, some.shape[1]))))
+    origin = _image(step, np.zeros((1, some.shape[1])))
 
     def transpose(W):
         out = np.empty((some.shape[1], W.shape[1]))
@@ -107,10 +108,17 @@ def _unknown_transpose(step, rows, behind):
             part = np.arange(start, min(start + _IDENTITY_ROWS, len(out)))
             block = np.zeros((len(part), len(out)))
             block[np.arange(len(part)), part] = 1.0
-            out[part] = (dense(step.transform(block)) - origin) @ W
+            out[part] = (_image(step, block) - origin) @ W
         return out
 
     return transpose
+
+
+def _image(step, rows):
+    """A step of rows that are not the user's: that they lack names is not said."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return dense(step.transform(rows))
 
 
 def sees_y(step, rows, y):

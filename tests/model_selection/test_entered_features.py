@@ -260,3 +260,10 @@ def test_looking_at_y_has_no_unit():
 def test_chance_is_not_taken_for_a_look_at_y():
     for step in (RandomTreesEmbedding(5), Wrapped(RandomTreesEmbedding(5))):
         assert not _affine_steps.sees_y(step.fit(X, Y), X, Y)
+
+
+def test_unknown_steps_of_frames_are_tried_in_silence():
+    frame = FRAME[NAMES]
+    step = SimpleImputer().fit(frame)
+    transpose = _affine_steps.transpose_of(step, frame, step.transform(frame))
+    np.testing.assert_allclose(transpose(np.eye(len(NAMES))), np.eye(len(NAMES)))
