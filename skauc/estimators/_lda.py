@@ -147,7 +147,10 @@ covariance_estimator
 
     def _lies_far(self, X):
         """Whether a feature of the first rows is far from 0, beside its spread."""
-        rows = np.asarray(X)
+        try:
+            rows = np.asarray(X)
+        except ValueError:  # rows of several lengths: the parent says so
+            return False
         if self.covariance_estimator is not None or rows.dtype.kind != "f":
             return False
         if rows.ndim != 2 or len(rows) <= rows.shape[1]:

@@ -175,6 +175,9 @@ def test_rows_of_any_number_kind(kind):
 def test_bad_labels_priors_and_sizes_are_named(kind):
     X, y = two_normals()
     mixed = np.array([None, "a"], object)[y.astype(int)]
+    with pytest.raises(ValueError, match="inhomogeneous shape") as ragged:
+        LinearDiscriminantROC().fit([[0.5], 0.25, []], [0, 1, 1])
+    assert "sklearn" in str(ragged.traceback[-1].path)  # the parent's own words
     with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
         kind().fit(X, mixed)
     arrays = np.empty(len(X), object)
