@@ -555,3 +555,9 @@ def test_regressor_is_refused_whichever_label_is_positive(label):
     scorer = skauc.make_lpo_auc_scorer(pos_label=label)
     with pytest.raises(TypeError, match="Ridge has no leave-pair-out in closed form"):
         scorer(Ridge().fit(X, y), X, y)
+
+
+def test_cv_auc_of_rows_that_are_missing():
+    model, y = SVC(kernel="linear"), [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        cv_auc_scorer(model, [[1.0]], y, sample_weight=[1, 1, 1, 1, 1, 0])
