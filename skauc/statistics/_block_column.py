@@ -76,6 +76,7 @@ class Elementwise:
     @classmethod
     def of_parts(cls, function, parts):
         """With the type that the function gives to no rows."""
+        # The function itself tells its type, of no rows at no cost
         empty = [np.empty(0, p.dtype) if hasattr(p, "of") else p for p in parts]
         return cls(function, parts, function(*empty).dtype)
 
@@ -127,6 +128,8 @@ class BlockColumn(NDArrayOperatorsMixin):
         raise ValueError("the truth of a column is that of any() or all() of its rows")
 
     def __array_ufunc__(self, ufunc, method, *parts, **how):
+        # A column may be shared by others that are made of it: writing into it is
+        # refused
         changed = parts[:1] if method == "at" else how.get("out", ())
         if any(isinstance(part, BlockColumn) for part in changed):
             raise TypeError("columns of rows in blocks do not change in place")
@@ -147,6 +150,7 @@ class BlockColumn(NDArrayOperatorsMixin):
     __ixor__ = NDArrayOperatorsMixin.__xor__
 
     def __array_function__(self, function, types, parts, how):
+        # What is not known here, or not with these options, gets the array
         if function in _KNOWN:
             found = _KNOWN[function](*parts, **how)
             if found is not NotImplemented:
@@ -160,6 +164,7 @@ class BlockColumn(NDArrayOperatorsMixin):
             return function(*map(made_column, parts))
         nodes = tuple(p.node if isinstance(p, BlockColumn) else p for p in parts)
         node = Elementwise.of_parts(function, nodes)
+        # Constants alone: computed at once, no pass
         if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
             value = function(*(getattr(n, "value", n) for n in nodes))
             node = Constant(value, node.dtype)
@@ -216,6 +221,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def _sums_of(self, node):
         """Sums of a node, without a pass where another's tell them."""
+        # Sums that follow from known ones cost no pass: of c, of ~a and of 1·a
         if isinstance(node, Constant):
             return ColumnSums(node.value, node.value, node.value * len(self))
         if isinstance(node, Elementwise):
@@ -232,6 +238,8 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def _once(self, name, node, compute):
         """What was computed of a node, which is kept beside it: it has no other id."""
+        # The node is kept beside what was computed, so that its id is not given to
+        # another
         key = name, id(node)
         if key not in self._kept:
             self._kept[key] = node, compute()
@@ -252,12 +260,14 @@ class BlockColumn(NDArrayOperatorsMixin):
         return min(self._sums.low, initial)
 
     def max(self, axis=None, initial=-np.inf):
+        # max|a| = max(−min a, max a)
         if isinstance(self.node, Elementwise) and self.node.function is np.absolute:
             sums = self._sums_of(self.node.parts[0])
             return max(-sums.low, sums.high, initial)
         return max(self._sums.high, initial)
 
     def all(self, axis=None):
+        # all: the least truth value is True; any: the largest
         return bool((self if self.dtype == bool else self != 0)._sums.low)
 
     def any(self, axis=None):
@@ -310,6 +320,8 @@ class BlockColumn(NDArrayOperatorsMixin):
         """
         both = self.beside(positive)
         some = self.total(Evenly.of) if some is None else some
+        # Ranges of scores about equally full, each small enough to be sorted in one
+        # place
         edges = some.edges(self.rows.blocks.n_ranges(len(self)))
         asked = self.rows.blocks.feature_names, both.node
         cut = partial(_cut, *asked)
@@ -320,6 +332,7 @@ def dot_products(*pairs) -> np.ndarray:
     """``a @ b`` of each pair of columns; of such that stay in one pass."""
     if not any(isinstance(column, BlockColumn) for pair in pairs for column in pair):
         return np.array([a @ b for a, b in pairs])
+    # aᵀb = Σ_rows a·b, of all pairs in one pass
     first, *more = (a * b for a, b in pairs)
     return first.beside(*more).total(partial(np.sum, axis=0))
 
@@ -380,6 +393,7 @@ def _evenly(values, n_classes, thins):
 def _cut(names, node, block, edges):
     score, positive = value_of(node, block, names, {}).T
     low, high = edges[0], edges[-1]
+    # Scores of inf belong to the last range
     inside = (score >= low) & ((score < high) | np.isinf(high))
     score, positive = score[inside], positive[inside]
     count = np.stack([positive == 0, positive == 1], axis=1).view(np.uint8)
@@ -439,6 +453,7 @@ def _count(column):
 def _correlation(a, b=None, **how):
     if how or not isinstance(a, BlockColumn) or not isinstance(b, BlockColumn):
         return NotImplemented
+    # W_ab/√(W_aa W_bb), centred sums: nothing cancels
     scatter = a.beside(b).total(Moments.from_samples).scatter
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.diag(scatter))
