@@ -49,8 +49,7 @@ class Spectrum:
     def along(self, a) -> float:
         """``xᵀΣ̂x`` of a direction of length 1 with ``a = Vᵀx``."""
         square = a**2
-        # xᵀΣ̂x = Σ a_k² ℓ_k + (1 − |a|²) ℓ₀; rounding of |a|² = 1 makes no negative
-        # variance
+        # xᵀΣ̂x = Σ a_k² ℓ_k + (1 − |a|²) ℓ₀; |a|² may round past 1
         return float(square @ self.values + max(1 - square.sum(), 0.0) * self.null)
 
 
@@ -136,8 +135,7 @@ def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
     fold = np.empty(len(positive), dtype=int)
     for order, rank in ranks:
         there, back = rank % K, K - 1 - rank % K
-        # 0, 1, …, K − 1, K − 1, …, 1, 0, 0, …: no fold gets all the larger keys of its
-        # turn
+        # 0, 1, …, K − 1, K − 1, …, 1, 0, 0, …: no fold has the larger key in every turn
         fold[order] = np.where(rank // K % 2, back, there)
     return fold
 
@@ -226,8 +224,7 @@ def spectrum_of_rows(
         size = (classes & ~out) @ c
         R = _recentred(G, classes * (~out * c) / size[:, None], positive)
         inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
-        # Training rows R̃ = √c R = U√λ Vᵀ: the others along V are R_out V = (R_out R̃ᵀ)
-        # U/√λ
+        # √c R = U√λ Vᵀ of the training rows, so that R_out V = R_out (√c R)ᵀ U/√λ
         root = np.sqrt(c[inside])
         training = R[np.ix_(inside, inside)] * root * root[:, None]
         lam, left = _descending(training, single)
@@ -272,8 +269,7 @@ def _averaged(parts, n_features, rank):
     if not parts:
         return None
     rows = [part.rows for part in parts]
-    # Folds have ranks of their own: the k-th of r eigenvalues stands at the share (k −
-    # ½)/r
+    # Folds differ in rank: the k-th of r eigenvalues stands at the share (k − ½)/r
     share = (np.arange(rank) + 0.5) / rank
     at_share = [
         np.interp(share, (np.arange(len(p.values)) + 0.5) / len(p.values), p.values)

@@ -92,8 +92,7 @@ def source_variance(probit, n_neg, n_pos):
     A, B = ndtr(probit), ndtr(-probit)
     # A/(2 − A) − A² = A B²/(2 − A) and 2A²/(1 + A) − A² = A² B/(1 + A).
     among = A * B**2 / (1 + B) + A**2 * B / (1 + A)
-    # [A(1 − A) + (n/2 − 1)(P_xxy − A² + P_xyy − A²)]/(n₀n₁), over φ(z)² by the delta
-    # method
+    # [A(1 − A) + (n/2 − 1)(P_xxy − A² + P_xyy − A²)]/(n₀n₁); over φ(z)²: delta method
     spread = A * B + ((n_neg + n_pos) / 2 - 1) * among
     return spread / (n_neg * n_pos) / density(probit) ** 2
 

@@ -109,8 +109,8 @@ class Mixture:
         q = self.a_scale + view.square_neg[k] + view.square_pos[k]
         df = self.a + self.eigen.n_neg + self.eigen.n_pos
         (q_neg, q_pos), (df_neg, df_pos) = self.class_variances(view, k)
-        # Mean of the class variances (σ₀² + σ₁²)/2; Satterthwaite: df = (x₀ + x₁)²/Σ
-        # x_c²/df_c
+        # Mean of the class variances, (σ₀² + σ₁²)/2
+        # Satterthwaite: df = (x₀ + x₁)²/Σ x_c²/df_c
         x_neg, x_pos = q_neg / (df_neg - 2) / 2, q_pos / (df_pos - 2) / 2
         both = x_neg + x_pos
         df_both = both**2 / (x_neg**2 / df_neg + x_pos**2 / df_pos)
@@ -152,8 +152,7 @@ def mixture(
 
 def attainable_prior(power):
     """``Φ⁻¹(u)`` of the cells of the attainable AUC, and their log prior mass."""
-    # Fifteen even cells up to 2u − 1 = 15/16, that is Φ⁻¹(u) = 1.86; beyond, steps in
-    # probits
+    # Even cells up to 2u − 1 = 15/16, Φ⁻¹(u) = 1.86; beyond, steps in probits
     edges = np.arange(_EVEN) / _EVEN  # of 2u − 1
     # Of the middles: u = ½ + (2u − 1)/2
     even = ndtri(0.5 + (edges[:-1] + edges[1:]) / 4)
@@ -162,8 +161,7 @@ def attainable_prior(power):
     log_share = np.log1p(-2 * ndtr(-tail)) * power
     with np.errstate(divide="ignore"):
         even_mass = np.log(np.diff(edges**power))
-        # expm1(c log(2u − 1)) = (2u − 1)^c − 1, which near u = 1 has digits that (2u −
-        # 1)^c lost
+        # (2u − 1)^c − 1 = expm1(c log(2u − 1)), with digits near u = 1
         tail_mass = np.log(np.diff(np.expm1(log_share)))
     log_mass = np.concatenate([even_mass, tail_mass])
     return np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass - logsumexp(log_mass)
@@ -197,8 +195,7 @@ def covariance_cell(eigen, a, covariance):
     else:
         a_scale, best = _maximise(log_evidence, np.log(a * _typical_variance(eigen)))
     for df, _ in groups:
-        # log Γ_P((κ + df)/2) − log Γ_P(κ/2): what of the evidence depends on a but not
-        # on s
+        # log Γ_P((κ + df)/2) − log Γ_P(κ/2), which does not depend on s
         best += _log_multigamma((kappa + df) / 2, P) - _log_multigamma(kappa / 2, P)
     if separate:
         # E Σ_c = (asI + W_c)/(κ + n_c − 1 − P − 1);  d has the noise Σ₀/n₀ + Σ₁/n₁

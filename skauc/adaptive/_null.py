@@ -279,8 +279,7 @@ def _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a):
     h = eigen.n_neg * eigen.n_pos / (eigen.n_neg + eigen.n_pos)
     null = float(ell[-1]) if eigen.null else 0.0
     values = ell[: len(eigen.values)]
-    # ω̂ = Σ̂^{−½}d, with the same symmetric root for all features: ω̂_j is still
-    # feature j's
+    # ω̂ = Σ̂^{−½}d by the symmetric root: ω̂_j is still feature j's
     omega = power_of_covariance(-0.5, values, null, eigen.d, eigen.b, combine)
     cells = slab(omega[eigen.scale > 0], h, probit)
     n_shares = len(cells.tau) // len(probit)

@@ -179,8 +179,7 @@ class AdaptivePrior:
 
 @lru_cache(maxsize=1)  # all candidates of a search have as many rows
 def _combination(n):
-    # One seed for all processes and sessions: a digest tells the same rows to be the
-    # same
+    # One seed for all processes: the same rows have the same digest in each
     return np.random.default_rng(20190915).random(n)
 
 
@@ -193,8 +192,7 @@ def fingerprint(Z, positive, weight) -> bytes:
     if isinstance(Z, BlockMatrix):
         sketch = Z.sketch()
     else:
-        # uᵀZ, u uniform: an entry that changes by more than rounding changes one of its
-        # digits
+        # uᵀZ, u uniform: no entry can change by more than rounding unseen
         sketch = np.ascontiguousarray(_combination(len(positive)) @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):

@@ -68,8 +68,7 @@ class Knots:
         if len(omega) <= _KNOTS:
             here = np.arange(len(omega), dtype=np.int32)
             return cls(omega, here, np.zeros(len(omega), dtype=np.float32))
-        # Knots even in asinh(√h ω): in units of the noise 1/√h even near 0, geometric
-        # far out
+        # Even in asinh(√h ω): even near 0, in units of the noise, geometric far out
         low, high = (np.arcsinh(np.sqrt(h) * end) for end in (omega.min(), omega.max()))
         value = np.sinh(np.linspace(low, high, _KNOTS)) / np.sqrt(h)
         place = np.clip(np.searchsorted(value, omega) - 1, 0, _KNOTS - 2)
@@ -176,8 +175,7 @@ def slab(omega, h, probit) -> Slab:
 
 def _log_ratio(omega, tau, noise):
     """``log N(ω̂; 0, τ + noise) − log N(ω̂; 0, noise)``."""
-    # ½ω²(1/noise − 1/wide) − ½ log(wide/noise), without the difference of two near
-    # numbers
+    # ½ω²(1/noise − 1/wide) − ½ log(wide/noise), whose near equal numbers would cancel
     wide = tau + noise
     return 0.5 * (omega**2 * (tau / (noise * wide)) - np.log1p(tau / noise))
 

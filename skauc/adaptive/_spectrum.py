@@ -106,8 +106,7 @@ class Eigenbasis:
 
         ``score`` is ``X @ w`` on the rows that were decomposed, needed for P > n.
         """
-        # wᵀx_raw = (w/scale)ᵀ(scale·x_raw): a constant feature, of scale 0, has no part
-        # in it
+        # wᵀx = (w/scale)ᵀ(scale·x); a constant feature, of scale 0, has no part in it
         w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
         x = w / np.where(self.scale > 0, self.scale, np.inf)[:, None]
         size = linalg.norm(x, axis=0)
@@ -269,8 +268,7 @@ class Clip:
 
     def sparse(self, X, positive):
         """Sparse part and class rows whose sum are the winsorised rows."""
-        # Winsorised row = (value at each stored entry less that at 0) + (value at 0 of
-        # the class)
+        # Winsorised row = (stored entries − what a 0 becomes) + what a 0 becomes
         at_zero = self.values(0.0, self.means, self.bound)
         out = X.astype(float)
         out.sum_duplicates()
@@ -318,8 +316,7 @@ def eigh_of_gram(gram, single):
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
-    # h|d|²: class means far apart round by 1e-12 of their distance, whose square this
-    # is
+    # h|d|² times (1e-12)²: what class means that lie far apart leave by rounding
     between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
     return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
 

@@ -248,8 +248,7 @@ def _gaussian_auc(rule, classes):
     if isinstance(alpha, str):
         R = _stacked(classes, a) / scale
         alpha = _intensity(alpha, R, np.concatenate([p.count for p in classes]), tau)
-    # (1 − α) Σ_c W_c/(n_c − 1) + ατD, D the squared units and τ the mean of the
-    # diagonal
+    # (1 − α) Σ_c W_c/(n_c − 1) + ατD, D the squared units, τ the mean diagonal
     return (1 - alpha) * a, alpha * tau * scale**2
 
 
@@ -336,8 +335,7 @@ def _maximiser(R, d):
         values, V = _row_eigen(R)
     kept = values > 16 * len(d) * _EPS * values[-1]
     V, values = V[:, kept], values[kept]
-    # d = (part in the range of Σ) + outside: along the latter the rows do not vary at
-    # all
+    # d = (part in the range of Σ) + outside, along which no row varies
     inside = V.T @ d
     outside = d - V @ inside
     if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(d):

@@ -115,12 +115,10 @@ def _step_misleads(fit, z, positive, shape):
     sign = np.where(positive, 1.0, -1.0)
     separated = np.all(sign * z > 0)
     if fit.loss == "logistic":
-        # Fewer dimensions than rows hold the separation: p(1 − p) is far from 0 at few
-        # rows only
+        # Fewer dimensions than rows separate: p(1 − p) is far from 0 at few rows only
         return P < n - 1 and separated
     if fit.loss == "squared_hinge":
-        # Only rows inside the margin have curvature: P + 2 of them hardly hold P
-        # coefficients
+        # Rows inside the margin alone bend: P + 2 of them hardly hold P coefficients
         return P < 1.5 * n and (separated or np.sum(sign * z < 1) < P + 3)
     return False
 

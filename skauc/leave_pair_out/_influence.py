@@ -150,8 +150,7 @@ def _response_of_one_curvature(values, vectors, fit, curvature, rows):
     inside = np.linalg.solve(F[T[:, None], T], Q_ST.T)
     F = F[block] - one**2 * (Q_ST @ inside)
     Q = Q[block] + one * (Q_ST @ inside)
-    # A row without curvature: its column of F is that of I, its row −ω̄Q where others
-    # bend
+    # A row without curvature has the column of I; its row is −ω̄Q where others bend
     off = curvature[rows] == 0
     F[:, off] = np.eye(len(rows))[:, off]
     F[off] = np.where(off, F[off], -one * Q[off])
@@ -221,8 +220,7 @@ def _feature_space(X, positive, fit, weight):
 
     A = block(some)
     H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
-    # Features in units of their curvature: a Cholesky factor of any scale, 1e-13 for
-    # rounding
+    # In units of each feature's curvature, for a factor of any scale; 1e-13: rounding
     unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
     # numpy's solver throughout: its threads and scipy's get into each other's way.
@@ -253,8 +251,7 @@ def pair_margins(Q, F, z, g, positive):
     det = both - F_ij * F_ji
     lost = det <= 1e-14 * np.maximum(np.abs(both), 1e-280)
     det[lost] = np.inf  # a row that nothing else holds: no step
-    # (1, −1)(F_SS)⁻¹ Q_SS g_S = [(F_jj + F_ji) q_i − (F_ii + F_ij) q_j]/det,  q = Q_SS
-    # g_S
+    # q = Q_SS g_S:  (1, −1)(F_SS)⁻¹q = [(F_jj + F_ji) q_i − (F_ii + F_ij) q_j]/det
     q_i, q_j = Q_ii * g_i + Q_ij * g_j, Q_ij * g_i + Q_jj * g_j
     step = ((F_jj + F_ji) * q_i - (F_ii + F_ij) * q_j) / det
     return z_i - z_j + step

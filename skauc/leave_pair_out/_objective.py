@@ -303,8 +303,7 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
         square = some.T @ force
     walk = square
     if fit.intercept_scaling > 0:
-        # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out of the
-        # walk
+        # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out
         walk = square - pushed**2 / force.sum()
     # A column that does not vary has no walk but rounding
     alive = walk > 1e-12 * square

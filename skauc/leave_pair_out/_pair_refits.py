@@ -53,8 +53,7 @@ def refit_margins(X, positive, theta, loss, penalty, case_weight, weight, rows):
 def _newton(X, positive, theta, loss, penalty, c, max_iter=40, tol=1e-7):
     """Minimise every row of theta with its own case weights c."""
     p = X.shape[1]
-    # A coefficient without a penalty may have no optimum: a tiny one, in units of a
-    # column
+    # Without a penalty there may be no optimum: a tiny one, in units of a column
     floor = 1e-10 * np.einsum("np,np->", X, X) / p
     penalty = np.where(penalty == 0, floor, penalty)
 

@@ -92,8 +92,7 @@ def _solve(problem, c, work, beta):
     z = beta @ problem.block(work)[0]
     solved = np.inf
     for tol in _TOLS:
-        # The tolerance tightens as the working set grows: early sets are not worth an
-        # optimum
+        # The tolerance tightens as the set grows: early sets are not worth an optimum
         wanted = problem.wanted(c, z, work, np.count_nonzero(beta, axis=1))
         if len(wanted) == 0 and solved == _TOLS[-1]:
             break
@@ -168,8 +167,7 @@ class _Problem:
         wanted = np.zeros(self.X.shape[1], dtype=bool)
         for row, size in zip(slope, sizes, strict=True):
             asks = np.flatnonzero(row > bound)
-            # At most twice as many and ten: a set that is far too large costs more than
-            # a round
+            # At most twice as many and ten: too large a set costs more than a round
             most = 10 + size
             if len(asks) > most:
                 asks = asks[np.argpartition(-row[asks], most)[:most]]
@@ -219,8 +217,7 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
             # Newton decrement pᵀH⁻¹p beside the objective
             done = -(p @ step) <= tol * value
         else:
-            # The trace bounds the Hessian's largest eigenvalue: 1/trace is never too
-            # long a step
+            # The trace bounds the largest eigenvalue: 1/trace is never too long a step
             step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
         for t in 0.5 ** np.arange(halvings):
             tried = beta + t * step

@@ -58,8 +58,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     dual = X.shape[1] > X.shape[0]
     neg, pos = class_moments(X, positive, weight, featurewise=dual)
     total = neg + pos
-    # Features of variance 1 around the mean of all rows, 0 for what is constant but
-    # rounding
+    # Features of variance 1 around the mean of all rows; constant ones become 0
     squares = total.scatter if dual else np.diag(total.scatter)
     alive = squares > total.n * (1e-13 * np.abs(total.mean)) ** 2
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
@@ -95,8 +94,8 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     spanned = len(values) >= len(positive) - 1
     auc = []
     for penalty in penalties:
-        # √c z = U diag(Λ/(Λ + l)) Uᵀ(√c t) + √c middle,   w = V diag(√Λ/(Λ + l)) Uᵀ(√c
-        # t)
+        # √c z = U diag(Λ/(Λ + l)) Uᵀ(√c t) + √c middle
+        # w = V diag(√Λ/(Λ + l)) Uᵀ(√c t)
         fitted = target * values / (values + penalty)
         z = U @ fitted / np.sqrt(c[rows]) + middle
         Q, F = _response(U, values, penalty, c[rows], total.n, spanned)

@@ -162,8 +162,7 @@ def smooth_optimum(
 def _least_squares(space, fit, positive):
     """The optimum of squares: one step, and one for its rounding, of sums over rows."""
     c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
-    # (Aᵀ diag(c) A + Λ)θ = Aᵀ(c∘t), and once more for the residual of the first
-    # solution
+    # (Aᵀ diag(c) A + Λ)θ = Aᵀ(c∘t), and once more for the first solution's residual
     square, pull = space.A.gram(c), (c * t) @ space.A
     (factor,), theta = space.factored(square[None].copy()), np.zeros(len(pull))
     for _ in range(2):
@@ -351,8 +350,7 @@ class _RowSpace:
         alpha, b = theta[:-1], theta[-1]
         w = np.asarray(X.T @ alpha).ravel()
         if not self.free:
-            # The kernel holds scaling² for the column of a penalised intercept: b =
-            # scaling² Σα
+            # The kernel holds scaling² for the intercept's column: b = scaling² Σα
             return w, float(fit.intercept_scaling**2 * alpha.sum())
         mean = np.asarray(X.T @ np.full(len(alpha), 1 / len(alpha))).ravel()
         # w = Σ α_i (x_i − x̄), b of raw rows less x̄ᵀw

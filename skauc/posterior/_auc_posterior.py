@@ -116,8 +116,8 @@ class AUCPosterior(AUCDistribution):
             raise ValueError(f"mean_probit must be finite, got {mean_probit}")
         if not 0 < variance < np.inf:
             raise ValueError(f"variance must be > 0 and finite, got {variance}")
-        # E Φ(Z) = Φ(m/√(1 + s²)) is Φ(mean_probit) for m = mean_probit √(1 + s²), and
-        # √2 Z = D + √v N
+        # E Φ(Z) = Φ(m/√(1 + s²)) = Φ(mean_probit) ⇒ m = mean_probit √(1 + s²), and with
+        # √2 Z = D + √v N:  D = √2 m, v = 2s²
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
         made = cls.from_cells(D, 2 * variance, _NORMAL_DF, _NORMAL_DF)
         return replace(made, **entered)

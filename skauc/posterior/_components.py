@@ -57,8 +57,7 @@ class Components:
         t = -self.t if flip else self.t
         with np.errstate(divide="ignore"):  # a weight may be 0
             log_weight = np.log(self.weight)
-        # log Σ weight T_df(t) is finite where T_df underflows, and Φ⁻¹ is taken of the
-        # log
+        # log Σ weight T_df(t) is finite where T_df underflows
         log_tail = logsumexp(log_stdtr(self.df, t) + log_weight)
         return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
 
@@ -77,8 +76,7 @@ class Components:
             -self.df[:, None] / 2 * np.log1p(2 * ratio / (1 + np.sin(theta)))
         )
         product = half * (power @ weights) / (2 * np.pi)
-        # m(1 − m) − E[Φ(Z)Φ(−Z)], with 1 − m as a tail of its own; rounding can make it
-        # < 0
+        # m(1 − m) − E[Φ(Z)Φ(−Z)], with 1 − m as a tail of its own
         mean, rest = self.mean(), self.mirrored().mean()
         return float(max(mean * rest - self.weight @ product, 0.0))
 
@@ -131,8 +129,7 @@ class Components:
         """Z with ``P(Z ≤ z) = level``."""
         if level in (0.0, 1.0):
             return np.inf if level else -np.inf
-        # From ±∞ no step leads back, and beyond 1e150 the squares of the distribution
-        # overflow
+        # From ±∞ no step leads back; beyond 1e150 squares of z overflow
         start = np.clip(self.mean_probit(), -1e150, 1e150)
         if level > 0.5:  # the upper tail by symmetry, to keep its digits
             return -self.mirrored().distribution.quantile(1 - level, -start)

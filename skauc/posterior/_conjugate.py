@@ -15,8 +15,7 @@ from ._auc_posterior import AUCPosterior
 COVARIANCES = ("common", "spherical", "separate")
 _LIGHTEST = 1e-300  # weights below it hold nothing that float64 can add
 _DROP = 690.0  # −log _LIGHTEST: how far below its mode the log density is followed
-# Against 2401 nodes (df from 5 to 2000 a class) 75 leave 2e-6 of 1 − AUC, 151 only
-# 1e-14
+# Against 2401 nodes (df of 5 to 2000 a class): 75 leave 2e-6 of 1 − AUC, 151 1e-14
 _RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in it
 
 
@@ -257,8 +256,7 @@ class ProjectedPosterior:
         independent predictive Student variables.
         """
         if thresholds is None:
-            # E[AUC | variances drawn apart] is P(T₁ > T₀): the score of a new row of a
-            # class is T_c
+            # P(T₁ > T₀) = E[AUC] with independent variances, T_c the score of a new row
             return self._independent_variances().mean()
         return area_under_rates(*self.rates(np.unique(thresholds)[::-1]))
 
@@ -379,9 +377,8 @@ def _variance_ratio(df_neg, df_pos):
     classes are far apart.
     """
     # The mode solves a = (a + b) expit(t); there the density is as wide as a normal one
-    # of variance (a + b)/(ab) = 1/a + 1/b; sinh takes even steps of u over six such
-    # widths and then longer and longer ones, out to where the density is e^−690 of its
-    # height
+    # of variance 1/a + 1/b. sinh takes even steps over six such widths, then longer and
+    # longer ones, out to where the density is e^−690 of its height
     a, b = df_neg / 2, df_pos / 2
     mode, core = np.log(a / b), 6 * np.sqrt(1 / a + 1 / b)
     reach = np.sqrt(2 * _DROP) * core / 6 + _DROP / np.array([a, b])

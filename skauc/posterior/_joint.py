@@ -202,8 +202,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
         scatter, n = [S + scatter[0] + scatter[1]], n.sum(keepdims=True)
     else:
         scatter = [S + part for part in scatter]
-    # κ* − P + 2: two dimensions of an inverse Wishart keep one degree more than one
-    # does
+    # κ* − P + 2: two dimensions keep one degree of freedom more than one does
     df = projected[0].kappa + n - projected[0].n_features + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
     roots = [back @ _root(part) for part in scatter]

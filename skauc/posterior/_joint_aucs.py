@@ -100,8 +100,7 @@ class JointAUCs(Value):
 
     def deviation_from(self, j) -> np.ndarray:
         """Standard deviations of ``Z_i − Z_j`` for all i, shape (m,)."""
-        # Var(Z_i − Z_j) = V_ii + V_jj − 2V_ij; below 1e-12 of its parts it is their
-        # rounding
+        # Var(Z_i − Z_j) = V_ii + V_jj − 2V_ij; below 1e-12 of its parts it is rounding
         own = np.diag(self.covariance)
         variance = own + own[j] - 2 * self.covariance[j]
         return np.sqrt(np.where(variance > _SAME * (own + own[j]), variance, 0.0))

@@ -80,8 +80,7 @@ class PairwiseAUCPosterior(AUCDistribution):
 
     def std(self) -> float:
         """Standard deviation of the average: no dependence makes it larger."""
-        # Var = E[(x(u) − mean)²], x(u) the average of the pairs' quantiles at the level
-        # Φ(u)
+        # Var = E[(x(u) − mean)²], x(u) the mean of the pairs' quantiles at Φ(u)
         deviation = self._average(_NODES) - self.mean()
         spread = np.sqrt(_WEIGHTS @ deviation**2 / _WEIGHTS.sum())
         # Minkowski: no sum deviates by more than its parts together; quadrature might
@@ -111,8 +110,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         out = np.where(np.isnan(x), np.nan, 0.0)
         inside = (x > 0) & (x < 1)
         u = self._level(x[inside])
-        # x(q) = (1/M) Σ x_k(q), so that x'(q) = (1/M) Σ 1/f_k(x_k(q)) and the density
-        # is 1/x'
+        # x(q) = (1/M) Σ x_k(q) ⇒ x'(q) = (1/M) Σ 1/f_k(x_k(q)); the density is 1/x'
         quantiles = [ndtr(table(u)) for table in self._tables]
         with np.errstate(divide="ignore"):
             slopes = [
@@ -184,8 +182,7 @@ class _QuantileTable:
         upper = -ndtri([above.cdf(-at) for at in z])
         u = np.where(lower <= 0, lower, upper)
         density = np.array([below.pdf(at) for at in z])
-        # Where P(Z ≤ z) is 0 or 1 in float64, u is ±∞: clipped, and one such point is
-        # kept
+        # Where P(Z ≤ z) rounds to 0 or 1, u is ±∞: one such point is kept, clipped
         u, rows = np.unique(np.clip(u, -2 * _FAR, 2 * _FAR), return_index=True)
         z, density = z[rows], density[rows]
         self._z = z

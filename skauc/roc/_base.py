@@ -72,8 +72,7 @@ class ROCCurve:
         It is a point at which the densities of the classes are equal. Where no
         threshold beats guessing, the threshold is ``inf`` and J is 0.
         """
-        # dJ/dt = f₀(t) − f₁(t) is 0 where J is largest, or no row is best called
-        # positive
+        # dJ/dt = f₀(t) − f₁(t) is 0 where J is largest; J = 0 at t = ∞
         points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]
         return max(points, key=lambda point: point.j)
 

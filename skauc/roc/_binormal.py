@@ -216,8 +216,7 @@ class BinormalROC(ROCCurve):
         if self.std_neg == 0:
             if self.std_pos == 0 and gap == 0:
                 return max_fpr**2 / 2
-            # At FPR 0 a share P(pos > μ₀) of the positives is found, and no more below
-            # 1
+            # ROC(u) = P(pos > μ₀) for all u < 1
             return max_fpr * self.roc(0.0)
         if max_fpr == 1:
             # 1 − Φ(−gap/σ₀) would lose the digits of an AUC near 0
@@ -229,12 +228,10 @@ class BinormalROC(ROCCurve):
         """The midpoint of the means, or both roots of a quadratic."""
         middle = (self.mean_neg + self.mean_pos) / 2
         if self.std_neg == 0 and self.std_pos > 0:
-            # P(pos > t) falls in t: the lowest t with FPR 0 is best, the point mass
-            # itself
+            # P(pos > t) falls in t: the lowest t with FPR 0, the point mass, is best
             return [self.mean_neg]
         if self.std_pos == 0 and self.std_neg > 0:
-            # P(neg > t) falls in t: the highest t with TPR 1 is best, just below the
-            # mass
+            # P(neg > t) falls in t: the highest t with TPR 1, below the mass, is best
             return [np.nextafter(self.mean_pos, -np.inf)]
         if self.std_neg == self.std_pos:
             return [middle]

@@ -371,8 +371,7 @@ def upper_quantile(q, weights, slopes):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # d log P/dy = −f/P:  y − (log P − log q)/(−f/P) = y + log(P/q) P/f
             step = np.log(tail / q[active]) * tail / density
-        # 1e-11 of a deviation or of the distance to a near end, but no less than y's
-        # rounding
+        # 1e-11 of a deviation or of the distance to a near end, or y's own rounding
         tolerance = 1e-11 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
         done = np.abs(step) <= tolerance
         better = _between(_newton(now, step, top), low[active], high[active], top)

@@ -123,8 +123,8 @@ class QuadraticForm:
         for name, value in (("matrix", matrix), ("vector", vector)):
             if not np.all(np.isfinite(value)):
                 raise ValueError(f"{name} must be finite, got {value}")
-        # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I): zᵀAz + bᵀz = Σ [λ_j y_j² +
-        # (Vᵀb)_j y_j]
+        # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
+        # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
         weights, axes = np.linalg.eigh(matrix)
         return cls(weights, axes.T @ vector, constant)
 
@@ -209,8 +209,7 @@ class QuadraticForm:
             return np.zeros(x.shape, dtype=bool), x
         infinite, near = x == vertex, np.where(x == vertex, np.nan, x)
         if len(signs) == 2:
-            # The vertex c − Σ b²/(4λ) is off by eps of its terms: nearer to it x says
-            # nothing
+            # The vertex c − Σ b²/(4λ) is off by eps of its terms: nearer, x is lost
             drops = np.sum(self.slopes**2 / np.abs(4 * self.weights))
             lost = 1e-14 * (abs(self.offset) + drops)
             away = vertex + np.copysign(lost, x - vertex)

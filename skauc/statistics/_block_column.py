@@ -128,8 +128,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         raise ValueError("the truth of a column is that of any() or all() of its rows")
 
     def __array_ufunc__(self, ufunc, method, *parts, **how):
-        # A column may be shared by others that are made of it: writing into it is
-        # refused
+        # Others may be made of this column: writing into it is refused
         changed = parts[:1] if method == "at" else how.get("out", ())
         if any(isinstance(part, BlockColumn) for part in changed):
             raise TypeError("columns of rows in blocks do not change in place")
@@ -238,8 +237,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def _once(self, name, node, compute):
         """What was computed of a node, which is kept beside it: it has no other id."""
-        # The node is kept beside what was computed, so that its id is not given to
-        # another
+        # The node is kept as well, so that its id is not given to another
         key = name, id(node)
         if key not in self._kept:
             self._kept[key] = node, compute()
@@ -320,8 +318,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         """
         both = self.beside(positive)
         some = self.total(Evenly.of) if some is None else some
-        # Ranges of scores about equally full, each small enough to be sorted in one
-        # place
+        # About equally full ranges, each small enough to be sorted in one place
         edges = some.edges(self.rows.blocks.n_ranges(len(self)))
         asked = self.rows.blocks.feature_names, both.node
         cut = partial(_cut, *asked)

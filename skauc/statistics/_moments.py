@@ -128,8 +128,7 @@ class Moments:
         # x̄_b − x̄_a, with the digits that rounding has taken from the means
         shift = (other.mean - self.mean) + (other.rest - self.rest)
         between = shift**2 if np.ndim(self.scatter) < 2 else np.outer(shift, shift)
-        # W_a + W_b + shift shiftᵀ n_a n_b/n; n_a (n_b/n) does not overflow where n_a
-        # n_b does
+        # W_a + W_b + shift shiftᵀ n_a n_b/n; n_a n_b may overflow, n_a (n_b/n) does not
         mean, rest = _two_sum(self.mean, shift * (other.n / n) + self.rest)
         scatter = self.scatter + other.scatter + between * (self.n * (other.n / n))
         return Moments(n, mean, scatter, rest)
@@ -283,8 +282,7 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     found: list = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         if not sparse.issparse(X) and not featurewise and X.ndim == 2:
-            # With few features the centring pass is as cheap as the products it would
-            # save
+            # With few features centring is as cheap as the products it would save
             if X.shape[1] >= _MANY_FEATURES:
                 found = _raw(X, groups, weight)
         for g, mask in enumerate(groups):
@@ -380,8 +378,7 @@ def project_samples(X, w) -> np.ndarray:
     scores = np.empty((X.shape[0], *w.shape[1:]))
     for start in range(0, X.shape[0], rows):
         part = X[start : start + rows]
-        # A block in cache is cast faster than a whole copy of X is written and read
-        # again
+        # Cast in the cache, faster than a whole copy is written and read again
         np.copyto(buffer[: len(part)], part, casting="unsafe")
         np.matmul(buffer[: len(part)], w, out=scores[start : start + rows])
     return scores
@@ -454,8 +451,7 @@ def _raw(X, groups, weight):
     A block of rows is read once, and each group of it copied within the cache.
     """
     P = X.shape[1]
-    # No fewer rows than features: adding a block to the P×P sums costs no more than
-    # making it
+    # At least P rows: adding a block to the P×P sums costs no more than making it
     step = max(_RAW_BYTES // (8 * P), P)
     sums = [_RawSums.of_first_rows(X, mask) for mask in groups]
     buffer = np.empty((min(step, X.shape[0]), P))
@@ -503,8 +499,7 @@ class _RawSums:
         root = np.ones(len(block))
         if weight is not None:
             root = np.sqrt(weight)
-            # Rows times √w: their products are Σ w(x − o)(x − o)ᵀ, and √wᵀ times them Σ
-            # w(x − o)
+            # With rows √w(x − o) both sums below have the weight w
             block *= root[:, None]
         self.n += len(block) if weight is None else weight.sum()
         self.total += root @ block

@@ -48,8 +48,7 @@ def binormal_covariance(auc_a, auc_b, n_neg, n_pos, corr_neg=1.0, corr_pos=1.0):
         _concordance(h, k, corr_pos / 2),
         _concordance(h, k, corr_neg / 2),
     )
-    # A pair meets itself once, n₀ − 1 pairs by its positive row and n₁ − 1 by its
-    # negative
+    # A pair meets n₀ − 1 others by its positive row and n₁ − 1 by its negative
     total = both + (n_neg - 1) * same_pos + (n_pos - 1) * same_neg
     return total / (n_neg * n_pos)
 

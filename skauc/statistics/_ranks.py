@@ -61,9 +61,8 @@ def _sorted_placements(neg, pos):
     above_neg, half_pairs = np.full(len(neg), 2 * len(pos)), 0
     for side in ("left", "right"):
         below = np.searchsorted(neg, pos, side=side)
-        # Σ_{k ≤ j} of positives with k negatives below are those not above the j-th
-        # negative; "left" counts ties among them and "right" does not, so that a tie is
-        # ½ in the sum
+        # The sum counts positives that are not above the j-th negative, ties included
+        # "left" counts ties so and "right" does not: a tie is ½ of the difference
         above_neg -= np.cumsum(np.bincount(below, minlength=len(neg)))[: len(neg)]
         half_pairs = half_pairs + below
     return above_neg / (2 * len(pos)), half_pairs / (2 * len(neg))
@@ -134,8 +133,7 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     neg = _cluster_sums(v01, cluster_neg, weight_neg, n_clusters)
     pos = _cluster_sums(v10, cluster_pos, weight_pos, n_clusters)
     both = len(np.union1d(cluster_neg, cluster_pos))
-    # A cluster's negatives and positives depend on each other: products of both its
-    # sums
+    # Negatives and positives of one cluster depend on each other
     cross = neg @ pos.T
     return (
         _unbiased(len(np.unique(cluster_neg))) * (neg @ neg.T)

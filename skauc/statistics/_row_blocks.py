@@ -213,8 +213,7 @@ class RowBlocks:
             return batch.column(name).to_numpy(zero_copy_only=False)
 
         def blocks():
-            # A column may be named twice, as a feature and as the weight; it is read
-            # once
+            # A column named twice, as a feature and as the weight, is read once
             distinct = list(dict.fromkeys(used))
             for batch in source.to_batches(columns=distinct, batch_size=n_rows):
                 columns = [column(batch, name) for name in used]
@@ -360,8 +359,7 @@ class RowBlocks:
                 for cut, at in zip(cuts, edges, strict=True)
             ]
             summaries = [[summary for summary, _ in column] for column in ranges]
-            # From range by range, as they were answered, to block by block, as they are
-            # read
+            # From range by range, as answered, to block by block, as they are read
             slots = [zip(*(s for _, s in column), strict=True) for column in ranges]
             of_blocks = zip(*slots, strict=True)
 

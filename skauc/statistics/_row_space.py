@@ -60,8 +60,7 @@ class RowSpace:
         space = cls(X, centre, scale, shares, np.empty((n, 0)), np.empty((n, 0)))
         R = np.zeros((0, n))
         for Z in space._blocks():
-            # The triangle of blocks so far and of the next is that of all: [R₁; Z₂ᵀ] =
-            # Q R₂
+            # [R₁; Z₂ᵀ] = Q R₂: the triangle so far and the next block have that of both
             R = linalg.qr(np.vstack([R, Z.T]), mode="r", overwrite_a=True)[0][:n]
         # Zᵀ = QR and R = A diag(σ) Uᵀ give Z = U diag(σ) (QA)ᵀ: Q and A are not needed
         _, sigma, Ut = linalg.svd(R, full_matrices=False)
