@@ -411,6 +411,10 @@ def test_density_at_the_vertex():
     around = law.pdf(law.vertex() + np.arange(-20, 21) * 1e-16)
     assert np.all(around > 0.9 * law.pdf(law.vertex() + 1e-13))
     assert np.all(around[np.isfinite(around)] < 1.5 * law.pdf(law.vertex() + 1e-13))
+    # three terms have no singularity, whatever their signs
+    law = QuadraticForm([1.0, 2.0, -1.5], [0.0, 0.0, 0.0], 0.5)
+    below, at, above = law.pdf(law.vertex() + np.array([-1e-6, 0.0, 1e-6]))
+    assert at == pytest.approx((below + above) / 2, rel=1e-2)
     # z₁² + z₂² is exponential: a step of 1/2; a normal term makes all smooth
     assert QuadraticForm([1.0, 1.0], [0.0, 0.0]).pdf([0.0, 1e-300]).tolist() == [
         0,
