@@ -380,6 +380,12 @@ def test_log_singularity_of_a_difference():
     expected = k0(GAPS / 2) / (2 * np.pi)
     np.testing.assert_allclose(form.pdf(GAPS), expected, rtol=1e-11)
     np.testing.assert_allclose(form.pdf(-GAPS), expected, rtol=1e-11)
+    # to the last digit beside the vertex, where it is not at 0
+    x = 3 + np.spacing(3.0) * np.array([-9, -2, 1, 5, 100])
+    expected = k0(np.abs(x - 3) / 2) / (2 * np.pi)
+    np.testing.assert_allclose(
+        QuadraticForm([1.0, -1.0], [0.0, 0.0], 3.0).pdf(x), expected, rtol=1e-11
+    )
 
 
 def test_nothing_beyond_rounding_next_to_the_end():
