@@ -191,30 +191,19 @@ class QuadraticForm:
         x = as_numbers("x", x)
         if self.std() == 0:
             return self._where_number(x, np.where(x == self.offset, np.inf, 0.0))
-        infinite, near = self._singular(x)
+        infinite = self._is_infinite(x)
+        finite = np.where(infinite, np.nan, x)
         # f_S(x) = f_{S/scale}(x/scale)/scale
-        _, density, _ = self._nearer_tail(near.ravel(), order=1)
+        _, density, _ = self._nearer_tail(finite.ravel(), order=1)
         with np.errstate(over="ignore"):
             density = (density / self._standardised()[0]).reshape(x.shape)
         return np.where(infinite, np.inf, density)[()]
 
-    def _singular(self, x):
-        """Where the density is infinite, and x moved from the digits that are lost.
-
-        Beside the vertex of two terms of opposite sign it grows like a logarithm, and
-        the integral is lost in rounding where the distance is.
-        """
-        signs, vertex = np.sign(self.weights), self.vertex()
-        if len(signs) != np.abs(signs).sum() or len(signs) > 2 or abs(signs.sum()) > 1:
-            return np.zeros(x.shape, dtype=bool), x
-        infinite, near = x == vertex, np.where(x == vertex, np.nan, x)
-        if len(signs) == 2:
-            # The vertex c − Σ b²/(4λ) is off by eps of its terms: nearer, x is lost
-            drops = np.sum(self.slopes**2 / np.abs(4 * self.weights))
-            lost = 1e-14 * (abs(self.offset) + drops)
-            away = vertex + np.copysign(lost, x - vertex)
-            near = np.where(np.abs(near - vertex) < lost, away, near)
-        return infinite, near
+    def _is_infinite(self, x):
+        """Where the density is: at the vertex of few terms, see :meth:`pdf`."""
+        signs = np.sign(self.weights)
+        few = len(signs) <= 2 and np.all(signs != 0) and abs(signs.sum()) <= 1
+        return few & (x == self.vertex())
 
     @staticmethod
     def _where_number(x, value):
