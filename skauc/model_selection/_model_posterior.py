@@ -81,7 +81,8 @@ class ModelPosterior:
         if thresholds == "all":
             return self.projection.ebauc()
         score, weight = self.scored.score, self.scored.weight
-        return self.projection.ebauc(score if weight is None else score[weight > 0])
+        counted = weight is None or weight.all()
+        return self.projection.ebauc(score if counted else score[weight > 0])
 
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
@@ -157,8 +158,8 @@ class ModelPosterior:
     def _refit_question(self):
         scored = self.scored
         estimator, X, y = self.whole
-        columns = made_column(scored.positive), scored.weight, made_column(scored.score)
-        return estimator, X, made_column(y), *columns
+        columns = map(made_column, (y, scored.positive, scored.weight, scored.score))
+        return estimator, X, *columns
 
     @property
     def _n(self):

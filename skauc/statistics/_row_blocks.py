@@ -533,8 +533,8 @@ def refuse_collection(name, value):
         If it is a collection, or :class:`RowBlocks`.
     """
     if isinstance(value, RowBlocks) or is_collection(value):
-        own, kind = isinstance(value, RowBlocks), type(value)
-        got = kind.__name__ if own else f"Dask's {kind.__name__}"
+        own = isinstance(value, RowBlocks)
+        got = "RowBlocks" if own else f"Dask's {type(value).__name__}"
         raise ValueError(
             f"{name} must be an array where all rows are needed at once, got {got}, "
             f"which is not gathered; {_predicting(value)} predicts where the rows are, "

@@ -510,7 +510,7 @@ def test_predictions_do_not_gather(rng, way, model):
     X, y = make(rng, 2)
     model.fit(X, y)
     for method in [*PREDICTIONS, *(["transform"] if hasattr(model, "xbar_") else [])]:
-        with pytest.raises(ValueError, match="X must be an array where .* predicts where"):
+        with pytest.raises(ValueError, match="X must be an array .* predicts where"):
             getattr(model, method)(way(X)[0])
 
 
