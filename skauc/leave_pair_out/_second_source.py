@@ -60,6 +60,7 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_column import class_sums
 from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
+from ._block_optimum import block_optimum
 from ._bootstrap import Samples, bootstrap_estimate
 from ._discriminant_refits import (
     DiscriminantRule,
@@ -225,6 +226,8 @@ def at_optimum(
         rows_a_feature = (X.shape[0] if n is None else n) / X.shape[1]
         if gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST):
             return fit
+    if isinstance(X, BlockMatrix):
+        return block_optimum(fit, X, positive)
     return smooth_optimum(fit, X, positive, remember)
 
 

@@ -81,8 +81,9 @@ class ModelPosterior:
         if thresholds == "all":
             return self.projection.ebauc()
         score, weight = self.scored.score, self.scored.weight
-        counted = weight is None or weight.all()
-        return self.projection.ebauc(score if counted else score[weight > 0])
+        if weight is not None and not weight.all():
+            score = score[weight > 0]
+        return self.projection.ebauc(score)
 
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""

@@ -97,7 +97,7 @@ class ScoredModel:
     def feature(self) -> Any:
         """The score as the only feature, of shape (n, 1)."""
         if isinstance(self.score, BlockColumn):
-            return self.front.behind(Direction(self.w_front))
+            return self.front.behind(Direction(self.w_front), 1)
         return self.score[:, None]
 
     @cached_property

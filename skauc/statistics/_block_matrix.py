@@ -120,10 +120,12 @@ class BlockMatrix:
         """
         return replace(self, blocks=KeptRows(self.blocks, mask.node), lengths=lengths)
 
-    def behind(self, step) -> BlockMatrix:
-        """The rows behind a fitted transformer."""
+    def behind(self, step, n_features=None) -> BlockMatrix:
+        """The rows behind a fitted transformer; one of them tells ``n_features``."""
         found = replace(self, steps=(*self.steps, step))
-        return replace(found, n_features=found.made(np.arange(1)).shape[1])
+        if n_features is None:
+            n_features = found.made(np.arange(1)).shape[1]
+        return replace(found, n_features=n_features)
 
     def made(self, rows=None):
         """Some rows by number, in this order, or all of them: an array.
@@ -183,11 +185,15 @@ class BlockMatrix:
 
     def moments(self) -> Moments:
         """Of all rows, with the diagonal of the scatter."""
+        return self._moments
+
+    @cached_property
+    def _moments(self):
         return MatrixBlocks(self).total(_moments_of_all)
 
     def affine(self, origin, scale, *, ones=False) -> BlockMatrix:
         """Features ``(x − origin)/scale``, and perhaps a column of ones."""
-        return self.behind(_Affine(origin, scale, ones))
+        return self.behind(_Affine(origin, scale, ones), self.n_features + ones)
 
     def gram(self, weight):
         """``Xᵀ diag(weight) X`` of weights ≥ 0, of shape (P, P)."""
