@@ -67,8 +67,9 @@ def rows_at_hand(X, y, sample_weight=None):
     rows = [one for one in found if one.counts.any()]
     if not rows:
         raise ValueError("sample_weight must be positive somewhere, got only zeros")
-    if any(one.n_rows > one.counts.sum() for one in found):
-        blocks = KeptRows(blocks, _HAS_WEIGHT)
+    n_left_out = n - int(sum(one.counts.sum() for one in rows))
+    if n_left_out:
+        blocks = KeptRows(blocks, _HAS_WEIGHT, n_left_out)
     lengths = {one.number: int(one.counts.sum()) for one in rows}
     matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)
     labels = LabelColumn(matrix, distinct, {r.number: r.of(distinct) for r in rows})

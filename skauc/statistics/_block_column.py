@@ -373,6 +373,13 @@ def row_numbers(column):
     return column.numbers if is_column else np.arange(len(column), dtype=float)
 
 
+def n_given(column) -> int:
+    """Rows of a column, with those that were left out because they weigh nothing."""
+    is_column = isinstance(column, BlockColumn)
+    blocks = column.rows.blocks if is_column else None
+    return len(column) + getattr(blocks, "n_left_out", 0)
+
+
 def made_column(part):
     """A column as an array, also those of a list; other things as they are."""
     if isinstance(part, list | tuple):

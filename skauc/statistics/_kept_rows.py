@@ -24,10 +24,13 @@ class KeptRows(RowBlocks):
     blocks : RowBlocks
     condition : node of a column of bool
         See :class:`skauc.statistics._block_column.BlockColumn`.
+    n_left_out : int, default=0
+        Rows of weight 0 among those that are left out.
     """
 
     blocks: RowBlocks
     condition: Any
+    n_left_out: int = 0
 
     @property
     def called(self):
