@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from .statistics._block_column import BlockColumn, class_sums
 from .statistics._row_blocks import refuse_collection
 
 
@@ -183,13 +184,17 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    weight = check_non_negative(sample_weight, len(positive))
+    weight = sample_weight
+    if not isinstance(weight, BlockColumn):  # its blocks have been checked
+        weight = check_non_negative(weight, len(positive))
     if len(weight) * np.ldexp(weight.max(initial=0), -64) > np.ldexp(1.0, 959):
         raise ValueError(
             f"sample_weight must have a finite sum, got values up to {weight.max():.3g}"
         )
-    for mask, name in ((positive, "positive"), (~positive, "negative")):
-        if not weight[mask].any():
+    for total, name in zip(
+        class_sums(positive, weight), ("negative", "positive"), strict=True
+    ):
+        if not total > 0:
             raise ValueError(
                 "sample_weight must be positive somewhere in each class, got only "
                 f"zeros in the {name} class"
@@ -213,7 +218,7 @@ def check_counts(weight, positive):
     """
     if weight is None:
         return
-    least = min(weight[positive].sum(), weight[~positive].sum())
+    least = class_sums(positive, weight).min()
     if least < 1:
         raise ValueError(
             "sample_weight must add up to at least 1 in each class, because a "

@@ -95,7 +95,8 @@ def ask(call, *values, names=(), undefined=False, **options):
     known = {*names, *inspect.signature(target).parameters}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("error")
-        for category in (UndefinedMetricWarning, ConvergenceWarning):
+        expected = UndefinedMetricWarning, ConvergenceWarning, skauc.UntrustedAUCWarning
+        for category in expected:
             warnings.simplefilter("always", category)
         # The parents of LDA and QDA say so of collinear columns.
         warnings.filterwarnings("ignore", message="Variables are collinear")

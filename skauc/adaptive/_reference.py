@@ -35,7 +35,8 @@ def level_of_ridge_models(model: TwoNulls, Z, positive, weight=None) -> Level | 
         rows = Z[keep], positive[keep], weight[keep]
     path, eigen = ridge_path(*rows), model.eigen
     directions = path.directions
-    view = eigen.project(directions, project_samples(Z, directions))
+    score = project_samples(Z, directions) if eigen.by_rows else None
+    view = eigen.project(directions, score)
     alive = np.flatnonzero(view.alive)
     if not len(alive):
         return None

@@ -101,6 +101,11 @@ class Eigenbasis:
         """Dimension of the null space of W."""
         return self.n_features - len(self.values)
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether directions are projected by their scores, as for P > n."""
+        return isinstance(self.basis, RowBasis)
+
     def project(self, w, score=None) -> Projected:
         """Moments of one direction (P,) or of k directions (P, k).
 
@@ -210,7 +215,7 @@ def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
     -------
     Eigenbasis
     """
-    kept = np.arange(len(positive))
+    kept = None
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, positive, weight = X[kept], positive[kept], weight[kept]
@@ -218,6 +223,7 @@ def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
     clip = Clip.of(X, positive, weight, winsorize)
     if X.shape[1] <= X.shape[0]:
         return _primal(X, positive, weight, clip, standardize)
+    kept = np.arange(len(positive)) if kept is None else kept
     return _dual(X, positive, weight, clip, standardize, kept)
 
 

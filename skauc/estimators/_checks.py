@@ -171,7 +171,21 @@ def check_finite_features(X):
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
     if not finite:
-        raise ValueError("X must be finite, got NaN or infinity (inf)")
+        raise ValueError(f"X must be finite, got {_first_not_finite(X)}")
+
+
+def _first_not_finite(X):
+    """The first value that is no number, and where; NaN as scikit-learn writes it."""
+    if sparse.issparse(X):
+        found = X.tocoo()
+        at = np.flatnonzero(~np.isfinite(found.data))[0]
+        value, place = found.data[at], (found.coords[0][at], found.coords[1][at])
+    else:
+        place = tuple(np.argwhere(~np.isfinite(X))[0])
+        value = X[place]
+    names = zip(("row", "column"), place, strict=False)  # of one column: the row
+    told = ", ".join(f"{name} {number}" for name, number in names)
+    return f"{'NaN' if np.isnan(value) else value} in {told}"
 
 
 def check_parameter(name, value, low, *, high=np.inf, integer=False, open_low=False):

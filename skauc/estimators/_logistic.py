@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_option
 from ..leave_pair_out._objective import PenalisedFit, with_optimum
+from ..statistics._block_column import class_sums
 from ..statistics._row_blocks import row_blocks
 from ._block_likelihood import (
     LabelledBlocks,
@@ -22,7 +23,7 @@ from ._checks import (
     check_parameter,
 )
 from ._class_sums import record_features, unchanged_by_errors
-from ._class_weight import check_class_weights, times_class_weight
+from ._class_weight import check_class_weights, class_factors, times_class_weight
 from ._irls import coding_of, counted, irls, maximise, strengths
 from ._logistic_fit import check_total
 from ._logistic_inference import LogisticInference
@@ -287,9 +288,13 @@ class IRLSLogisticRegression(LogisticInference):
         """Training objective, for leave-pair-out without refits; None if not known."""
         if self.penalty == "firth" or self.has_offset_:
             return None
-        weight = self._with_class_weight(sample_weight, positive.astype(int))
+        weight = sample_weight
         if weight is None:
             weight = np.ones_like(positive, dtype=float)
+        if self.class_weight is not None:
+            total = class_sums(positive, sample_weight)
+            neg, pos = class_factors(self.class_weight, total, self.classes_)
+            weight = weight * np.where(positive, pos, neg)
         w, b = self.coef_[0].astype(float), float(self.intercept_[0])
         scaling = np.inf if self.fit_intercept else 0.0
         fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)

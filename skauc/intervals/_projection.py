@@ -66,7 +66,7 @@ def ranks_nothing(w, score, weight) -> str | None:
     """Why a score ranks no rows, as half a sentence; None if it does."""
     if not np.any(w):
         return "the coefficients are all 0"
-    counted = score if weight is None else score[weight > 0]
+    counted = score if weight is None or weight.all() else score[weight > 0]
     if np.ptp(counted) <= _SAME * np.abs(counted).max():
         return "all scores are equal"
     return None

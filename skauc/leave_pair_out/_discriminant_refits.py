@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._numerics import eigenvalue_cutoff
@@ -194,8 +193,7 @@ def _varying(variance, mean, n):
 
 def _classes_of_blocks(X, positive, weight):
     """The classes without their rows."""
-    counted = None if isinstance(weight, BlockColumn) else weight  # it is 1 there
-    found = class_moments(X, positive, counted, featurewise=True)
+    found = class_moments(X, positive, weight, featurewise=True)
     n = ~positive, positive
     return [
         _Class(

@@ -60,7 +60,8 @@ def leave_one_out_auc(fit, X, positive, weight):
     z, g, curvature = fit.slopes(X, positive)
     limit = max(_SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE * X.shape[1])
     if isinstance(z, BlockColumn) and len(z) > 2 * limit:
-        return _auc_of_blocks(fit, X, positive, z, g, curvature, limit // 2)
+        columns = z, g, curvature, weight
+        return _auc_of_blocks(fit, X, positive, columns, limit // 2)
     z, g, curvature, positive, weight = map(
         made_column, (z, g, curvature, positive, weight)
     )
@@ -82,21 +83,21 @@ def leave_one_out_auc(fit, X, positive, weight):
     return _moved(of_all, before, after)
 
 
-def _auc_of_blocks(fit, X, positive, z, g, curvature, limit):
+def _auc_of_blocks(fit, X, positive, columns, limit):
     """The same where the columns stay in the blocks: of a sample, rows come."""
-    classes = ~positive, positive
-    found = z.evenly(classes, (curvature, np.ones_like(z)))
+    z, g, curvature, weight = columns
+    found = z.evenly((~positive, positive), (curvature, weight))
     (curved, mass), (rows, count) = map(_places, found, (limit, _LEFT_OUT_ROWS // 2))
     sizes = [min(len(c.mass), _LEFT_OUT_ROWS // 2) for c in found[1]]
     of_class = np.repeat([False, True], sizes)
     some = X[np.concatenate([curved, rows])]
     h = leverages(fit, some[: len(curved)], mass, some[len(curved) :])
-    before, *slope = z.beside(g, curvature)[rows].T
-    left_out = before + _steps(h, *slope, np.ones(len(rows)))
+    before, *slope = z.beside(g, curvature, weight)[rows].T
+    left_out = before + _steps(h, *slope)
     after = _auc_and_variance(left_out, of_class, count)
     before = _auc_and_variance(before, of_class, count)
     some = replace(found[1][0], number=None) + replace(found[1][1], number=None)
-    sums = z.rank_sums(positive, some)
+    sums = z.rank_sums(positive, some, weight)
     # DeLong: Σ(V01 − AUC)²/((n₀ − 1) n₀) + Σ(V10 − AUC)²/((n₁ − 1) n₁)
     v01, v10 = sums.spreads
     of_all = sums.auc, v01 / (sums.n_neg - 1) + v10 / (sums.n_pos - 1)

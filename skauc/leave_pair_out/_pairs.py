@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from ..statistics._block_column import BlockColumn, class_sums
+
 PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sample
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
 _NEAR = 1e-6  # gap of fitted scores, over their range, at which rows are compared
@@ -29,9 +31,11 @@ def class_of_one_row(positive, weight=None) -> str | None:
         n_pos = np.count_nonzero(positive)
         few = {"negative": len(positive) - n_pos < 2, "positive": n_pos < 2}
         return next((name for name in few if few[name]), None)
-    for name, mask in (("negative", ~positive), ("positive", positive)):
-        some = weight[mask & (weight > 0)]
-        if len(some) < 2 and some.sum() < 2:
+    totals = class_sums(positive, weight)
+    for name, mask, total in zip(
+        ("negative", "positive"), (~positive, positive), totals, strict=True
+    ):
+        if total < 2 and np.count_nonzero(mask & (weight > 0)) < 2:
             return name
     return None
 
@@ -52,21 +56,33 @@ def sample_rows(score, positive, weight, limit=PAIR_ROWS):
     At most ``limit`` a class, even in the order of the score; a frequency weight is
     that many equal rows. A sample speaks for no more rows than it has.
     """
-    parts, counts = [], []
-    for mask in (~positive, positive):
-        rows = np.flatnonzero(mask)
-        count = weight[rows]
-        if max(len(rows), count.sum()) > limit:
-            order = rows[np.argsort(score[rows], kind="stable")]
-            # Rows at the middles of ``limit`` equal shares of the weight
-            reach = np.cumsum(weight[order])
-            places = (np.arange(limit) + 0.5) / limit * reach[-1]
-            # The last place may round past the last sum
-            rows = order[np.searchsorted(reach, places).clip(max=len(order) - 1)]
-            count = np.full(limit, min(reach[-1] / limit, 1.0))
-        parts.append(rows)
-        counts.append(count)
-    return np.concatenate(parts), np.concatenate(counts)
+    classes = ~positive, positive
+    if isinstance(score, BlockColumn):
+        (sides,) = score.evenly(classes, (weight,))
+        sides = [(side.number.astype(int), side.mass) for side in sides]
+    else:
+        sides = [_in_order(score, weight, np.flatnonzero(c), limit) for c in classes]
+    sampled = [_sampled(*side, limit) for side in sides]
+    rows, counts = zip(*sampled, strict=True)
+    return np.concatenate(rows), np.concatenate(counts)
+
+
+def _in_order(score, weight, rows, limit):
+    """Rows and their counts; in the order of the scores where they are many."""
+    if max(len(rows), weight[rows].sum()) > limit:
+        rows = rows[np.argsort(score[rows], kind="stable")]
+    return rows, weight[rows]
+
+
+def _sampled(rows, count, limit):
+    if max(len(rows), count.sum()) <= limit:
+        return rows, count
+    # Rows at the middles of ``limit`` equal shares of the weight
+    reach = np.cumsum(count)
+    places = (np.arange(limit) + 0.5) / limit * reach[-1]
+    # The last place may round past the last sum
+    rows = rows[np.searchsorted(reach, places).clip(max=len(rows) - 1)]
+    return rows, np.full(limit, min(reach[-1] / limit, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         If a class has one row: nothing is left of it.
     """
     check_pairs(positive, weight)
-    c = np.ones(len(positive)) if weight is None else weight
+    c = np.ones_like(positive, dtype=float) if weight is None else weight
     dual = X.shape[1] > X.shape[0]
     neg, pos = class_moments(X, positive, weight, featurewise=dual)
     total = neg + pos
@@ -64,6 +64,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
     gap = (pos.mean - neg.mean) * scale
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
+    of_rows = positive[rows], c[rows]
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
@@ -75,7 +76,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     else:
         values, vectors = _eigh(total.scatter * scale * scale[:, None])
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.sqrt(c[rows])[:, None] * (block - total.mean) * scale
+        A = np.sqrt(of_rows[1])[:, None] * (block - total.mean) * scale
         U = A @ vectors / np.sqrt(values)
         # Uᵀ(√c t) = Λ^(−½) Vᵀ Aᵀ(√c t), with Aᵀ(√c t) = Σ c t (x − x̄)·scale, t = ±1
         signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
@@ -97,9 +98,9 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         # √c z = U diag(Λ/(Λ + l)) Uᵀ(√c t) + √c middle
         # w = V diag(√Λ/(Λ + l)) Uᵀ(√c t)
         fitted = target * values / (values + penalty)
-        z = U @ fitted / np.sqrt(c[rows]) + middle
-        Q, F = _response(U, values, penalty, c[rows], total.n, spanned)
-        auc.append(_statistic(Q, F, z, positive[rows], c[rows], counted))
+        z = U @ fitted / np.sqrt(of_rows[1]) + middle
+        Q, F = _response(U, values, penalty, of_rows[1], total.n, spanned)
+        auc.append(_statistic(Q, F, z, *of_rows, counted))
     coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
     covariance = [[one.covariance_with(two) for two in auc] for one in auc]
     return RidgePath(

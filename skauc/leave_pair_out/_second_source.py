@@ -57,8 +57,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..statistics._auc_variance import balanced_variance
+from ..statistics._block_column import class_sums
 from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
+from ._block_optimum import block_optimum
 from ._bootstrap import Samples, bootstrap_estimate
 from ._discriminant_refits import (
     DiscriminantRule,
@@ -171,7 +173,8 @@ def second_source(
     """
     if objective is None or class_of_one_row(positive, weight) is not None:
         return None
-    if isinstance(objective, PenalisedFit) and weight is not None:
+    some = weight is not None and not weight.all()
+    if isinstance(objective, PenalisedFit) and some:
         case_weight = objective.case_weight[weight > 0]
         objective = replace(objective, case_weight=case_weight)
     X, positive, weight = _with_weight(X, positive, weight)
@@ -224,15 +227,17 @@ def at_optimum(
         # The AUC moves by less than gradient · P/n: right to 2e-4
         if gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST):
             return fit
+    if isinstance(X, BlockMatrix):
+        return block_optimum(fit, X, positive)
     return smooth_optimum(fit, X, positive, remember)
 
 
 def _with_weight(X, positive, weight):
     if weight is None:
         return X, positive, np.ones_like(positive, dtype=float)
-    keep = np.flatnonzero(weight > 0)
-    if len(keep) == len(weight):
+    if weight.all():
         return X, positive, weight
+    keep = np.flatnonzero(weight > 0)
     return X[keep], positive[keep], weight[keep]
 
 
@@ -392,7 +397,7 @@ def _source(auc, variance, positive, weight, method):
     """
     if not np.isfinite(auc):
         return None
-    n_neg, n_pos = (max(float(np.sum(weight * c)), 1.0) for c in (~positive, positive))
+    n_neg, n_pos = np.maximum(class_sums(positive, weight), 1.0).tolist()
     if not variance > np.finfo(float).eps ** 2:  # rounding of placements that tie
         m = min(n_neg, n_pos)
         variance = balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos)

@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import project_samples
 from ._influence import kernel
 from ._losses import RoundedHinge, loss_terms, loss_value
@@ -39,21 +38,21 @@ from ._objective import PenalisedFit, ask_again, made
 # (104 models of 13 data sets) is right to 5e-5, root mean square, and at worst 2.4e-4.
 # With few rows a feature the objective may hardly tell how far the end is: rows that
 # stand three times, each with its own label, 100 × 300, C = 100: .748 with FOR_AUC,
-# .689 with _CLOSE, .6885 at the end; 150 × 100, C = 10⁴: .597, .532, .515.
+# .689 with CLOSE, .6885 at the end; 150 × 100, C = 10⁴: .597, .532, .515.
 FOR_AUC, FOR_AUC_OF_FEW_ROWS = (1e-5, 1e-3), (1e-9, 1e-7)
-_CLOSE, _CORNERS = (1e-7, 1e-5), (1e-7, 1e-7)
-_STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
-_MAX_ITER = 100
-_ROUNDS = 3  # of so many steps for the full fit, which may start far away
-_ARMIJO = 1e-4
-_SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
-_HALVINGS = 30
+CLOSE, CORNERS = (1e-7, 1e-5), (1e-7, 1e-7)
+STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
+MAX_ITER = 100
+ROUNDS = 3  # of so many steps for the full fit, which may start far away
+ARMIJO = 1e-4
+SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
+HALVINGS = 30
 _RIDGE = 1e-11  # of the largest diagonal: K of centred rows is singular
 _TINY = np.finfo(float).tiny
 _JITTER = 1e-14  # of the largest diagonal: rounding of the products
-_FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
-_WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
-_RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
+FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
+WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
+RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
 MOST_ROWS = 5000  # of a Gram matrix: 200 MB
@@ -90,7 +89,7 @@ def refit_smooth(
     remember=ask_again,
     *,
     solved=False,
-    tol=_CLOSE,
+    tol=CLOSE,
 ) -> Refits | None:
     """Refit an L2-penalised smooth loss on every row of counts.
 
@@ -149,26 +148,11 @@ def smooth_optimum(
     if _too_large(X):
         return None
     space = _space(fit, X, remember)
-    if isinstance(X, BlockMatrix) and fit.loss == "squared":
-        theta, at_optimum = _least_squares(space, fit, positive)[None], [True]
-    else:
-        theta, _, at_optimum = _full(space, fit, X, positive)
+    theta, _, at_optimum = _full(space, fit, X, positive)
     if not at_optimum[0]:
         return None
     w, intercept = space.coefficients(theta[0], X, fit)
     return replace(fit, w=w, intercept=intercept)
-
-
-def _least_squares(space, fit, positive):
-    """The optimum of squares: one step, and one for its rounding, of sums over rows."""
-    c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
-    # (Aᵀ diag(c) A + Λ)θ = Aᵀ(c∘t), and once more for the first solution's residual
-    square, pull = space.A.gram(c), (c * t) @ space.A
-    (factor,), theta = space.factored(square[None].copy()), np.zeros(len(pull))
-    for _ in range(2):
-        gradient = square @ theta - pull + space.penalty * theta
-        theta = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
-    return theta
 
 
 def _too_large(X):
@@ -184,27 +168,27 @@ def _full(space, fit, X, positive, solved=False):
     theta, c = space.start(fit, X, positive)[None], fit.case_weight[None]
     if solved:
         return theta, space.scores(theta)[0], np.array([True])
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         theta, z, at_optimum = _refit(space, fit.loss, positive, c, theta)
         if at_optimum[0]:
             break
     return theta, z, at_optimum
 
 
-def _refit(space, loss, positive, c, theta, tol=_CLOSE):
+def _refit(space, loss, positive, c, theta, tol=CLOSE):
     """Newton on the loss, or on ever sharper roundings of the hinge."""
     if loss != "hinge":
-        tol = tol if loss in ("logistic", "squared") else _CORNERS
+        tol = tol if loss in ("logistic", "squared") else CORNERS
         return _newton(space, loss, positive, c, theta, tol)
     wider = None
-    for width in _WIDTHS:
+    for width in WIDTHS:
         sharp = RoundedHinge(width)
         if wider is not None:
             theta = _sharpened(space, wider, sharp, positive, c, theta)
-        theta, z, converged = _newton(space, sharp, positive, c, theta, _CORNERS)
+        theta, z, converged = _newton(space, sharp, positive, c, theta, CORNERS)
         wider = sharp
     # scores of one size as the rounding: w is 0 but for it, and has no direction
-    return theta, z, converged & (z.std(axis=1) > _RESOLVED * sharp.width)
+    return theta, z, converged & (z.std(axis=1) > RESOLVED * sharp.width)
 
 
 def _sharpened(space, wider, sharp, positive, c, theta):
@@ -225,7 +209,7 @@ def uses_rows(X) -> bool:
 
 def _space(fit, X, remember):
     if not uses_rows(X):
-        return _FeatureSpace.of_fit(fit, X)
+        return FeatureSpace.of_fit(fit, X)
 
     def compute():
         K = kernel(made(X), fit)
@@ -250,11 +234,11 @@ def _newton(space, loss, positive, c, theta, tol):
     live, last = np.arange(len(c)), np.full(len(c), np.inf)
     factors = np.empty(len(c), dtype=object)
     stale = np.ones(len(c), dtype=bool)
-    for _ in range(_MAX_ITER):
+    for _ in range(MAX_ITER):
         _, _, g, curvature = at
         if stale.any():
             bent = curvature.any(axis=1, keepdims=True)
-            bent = np.where(bent, curvature, _FLAT * c)[stale]
+            bent = np.where(bent, curvature, FLAT * c)[stale]
             factors[stale] = space.factors(bent)
         step = space.solve(factors, theta, g)
         dz, dpull = space.scores(step)
@@ -272,9 +256,9 @@ def _newton(space, loss, positive, c, theta, tol):
         # A step that cannot be taken with an old factorisation gets a new one; with
         # a new one it is rounding that stands in the way.
         stuck = (t == 0) & stale
-        near = np.abs(gain) <= _STUCK * value
+        near = np.abs(gain) <= STUCK * value
         found[live], scores[live], converged[live] = theta, z, done | (stuck & near)
-        stale = gain > _SHRINKS * last
+        stale = gain > SHRINKS * last
         on, last = ~(done | stuck), gain
         if not on.any():
             break
@@ -307,9 +291,9 @@ def _line_search(loss, positive, c, at, dz, penalty, gain):
 
     t = np.ones(len(c))
     new = reached(slice(None), t)
-    for _ in range(_HALVINGS):
+    for _ in range(HALVINGS):
         # Armijo, in a form that NaN fails; only the samples that fail are tried again
-        high = np.flatnonzero(~(new[1] <= value - _ARMIJO * t * gain))
+        high = np.flatnonzero(~(new[1] <= value - ARMIJO * t * gain))
         if len(high) == 0:
             return new, t
         t[high] /= 2
@@ -398,7 +382,7 @@ class _RowSpace:
         return np.column_stack([down / -self.l2, db / self.l2])
 
 
-def _penalty(fit, scale):
+def scaled_penalty(fit, scale):
     """Λ of the scaled features, and of the intercept if there is one."""
     # λ‖w‖² = Σ λθ_j²/scale_j², θ = scale·w
     penalty = fit.l2 / scale**2
@@ -407,7 +391,7 @@ def _penalty(fit, scale):
     return np.append(penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2)
 
 
-class _FeatureSpace:
+class FeatureSpace:
     """Parameters θ of centred, scaled features, and the intercept's if there is one."""
 
     def __init__(self, A, penalty, origin, scale, with_intercept):
@@ -416,8 +400,6 @@ class _FeatureSpace:
 
     @classmethod
     def of_fit(cls, fit, X):
-        if isinstance(X, BlockMatrix):
-            return cls.of_blocks(fit, X)
         X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         (n, P), with_intercept = X.shape, fit.intercept_scaling > 0
         origin = X.mean(axis=0) if fit.free else np.zeros(P)
@@ -426,19 +408,7 @@ class _FeatureSpace:
         scale = np.sqrt(np.einsum("np,np->p", features, features) / n)
         scale = np.where(scale > 0, scale, 1.0)
         features /= scale
-        return cls(A, _penalty(fit, scale), origin, scale, with_intercept)
-
-    @classmethod
-    def of_blocks(cls, fit, X):
-        """The same of rows that are not made."""
-        whole = X.moments()
-        origin = whole.mean if fit.free else np.zeros(X.shape[1])
-        # Root mean square around the origin: Σ(x − o)²/n = W/n + (x̄ − o)²
-        scale = np.sqrt(whole.scatter / whole.n + (whole.mean - origin) ** 2)
-        scale = np.where(scale > 0, scale, 1.0)
-        ones = fit.intercept_scaling > 0
-        A = X.affine(origin, scale, ones=ones)
-        return cls(A, _penalty(fit, scale), origin, scale, ones)
+        return cls(A, scaled_penalty(fit, scale), origin, scale, with_intercept)
 
     def system_size(self, counts):
         return self.A.shape[1] ** 2
@@ -478,8 +448,6 @@ class _FeatureSpace:
 
     def _curved(self, curvature):
         """``Aᵀ diag(ω) A`` of every system, its upper triangle."""
-        if isinstance(self.A, BlockMatrix):
-            return np.array([self.A.gram(row) for row in curvature])
         P = self.A.shape[1]
         H = np.empty((len(curvature), P, P))
         if len(curvature) < _FEW_SYSTEMS or P > _FEW_FEATURES:

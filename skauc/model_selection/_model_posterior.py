@@ -81,7 +81,9 @@ class ModelPosterior:
         if thresholds == "all":
             return self.projection.ebauc()
         score, weight = self.scored.score, self.scored.weight
-        return self.projection.ebauc(score if weight is None else score[weight > 0])
+        if weight is not None and not weight.all():
+            score = score[weight > 0]
+        return self.projection.ebauc(score)
 
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
@@ -157,8 +159,8 @@ class ModelPosterior:
     def _refit_question(self):
         scored = self.scored
         estimator, X, y = self.whole
-        columns = made_column(scored.positive), scored.weight, made_column(scored.score)
-        return estimator, X, made_column(y), *columns
+        columns = map(made_column, (y, scored.positive, scored.weight, scored.score))
+        return estimator, X, *columns
 
     @property
     def _n(self):

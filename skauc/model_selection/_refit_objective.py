@@ -21,6 +21,7 @@ from ..estimators._lda_moments import parent_divides_by_n
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit
+from ..statistics._block_column import n_given
 from ._training_objective import case_weight_of, penalised_fit, scaling_of
 
 
@@ -117,7 +118,7 @@ def _sgd(model, positive, sample_weight):
     return _stopped(
         model,
         known[model.loss],
-        model.alpha * len(positive),
+        model.alpha * n_given(positive),
         ratio,
         weight,
         scaling_of(model),

@@ -3,8 +3,7 @@
 The rows come to where the question is asked if they are few: 32 MB or at most 40 rows a
 feature (what the answer needs of them is as large then). Otherwise they stay in their
 blocks, as a matrix that is not made (:mod:`skauc.statistics._block_matrix`), and with
-them labels and scores (:mod:`skauc.statistics._block_column`), unless there are weights
-or more than two classes: then a number, or two, for each row come. Either way the
+them labels, weights and scores (:mod:`skauc.statistics._block_column`). Either way the
 answer is that of the rows in memory.
 """
 
@@ -18,14 +17,16 @@ from scipy import sparse
 
 from .._validation import (
     check_column,
+    check_labels,
     check_non_negative,
     check_positive,
-    is_continuous,
+    distinct_labels,
 )
 from ..estimators._checks import check_finite_features
-from ..statistics._block_column import BlockColumn, scores_of
+from ..statistics._block_column import BlockColumn, Elementwise, scores_of
 from ..statistics._block_matrix import LARGEST_MADE, BlockMatrix, ColumnSums
-from ..statistics._row_blocks import row_blocks
+from ..statistics._kept_rows import KeptRows
+from ..statistics._row_blocks import add_all, row_blocks
 
 _FEW_NUMBERS = 2**22  # 32 MB
 _ROWS_A_FEATURE = 40  # up to where all rows enter the leave-one-out AUC
@@ -45,7 +46,7 @@ def rows_at_hand(X, y, sample_weight=None):
     -------
     X : as it was, ndarray, CSR matrix, frame or BlockMatrix
         Of blocks, rows of weight 0 are left out.
-    y, sample_weight : as they were, LabelColumn or ndarray
+    y, sample_weight : as they were, or LabelColumn and BlockColumn
 
     Raises
     ------
@@ -58,45 +59,64 @@ def rows_at_hand(X, y, sample_weight=None):
     found = blocks.map(_outline_of)
     if not found:
         raise ValueError("X must have rows, got none in all chunks")
-    numbers, widths, sizes, labels, weighted = zip(*found, strict=True)
-    n, P = sum(sizes), widths[0]
-    few = (n * P <= _FEW_NUMBERS or n <= _ROWS_A_FEATURE * P) and n * P <= LARGEST_MADE
-    lengths = dict(zip(numbers, sizes, strict=True))
-    distinct = None if few or any(weighted) else _two_at_most(labels)
-    if distinct is not None:
-        matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)
-        count = sum(n[some == distinct[-1]].sum() for some, n in labels)
-        return matrix, LabelColumn(matrix, distinct, int(count)), None
-    if few:
+    n, P = sum(one.n_rows for one in found), found[0].n_features
+    if (n * P <= _FEW_NUMBERS or n <= _ROWS_A_FEATURE * P) and n * P <= LARGEST_MADE:
         X, labels, weight = blocks.gather()
         return _framed(X, blocks), check_column("y", labels), weight
-    labels, weights = zip(*blocks.map(_columns_of), strict=True)
-    labels, weight = np.concatenate(labels), None
-    if any(weighted):
-        parts = zip(weights, sizes, strict=True)
-        weight = np.concatenate([np.ones(m) if w is None else w for w, m in parts])
-    matrix = BlockMatrix(blocks, lengths, P)
-    if weight is not None and not weight.all() and weight.any():
-        rows = np.flatnonzero(weight)
-        matrix, labels, weight = matrix.only(rows), labels[rows], weight[rows]
+    distinct = _distinct(found)
+    rows = [one for one in found if one.counts.any()]
+    if not rows:
+        raise ValueError("sample_weight must be positive somewhere, got only zeros")
+    n_left_out = n - int(sum(one.counts.sum() for one in rows))
+    if n_left_out:
+        blocks = KeptRows(blocks, _HAS_WEIGHT, n_left_out)
+    lengths = {one.number: int(one.counts.sum()) for one in rows}
+    matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)
+    labels = LabelColumn(matrix, distinct, {r.number: r.of(distinct) for r in rows})
+    if all(one.weight is None for one in found):
+        return matrix, labels, None
+    weight = BlockColumn(matrix, _Weights())
+    weight.know_sums(add_all([one.weight for one in rows]))
     return matrix, labels, weight
 
 
 class LabelColumn(BlockColumn):
-    """Labels that stay in their blocks, of which there are two, or one."""
+    """Labels that stay in their blocks.
 
-    def __init__(self, rows, distinct, n_last):
+    Parameters
+    ----------
+    rows : BlockMatrix
+    distinct : ndarray of shape (K,)
+        The labels in order.
+    counts : dict of int to ndarray of shape (K,)
+        How many rows of each block have them.
+    """
+
+    def __init__(self, rows, distinct, counts):
         super().__init__(rows, _Labels(distinct.dtype))
-        self.distinct, self.n_last = distinct, n_last
+        self.distinct, self.counts = distinct, counts
 
     def positive(self, **how) -> BlockColumn:
         """See :func:`skauc._validation.check_positive`."""
-        label = self.distinct[check_positive(self.distinct, **how)][0]
-        found = self._elementwise(partial(_equal, label), (self,))
-        last = label == self.distinct[-1]
-        total = self.n_last if last else len(self) - self.n_last
-        found.know_sums(ColumnSums(0, 1, total))  # both classes are there
+        mask = check_positive(self.distinct, **how)
+        found = self._equal(self.distinct[mask][0])
+        total = int(sum(count[mask].sum() for count in self.counts.values()))
+        found.know_sums(ColumnSums(int(total == len(self)), int(total > 0), total))
         return found
+
+    def of(self, labels) -> LabelColumn:
+        """Labels of the rows that have some of them."""
+        there = np.isin(self.distinct, labels)
+        distinct = self.distinct[there]
+        if not there.any():
+            check_positive(distinct)
+        counts = {k: c[there] for k, c in self.counts.items() if c[there].any()}
+        lengths = {k: int(c.sum()) for k, c in counts.items()}
+        mask = reduce(np.bitwise_or, map(self._equal, distinct))
+        return LabelColumn(self.rows.where(mask, lengths), distinct, counts)
+
+    def _equal(self, label):
+        return self._elementwise(partial(_equal, label), (self,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,51 +129,89 @@ class _Labels:
         return check_column("y", block.y)
 
 
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """The weights of a block."""
+
+    dtype = np.dtype(float)
+
+    def of(self, block, names, known):
+        if block.weight is None:
+            return np.ones(len(block))
+        return np.asarray(block.weight, dtype=float)
+
+
+def _has_weight(weight):
+    return weight > 0
+
+
+_HAS_WEIGHT = Elementwise(_has_weight, (_Weights(),), np.dtype(bool))
+
+
+@dataclass(frozen=True, eq=False)
+class _Outline:
+    """What is known of a block at once.
+
+    Parameters
+    ----------
+    number, n_features, n_rows : int
+    labels : ndarray
+        The different ones, in order.
+    counts : ndarray of int
+        Of each the rows of positive weight.
+    weight : ColumnSums
+        Of the positive weights; None if all are 1.
+    """
+
+    number: int
+    n_features: int
+    n_rows: int
+    labels: np.ndarray
+    counts: np.ndarray
+    weight: ColumnSums | None
+
+    def of(self, distinct):
+        """The rows of each of all labels."""
+        counts = np.zeros(len(distinct), dtype=int)
+        counts[np.searchsorted(distinct, self.labels)] = self.counts
+        return counts
+
+
 def _equal(label, values):
     return np.asarray(values == label, dtype=bool)
 
 
 def _outline_of(block):
-    """Number, width, rows, some labels, and whether there are weights; checked."""
+    """Number, width, rows, labels and weights of a block; checked."""
     if block.X.ndim != 2:
         raise ValueError(f"X must be two-dimensional, got shape {block.X.shape}")
     if block.y is None:
         raise ValueError("y must hold the labels, got None")
     check_finite_features(block.X)
-    y, _ = _columns_of(block)
-    weighted = block.weight is not None
-    return block.number, block.X.shape[1], len(y), _some_labels(y), weighted
-
-
-def _some_labels(y):
-    """The different labels and their rows if they are two or one, else None."""
-    if y.dtype.kind not in "biufUO" or is_continuous(y):
-        return None
-    try:
-        distinct, count = np.unique(y, return_counts=True)
-    except TypeError:  # of several kinds
-        return None
-    if distinct.dtype.kind == "O":
-        texts = all(isinstance(label, str) for label in distinct)
-        distinct = distinct.astype(str) if texts else np.empty(3)
-    return (distinct, count) if len(distinct) <= 2 else None
-
-
-def _two_at_most(labels):
-    """The different labels of all blocks in order; None if they are more."""
-    if any(some is None for some in labels):
-        return None
-    kinds = {some.dtype.kind == "U" for some, _ in labels}
-    distinct = reduce(np.union1d, (some for some, _ in labels))
-    return distinct if len(distinct) <= 2 and len(kinds) == 1 else None
-
-
-def _columns_of(block):
-    """Labels and weights of a block."""
-    y, weight = check_column("y", block.y), None
+    y, counted, sums = check_labels(block.y, name="y"), slice(None), None
     if block.weight is not None:
         weight = check_non_negative(block.weight, len(y))
-    return y, weight
+        counted = weight > 0
+        sums = ColumnSums.of(weight[counted]) if counted.any() else None
+    labels = distinct_labels(y, name="y")
+    if labels.dtype.kind == "O":
+        labels = labels.astype(str)
+    counts = np.array([np.count_nonzero((y == one)[counted]) for one in labels])
+    return _Outline(block.number, block.X.shape[1], len(y), labels, counts, sums)
+
+
+def _distinct(found):
+    """The different labels of all blocks in order."""
+    texts = [one for one in found if one.labels.dtype.kind == "U"]
+    others = [one for one in found if one.labels.dtype.kind != "U"]
+    if texts and others:
+        first, other = sorted((texts[0], others[0]), key=lambda one: one.number)
+        raise ValueError(
+            f"y must hold labels of one kind, got {first.labels.tolist()[0]!r} in "
+            f"chunk {first.number} and {other.labels.tolist()[0]!r} in chunk "
+            f"{other.number}"
+        )
+    return reduce(np.union1d, (one.labels for one in found))
 
 
 def _framed(X, blocks):

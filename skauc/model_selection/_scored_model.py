@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, repeat
 from typing import Any
 
@@ -19,7 +19,7 @@ from .._validation import (
     check_weight,
 )
 from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
-from ..statistics._block_column import BlockColumn
+from ..statistics._block_column import BlockColumn, class_sums
 from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
@@ -91,13 +91,13 @@ class ScoredModel:
         """Weighted share of the positive class."""
         if self.weight is None:
             return float(self.positive.mean())
-        return float(self.weight[self.positive].sum() / self.weight.sum())
+        return float(class_sums(self.positive, self.weight)[1] / self.weight.sum())
 
     @property
     def feature(self) -> Any:
         """The score as the only feature, of shape (n, 1)."""
         if isinstance(self.score, BlockColumn):
-            return self.front.behind(Direction(self.w_front))
+            return self.front.behind(Direction(self.w_front), 1)
         return self.score[:, None]
 
     @cached_property
@@ -263,13 +263,13 @@ def score_pairs(
             "pos_label must be None for more than two classes, got "
             f"{pos_label!r} with {opened.n_classes} classes"
         )
-    labels = column_or_1d(y)
-    codes = check_codes(labels, opened.classes)
-    front = opened.front
-    if not isinstance(front, BlockMatrix):
+    stay = isinstance(y, LabelColumn)
+    labels = y if stay else column_or_1d(y)
+    codes = check_codes(y.distinct if stay else labels, opened.classes)
+    front, weight = opened.front, sample_weight
+    if not stay:
         front = check_features(front, len(labels))
-    weight = sample_weight
-    if weight is not None:
+    if weight is not None and not stay:
         weight = check_score(weight, len(labels), name="sample_weight")
     entered: Any = None
     ways: Iterable[LinearModel | None] = repeat(None)
@@ -278,21 +278,26 @@ def score_pairs(
         ways = pair_models(replace(opened, w=entered.w))
     pairs = combinations(range(opened.n_classes), 2)
     for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):
-        rows = np.flatnonzero((codes == i) | (codes == j))
-        part = None if weight is None else weight[rows]
-        pair = replace(pair, front=_part(front, rows), model=None, stages=())
+        if stay:
+            own = y.of(opened.classes[[i, j]])
+            take = partial(_of_rows, own.rows)
+        else:
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            own, take = labels[rows], partial(take_rows, rows=rows)
+        part = None if weight is None else take(weight)
+        pair = replace(pair, front=take(front), model=None, stages=())
         name = tuple(pair.classes.tolist())
-        scored = score_model(pair, labels[rows], part, None)
+        scored = score_model(pair, own, part, None)
         if way is not None and scored.w.any():
             unit = np.abs(pair.w).max()
-            Z = _part(entered.Z, rows)
+            Z = take(entered.Z)
             scored = _entered(scored, replace(entered, Z=Z, w=way.w / unit))
         yield name, scored
 
 
-def _part(X, rows):
-    """Some rows, ascending; of blocks they stay there."""
-    return X.only(rows) if isinstance(X, BlockMatrix) else take_rows(X, rows)
+def _of_rows(rows, part):
+    """Features or a column of some rows in blocks."""
+    return part.of_rows(rows)
 
 
 def _midpoint(labels):

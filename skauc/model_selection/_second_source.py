@@ -107,10 +107,9 @@ def held_out(scored: ScoredModel) -> SecondSource:
     """Empirical AUC of rows that did not train the model, by Hanley and McNeil."""
     positive, weight = scored.positive, scored.weight
     if isinstance(scored.score, BlockColumn) and isinstance(positive, BlockColumn):
-        sums = scored.score.rank_sums(positive)
+        sums = scored.score.rank_sums(positive, weight=weight)
         return source_of_rows(sums.auc, sums.n_neg, sums.n_pos, "held-out")
-    if weight is None:
-        weight = np.ones(len(positive))
+    weight = np.ones(len(positive)) if weight is None else weight
     sides = weight[~positive], weight[positive]
     auc = empirical_auc(scored.score[~positive], scored.score[positive], *sides)
     n_neg, n_pos = (float(side.sum()) for side in sides)

@@ -35,7 +35,7 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import content, row_numbers
+from ..statistics._block_column import class_sums, content, row_numbers
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
@@ -264,15 +264,14 @@ def case_weight_of(model, positive, sample_weight):
         weight = np.ones_like(positive, dtype=float)
     if model.class_weight is None:
         return weight
-    labels = model.classes_[positive.astype(int)]
-    if isinstance(model, RidgeClassifier | RidgeClassifierCV) or sample_weight is None:
-        extra = {}  # "balanced" counts rows there
-    else:
+    if isinstance(model.class_weight, str):  # "balanced"
         known = "sample_weight" in signature(compute_class_weight).parameters
-        extra = {"sample_weight": weight} if known else {}
-    per_class = compute_class_weight(
-        model.class_weight, classes=model.classes_, y=labels, **extra
-    )
+        by_rows = isinstance(model, RidgeClassifier | RidgeClassifierCV) or not known
+        total = class_sums(positive, None if by_rows else sample_weight)
+        per_class = total.sum() / (2 * total)
+    else:
+        classes = model.classes_
+        per_class = compute_class_weight(model.class_weight, classes=classes, y=classes)
     return weight * np.where(positive, per_class[1], per_class[0])
 
 

@@ -24,9 +24,10 @@ from ._block_matrix import (
     value_of,
 )
 from ._moments import Moments
-from ._rank_sums import Evenly, RankSums, Runs
+from ._rank_sums import Evenly, RankSums, Runs, packed
 from ._row_blocks import add_all
 
+_COUNTED = 2.0**31  # 10⁹ rows of as many are an int64
 _ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
 
 
@@ -162,12 +163,16 @@ class BlockColumn(NDArrayOperatorsMixin):
         if not all(isinstance(p, BlockColumn) or np.ndim(p) == 0 for p in parts):
             return function(*map(made_column, parts))
         nodes = tuple(p.node if isinstance(p, BlockColumn) else p for p in parts)
-        node = Elementwise.of_parts(function, nodes)
-        # Constants alone: computed at once, no pass
-        if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
-            value = function(*(getattr(n, "value", n) for n in nodes))
-            node = Constant(value, node.dtype)
-        return BlockColumn(self.rows, node, self._kept)
+        # The same function of the same columns is the same column: what is kept of it
+        key = function, *map(_identity, nodes)
+        if key not in self._kept:
+            node = Elementwise.of_parts(function, nodes)
+            if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
+                # Constants alone: computed at once, no pass
+                value = function(*(getattr(n, "value", n) for n in nodes))
+                node = Constant(value, node.dtype)
+            self._kept[key] = nodes, node
+        return BlockColumn(self.rows, self._kept[key][1], self._kept)
 
     def __matmul__(self, other):
         if isinstance(other, BlockMatrix):
@@ -209,6 +214,22 @@ class BlockColumn(NDArrayOperatorsMixin):
     @cached_property
     def _array(self):
         return np.concatenate(self.map(np.asarray))
+
+    def of_rows(self, rows) -> BlockColumn:
+        """The same of the rows of another matrix, some of these."""
+        return BlockColumn(rows, self.node)
+
+    def by_class(self, positive) -> np.ndarray:
+        """Its sums over the negatives and the positives, of shape (2,)."""
+        if isinstance(self.node, Constant):
+            return self.node.value * class_sums(positive)
+        both = self.beside(positive)
+        return self._once("by class", positive.node, lambda: both.total(_by_class))
+
+    def std(self, axis=None):
+        """Standard deviation, around its mean."""
+        whole = self.total(Moments.from_samples)
+        return np.sqrt(whole.scatter / whole.n)
 
     def know_sums(self, sums):
         """What another pass has found."""
@@ -265,8 +286,10 @@ class BlockColumn(NDArrayOperatorsMixin):
         return max(self._sums.high, initial)
 
     def all(self, axis=None):
-        # all: the least truth value is True; any: the largest
-        return bool((self if self.dtype == bool else self != 0)._sums.low)
+        if self.dtype == bool:
+            # all: the least truth value is True; any: the largest
+            return bool(self._sums.low)
+        return self._sums.low > 0 or self._sums.high < 0 or bool((self != 0)._sums.low)
 
     def any(self, axis=None):
         return bool((self if self.dtype == bool else self != 0)._sums.high)
@@ -303,7 +326,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         whole = self.beside(self.numbers, *classes, *masses)
         return whole.total(_evenly, len(classes), len(self) > _ALL_ROWS)
 
-    def rank_sums(self, positive, some=None) -> RankSums:
+    def rank_sums(self, positive, some=None, weight=None) -> RankSums:
         """What the ranks of the scores of two classes add up to.
 
         Parameters
@@ -311,12 +334,15 @@ class BlockColumn(NDArrayOperatorsMixin):
         positive : BlockColumn of bool
         some : Evenly, default=None
             Some of the scores, where they are known.
+        weight : BlockColumn, default=None
+            How often each row counts.
 
         Returns
         -------
         RankSums
         """
-        both = self.beside(positive)
+        weight = np.ones_like(positive, dtype=float) if weight is None else weight
+        both = self.beside(positive, weight)
         some = self.total(Evenly.of) if some is None else some
         # About equally full ranges, each small enough to be sorted in one place
         edges = some.edges(self.rows.blocks.n_ranges(len(self)))
@@ -334,6 +360,16 @@ def dot_products(*pairs) -> np.ndarray:
     return first.beside(*more).total(partial(np.sum, axis=0))
 
 
+def class_sums(positive, weight=None) -> np.ndarray:
+    """Rows of the negative and the positive class, or the sums of their weights."""
+    if weight is None:
+        n_pos = np.count_nonzero(positive)
+        return np.array([len(positive) - n_pos, n_pos])
+    if isinstance(weight, BlockColumn) and isinstance(positive, BlockColumn):
+        return weight.by_class(positive)
+    return np.array([weight[mask].sum() for mask in (~positive, positive)])
+
+
 def content(column) -> bytes:
     """What tells a column from others: its bytes, or 16 a block."""
     if isinstance(column, BlockColumn):
@@ -345,6 +381,13 @@ def row_numbers(column):
     """Number of each row of a column, from 0."""
     is_column = isinstance(column, BlockColumn)
     return column.numbers if is_column else np.arange(len(column), dtype=float)
+
+
+def n_given(column) -> int:
+    """Rows of a column, with those that were left out because they weigh nothing."""
+    is_column = isinstance(column, BlockColumn)
+    blocks = column.rows.blocks if is_column else None
+    return len(column) + getattr(blocks, "n_left_out", 0)
 
 
 def made_column(part):
@@ -360,6 +403,11 @@ def _on_values(block, names, node, function, *shared):
 
 def _values_at(block, names, node, wanted):
     return value_of(node, block, names, {})[wanted]
+
+
+def _identity(node):
+    """What tells a node, or a number beside it, from others."""
+    return id(node) if hasattr(node, "of") else (type(node), np.asarray(node).tobytes())
 
 
 def _is_one(node):
@@ -378,6 +426,11 @@ def _side_by_side(*columns):
     return np.stack(columns, axis=1).astype(float)
 
 
+def _by_class(values):
+    weight, positive = values.T
+    return np.array([weight[positive == c].sum() for c in (0, 1)])
+
+
 def _evenly(values, n_classes, thins):
     score, number, *columns = values.T
     kept = [mask == 1 for mask in columns[:n_classes]]
@@ -388,12 +441,14 @@ def _evenly(values, n_classes, thins):
 
 
 def _cut(names, node, block, edges):
-    score, positive = value_of(node, block, names, {}).T
+    values = value_of(node, block, names, {})
     low, high = edges[0], edges[-1]
     # Scores of inf belong to the last range
-    inside = (score >= low) & ((score < high) | np.isinf(high))
-    score, positive = score[inside], positive[inside]
-    count = np.stack([positive == 0, positive == 1], axis=1).view(np.uint8)
+    inside = (values[:, 0] >= low) & ((values[:, 0] < high) | np.isinf(high))
+    score, positive, weight = values[inside].T
+    if ((weight == np.floor(weight)) & (weight < _COUNTED)).all():  # exact, and smaller
+        weight = packed(weight.astype(np.int64))
+    count = np.stack([positive == 0, positive == 1], axis=1) * weight[:, None]
     return [part.packed() for part in Runs.of(score, count).cut(edges)]
 
 

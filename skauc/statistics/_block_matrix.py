@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._kept_rows import KeptRows
 from ._moments import Moments, class_moments
 from ._row_blocks import OPENERS, Block, RowBlocks
 
@@ -35,8 +36,6 @@ class BlockMatrix:
     lengths : dict of int to int
         Rows of each block, by its number; blocks that are not there have none.
     n_features : int
-    kept : ndarray of bool or None, default=None
-        Which of these rows are those of the matrix; None for all.
     steps : tuple of transformers, default=()
         What the rows go through, block by block.
     scores : callable, default=None
@@ -47,7 +46,6 @@ class BlockMatrix:
     blocks: RowBlocks
     lengths: dict[int, int]
     n_features: int
-    kept: np.ndarray | None = None
     steps: tuple = ()
     scores: Callable | None = None
     _last: dict = field(default_factory=dict, init=False, repr=False)
@@ -57,8 +55,7 @@ class BlockMatrix:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        n = sum(self.lengths.values()) if self.kept is None else int(self.kept.sum())
-        return n, self.n_features
+        return sum(self.lengths.values()), self.n_features
 
     @property
     def columns(self):
@@ -110,20 +107,27 @@ class BlockMatrix:
             some = self.behind(_Columns(columns))
         return some if _is_all(rows) else some.made(places_of(rows, len(self)))
 
-    def only(self, rows) -> BlockMatrix:
-        """Some of the rows, by number and ascending; not made either."""
-        kept = np.zeros(sum(self.lengths.values()), dtype=bool)
-        kept[self._places(rows)] = True
-        parts = self._split(kept)
-        lengths = {k: len(part) for k, part in parts.items() if part.any()}
-        kept = np.concatenate([parts[k] for k in lengths])
-        some = None if kept.all() else kept
-        return replace(self, lengths=lengths, kept=some, scores=None)
+    def of_rows(self, other) -> BlockMatrix:
+        """The same features of the rows of another matrix, some of these."""
+        return replace(self, blocks=other.blocks, lengths=other.lengths)
 
-    def behind(self, step) -> BlockMatrix:
-        """The rows behind a fitted transformer."""
+    def where(self, mask, lengths) -> BlockMatrix:
+        """Some of the rows, not made either.
+
+        Parameters
+        ----------
+        mask : BlockColumn of bool
+        lengths : dict of int to int
+            How many there are in each block that has any.
+        """
+        return replace(self, blocks=KeptRows(self.blocks, mask.node), lengths=lengths)
+
+    def behind(self, step, n_features=None) -> BlockMatrix:
+        """The rows behind a fitted transformer; one of them tells ``n_features``."""
         found = replace(self, steps=(*self.steps, step))
-        return replace(found, n_features=found.made(np.arange(1)).shape[1])
+        if n_features is None:
+            n_features = found.made(np.arange(1)).shape[1]
+        return replace(found, n_features=n_features)
 
     def made(self, rows=None):
         """Some rows by number, in this order, or all of them: an array.
@@ -162,12 +166,12 @@ class BlockMatrix:
             The values in this order; None of no rows.
         """
         # Ascending, the wanted rows of a block are neighbours; ``order`` puts them back
-        places, order = self._places(rows), np.argsort(rows, kind="stable")
+        order = np.argsort(rows, kind="stable")
         ends = np.cumsum(list(self.lengths.values()))
-        block = np.searchsorted(ends, places[order], side="right")
+        block = np.searchsorted(ends, rows[order], side="right")
         starts = np.searchsorted(block, np.arange(len(ends) + 1))
         wanted = {
-            number: places[order[a:b]] - (end - length)
+            number: rows[order[a:b]] - (end - length)
             for (number, length), end, a, b in zip(
                 self.lengths.items(), ends, starts, starts[1:], strict=False
             )
@@ -184,11 +188,15 @@ class BlockMatrix:
 
     def moments(self) -> Moments:
         """Of all rows, with the diagonal of the scatter."""
+        return self._moments
+
+    @cached_property
+    def _moments(self):
         return MatrixBlocks(self).total(_moments_of_all)
 
     def affine(self, origin, scale, *, ones=False) -> BlockMatrix:
         """Features ``(x − origin)/scale``, and perhaps a column of ones."""
-        return self.behind(_Affine(origin, scale, ones))
+        return self.behind(_Affine(origin, scale, ones), self.n_features + ones)
 
     def gram(self, weight):
         """``Xᵀ diag(weight) X`` of weights ≥ 0, of shape (P, P)."""
@@ -213,23 +221,10 @@ class BlockMatrix:
     def __reduce__(self):
         raise TypeError("rows in blocks are not copied to other processes")
 
-    def _places(self, rows):
-        return rows if self.kept is None else np.flatnonzero(self.kept)[rows]
-
-    def _split(self, column):
+    def split(self, column) -> dict:
+        """Parts of a column of the rows, by block."""
         edges = np.cumsum(list(self.lengths.values()))[:-1]
         return dict(zip(self.lengths, np.split(column, edges), strict=True))
-
-    def beside(self, column) -> tuple[dict, dict]:
-        """Parts of a column of the rows, and of the mask of these, by block."""
-        if self.kept is None:
-            return {} if column is None else self._split(column), {}
-        if column is None:
-            return {}, self._split(self.kept)
-        # Rows that are not kept get a 0, and the mask beside it takes them out again
-        whole = np.zeros((len(self.kept), *column.shape[1:]), dtype=column.dtype)
-        whole[self.kept] = column
-        return self._split(whole), self._split(self.kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +234,9 @@ class MatrixBlocks(RowBlocks):
     Parameters
     ----------
     matrix : BlockMatrix
-    y : ndarray of shape (n,) or (n, k), default=None
+    y : ndarray or BlockColumn of shape (n,) or (n, k), default=None
         Boolean if there are weights.
-    weight : ndarray of shape (n,), default=None
+    weight : ndarray or BlockColumn of shape (n,), default=None
     """
 
     matrix: BlockMatrix
@@ -261,18 +256,16 @@ class MatrixBlocks(RowBlocks):
         return blocks.total(on_made, *asked, function, *shared, only=only)
 
     def _opened(self):
-        matrix, y, weighted = self.matrix, self.y, self.weight is not None
+        matrix, y, weight = self.matrix, self.y, self.weight
         asked = matrix.blocks.feature_names, matrix.steps
-        if _stays(y) and matrix.scores is not None and not weighted:
-            return matrix.blocks, _on_made_beside, *asked, y.node
-        column = np.column_stack([y, self.weight]) if weighted else y
-        column = np.asarray(column) if _stays(column) else column
-        return (
-            matrix.blocks.beside(*matrix.beside(column)),
-            _on_made,
-            *asked,
-            weighted,
-        )
+        if all(column is None or _stays(column) for column in (y, weight)):
+            nodes = tuple(getattr(column, "node", None) for column in (y, weight))
+            return matrix.blocks, _on_made_beside, *asked, nodes
+        column, weighted = np.asarray(y), weight is not None
+        if weighted:
+            column = np.column_stack([column, weight])
+        blocks = matrix.blocks.beside(matrix.split(column), {})
+        return blocks, _on_made, *asked, weighted
 
 
 @dataclass(frozen=True)
@@ -387,20 +380,22 @@ def rows_behind(X, names, steps):
 
 
 def _on_made(block, names, steps, weighted, function, *shared):
-    """The function of the kept rows behind their steps, with what is beside them."""
+    """The function of the rows behind their steps, with what is beside them."""
     X, y, weight = block.X, block.y, None
-    if block.weight is not None:  # the mask
-        X, y = X[block.weight], None if y is None else y[block.weight]
+    if block.weight is not None:  # the mask of the rows that are kept
+        X, y = X[block.weight], y[block.weight]
     if weighted:
         y, weight = y[:, 0].astype(bool), y[:, 1]
     made = Block(block.number, rows_behind(X, names, steps), y, weight)
     return function(made, *shared)
 
 
-def _on_made_beside(block, names, steps, node, function, *shared):
-    """The same with a column that was not sent."""
-    y, X = value_of(node, block, names, {}), rows_behind(block.X, names, steps)
-    return function(Block(block.number, X, y, None), *shared)
+def _on_made_beside(block, names, steps, nodes, function, *shared):
+    """The same with columns that were not sent."""
+    known: dict = {}
+    y, weight = (value_of(node, block, names, known) for node in nodes)
+    made = Block(block.number, rows_behind(block.X, names, steps), y, weight)
+    return function(made, *shared)
 
 
 def value_of(node, block, names, known):

@@ -27,8 +27,9 @@ from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
 _TAKE_BLOCKS = (
-    "class_moments, auc_estimate, compare_auc, auc_posterior and the fits of "
-    "GaussianAUCClassifier, IRLSLogisticRegression and LinearDiscriminantROC"
+    "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
+    "scorers of a posterior and the fits of GaussianAUCClassifier, "
+    "IRLSLogisticRegression and LinearDiscriminantROC"
 )
 _READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
@@ -291,7 +292,9 @@ class RowBlocks:
                 P = block.X.shape[1:]
                 if self._feature_names is None:
                     self._feature_names = _columns_of(parts[0])
-                yield on_block(function, block, *shared)
+                found = on_block(function, block, *shared)
+                if found is not None:
+                    yield found
 
     def exchange(self, cut, merge, edges) -> list:
         """What lies between two edges, of all blocks together, for each two edges.
@@ -535,13 +538,23 @@ def refuse_collection(name, value):
         If it is a collection, or :class:`RowBlocks`.
     """
     if isinstance(value, RowBlocks) or is_collection(value):
+        own = isinstance(value, RowBlocks)
+        got = "RowBlocks" if own else f"Dask's {type(value).__name__}"
         raise ValueError(
-            f"{name} must be an array where all rows are needed at once, got "
-            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS} take rows "
-            "in blocks, and X.map_blocks(model.predict, drop_axis=1, "
-            "dtype=model.classes_.dtype) of an array, or X.map_partitions(model.predict"
-            ") of a frame, predicts where they are"
+            f"{name} must be an array where all rows are needed at once, got {got}, "
+            f"which is not gathered; {_predicting(value)} predicts where the rows are, "
+            f"and {_TAKE_BLOCKS} take rows in blocks"
         )
+
+
+def _predicting(value):
+    """What predicts each block of such rows."""
+    if isinstance(value, RowBlocks):
+        return "blocks.map(lambda block: model.predict(block.X))"
+    if hasattr(value, "map_blocks"):
+        options = "drop_axis=1, dtype=model.classes_.dtype"
+        return f"X.map_blocks(model.predict, {options})"
+    return "X.map_partitions(model.predict)"
 
 
 def as_block(

@@ -355,8 +355,8 @@ def spoilt(part, value, chunk=3):
 
 
 BAD = {
-    "nan": (spoilt(0, np.nan), "X must be finite, got NaN or infinity"),
-    "infinite": (spoilt(0, -np.inf), "X must be finite, got NaN or infinity"),
+    "nan": (spoilt(0, np.nan), "X must be finite, got NaN in row 2, column 0"),
+    "infinite": (spoilt(0, -np.inf), "X must be finite, got -inf in row 2, column 0"),
     "too large": (spoilt(0, 1e200), "X must hold features that are 0 or between"),
     "unknown label": (spoilt(1, "pine"), "y must hold.* got"),
     "missing label": (
@@ -510,7 +510,7 @@ def test_predictions_do_not_gather(rng, way, model):
     X, y = make(rng, 2)
     model.fit(X, y)
     for method in [*PREDICTIONS, *(["transform"] if hasattr(model, "xbar_") else [])]:
-        with pytest.raises(ValueError, match="X must be an array where .*map_blocks"):
+        with pytest.raises(ValueError, match="X must be an array .* predicts where"):
             getattr(model, method)(way(X)[0])
 
 
@@ -523,6 +523,15 @@ def test_predictions_where_the_rows_are(rng):
         (chunks,) = lazy(X)
         predicted = chunks.map_blocks(fitted.predict, drop_axis=1, dtype=y.dtype)
         assert predicted.compute().tolist() == fitted.predict(X).tolist()
+        blocks = RowBlocks.from_arrays(X, y, n_rows=30)
+        predicted = blocks.map(lambda block, model=fitted: model.predict(block.X))
+        assert np.concatenate(predicted).tolist() == fitted.predict(X).tolist()
+    for rows, remedy in [
+        (chunks, r"Dask's Array, .*X\.map_blocks\(model\.predict"),
+        (blocks, r"RowBlocks, .*blocks\.map\(lambda block: model\.predict"),
+    ]:
+        with pytest.raises(ValueError, match=remedy):
+            fitted.predict(rows)
 
 
 def test_qda_needs_all_rows(rng, way):

@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from skauc import RowBlocks
 from skauc.leave_pair_out import _objective
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
@@ -20,8 +19,6 @@ from skauc.leave_pair_out._objective import (
     stationarity,
 )
 from skauc.leave_pair_out._ridge_path import ridge_path
-from skauc.leave_pair_out._smooth_refits import _FeatureSpace
-from skauc.statistics._block_matrix import BlockMatrix
 
 LOSSES = ["logistic", "squared", "squared_hinge", RoundedHinge(0.5), RoundedHinge(2.0)]
 SCALINGS = [0.0, 0.5, np.inf]  # no intercept, a penalised and a free one
@@ -164,27 +161,6 @@ def test_curvature_of_an_average_column(form):
         Z = X - X.mean(axis=0) if free else X
         expected = np.mean([np.mean(x**2) * c.sum() for x in Z.T])
         assert column_curvature(fit, form(X)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("scaling", SCALINGS)
-def test_features_of_blocks_are_those_of_the_array(scaling):
-    X, _, c = rows(n=20, P=5)
-    X[:, 3] = 0.0 if scaling < np.inf else 4.0
-    blocks = RowBlocks([(X[:7], np.zeros(7)), (X[7:], np.zeros(13))])
-    fit = PenalisedFit("logistic", 2.0, c, np.ones(5), 0.5, scaling)
-    one = _FeatureSpace.of_fit(fit, X)
-    two = _FeatureSpace.of_fit(fit, BlockMatrix(blocks, {0: 7, 1: 13}, 5))
-    np.testing.assert_allclose(np.asarray(two.A), one.A, atol=1e-13)
-    for name in ("penalty", "origin", "scale", "with_intercept"):
-        np.testing.assert_allclose(getattr(two, name), getattr(one, name), atol=1e-14)
-    features = one.A[:, [0, 1, 2, 4]]
-    np.testing.assert_allclose((features**2).mean(axis=0), 1)
-    assert one.A.shape[1] == 5 + (scaling > 0)
-    np.testing.assert_array_equal(one.A[:, 3], 0)
-    theta = one.start(fit, X, None)  # the same scores and coefficients again
-    np.testing.assert_allclose(one.A @ theta, X @ fit.w + (scaling > 0) * 0.5)
-    w, b = one.coefficients(theta, X, fit)
-    np.testing.assert_allclose(np.append(w, b), np.append(fit.w, (scaling > 0) * 0.5))
 
 
 @pytest.mark.parametrize("shape", [(24, 3), (12, 30)])

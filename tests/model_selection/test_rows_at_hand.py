@@ -40,9 +40,11 @@ MODELS = {
     "logistic": LogisticRegression(),
     "stopped": LogisticRegression(max_iter=2),
     "balanced": LogisticRegression(class_weight="balanced", C=0.01),
+    "balanced irls": IRLSLogisticRegression(class_weight="balanced", C=0.5),
     "ridge": RidgeClassifier(),
     "squared hinge": LinearSVC(),
     "hinge": SGDClassifier(alpha=0.05, random_state=0),
+    "hinge of liblinear": LinearSVC(loss="hinge", C=0.01),
     "lda": LinearDiscriminantAnalysis(),
     "lda shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.2),
     "roc": LinearDiscriminantROC(),
@@ -65,7 +67,7 @@ def rows_of(seed=0, n=2600, P=5, K=2):
 def fitted(model, X, y, weight=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y) if weight is None else model.fit(X, y, weight)
+        return model.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
 
 
 def afresh(ask):
@@ -105,25 +107,41 @@ def test_posterior_is_that_of_the_rows(name, large):
         assert said_too == said
 
 
-STAY = "irls", "logistic", "ridge", "squared hinge", "lda", "roc", "gaussian", "scaled"
+STAY = "irls", "logistic", "ridge", "squared hinge", "lda", "roc", "gaussian"
+STAY += "scaled", "balanced", "balanced irls", "stopped", "hinge", "hinge of liblinear"
+
+
+KINDS = "training", "held-out", "flipped", "weights", "fractions", "three classes"
+NO_WEIGHTS = "lda", "roc"
 
 
 @pytest.mark.parametrize("name", STAY)
-@pytest.mark.parametrize("kind", ["training", "held-out", "flipped"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_column_comes(name, kind, large, monkeypatch):
-    """Of two classes without weights: labels, scores and slopes stay."""
-    X, y, _ = rows_of()
-    model = fitted(MODELS[name], X, y)
+    """Labels, weights, scores and slopes stay."""
+    n = 4600 if kind in ("weights", "fractions") else 2600  # a third weighs nothing
+    X, y, weight = rows_of(n=n, K=3 if kind == "three classes" else 2)
+    if kind == "fractions":  # some are 0
+        weight = weight * np.random.default_rng(2).uniform(0.5, 2.5, len(y))
+    if kind == "three classes" and name not in ("logistic", "lda", "scaled"):
+        pytest.skip("the others have two, or the same path")
+    if kind in ("weights", "fractions") and name in (*NO_WEIGHTS, "scaled"):
+        pytest.skip("takes no weights")
+    weight = weight if kind in ("weights", "fractions") else None
+    model = fitted(MODELS[name], X, y, weight)
     if kind == "held-out":
         X, y, _ = rows_of(1)
     question = {"pos_label": 0} if kind == "flipped" else {}
-    expected, _ = afresh(lambda: auc_posterior(model, X, y, **question))
-    blocks = RowBlocks.from_arrays(X, y, n_rows=700)
+    expected, _ = afresh(
+        lambda: auc_posterior(model, X, y, sample_weight=weight, **question)
+    )
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
     with monkeypatch.context() as strict:
         strict.setattr(_block_column.BlockColumn, "__array__", None)
         found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
     same(found, expected)
-    assert found.second_source == expected.second_source
+    if kind != "three classes":
+        assert found.second_source == expected.second_source
 
 
 LABELS = {

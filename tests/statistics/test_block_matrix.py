@@ -1,7 +1,9 @@
 """Rows in blocks as a matrix: the products, parts and moments of the array."""
 
 import pickle
+from dataclasses import dataclass
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +29,35 @@ def matrix(X, make=np.asarray, **given):
     return BlockMatrix(blocks, lengths, X.shape[1], **given)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The mask of some rows of the blocks, by their numbers among all."""
+
+    numbers: tuple
+
+    def of(self, block, names, known):
+        first = EDGES[block.number]
+        return np.isin(np.arange(first, first + len(block)), self.numbers)
+
+
+@dataclass(frozen=True)
+class FirstAboveTwo:
+    """The mask of rows whose first feature is above 2."""
+
+    def of(self, block, names, known):
+        return block.X[:, 0] > 2
+
+
+def some(lazy, rows):
+    """A part of a matrix of all rows."""
+    lengths = {
+        k: int(np.sum((rows >= i) & (rows < j)))
+        for k, (i, j) in enumerate(pairwise(EDGES))
+    }
+    lengths = {k: m for k, m in lengths.items() if m}
+    return lazy.where(SimpleNamespace(node=Rows(tuple(rows))), lengths)
+
+
 @pytest.fixture(params=["all", "some", "scaled", "sparse", "dask"])
 def pair(request):
     """An array and the matrix that stands for it."""
@@ -35,7 +66,7 @@ def pair(request):
         return X, matrix(X)
     if request.param == "some":
         rows = np.array([0, 5, 6, 20, 31, 39])  # of block 2 none is left
-        return X[rows], matrix(X).only(rows)
+        return X[rows], some(matrix(X), rows)
     if request.param == "scaled":
         scaler = StandardScaler().fit(X[:10])
         return scaler.transform(X), matrix(X).behind(scaler)
@@ -97,10 +128,20 @@ def test_affine_features(pair):
 
 
 def test_parts_of_parts():
-    X, rows = array(), np.array([1, 2, 3, 24, 25, 30])
-    lazy = matrix(X).only(rows).only(np.array([0, 3, 4]))
-    assert in_memory(lazy) == pytest.approx(X[[1, 24, 25]])
-    assert matrix(X).only(np.arange(len(X))).kept is None
+    X, whole = array(), matrix(array())
+    lazy = some(whole, np.array([1, 2, 3, 24, 25, 30]))
+    condition = SimpleNamespace(node=FirstAboveTwo())
+    kept = [k for k in (1, 2, 3, 24, 25, 30) if X[k, 0] > 2]
+    lengths = {0: 0, 3: 0, 4: 0}
+    for k in kept:
+        lengths[0 if k < 3 else 3 if k < 25 else 4] += 1
+    part = lazy.where(condition, {k: m for k, m in lengths.items() if m})
+    assert in_memory(part) == pytest.approx(X[kept])
+    g = np.linspace(-1, 1, len(kept))
+    assert g @ part == pytest.approx(g @ X[kept])
+    scaler = StandardScaler().fit(X)
+    behind = whole.behind(scaler).of_rows(part)
+    assert in_memory(behind) == pytest.approx(scaler.transform(X)[kept])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
