@@ -20,7 +20,6 @@ from .._validation import (
     check_column,
     check_non_negative,
     check_positive,
-    is_continuous,
 )
 from ..estimators._checks import check_finite_features
 from ..statistics._block_column import BlockColumn, scores_of
@@ -93,7 +92,7 @@ class LabelColumn(BlockColumn):
         """See :func:`skauc._validation.check_positive`."""
         label = self.distinct[check_positive(self.distinct, **how)][0]
         found = self._elementwise(partial(_equal, label), (self,))
-        last = label == self.distinct[-1]
+        last = label == self.distinct[1]
         total = self.n_last if last else len(self) - self.n_last
         found.know_sums(ColumnSums(0, 1, total))  # both classes are there
         return found
@@ -127,15 +126,16 @@ def _outline_of(block):
 
 def _some_labels(y):
     """The different labels and their rows if they are two or one, else None."""
-    if y.dtype.kind not in "biufUO" or is_continuous(y):
+    if y.dtype.kind not in "biufUO":
         return None
     try:
         distinct, count = np.unique(y, return_counts=True)
     except TypeError:  # of several kinds
         return None
     if distinct.dtype.kind == "O":
-        texts = all(isinstance(label, str) for label in distinct)
-        distinct = distinct.astype(str) if texts else np.empty(3)
+        if not all(isinstance(label, str) for label in distinct):
+            return None
+        distinct = distinct.astype(str)
     return (distinct, count) if len(distinct) <= 2 else None
 
 

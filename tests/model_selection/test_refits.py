@@ -331,3 +331,16 @@ def test_rows_that_a_sample_did_not_draw():
     weight = np.array([1.0, 3, 1, 1, 1, 1])
     assert _left_out(score, positive, count, weight) == pytest.approx(3 / 8)
     assert np.isnan(_left_out(score, positive, np.array([1, 0, 1, 1, 0, 0]), None))
+
+
+def test_an_interval_stays_in_its_range():
+    wide = np.linspace(0.2, 0.9, 50)
+    assert BootstrapAUC(0.98, ".632", 1.0, wide).interval()[1] == 1.0
+    assert BootstrapAUC(0.05, ".632", 1.0, wide).interval()[0] == 0.0
+
+
+def test_replicates_that_left_out_no_pair():
+    none = BootstrapAUC(0.8, ".632", 0.9, np.full(3, np.nan))
+    assert np.isnan(none.interval()).all()
+    one = BootstrapAUC(0.8, ".632", 0.9, np.array([np.nan, 0.7]))
+    assert one.interval() == (0.8, 0.8)
