@@ -247,8 +247,6 @@ def _by_steps_taken(scored):
     model = scored.model
     if not hasattr(model, "t_") or not hasattr(model, "n_iter_"):
         return None
-    if getattr(model, "early_stopping", False) or getattr(model, "warm_start", False):
-        return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None
     taken = model.t_ - 1
