@@ -129,3 +129,12 @@ def test_slopes_of_a_known_score_are_those_of_the_product():
     other = near.slopes(X[::-1], scored.second_class)[0]  # of other rows: again
     np.testing.assert_allclose(other, z[::-1], rtol=1e-9)
     assert gradient == pytest.approx(stationarity(X, positive, near), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_how_far_from_zero_rows_may_be_has_no_unit(unit):
+    X, _ = _data()
+    near, far = unit * X, unit * (X + 1e6)
+    made = standardised(StandardScaler().fit(near), near)
+    assert isinstance(made, StandardisedRows)
+    assert standardised(StandardScaler().fit(far), far) is None
