@@ -105,6 +105,11 @@ class ScoredModel:
         """True for the rows of the model's own ``classes_[1]``."""
         return ~self.positive if self.flipped else self.positive
 
+    @property
+    def own_score(self) -> Any:
+        """Scores in the direction of ``classes_[1]``."""
+        return -self.score if self.flipped else self.score
+
     @cached_property
     def objective(self) -> Any:
         """PenalisedFit that the model minimised on these rows; None if not known."""

@@ -131,7 +131,7 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     model, second_class = scored.model, scored.second_class
     if model is None:
         return False
-    score = -scored.score if scored.flipped else scored.score  # the model's own
+    score = scored.own_score
     if rows == "training":
         REARRANGED.remember(model, second_class, score)
         return False

@@ -293,12 +293,12 @@ def test_whether_a_step_is_affine_has_no_unit(unit):
 def test_whether_the_scores_are_the_same_has_no_unit(unit):
     """A step of ranges, cut at their ends, is affine on most rows and not on all."""
     model = make_pipeline(PCA(3), LogisticRegression()).fit(X, Y)
-    model[0].components_ /= unit  # the same model of rows in another unit
-    model[0].mean_ *= unit
+    model[0].mean_ *= unit  # the same model of rows in another unit
+    model[1].coef_ /= unit
     scored = score_model(open_estimator(model, unit * X), Y, None, None)
     assert scored.Z.shape[1] == 12
-    cut = make_pipeline(MinMaxScaler(clip=True), LogisticRegression()).fit(X, Y)
-    cut[0].min_ *= 0.5  # some rows of X lie outside
-    cut[0].scale_ *= 1.2
+    cut = make_pipeline(MinMaxScaler((0, unit), clip=True), LogisticRegression())
+    cut.fit(X, Y)[0].min_ *= 0.5
+    cut[0].scale_ *= 1.2  # some rows lie outside
     scored = score_model(open_estimator(cut, X), Y, None, None)
     assert scored.Z is scored.front

@@ -35,8 +35,11 @@ from skauc import (
     make_cbauc_scorer,
 )
 from skauc.leave_pair_out import _objective
-from skauc.model_selection import _rows_at_hand
+from skauc.model_selection import _rows_at_hand, _training_rows
+from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._rows_at_hand import LabelColumn, rows_at_hand
+from skauc.model_selection._scored_model import score_model
+from skauc.model_selection._training_rows import _by_direction
 from skauc.statistics import _block_column, _block_matrix
 from skauc.statistics._block_matrix import BlockMatrix
 
@@ -381,7 +384,9 @@ def test_labels_that_are_not_two_in_all_blocks(large):
     X, y, _ = rows_of()
     three = np.sort(rows_of(K=3)[1])  # blocks of one class or two
     blocks = RowBlocks.from_arrays(X, three, n_rows=500)
-    assert np.array_equal(rows_at_hand(blocks, None)[1], three)
+    _, column, _ = rows_at_hand(blocks, None)
+    assert isinstance(column, np.ndarray)
+    assert np.array_equal(column, three)
     model = LogisticRegression().fit(X, y)
     for labels, message in (
         (0 * y, "must hold both classes, got only"),
@@ -398,8 +403,8 @@ def test_texts_in_one_block_and_numbers_in_another(large):
     texts = y.astype(str)
     model = LogisticRegression().fit(X, texts)
     blocks = RowBlocks([(X[:1300], texts[:1300]), (X[1300:], y[1300:])])
-    found, _ = afresh(lambda: auc_posterior(model, blocks))
-    same(found, auc_posterior(model, X, texts))
+    found, _ = afresh(lambda: auc_posterior(model, blocks, rows="held-out"))
+    same(found, auc_posterior(model, X, texts, rows="held-out"))
 
 
 def test_few_rows_a_feature_that_are_too_many_numbers(monkeypatch):
@@ -407,3 +412,24 @@ def test_few_rows_a_feature_that_are_too_many_numbers(monkeypatch):
     X, y, _ = rows_of(n=60, P=2)
     matrix, _, _ = rows_at_hand(RowBlocks.from_arrays(X, y, n_rows=7), None)
     assert isinstance(matrix, BlockMatrix)
+
+
+def test_discriminants_that_keep_no_means_are_told_by_their_direction(
+    large, monkeypatch
+):
+    X, y, _ = rows_of()
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    del model.means_
+
+    def told(rows, labels, pos_label=None):
+        Z, y, _ = rows_at_hand(RowBlocks.from_arrays(rows, labels, n_rows=700), None)
+        opened = open_estimator(model, Z)
+        return _by_direction(score_model(opened, y, None, pos_label))
+
+    other, labels, _ = rows_of(1)
+    assert told(X, y) == told(X, y, pos_label=0) == "training"
+    assert told(other, labels) is None
+    twice = np.repeat(X[:1300], 2, axis=0)  # each once in each class: no direction
+    assert told(twice, np.arange(2600) % 2) is None
+    monkeypatch.setattr(_training_rows, "at_optimum", lambda *question: None)
+    assert told(X, y) is None
