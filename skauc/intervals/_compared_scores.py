@@ -138,6 +138,7 @@ def paired_error(variance, same, smaller) -> float:
         Rows of the smaller class.
     """
     if variance <= ROUNDING:
+        # No variance seen is none known: V_a − V_b lies in [−1, 1], Var ≤ 1/m.
         variance = 0.0 if same() else 1 / smaller
     return float(np.sqrt(variance))
 
@@ -154,6 +155,7 @@ def compare_all(auc, covariance, smaller, compare) -> AUCComparisons:
     compare : callable
         ``compare(i, j)`` is the comparison of a pair.
     """
+    # L: the differences of neighbours, A₁ − A₂, A₂ − A₃, …
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     statistic, df = chi_square(L, auc, covariance, smaller)
     return AUCComparisons(

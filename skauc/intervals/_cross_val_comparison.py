@@ -189,6 +189,8 @@ class CrossValAUCComparison(TestedDifference):
         if error == 0:
             sure = gap > margin, abs(gap) <= margin, gap < -margin
             return PracticalProbabilities(*map(float, sure))
+        # (Δ − d̄)/√V is Student's t. For d̄ ≥ 0, P(Δ > margin) = F((d̄ − margin)/√V)
+        # and P(Δ < −margin) = F(−(d̄ + margin)/√V); for d̄ < 0 they change places.
         near, far = (abs(gap) - margin) / error, (abs(gap) + margin) / error
         # P(|Δ| ≤ margin) from the tails beyond 0, which keep their digits
         tails = stdtr(self.df, near), stdtr(self.df, -near) - stdtr(self.df, -far)

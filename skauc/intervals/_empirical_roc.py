@@ -90,6 +90,7 @@ def empirical_roc(
     points = sample.points
     keep = np.ones(len(points.thresholds), dtype=bool)
     if check_bool("drop_intermediate", drop_intermediate) and len(keep) > 2:
+        # A corner between two equal steps lies on a straight line (as in roc_curve).
         bends = np.diff(points.above_neg, 2).astype(bool)
         bends |= np.diff(points.above_pos, 2).astype(bool)
         keep[1:-1] = bends
@@ -245,6 +246,8 @@ class EmpiricalROC(Result):
         points = self._sample.points
         right, up = np.diff(points.fpr), np.diff(points.tpr)
         moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
+        # The hull's slopes fall along the curve, a regression rises: from its end back.
+        # up/(right + up) orders the pieces as the slope up/right does, and is finite.
         right, up = right[moves][::-1], up[moves][::-1]
         level = isotonic_regression(up / (right + up), sample_weight=right + up)[::-1]
         last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]

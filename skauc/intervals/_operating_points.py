@@ -112,6 +112,7 @@ def operating_points(
     )
     points = sample.points
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
+    # Corner 0 is (0, 0), the threshold inf, above which there is no row.
     above_neg, above_pos = (
         np.append(0.0, above)[at] for above in (points.above_neg, points.above_pos)
     )
@@ -236,6 +237,7 @@ class OperatingPoints(Result):
     def _shares(self):
         """Hits, misses, false alarms, true negatives among all, at the prevalence."""
         n_neg, n_pos = self._sample.sizes
+        # tp·π/n₁ = π Se, fp·(1 − π)/n₀ = (1 − π)(1 − Sp), …
         sick, well = self.prevalence / n_pos, (1 - self.prevalence) / n_neg
         tp, fn, fp, tn = self._table
         return tp * sick, fn * sick, fp * well, tn * well
