@@ -61,6 +61,7 @@ def _labels_of(block, classes):
         codes = (y == own[1]).astype(np.intp)
     if classes is not None:
         check_known(own, classes)
+    # A row of weight 0 is gone: it must not be the least weight of its class.
     largest, least = np.zeros(len(own)), np.full(len(own), np.inf)
     np.maximum.at(largest, codes, weight)
     np.minimum.at(least, codes, np.where(weight > 0, weight, np.inf))
@@ -183,6 +184,7 @@ class LabelledBlocks:
                 product, total = factors * self.largest, factors * total
             check_products(class_weight, product, top)
             check_class_totals(total, self.classes)
+        # As ``relative`` does of rows in memory: the largest weight comes into [1, 2).
         unit = 1.0
         if self.weighted or class_weight is not None:
             unit = power_of_two((factors * self.largest).max())

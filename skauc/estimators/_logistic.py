@@ -321,6 +321,7 @@ class IRLSLogisticRegression(LogisticInference):
         self.n_iter_, self.n_halvings_ = result.n_iter, result.n_halvings
         self.converged_, self.separation_ = result.converged, result.separation
         self.rank_ = result.rank
+        # Dependent features add no parameter; each of K − 1 logits has its own.
         self.n_parameters_ = result.rank * (K - 1)
         self._warn()
         return self
