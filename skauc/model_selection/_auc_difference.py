@@ -173,6 +173,7 @@ def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
         for model, whole in zip(opened, wholes, strict=True)
     )
     found = (candidate(one, once=False) for one in asked)
+    # Found one after the other: no more than two models are held, and the first once.
     first = next(found)
     return [joint_aucs([first, other]) for other in found]
 
@@ -206,6 +207,7 @@ def _both_scores(a, b, n):
     if same_rows(Z_a, Z_b):
         W = np.column_stack([a.w, b.w])
     else:
+        # Features side by side: each model has 0 for those of the other.
         W = np.zeros((len(a.w) + len(b.w), 2))
         W[: len(a.w), 0], W[len(a.w) :, 1] = a.w, b.w
     return np.column_stack(scores), W

@@ -82,6 +82,7 @@ class BootstrapAUC:
         some = self.replicates[np.isfinite(self.replicates)]
         if len(some) == 0:
             return np.nan, np.nan
+        # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
         limits = np.quantile(some, [tail, 1 - tail]) + self.auc - np.median(some)
         low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
         return float(low), float(high)
@@ -219,6 +220,7 @@ def refit_scores(estimator, X, y, positive, weight, count):
     -------
     ndarray of shape (n,)
     """
+    # Rows are repeated, not weighted: any estimator can be refitted so.
     drawn = np.repeat(np.arange(len(y)), count)
     model = clone(estimator)
     params = {} if weight is None else weight_for_fit(model, weight[drawn])

@@ -74,6 +74,7 @@ def entered_features(stages, X, w, y) -> EnteredFeatures:
     node = _Columns(_Entry(X), list(range(n_columns(X))))
     for step, rows, behind in stages:
         node = _behind(step, node, rows, behind, y)
+    # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
     node.back(np.atleast_2d(w).T.astype(float))
     Z, back = _collected(node.starts())
     supervised = node.saw_y or any(start.saw_y for start in node.starts())
@@ -96,6 +97,7 @@ class _Entry:
     def arrive(self, columns, W):
         if self.W is None:
             self.W = np.zeros((len(self.used), W.shape[1]))
+        # Branches of a union may take the same column: their directions add up.
         np.add.at(self.W, columns, W)
         self.used[columns] = True
 

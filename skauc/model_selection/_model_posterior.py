@@ -70,6 +70,7 @@ class ModelPosterior:
         threshold, share_pos = self.scored.threshold, self.scored.share_pos
         if self.projection is None:  # every row gets the same answer
             constant = self.scored.score[0] > threshold
+            # All rows are called positive, wrong of 1 − π₁, or negative, wrong of π₁.
             return float(1 - share_pos if constant else share_pos)
         return self.projection.error(threshold, share_pos)
 
@@ -87,6 +88,7 @@ class ModelPosterior:
         """Posterior with its reasons for mistrust, and those to warn of."""
         scored, name = self.scored, type(self.scored.model).__name__
         reasons = list(self._any_rows())
+        # One reason is enough: what these rows are not is said by the other warning.
         known = rearranged or scored.broken_by is not None  # what they are is said
         if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
@@ -244,6 +246,7 @@ def posterior_of_scores(
         rows = (told_rows(scored) or "assumed") if adaptive else "training"
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
+        # w was found by other rows: it carries more about δ than the prior knows.
         Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)

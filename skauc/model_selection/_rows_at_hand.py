@@ -62,6 +62,7 @@ def rows_at_hand(X, y, sample_weight=None):
     n, P = sum(sizes), widths[0]
     few = (n * P <= _FEW_NUMBERS or n <= _ROWS_A_FEATURE * P) and n * P <= LARGEST_MADE
     lengths = dict(zip(numbers, sizes, strict=True))
+    # Two labels without weights may stay where they are; else columns come.
     distinct = None if few or any(weighted) else _two_at_most(labels)
     if distinct is not None:
         matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)

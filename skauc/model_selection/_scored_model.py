@@ -121,6 +121,7 @@ class ScoredModel:
         rows, fit = self.floats, self.objective
         if rows is self.front:  # the same product, in other units
             largest = np.argmax(np.abs(self.w_front))
+            # fit.w = unit · w_front: the scores are there but for this factor.
             unit = fit.w[largest] / (self.w_front[largest] or 1.0)
             fit.slopes(rows, self.second_class, unit * self.score)
         enough = largest_gradient(self.front.shape)
@@ -229,6 +230,7 @@ def _entered(scored, entered):
     with np.errstate(all="ignore"):
         score = project_samples(Z, entered.w)
         rest = score - scored.score
+        # Two ways to one score differ by a constant: A w of x, and w of z.
         same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
     if not same:  # a step that is affine nearly everywhere, but not on these rows
         return replace(scored, broken_by="a step" if supervised else None)
@@ -275,6 +277,7 @@ def score_pairs(
     ways: Iterable[LinearModel | None] = repeat(None)
     if enter and opened.stages:
         entered = entered_features(opened.stages, opened.X, opened.w, labels)
+        # Pairs of directions in the features that entered, beside those in front.
         ways = pair_models(replace(opened, w=entered.w))
     pairs = combinations(range(opened.n_classes), 2)
     for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):

@@ -142,6 +142,7 @@ def _comparable(search):
     score = np.asarray(results[name], dtype=float)
     keep = np.isfinite(score)
     if "iter" in results:
+        # Scores of other rounds are of fewer rows.
         keep &= np.asarray(results["iter"]) == np.max(results["iter"])
     row = np.flatnonzero(keep)
     if not len(row):
@@ -150,6 +151,7 @@ def _comparable(search):
 
 
 def _refitted(estimator, params, X, y, prior, fit_params, shared):
+    # As searches do: an estimator among the values must not be fitted in place.
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
     return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", shared)
