@@ -133,6 +133,7 @@ class LabelledBlocks:
         shape = len(found), len(classes)
         total, largest, least = np.zeros(shape), np.zeros(shape), np.full(shape, np.inf)
         for k, block in enumerate(found):
+            # A block may lack a class: its values go to their places among all.
             codes = np.searchsorted(classes, block.classes)
             total[k, codes], largest[k, codes] = block.total, block.largest
             least[k, codes] = block.least
@@ -235,6 +236,7 @@ class _Coding:
                 weight = weight * np.asarray(block.weight, dtype=float)
             weight = weight / self.count
         model = Likelihood(block.X, codes, weight, self.T, self.fit_intercept)
+        # Coordinates are those of all rows, or the sums would not be of one B.
         model.shift, model.unit = shift, unit
         model.ordinary = bool(np.all(unit == 1))
         return model

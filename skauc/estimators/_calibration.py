@@ -229,6 +229,7 @@ def _level(logits, positive, count):
         # Σ w (p − y)/Σ w: −(1 − p) for events, p for others, neither by subtraction
         return share @ (away * expit(away * (a + logits)))
 
+    # At these ends every a + logit is below, or above, the log-odds of the events.
     low, high = base - logits.max() - 1, base - logits.min() + 1
     level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
     p, q = expit(level + logits), expit(-level - logits)
@@ -344,6 +345,7 @@ def hosmer_lemeshow(
     check_parameter("n_groups", n_groups, 2, high=_MOST_GROUPS, integer=True)
     weight = np.ones(len(positive)) if weight is None else weight
     edges = np.unique(_quantiles(probability, weight, n_groups))
+    # (q_{k−1}, q_k]; the least value, q₀ itself, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
     n, observed, expected = (
         np.bincount(group, values)
@@ -360,6 +362,7 @@ def hosmer_lemeshow(
     gap, statistic = observed - expected, 0.0
     for mean in (expected, n - expected):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # |gap/mean| |gap| is gap²/mean without a square that overflows.
             parts = np.where(gap == 0, 0.0, np.abs(gap / mean) * np.abs(gap))
         statistic += float(parts.sum())
     pvalue = float(chdtrc(df, statistic))

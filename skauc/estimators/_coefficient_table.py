@@ -82,6 +82,7 @@ class CoefficientTable(Result):
         """
         labels = [n if g is None else f"{g}: {n}" for g in groups for n in names]
         coef = np.ravel(coef)
+        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : β = 0))}
         z = np.copysign(root, coef)
         # The limits are in standard errors from the estimate.
         low, high = coef + limits.T * error

@@ -298,6 +298,7 @@ class GaussianAUCClassifier(LinearClassifier):
         theta = problem.unit_deviation(self._direction(problem))
         coef = problem.leave(theta)
         roc = BinormalROC.from_moments(*problem.project(theta))
+        # Of a pooled deviation 1 the log odds a unit are the difference of the means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
         cut = self._threshold(roc, problem, centre)

@@ -291,6 +291,7 @@ class IRLSLogisticRegression(LogisticInference):
         if weight is None:
             weight = np.ones_like(positive, dtype=float)
         w, b = self.coef_[0].astype(float), float(self.intercept_[0])
+        # inf: an intercept that is not penalised; 0: none (PenalisedFit)
         scaling = np.inf if self.fit_intercept else 0.0
         fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)
         return with_optimum(fit, Z, positive)

@@ -146,6 +146,7 @@ class LogisticFit(OffsetClassifier):
     @property
     def _T(self):  # noqa: N802
         reference = int(np.argmax(self.classes_ == self.reference_))
+        # Inference is of infinite C, whose coding is the one with a reference.
         return coding(len(self.classes_), reference, symmetric=False)
 
     def _of_likelihood(self, model, count, offset):

@@ -197,6 +197,7 @@ class Classes:
     @classmethod
     def of(cls, outline, pos_label) -> Classes:
         """Check what only all blocks together can break."""
+        # In the order in which the rows show them, for errors.
         labels = sorted(outline.labels, key=lambda one: outline.labels[one].chunk)
         kinds = np.empty(len(labels), dtype=object)
         kinds[:] = labels

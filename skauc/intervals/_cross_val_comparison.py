@@ -162,6 +162,7 @@ class CrossValAUCComparison(TestedDifference):
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error
+        # √V, V = s² (1/J + n_test/n_train), J = df + 1
         return float(spread * np.sqrt(1 / (self.df + 1) + self.test_train_ratio))
 
     def probability(self, margin=None) -> PracticalProbabilities:

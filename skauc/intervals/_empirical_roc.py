@@ -209,6 +209,7 @@ class EmpiricalROC(Result):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         rule = ThresholdRule("youden", np.zeros(1))
+        # Corner 0 is (0, 0), whose threshold inf a rule does not ask for.
         (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))

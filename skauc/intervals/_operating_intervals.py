@@ -141,6 +141,7 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
         # Specificity 1 − FPR is the target, or sensitivity, which it is after swapping.
         grid = 1 - points._rule.targets
         return pointwise_tails(curve, grid, tail_low, tail_high, n_draws, random_state)
+    # The draws are (threshold, sensitivity, specificity), as NAMES begins.
     column = NAMES.index(name)
     drawn = [one[column] for (one,) in drawn_points((points,), n_draws, random_state)]
     drawn = np.concatenate(drawn)

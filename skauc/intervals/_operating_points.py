@@ -277,6 +277,7 @@ class OperatingPoints(Result):
     @property
     def accuracy(self) -> np.ndarray:
         """Share of right calls at the prevalence."""
+        # π Se + (1 − π) Sp
         hit, _, _, quiet = self._shares
         return hit + quiet
 
@@ -335,6 +336,8 @@ class OperatingPoints(Result):
                 f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
             )
         if method is None:
+            # At a target of the other rate the threshold is estimated: the last method,
+            # the Bayesian bootstrap, knows that, the first does not.
             method = fitting[-1 if is_crossed(self, name) else 0]
         chosen = INTERVALS[check_option("method", method, fitting)]
         for option in options:
@@ -385,6 +388,7 @@ class OperatingPoints(Result):
             raise TypeError(
                 f"other must be an OperatingPoints, got {type(other).__name__}"
             )
+        # The weights of the rows of each class are all that two scores share.
         pairs = zip(self._sample.counts, other._sample.counts, strict=True)
         if not all(np.array_equal(*pair) for pair in pairs):
             raise ValueError(

@@ -340,6 +340,7 @@ class _Plan:
         one = self.variance(self.auc, n_neg, n_pos)
         if self.auc2 is None:
             return np.sqrt(one)
+        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
         two = self.variance(self.auc2, n_neg, n_pos)
         if self.correlation is None:
             return np.sqrt(one + two)
@@ -359,6 +360,7 @@ class _Plan:
             believed = np.sqrt(self.variance(self.border, n_neg, n_pos))
         else:
             believed = error
+        # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
         sides = 2 if self.alternative == "two-sided" else 1
         reach = -ndtri(self.alpha / sides) * believed
         gap = self.gap

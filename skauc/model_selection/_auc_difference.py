@@ -182,6 +182,7 @@ def _conjugate(a, b, positive, weight, pos_label, prior, covariance):
     """Joint posterior of two models under a conjugate prior."""
     scores, W = _both_scores(a, b, len(positive))
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
+        # Both models point to classes_[1]: with the other positive class both turn.
         scores, W = -scores, -W
     return joint_posterior(scores, W, positive, weight, prior, covariance)
 

@@ -183,6 +183,7 @@ def bootstrap_auc(
     # of the seed and the labels alone: candidates of a search share their samples
     seed = check_random_state(random_state).randint(2**31 - 1)
     counts = bootstrap_counts(positive, int(n_boot), seed)
+    # The first sample is all rows once: the estimator itself.
     samples = [np.ones(len(labels), dtype=int), *counts]
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(refit_scores)(estimator, X, labels, positive, weight, count)

@@ -95,6 +95,7 @@ def cross_val_auc(
     scores, _, tests = held_out_scores(estimator, X, y, positive, folds, **how)
     auc, influence = fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
+    # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((influence**2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest)
 

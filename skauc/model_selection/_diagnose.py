@@ -316,6 +316,7 @@ def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
         n_pos=pos.n,
         n_features=dense.eigen.n_features,
         attainable=_attainable(dense),
+        # Σ_cells weight a/(a + n)
         covariance_shrinkage=float(
             dense.weight @ (dense.a / (dense.a + neg.n + pos.n))
         ),

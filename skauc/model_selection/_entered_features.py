@@ -183,6 +183,7 @@ class _Union:
             child.back(part)
 
     def starts(self):
+        # Branches of the same entry share its rows: each start once.
         unique = {id(s): s for child in self.children for s in child.starts()}
         return list(unique.values())
 
@@ -254,6 +255,7 @@ def _column_union(transformer, node, rows, y):
         child, _ = _through(step, child, part, y)
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))
+    # In the order of the columns behind, which is that of W's rows.
     _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
     return _Union(list(children), list(widths))
 

@@ -100,6 +100,7 @@ class ModelPosterior:
         quiet = []
         if second is None and scored.model is not None and not more:
             n_features, n = scored.Z.shape[1], self._n
+            # Warned of where the prior matters most, P ≥ n, unless the user chose it.
             ordinary = n_features < n or not self.prior.leave_pair_out
             (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
         posterior = self.projection.auc(second, n_refits)

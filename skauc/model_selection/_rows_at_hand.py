@@ -135,6 +135,7 @@ def _some_labels(y):
     except TypeError:  # of several kinds
         return None
     if distinct.dtype.kind == "O":
+        # Other objects are left to the checks of all rows: three labels give None.
         texts = all(isinstance(label, str) for label in distinct)
         distinct = distinct.astype(str) if texts else np.empty(3)
     return (distinct, count) if len(distinct) <= 2 else None

@@ -251,6 +251,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
         whole = estimator, X, y
         posterior = model_posterior(opened, y, **_checked(question), whole=whole)
         value = posterior.auc(once=True).choice(scale)
+    # Within two steps of floats of 1 the order of candidates is lost.
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "

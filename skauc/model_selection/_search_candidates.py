@@ -138,6 +138,7 @@ def _comparable(search):
     results: dict[str, Any] = search.cv_results_
     refit = search.refit if isinstance(search.refit, str) else None
     names = [name for name in results if name.startswith("mean_test_")]
+    # Of several scores the one that refit names, which the search has ranked by.
     name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
     score = np.asarray(results[name], dtype=float)
     keep = np.isfinite(score)

@@ -315,6 +315,7 @@ def search_posterior(
     # A list of models has no selection of its own: ours is taken.
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates, rho)
+    # A winner that owes nothing to luck needs no correction.
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
