@@ -61,6 +61,7 @@ class ClassSums:
             rows = _stacked(self.rows, other.rows)
             joined = ClassSums(self.chunk, classes, n, (), rows)
             return joined if n < rows[0].shape[1] else joined.with_moments()
+        # From n = P rows on the scatter matrices are smaller than the rows.
         found: dict = {}
         for part in (self.with_moments(), other.with_moments()):
             for label, moments in zip(part.classes.tolist(), part.moments, strict=True):
@@ -142,6 +143,7 @@ def _sums_of_block(block, known, binary, weighted):
         check_finite_features(X if weight is None else X[weight > 0])
         check_feature_sizes(X)
         return few
+    # Features that are not finite or too large overflow sums: name those first.
     except ValueError:
         check_finite_features(X)
         check_feature_sizes(X)

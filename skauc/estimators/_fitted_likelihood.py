@@ -83,6 +83,7 @@ class FittedLikelihood:
             # in units of the weights: Σ w s sᵀ is of their order, (Σ w s)(Σ w s)ᵀ of
             # its square
             meat = self.count * (sums.T @ sums)
+        # In counts of rows: (count H)⁻¹(count meat)(count H)⁻¹
         covariance, errors = self.frame.covariance(self.point, meat)
         return covariance / self.count, errors / np.sqrt(self.count)
 
@@ -118,6 +119,7 @@ class FittedLikelihood:
         low, high : float
         """
         held, _ = self._scaled(contrast[None])
+        # se² = aᵀH⁻¹a
         variance = (held.T @ self.frame.solve(self.point, held)).item()
         error = np.sqrt(variance / self.count)
 
@@ -126,6 +128,7 @@ class FittedLikelihood:
 
         ends = []
         for sign in (-1, 1):
+            # For a quadratic ℓ the limit is at t = quantile: it is tried first.
             far = quantile
             while excess(far, sign) < 0:  # ℓ falls at least linearly in the end
                 far *= 2
@@ -169,6 +172,8 @@ class FittedLikelihood:
     def _starts(self, held, gap):
         """On the tangent of the profile, and the shortest parameters."""
         frame, B = self.frame, self.point.B
+        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
+        # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out.
         d = (B * frame.scale[:, None]).T.ravel()
         along = frame.solve(self.point, held)
         for there in (
@@ -181,6 +186,7 @@ class FittedLikelihood:
 def _scores(model, B):
     """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i`` and weights, block by block."""
     for rows, p, code, weight in model.probabilities(B):
+        # Y_i − p_i, class by class; the score of a contrast is its product with T.
         residual = -p
         residual[code, np.arange(len(code))] += 1
         if model.fit_intercept:

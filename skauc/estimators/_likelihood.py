@@ -137,10 +137,12 @@ class Likelihood:
             if even:
                 scale, part = 0.25, rows
             else:
+                # One copy for all blocks, the last of which may be shorter.
                 scaled = np.empty_like(rows, order="C") if scaled is None else scaled
                 scale, part = 1.0, scaled[: len(rows)]
                 np.multiply(rows, np.sqrt(factors[1])[:, None], out=part)
             blas.dsyrk(scale, part.T, beta=1.0, c=square, overwrite_c=1)
+        # dsyrk fills one triangle; the column of ones has Σ wpq x and Σ wpq.
         H = np.empty((P + 1, P + 1))
         H[:P, :P] = np.triu(square) + np.triu(square, 1).T
         H[P], H[:, P] = sums[1], sums[1]
@@ -176,6 +178,7 @@ class Likelihood:
         laplacian = [
             np.kron(np.outer(t, t), S_km) for t, S_km in zip(edges, S, strict=True)
         ]
+        # G = X̃ᵀ diag(w)(Y − p) T
         return value, (self.T.T @ G).T, np.sum(laplacian, axis=0)
 
     def separation(self, B, D):
@@ -217,6 +220,7 @@ def _logistic(f, positive):
 
 def _softmax(F, code):
     """Class probabilities (in place of F) and the log-probability of each own class."""
+    # The largest logit is 0: e^F cannot overflow, and the sum is 1 at least.
     F -= F.max(axis=0)
     own = F[code, np.arange(len(code))]
     np.exp(F, out=F)
@@ -234,6 +238,7 @@ def _margins(F, code):
 
 def feature_sizes(X):
     """Largest absolute value of each feature, of shape (P,)."""
+    # max |x| without a copy of |X|
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
@@ -261,6 +266,7 @@ def are_ordinary(square, weight, n):
 def mean_is_ordinary(square, total, least):
     """As :func:`are_ordinary`, of the sum and the least positive one of the weights."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # Σ w x²/Σ w ≤ max x² ≤ Σ w x²/min w
         low, high = square / total, square / least
     return bool(np.all((low > ORDINARY[0] ** 2) & (high < ORDINARY[1] ** 2)))
 

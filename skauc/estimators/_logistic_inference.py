@@ -164,8 +164,10 @@ class LogisticInference(LogisticFit):
         errors = self.standard_errors_.ravel()
         fitted, identity = self._opened(rows), np.eye(coef.size)
         self._check_independent("method='profile'")
+        # χ²₁ = z²: the likelihood-ratio test keeps what has |r| ≤ Φ⁻¹ of the tail.
         quantile = -ndtri((1 - confidence_level) / 2)
         limits = np.array([fitted.limits(row, quantile) for row in identity])
+        # 2{ℓ(θ̂) − max ℓ(θ : θ_j = 0)}, for the p-values
         falls = [
             fitted.fall(row[None], -gap[None])
             for row, gap in zip(identity, coef.ravel(), strict=True)
@@ -262,6 +264,7 @@ class LogisticInference(LogisticFit):
         # In units of the coefficients' errors, in which no square over- or underflows.
         error = np.sqrt(np.diag(V))
         scaled = L * error
+        # LVLᵀ = (L∘e)(V/eeᵀ)(L∘e)ᵀ, e the errors
         S = scaled @ (V / error / error[:, None]) @ scaled.T
         size = np.sqrt(np.diag(S))
         if not (size > 0).all() or not np.isfinite(size).all():
@@ -269,6 +272,7 @@ class LogisticInference(LogisticFit):
                 "contrast must have a variance that is a positive number, got a "
                 f"standard error of {size.min():.3g}"
             )
+        # (Lθ − value)ᵀ(LVLᵀ)⁻¹(Lθ − value), in units of the contrasts' errors
         z = gap / size
         statistic = max(float(z @ np.linalg.solve(S / size / size[:, None], z)), 0.0)
         df = len(L)
@@ -320,6 +324,7 @@ class LogisticInference(LogisticFit):
             parts = np.asarray(X @ root[-self.n_features_in_ :])
             if self.fit_intercept:
                 parts = parts + root[0]
+            # ‖v‖ = max|v| ‖v/max|v|‖, whose squares neither overflow nor vanish
             largest = np.abs(parts).max(axis=1, keepdims=True, initial=0.0)
             largest[largest == 0] = 1.0
             spread = largest[:, 0] * np.linalg.norm(parts / largest, axis=1)

@@ -131,6 +131,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         law, n = NormalLaw.from_samples(rows), len(rows)
         if self._uses_eigen() or self.reg_param == 1 or _parent_divides_by_n():
             return law
+        # n_c − 1 in place of n_c
         return replace(law, deviations=law.deviations * np.sqrt(n / (n - 1)))
 
     def _curve(self, rules, classes, i, j):

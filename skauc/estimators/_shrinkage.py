@@ -39,6 +39,7 @@ def _sizes(problem):
     """n, P, ‖Σ‖², τ and ‖Σ − τI‖² (Frobenius)."""
     n, P, sigma = problem.neg.n + problem.pos.n, problem.n_features, problem.sigma
     square, tau = np.sum(sigma**2), np.trace(sigma) / P
+    # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     return n, P, square, tau, square - P * tau**2
 
 
@@ -62,6 +63,7 @@ def _largest_bayesian_auc(problem):
     """α with the largest Bayesian AUC: every fifth of the path, then around it."""
     if not problem.mu.any() or not problem.sigma.any():
         return 1.0  # no direction separates the classes, or each does
+    # ((1 − α)Σ + ατI)⁻¹μ = V diag{1/((1 − α)λ + ατ)} Vᵀμ: one decomposition for all α
     values, V = linalg.eigh(problem.sigma)
     values, m = np.maximum(values, 0), V.T @ problem.mu
     tau = values.sum() / problem.n_features

@@ -203,6 +203,7 @@ class AUCEstimate(Result):
     @property
     def _has_interval(self):
         sample = self._sample
+        # The default answers for one row a class; with groups it is DeLong's, for two.
         enough = sample.cluster_pos is None or sample.smaller >= 2
         return sample.has_variance and enough
 

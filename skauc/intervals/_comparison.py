@@ -34,6 +34,7 @@ class TestedDifference(Result):
     @property
     def pvalue(self: Any) -> float:
         """Of the statistic, normal or Student's t."""
+        # Always the lower tail, which keeps its digits: 1 − Φ(9) is 0, Φ(−9) is 1e-19.
         z = self.statistic
         if self.alternative == "two-sided":
             return 2 * self._below(-abs(z))
@@ -281,6 +282,7 @@ def holm(pvalues) -> np.ndarray:
     """P-values that hold together (Holm 1979)."""
     p = np.asarray(pvalues, dtype=float)
     order = np.argsort(p)
+    # p̃₍ᵢ₎ = min(1, max_{j ≤ i} (k − j + 1) p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ …
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1)

@@ -33,6 +33,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     df : int
     """
     L = L / np.abs(L).max(axis=1, keepdims=True)  # the same hypothesis
+    # LSLᵀ = U diag(spread) Uᵀ; axes that do not vary are left out of its inverse.
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
     varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
@@ -50,6 +51,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
 
 def _largest_variance(contrast, smaller):
     """``(Σ|c|/2)²/m`` of each row."""
+    # Each V lies in [0, 1]: Σ cV has a range of Σ|c|, a deviation of at most half.
     return (np.abs(contrast).sum(axis=-1) / 2) ** 2 / smaller
 
 
@@ -116,6 +118,7 @@ class AUCContrast(Result):
                 f"{_MOST:g}, got {odd:g}"
             )
         rows = L / unit[:, None]
+        # In units of the largest coefficient the variance is compared with S's trace.
         variance = np.diag(rows @ covariance @ rows.T).copy()
         none = variance <= _NO_VARIANCE * np.trace(covariance)
         largest = _largest_variance(_merged(rows, comparisons.pairs), smaller)
@@ -181,6 +184,7 @@ class AUCContrast(Result):
         """
         level = check_level("confidence_level", confidence_level)
         reach = -ndtri((1 - level) / 2) * self.standard_error
+        # Σ c A with every A in [0, 1]: from the sum of the c < 0 to that of the c > 0.
         least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
         return Interval(
             np.maximum(self.estimate - reach, least),

@@ -28,6 +28,7 @@ def wilson_limits(successes, n, tail_low, tail_high):
         # (x + z²/2 ± z √(x(n − x)/n + z²/4))/(n + z²)
         reach = z * np.sqrt(x * (total - x) / total + z**2 / 4)
         inside = np.clip((x + z**2 / 2 + sign * reach) / (total + z**2), 0, 1)
+        # No success, or nothing but: the limit is the end itself, without rounding.
         return np.where(n > 0, np.where(x == end * total, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
@@ -67,6 +68,7 @@ def odds_ratio_limits(table, tail_low, tail_high):
     none_above, none_below = (tp == 0) | (tn == 0), (fn == 0) | (fp == 0)
     half = np.where(none_above | none_below, 0.5, 0.0)
     tp, fn, fp, tn = tp + half, fn + half, fp + half, tn + half
+    # log OR = log{TP·TN/(FN·FP)},   Var log OR = 1/TP + 1/FN + 1/FP + 1/TN
     centre = np.log(tp) + np.log(tn) - np.log(fn) - np.log(fp)
     error = np.sqrt(1 / tp + 1 / fn + 1 / fp + 1 / tn)
     return _log_limits(centre, error, none_above, none_below, tail_low, tail_high)

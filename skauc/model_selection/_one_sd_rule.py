@@ -45,6 +45,7 @@ class OneSDRule:
             near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
+        # lexsort's last key is the first: complexity, then the better score.
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
     def _complexity(self, params):
@@ -159,6 +160,7 @@ def _scores(results):
     K = split.shape[1]
 
     def of_folds(best):
+        # Var d̄ = (1/K + n_test/n_train) S², n_test/n_train = 1/(K − 1) for K folds
         spread = np.var(split - split[best], axis=1, ddof=1)
         return np.sqrt((1 / K + 1 / (K - 1)) * spread)
 

@@ -21,6 +21,7 @@ def rounded_decisions(score_range, intercept) -> str | None:
     """The intercept takes the digits of the scores from what is decided by both."""
     if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
         return None
+    # Decisions near the intercept b are eps |b| apart.
     steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
     if steps >= FEW_STEPS:
         return None

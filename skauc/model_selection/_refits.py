@@ -84,6 +84,7 @@ def posterior_of_source(source: SecondSource, n: float) -> AUCPosterior:
     AUCPosterior
         Its mean is the source's AUC, its spread the delta method's.
     """
+    # z = Φ⁻¹((an + ½)/(n + 1)), section 6 of skauc.adaptive
     auc = (source.auc * n + 0.5) / (n + 1)
     z = float(ndtri(auc))
     variance = source.variance * 2 * np.pi * np.exp(z**2)  # over φ(z)²

@@ -312,8 +312,10 @@ def search_posterior(
     joint = joint_aucs(searched.candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])
+    # A list of models has no selection of its own: ours is taken.
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates, rho)
+    # A winner that owes nothing to luck needs no correction.
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
@@ -336,6 +338,7 @@ def _lowered(posterior, bias):
     if bias == 0:
         return posterior
     mean, variance = posterior.probit_moments()
+    # Z − bias, its variance + bias²; Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
     variance += bias**2
     mean_probit = (mean - bias) / np.sqrt(1 + variance)
     lowered = AUCPosterior.normal(mean_probit, variance)

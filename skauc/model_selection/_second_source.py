@@ -114,6 +114,7 @@ def held_out(scored: ScoredModel) -> SecondSource:
 
 def source_of_rows(auc, n_neg, n_pos, method, times=1.0) -> SecondSource:
     """An AUC of all rows with so many times Hanley and McNeil's variance."""
+    # (An + ½)/(n + 1): at 0 and 1 the variance would be 0.
     inside = (auc * (n_neg + n_pos) + 0.5) / (n_neg + n_pos + 1)  # never 0 or 1
     variance = times * balanced_variance(inside, n_neg, n_pos)
     return SecondSource(auc, float(variance), method)
@@ -146,6 +147,7 @@ def _of_stopped(fit, Z, rows, name, remember):
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)
+    # An AUC is that of the direction: lengths and intercepts do not count.
     same = np.corrcoef(*scores)[0, 1]
     if not same >= _NEAR:
         return None, lost_second_source(name)

@@ -122,12 +122,14 @@ def _by_class_means(scored):
         return None
     rows = scored.second_class
     neg, pos = class_moments(scored.samples, rows, scored.weight, featurewise=True)
+    # SE x̄_c = √(W_c/n_c)/√n_c = √W_c/n_c of each feature
     error = np.array([np.sqrt(m.scatter) / m.n for m in (neg, pos)])
     allowed = _rounding(scored.front) * np.abs(means)
     gap = np.maximum(np.abs(means - [neg.mean, pos.mean]) - allowed, 0.0)
     some = error > 0
     if not some.any():
         return None
+    # Root mean square over the features, in standard errors.
     apart = np.sqrt(np.mean((gap[some] / error[some]) ** 2))
     if apart < _SAME_MEAN:
         return "training"
@@ -220,6 +222,7 @@ def _by_span(scored):
     if n + 1 >= P or n > _SPAN_ROWS:
         return None
     Z = scored.rows.astype(float, copy=False)
+    # The part of w in the span of the rows: Zᵀ(ZZᵀ)⁻¹Zw
     K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
     w = scored.w_front
     # a ridge, so that equal rows do no harm; ten rounded digits are left of α
@@ -248,6 +251,7 @@ def _by_steps_taken(scored):
         return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None
+    # scikit-learn counts from 1.
     taken = model.t_ - 1
     return None if taken % len(scored.positive) == 0 else "held-out"
 
