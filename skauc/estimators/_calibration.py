@@ -244,7 +244,7 @@ class HosmerLemeshow(Result):
     Parameters
     ----------
     statistic : float
-        ``Σ (O − E)²/E`` over groups and classes.
+        ``Σ (O − E)²/E`` over groups and classes, O the rows observed, E those expected.
     df : int
     pvalue : float
     n, observed, expected : ndarray of shape (n_groups,)

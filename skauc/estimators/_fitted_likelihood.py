@@ -1,13 +1,14 @@
 """The likelihood of the rows that trained a model, opened again at its estimate.
 
-Scores θ̂ of a model say how ℓ (or Firth's ℓ*) falls away from it: along a contrast
-``aᵀθ`` the *profile* is the largest ℓ with ``aᵀθ`` held fixed, and the signed root
+How ℓ (or Firth's ℓ*) falls away from its maximum, the estimate θ̂, says how sure that
+is: along a contrast ``aᵀθ`` the *profile* is the largest ℓ with ``aᵀθ`` held fixed, and
+with the standard error se of aᵀθ̂ the signed root
 
     r(t) = sign(t) √{2(ℓ(θ̂) − max ℓ(θ : aᵀθ = aᵀθ̂ + t se))}
 
 is t for a quadratic ℓ; limits are where |r| is a normal quantile. The *sandwich*
-``H⁻¹(Σ s sᵀ)H⁻¹`` takes the covariance of the gradient from the rows, or from sums of
-rows over clusters.
+``H⁻¹(Σ s sᵀ)H⁻¹``, H the information, takes the covariance of the gradient from the
+scores s of the rows, their parts of it, or from sums of them over clusters.
 
 References
 ----------

@@ -108,6 +108,10 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Notes
     -----
+    With μ the difference of the class means and Σ the sum of their covariances the
+    score xᵀθ of normal classes has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, the largest for
+    ``θ* ∝ Σ⁻¹μ``.
+
     ``predict_proba`` is ``expit(slope_ · decision)``, the equal-variance normal link:
     monotone in the decision, ½ at the threshold. With separate variances the true
     posterior odds are quadratic in the score and would not be monotone.

@@ -41,8 +41,8 @@ class IRLSResult:
     log_likelihood : float
         Without the penalty.
     covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
-        Inverse information; for each non-reference class the intercept (if any) and
-        then the features. None when penalised or separated, or for P > n.
+        Inverse information, M = K − 1; for each non-reference class the intercept (if
+        any) and then the features. None when penalised or separated, or for P > n.
     standard_errors : ndarray of shape (M, P + 1) or None
         Roots of its diagonal, for P > n as well.
     rank : int

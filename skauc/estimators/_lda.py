@@ -60,7 +60,8 @@ covariance_estimator
 
     Notes
     -----
-    The score ``f = αᵀx + β`` has variance ``γ² = αᵀΣα`` in every class, so that
+    The score ``f = αᵀx + β`` (``coef_`` and ``intercept_``) of class c is normal with
+    mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
     projected scores wherever ``covariance_`` is missing, shrunk, estimated otherwise,

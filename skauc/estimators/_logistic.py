@@ -107,7 +107,9 @@ class IRLSLogisticRegression(LogisticInference):
 
     Notes
     -----
-    Newton's step solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``. Multinomial fits maximise
+    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``: X̃ the features and
+    a column of ones, p the probabilities, D the diagonal of p(1 − p), Λ that of 1/C (0
+    for the intercept); weights multiply D and y − p. Multinomial fits maximise
     over K − 1 contrasts: reference cells for infinite C, orthonormal ones for finite
     C, which gives scikit-learn's symmetric solution without its flat direction.
 

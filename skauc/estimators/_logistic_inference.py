@@ -283,7 +283,8 @@ class LogisticInference(LogisticFit):
         """Confidence limits of the probability of ``classes_[1]``, row by row.
 
         Answers how well the model knows each row's *probability*, not what its label
-        will be: ``expit(η ± z √(x̃ᵀVx̃))``, V being ``covariance_``.
+        will be: ``expit(η ± z √(x̃ᵀVx̃))``, η the row's decision, z the normal quantile
+        of the level, x̃ the row with a 1 for the intercept and V ``covariance_``.
 
         Parameters
         ----------

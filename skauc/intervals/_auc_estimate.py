@@ -307,10 +307,10 @@ class AUCEstimate(Result):
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
-            ``threshold`` or ``n_errors`` and ``error_interval``, ``adaptive`` for
-            ``"cortes_mohri"``; ``n_resamples`` (9999) and ``random_state`` (0) for
-            ``"bootstrap"``; ``covariance`` (``"separate"`` or ``"common"``) for
-            ``"bayesian"``.
+            ``threshold`` (scores *above* it are called positive) or ``n_errors``, and
+            ``error_interval``, ``adaptive`` for ``"cortes_mohri"``; ``n_resamples``
+            (9999) and ``random_state`` (0) for ``"bootstrap"``; ``covariance``
+            (``"separate"`` or ``"common"``) for ``"bayesian"``.
 
         Returns
         -------

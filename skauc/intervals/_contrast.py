@@ -175,7 +175,7 @@ class AUCContrast(Result):
         Returns
         -------
         Interval
-            Arrays ``(low, high)``, inside the range that the row can take.
+            Arrays ``(low, high)``, inside the range of the row for AUCs in [0, 1].
 
         Raises
         ------

@@ -57,11 +57,12 @@ def cortes_mohri_interval(
 
     Notes
     -----
-    For one k, Chebyshev's inequality gives ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the
-    interval is the union over the plausible k. Adaptive: ``ε_k = a₀ exp((k − k₀)²/
-    2a₁²)``, k with ε_k ≥ 1 dropped, a₀ such that ``Σ (1 − ε_k) P(K = k)`` is the
-    level, a₁ for the shortest interval. P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys'
-    mean of the rate, because the paper's Bin(N, k₀/N) is degenerate at k₀ = 0.
+    Given a number k of errors, Chebyshev's inequality gives the limits
+    ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the interval is the union over the plausible
+    k, of which k₀ were seen. Adaptive: ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, k with ε_k ≥ 1
+    dropped, a₀ such that ``Σ (1 − ε_k) P(K = k)`` is the level, a₁ for the shortest
+    interval. P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the
+    paper's Bin(N, k₀/N) is degenerate at k₀ = 0.
 
     Its coverage of the true AUC of a good classifier falls to 0 as N grows (500 + 500
     binormal scores with AUC .90: 0 %). It is for published tables without scores.

@@ -153,8 +153,8 @@ class OperatingPoints(Result):
     Undefined ratios are nan: a predictive value where no row is called so, 0/0. Their
     intervals say that nothing is known.
 
-    The methods of :meth:`interval`; the first that fits is the default, but for
-    a specificity at a wanted sensitivity and the other way round the last:
+    The methods of :meth:`interval`. The default is the first that fits; of a
+    specificity at a wanted sensitivity, or the other way round, it is the last:
 
     - ``"wilson"``, ``"clopper_pearson"``: sensitivity, specificity; the predictive
       values and the accuracy of the sample. For an accuracy at a given prevalence the

@@ -63,9 +63,9 @@ def cbauc_score(
 
     Notes
     -----
-    ``T_df(D/√((2 + v) q/df))`` with the one-feature posterior of
-    :class:`skauc.NormalInverseWishart`, or a mixture of such terms
-    (:class:`skauc.AdaptivePrior`).
+    ``T_df(D/√((2 + v) q/df))``, T_df the distribution function of Student's t, with D,
+    v, q and df of the one-feature posterior of :class:`skauc.NormalInverseWishart`; or
+    a mixture of such terms (:class:`skauc.AdaptivePrior`).
 
     References
     ----------

@@ -2,7 +2,8 @@
 
 Candidates differ by what lies half way between the model of the data set and their
 *selection scores*, what a search ranks by; the level is that of their posteriors. In
-probits, for the adaptive prior on rows that trained the models,
+probits, for the adaptive prior on rows that trained the models, with m of the model of
+the data set, z of the rows left out and their weight w_c in the selection score,
 
     choice_i = m_i + 2 c_i,   c_i = w_c (z_i − m_i)/2,   E Z_i = level + m_i + c_i,
     Cov(Z_i, Z_j) = Σ_cells weight (μ_i − m_i)(μ_j − m_j) + σ_i σ_j ρ_ij + c_i c_j,

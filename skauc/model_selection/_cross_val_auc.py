@@ -68,11 +68,11 @@ def cross_val_auc(
 
     Notes
     -----
-    ``A = Σ_v A_v/V``. Row i of class c adds ``(V_i − A_v)/(V n_{c,v})`` for each fold v
-    that tests it, with its placement V_i among the rows of that fold, ties ½; the
-    variance is the sum of the squares of these sums, corrected by ``n_{c,v}/(n_{c,v} −
-    1)``. Without repeats that is ``Σ_v DeLong_v/V²``, LeDell's influence curve up to
-    this correction. Scores of different folds are never compared.
+    ``A = Σ_v A_v/V`` over V folds v. Row i of class c adds ``(V_i − A_v)/(V n_{c,v})``
+    for each fold v that tests it, with its placement V_i among the rows of that fold,
+    ties ½; the variance is the sum of the squares of these sums, corrected by
+    ``n_{c,v}/(n_{c,v} − 1)``. Without repeats that is ``Σ_v DeLong_v/V²``, LeDell's
+    influence curve up to this correction. Scores of different folds are never compared.
 
     References
     ----------

@@ -105,9 +105,9 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       themselves. The best is the one with the largest mean of it.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
       differences of the folds, with Nadeau and Bengio's variance
-      ``(1/K + 1/(K − 1)) S²``. The results do not tell repeated folds and random
-      splits from K folds of one partition, for which they are taken: their differences
-      are then less sure than is said.
+      ``(1/K + 1/(K − 1)) S²``, S² the variance over the folds. The results do not tell
+      repeated folds and random splits from K folds of one partition, for which they are
+      taken: their differences are then less sure than is said.
 
     Of equally simple candidates the better is taken.
 

@@ -260,10 +260,10 @@ def search_posterior(
 
     Notes
     -----
-    In probits, ``Z ~ N(m, V)``: m lies half way between the model of the data set and
-    the selection scores (``AUCPosterior.choice``), at the level of the posteriors; V is
-    the covariance that the model gives the candidates, and where the rows left out
-    contradict it on a difference, what m is off it, squared
+    In probits, ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the
+    data set and the selection scores (``AUCPosterior.choice``), at the level of the
+    posteriors; V is the covariance that the model gives the candidates, and where the
+    rows left out contradict it on a difference, what m is off it, squared
     (:mod:`skauc.model_selection._candidate`). ``p_best`` and ``expected_loss`` are
     means over draws of it, and may like another candidate better than the search did.
 
