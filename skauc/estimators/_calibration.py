@@ -23,6 +23,7 @@ from ..statistics._result import Result, aligned
 from ._checks import check_parameter
 from ._irls import irls
 
+# Bounds k in the quantile's k (n − 1)/K, whose product is to be exact.
 _MOST_GROUPS = 10**6
 _WHOLE = 2.0**53 / _MOST_GROUPS  # products below it are exact
 _NAMES = ("slope", "intercept", "in_the_large")

@@ -213,6 +213,7 @@ def _check_ordinary(blocks, moments):
     """
     with np.errstate(over="ignore", invalid="ignore"):  # inf, or 0/0: in doubt
         square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in moments)
+        # Σ w x² = W + n x̄² over both classes
         low = square / sum(c.n for c in moments)
     if not np.all((low > ORDINARY[0] ** 2) & (square < ORDINARY[1])):
         check_sizes(np.max(blocks.map(sizes_of_block), axis=0))

@@ -28,6 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ._irls import ascend, open_frame
 
 _SMALL_STEP = 1e-7  # its square is the error of ℓ: limits are good to ten digits
+# Maximum likelihood takes up to 7 steps, Firth's on 30 separated rows 44 with 7
+# halvings; 2⁻⁴⁰ of a step is 1e-12 of it.
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
 _LIMIT_TOL = 1e-10  # of a limit, in standard errors
 

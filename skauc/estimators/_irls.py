@@ -240,6 +240,7 @@ def _newton_in_row_space(
     shares, centre = None, np.zeros(X.shape[1])
     if fit_intercept:
         shares = np.ones(len(codes)) if weight is None else weight
+        # The intercept takes up the mean; centred rows span a dimension less.
         shares = shares / shares.sum()
         centre = shares @ X
     space = RowSpace.of_rows(X, centre, 1.0, shares)
@@ -247,6 +248,7 @@ def _newton_in_row_space(
         init = np.atleast_2d(init).astype(float)
         coef = init[:, : X.shape[1]] * unit
         intercept = init[:, X.shape[1] :] + (coef @ centre)[:, None]
+        # coef'x + b = coef'(x − centre) + (b + centreᵀcoef)
         init = np.column_stack([space.enter(coef.T).T, intercept[:, :fit_intercept]])
     if ridge is not None:
         # ‖coef‖² in units: coef = coef'/unit, so the ridge of coef' is ridge/unit².

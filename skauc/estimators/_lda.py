@@ -255,6 +255,7 @@ covariance_estimator
 
     def _curve(self, means, pooled, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
+        # f = decision_j − decision_i; with two classes the parent has that one only.
         contrast, offset = np.ones(1), self.intercept_[0]
         if len(self.classes_) > 2:
             contrast = np.eye(len(pooled))[j] - np.eye(len(pooled))[i]

@@ -151,6 +151,7 @@ class Likelihood:
     def _many_logits(self, B):
         """K classes: H in blocks of ``X̃ᵀ diag(w p_k p_m) X̃``."""
         P, K = self.n_features, len(self.T)
+        # diag(p) − ppᵀ = Σ_{k<m} p_k p_m (e_k − e_m)(e_k − e_m)ᵀ
         pairs = list(combinations(range(K), 2))
         edges = [self.T[k] - self.T[m] for k, m in pairs]
         distinct = pairs if B.any() else pairs[:1]  # at 0 all p_k are 1/K
@@ -189,6 +190,7 @@ class Likelihood:
         some grow and none falls, quasi-completely. An offset changes neither.
         """
         (least, loss), gain = self.margins(B, D)
+        # The step D changes no margin by more than this: B stands still.
         if max(gain, -loss) < _STANDSTILL:  # there is a maximum
             return None
         if least > 0:

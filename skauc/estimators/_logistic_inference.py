@@ -398,6 +398,7 @@ class LogisticInference(LogisticFit):
                 f"{reduced.n_observations_:g} rows"
             )
         statistic = 2 * (self.log_likelihood_ - reduced.log_likelihood_)
+        # More than two likelihoods of the same float32 rows differ by (_logistic_fit).
         if statistic < -1e-6 * abs(self.log_likelihood_):
             raise ValueError(
                 "reduced must be nested in this model, got a log-likelihood that is "

@@ -87,6 +87,7 @@ class NewtonFrame:
             scale = np.sqrt(np.where(constant, np.maximum(mean**2, 1), variance))
             scale = np.append(scale, 1.0)
         else:
+            # √(Σ w x²) up to a factor, the weights w brought to a mean of 1
             scale = np.sqrt(np.diag(H)[:size] * (model.n_rows / model.total))
             scale[scale == 0] = 1.0
         frame = cls(model, ridge, scale, _row_space(H[:size, :size], scale))

@@ -162,4 +162,5 @@ def _parent_divides_by_n():
 
 def _has_full_rank(rule):
     """Whether every axis of a class has variance, up to rounding."""
+    # A singular value that is 0 comes out as some eps (2e-16) of the largest.
     return np.min(rule.deviations) > 1e-13 * np.max(rule.deviations)

@@ -121,6 +121,7 @@ class RayleighProblem:
 
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
+        # P also in the span of the rows: tr Σ there is that of all features.
         tau = np.trace(self.sigma) / self.n_features
         return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
 
@@ -241,6 +242,7 @@ def _centre_and_scale(neg, pos, standardize):
                 f"counts of rows here), got {part.n:.3g} in the {name} class"
             )
     share = pos.n / (neg.n + pos.n)
+    # Σ w x/Σ w over both classes
     origin = (1 - share) * neg.mean + share * pos.mean
     if not standardize:
         return origin, np.ones(len(origin))

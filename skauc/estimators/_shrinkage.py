@@ -72,6 +72,7 @@ def _largest_bayesian_auc(problem):
     probit = _probit_of_bayesian_auc(problem)
     tried = np.arange(0, len(_PATH), _STRIDE)
     best = tried[_last_best(probit(path[tried]))]
+    # All between the neighbours that were tried before.
     tried = np.arange(max(best - _STRIDE + 1, 0), min(best + _STRIDE, len(_PATH)))
     return float(_PATH[tried[_last_best(probit(path[tried]))]])
 

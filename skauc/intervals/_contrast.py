@@ -183,6 +183,7 @@ class AUCContrast(Result):
             If the level breaks its rule.
         """
         level = check_level("confidence_level", confidence_level)
+        # LÂ ± z SE
         reach = -ndtri((1 - level) / 2) * self.standard_error
         # Σ c A with every A in [0, 1]: from the sum of the c < 0 to that of the c > 0.
         least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))

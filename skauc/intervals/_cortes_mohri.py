@@ -189,6 +189,7 @@ def _log_risk_of_k0(distance, probability, confidence_level):
     smallest = -690.0  # e^−690 is still a normal float
     if excess(smallest) <= 0:  # the distribution's own tail is the whole risk
         return smallest
+    # log a₀ to 1e-10, which is the relative error of all ε_k.
     return brentq(excess, smallest, 0, xtol=1e-10)
 
 

@@ -53,6 +53,7 @@ def ratio_limits(x, n, y, m, tail_low, tail_high):
     odd = none_x | none_y | ((x == n) & (y == m))
     x, y = np.where(odd, x + 0.5, x), np.where(odd, y + 0.5, y)
     n, m = np.where(odd, n + 1, n), np.where(odd, m + 1, m)
+    # log{(x/n)/(y/m)}, with error √(1/x − 1/n + 1/y − 1/m)
     centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
     error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
     return _log_limits(centre, error, none_x, none_y, tail_low, tail_high)

@@ -266,6 +266,7 @@ def _check_decision(opened):
     )
     # A model may decide by more than its coefficients.
     ours = ours - opened.threshold
+    # A model of float32 rounds by 1e-7 of each of its terms: 1e-4 leaves it room.
     size = np.abs(ours).max(initial=1.0)
     if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=1e-4 * size):
         raise ValueError(

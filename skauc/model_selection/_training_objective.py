@@ -306,7 +306,7 @@ def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discrimin
     spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)
     spread = np.where(spread > 0, spread, spread.mean() or 1.0)
     total = neg.n * discriminant.a[0] + pos.n * discriminant.a[1]
-    # No penalty is a tiny one, in the unit of each feature.
+    # No penalty is one of 1e-9 of a feature's scatter: half of the digits are left.
     floor = 1e-9 * max(total, 1e-9) * spread
     # Features over √Λ: (Σ a_c W_c + Λ)⁻¹d is a ridge of strength 1 on them.
     unit = 1 / np.sqrt(np.maximum(discriminant.penalty, floor))
@@ -323,8 +323,10 @@ def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discrimin
 
 def _ridge_fit(Z, positive, a, sample_weight):
     weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    # a = 1 − s is 0 at shrinkage 1, where the labels must keep a weight.
     case_weight = weight * np.maximum(a, 1e-9)[positive.astype(int)]
     ridge = Ridge(alpha=1.0, solver="sparse_cg" if sparse.issparse(Z) else "svd")
+    # Of the iterative solver for sparse rows: far below 1 − PARALLEL.
     ridge.set_params(tol=1e-12)
     ridge.fit(Z, np.where(positive, 1.0, -1.0), sample_weight=case_weight)
     return PenalisedFit(
