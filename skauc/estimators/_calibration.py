@@ -89,6 +89,7 @@ class CalibrationEstimate(Result):
         low, high : float
         """
         check_level("confidence_level", confidence_level)
+        # estimate ± z SE
         half = -ndtri((1 - confidence_level) / 2) * self.standard_error(name)
         center = getattr(self, name)
         return float(center - half), float(center + half)

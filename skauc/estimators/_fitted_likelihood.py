@@ -142,6 +142,7 @@ class FittedLikelihood:
     def _scaled(self, contrast):
         """Columns for scaled parameters of size 1, and what they were divided by."""
         back, unit = self.frame.original(self.point.B.shape[1])
+        # θ = back d/unit, so aᵀθ = heldᵀd with held = backᵀ(a/unit)
         held = ((contrast / unit) @ back).T
         size = np.abs(held).max(axis=0)
         return held / size, size

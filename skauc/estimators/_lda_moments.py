@@ -157,6 +157,7 @@ def _uncentre(parent, origin, within):
 
 
 def _shrunk(S, alpha):
+    # (1 − α)S + α (tr S/P) I
     return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))
 
 

@@ -88,6 +88,7 @@ class Likelihood:
             rows = self.X[part]
             rows = rows.toarray() if sparse.issparse(rows) else rows
             rows = rows.astype(float, copy=False)
+            # Units first: the shift is that of the features in them.
             if not self.ordinary:
                 rows = rows / self.unit
             if self.shift is not None:

@@ -207,6 +207,7 @@ class NewtonFrame:
     def leave(self, B, T):
         """Coefficient rows in the original features, of least norm."""
         with np.errstate(over="ignore"):
+            # The shortest coefficients, the shift undone, in the features' own units
             coef = (self._unshift() @ self._least_norm() @ B).T / self.unit
         return coef if len(T) == 2 else T @ coef
 
@@ -240,6 +241,7 @@ class NewtonFrame:
 def _location_scale(gram):
     """Mean and variance of the features from ``X̃ᵀX̃`` (up to a factor)."""
     gram = gram / gram[-1, -1]
+    # Σ x²/n − x̄² cancels where x̄ is large, which the caller looks at (_LARGE_MEAN).
     mean = gram[:-1, -1]
     return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
 

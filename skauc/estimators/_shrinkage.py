@@ -56,6 +56,7 @@ def _oracle_approximating(problem):
     n, P, square, tau, spread = _sizes(problem)
     if spread <= 0:
         return 1.0
+    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
     return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
 
 

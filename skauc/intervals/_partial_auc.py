@@ -285,6 +285,7 @@ class PartialAUC(Result):
         check_option("method", method, METHODS)
         check_option("transform", transform, TRANSFORMS)
         part, region = self._part, self._part.region
+        # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
         if method == "score":
             limits = score_limits(share, _larger(share, variance, part.trials), *tails)

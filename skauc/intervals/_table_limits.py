@@ -77,6 +77,7 @@ def odds_ratio_limits(table, tail_low, tail_high):
 
 def _log_limits(centre, error, no_low, no_high, tail_low, tail_high):
     none = np.zeros_like(centre), np.full_like(centre, np.inf)
+    # exp(log ratio ± z SE)
     low = np.exp(centre + ndtri(tail_low) * error) if tail_low else none[0]
     high = np.exp(centre - ndtri(tail_high) * error) if tail_high else none[1]
     return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)

@@ -174,6 +174,7 @@ def _strange(shape):
     Between, rows may be a part of the training rows, or were weighted there.
     """
     k = max(min(shape) - 1, 1)
+    # √(χ²_{k, .02}/(k + 1)), as in largest_gradient
     return np.sqrt(chdtri(k, 1 - _UNTOLD) / (k + 1))
 
 
@@ -288,6 +289,7 @@ def _same_means(X, mean):
     if not some.any():
         return True
     gap = np.maximum(np.abs(centre - mean) - allowed, 0.0)
+    # In standard errors s/√n; then the root mean square over the columns.
     apart = gap[some] / spread[some] * np.sqrt(len(X))
     return np.sqrt(np.mean(apart**2)) < _SAME_MEAN
 
