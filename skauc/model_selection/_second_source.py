@@ -154,7 +154,7 @@ def _of_stopped(fit, Z, rows, name, remember):
     return optimum, None if same >= _REACHED else stopped_early(name)
 
 
-# Correlation with the optimum's scores: beyond, its AUC is the AUC of another model.
+# Correlation with the optimum's scores: below, its AUC is the AUC of another model.
 _NEAR = 0.9
 # Beyond, it is the AUC of this one to a thousandth: Φ(.999 Φ⁻¹(A)) > A − .0003.
 _REACHED = 0.999
