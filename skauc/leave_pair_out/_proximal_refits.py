@@ -62,6 +62,7 @@ def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
         or a step of all samples would cost more than 10¹⁰ products.
     """
     problem = _Problem(fit, X, positive)
+    # The fit to all rows first: every sample starts from it
     c = np.vstack([fit.case_weight[None], counts * fit.case_weight])
     solved = _solve(problem, c[:1], *problem.start(fit))
     if solved is None:
@@ -110,6 +111,7 @@ def _solve(problem, c, work, beta):
 
 def _products(beta, z):
     """Of a Newton step of all samples: ``k n min(k, n)`` of one with k features."""
+    # k features, or rows if fewer: k² n products for the matrix of the smaller side
     sizes, n = np.count_nonzero(beta, axis=1), z.shape[1]
     return n * (sizes * np.minimum(sizes, n)).sum(dtype=float)
 

@@ -193,6 +193,7 @@ def _refit(space, loss, positive, c, theta, tol=CLOSE):
 
 def _sharpened(space, wider, sharp, positive, c, theta):
     """Where the optimum goes if the rows in the rounded corner stay in it."""
+    # In the corner slope and curvature, −tu/width and 1/width, grow as it sharpens
     (_, _, g, curvature), _ = _state(space, wider, positive, c, theta)
     scale = np.where(curvature > 0, wider.width / sharp.width, 1.0)
     factors = space.factors(scale * curvature)
@@ -245,6 +246,7 @@ def _newton(space, loss, positive, c, theta, tol):
         along = space.inner(pull, step)
         # Newton decrement: minus the slope of loss and penalty along the step
         gain = -np.einsum("kn,kn->k", g, dz) - along
+        # ½‖w + tΔw‖²_Λ = ½wᵀΛw + t ΔwᵀΛw + (t²/2) ΔwᵀΛΔw
         penalty = space.inner(pull, theta) / 2, along, space.inner(dpull, step)
         at, t = _line_search(loss, positive, c, at, dz, penalty, gain)
         theta = theta + t[:, None] * step
@@ -258,6 +260,7 @@ def _newton(space, loss, positive, c, theta, tol):
         stuck = (t == 0) & stale
         near = np.abs(gain) <= STUCK * value
         found[live], scores[live], converged[live] = theta, z, done | (stuck & near)
+        # The decrement shrinks less than tenfold: the next step factorises anew
         stale = gain > SHRINKS * last
         on, last = ~(done | stuck), gain
         if not on.any():
@@ -360,6 +363,7 @@ class _RowSpace:
         diagonal = D.reshape(-1)[:: len(on) + 1]
         diagonal += self.l2 + _JITTER * diagonal.max(initial=0.0)
         L, info = lapack.dpotrf(D.T, lower=1, overwrite_a=1, clean=0)
+        # D = λI: the step is that of the gradient, Δα = −r/λ
         if info or not len(on):
             return on[:0], s[:0], L, s[:0]
         return on, s, L, s * lapack.dpotrs(L, s, lower=1)[0]
@@ -462,6 +466,7 @@ class FeatureSpace:
         return H
 
     def solve(self, factors, theta, g):
+        # Aᵀg + Λθ
         gradient = g @ self.A + self.penalty * theta
         step = np.empty_like(theta)
         for k, L in enumerate(factors):

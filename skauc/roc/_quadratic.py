@@ -323,6 +323,7 @@ class QuadraticROC(ROCCurve):
 
     def _equal_density_thresholds(self):
         """The best of many thresholds, and where the densities cross beside it."""
+        # J changes fast beside a vertex, where a density may be infinite
         points = [
             [
                 [distribution.vertex(), np.nextafter(distribution.offset, -np.inf)],
