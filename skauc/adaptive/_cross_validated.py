@@ -55,7 +55,10 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class _LeftOut:
-    """One fold: variances along its own eigenvectors, largest first, and outside."""
+    """One fold: variances along its own eigenvectors, largest first, and outside.
+
+    ``rows`` is how many were left out, with their weights.
+    """
 
     values: np.ndarray
     null: float

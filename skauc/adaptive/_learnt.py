@@ -87,6 +87,7 @@ class LearntProjection:
     learnt : Learnt
     w : ndarray of shape (P,)
     view : Projected
+        w in the eigenbasis of the data set.
     centre : float
         Weighted mean of the scores.
     """
