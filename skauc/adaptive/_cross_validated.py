@@ -55,7 +55,10 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class _LeftOut:
-    """One fold: variances along its own eigenvectors, largest first, and outside."""
+    """One fold: variances along its own eigenvectors, largest first, and outside.
+
+    ``rows`` is how many were left out, with their weights.
+    """
 
     values: np.ndarray
     null: float
@@ -172,6 +175,7 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
         if sum(part.rows for part in parts) >= enough:
             break
         training = [_sum(f[c] for j, f in enumerate(folds) if j != k) for c in (0, 1)]
+        # One row has no deviation from its mean
         if min(m.n for m in training) < 2:
             continue
         lam, vectors = _descending(training[0].scatter + training[1].scatter)
@@ -213,6 +217,7 @@ def spectrum_of_rows(
         None where nothing varies in the rows left out.
     """
     c = np.ones(len(Z)) if weight is None else weight
+    # All folds are sums of entries of one Gram matrix
     G, classes = Z @ Z.T, np.array([~positive, positive])
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
@@ -293,6 +298,7 @@ def _descending(matrix, single=False):
 
 def _keys(deviation, positive, d):
     """``|r|² ± rᵀd`` of the deviations r: the same for equal rows, swapped classes."""
+    # Exchanging the classes changes the sign of ±1 and of d: the key stays
     sign = np.where(positive, 1.0, -1.0)
     return np.einsum("np,np->n", deviation, deviation) + sign * (deviation @ d)
 

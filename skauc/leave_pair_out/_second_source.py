@@ -178,6 +178,7 @@ def second_source(
         case_weight = objective.case_weight[weight > 0]
         objective = replace(objective, case_weight=case_weight)
     X, positive, weight = _with_weight(X, positive, weight)
+    # In the order of the table: the next is asked where one is not known, or too dear
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
         X = X if takes_products(objective, X) else made(X)

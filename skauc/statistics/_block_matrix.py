@@ -101,6 +101,7 @@ class BlockMatrix:
         return _Transposed(self)
 
     def __getitem__(self, part):
+        # Columns are one step more; rows that are asked for are made
         rows, columns = part if isinstance(part, tuple) else (part, slice(None))
         some = self
         if not _is_all(columns):

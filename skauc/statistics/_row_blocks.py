@@ -511,6 +511,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
+    # skauc.distributed registers what it can open: no engine is imported here
     for opener in OPENERS:
         blocks = opener(X, y, sample_weight, called)
         if blocks is not None:
