@@ -89,7 +89,7 @@ def empirical_roc(
     sample = Sample.from_rows(score, positive, weight)
     points = sample.points
     keep = np.ones(len(points.thresholds), dtype=bool)
-    if check_bool("drop_intermediate", drop_intermediate) and len(keep) > 2:
+    if check_bool("drop_intermediate", drop_intermediate):
         # A corner between two equal steps lies on a straight line (as in roc_curve).
         bends = np.diff(points.above_neg, 2).astype(bool)
         bends |= np.diff(points.above_pos, 2).astype(bool)

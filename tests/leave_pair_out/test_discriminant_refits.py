@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
+from sklearn.preprocessing import StandardScaler
 
 from skauc import GaussianAUCClassifier, RowBlocks
 from skauc.estimators._lda_moments import parent_divides_by_n
@@ -207,6 +209,23 @@ def test_spherical_classes_whose_intensity_is_one(model, round_classes):
     found = at_optimum(fit, A, positive)
     true = model.fit(X, positive).decision_function(X)
     assert np.corrcoef(A @ found.w, true)[0, 1] > 1 - 1e-9
+
+
+def test_classes_that_are_noise_have_no_scatter_of_their_own():
+    """Their intensity is 1, though their scatter is not spherical."""
+    rng = np.random.default_rng(0)
+    positive, model = np.arange(24) % 2 == 0, MODELS[1]
+    while True:
+        X = rng.normal(size=(24, 6))
+        scaled = (StandardScaler().fit_transform(X[positive == c]) for c in (0, 1))
+        if min(map(ledoit_wolf_shrinkage, scaled)) == 1:
+            break
+    X[positive] += rng.normal(size=6)
+    rule = discriminant_objective(model, X.shape)
+    A, fit = ridge_of_discriminant(rule, X, positive, np.ones(24))
+    scores = A @ at_optimum(fit, A, positive).w
+    true = model.fit(X, positive).decision_function(X)
+    assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-10
 
 
 def test_leave_one_out_of_spherical_classes():
