@@ -281,7 +281,7 @@ def _along_scores(scored, length, shared):
     varies = np.abs(deviation).max() > rounding
     if varies and shared is not None and shared.give(scored.Z, scored.w):
         return Direction(scored.w / np.linalg.norm(deviation), length)
-    return length * _unit(deviation if varies else _of_classes(scored.positive))
+    return length * _unit(deviation if varies else _alike(scored))
 
 
 def _within_classes(scored):
@@ -304,15 +304,17 @@ def _of_placements(scored):
         # √w (V − A)/n_c: products add up to DeLong's covariance but for n/(n − 1).
         gap = placed - np.average(placed, weights=w)
         out[part] = np.sqrt(w) * gap / w.sum()
-    return out if out.any() else _of_classes(pos)
+    return out if out.any() else _alike(scored)
 
 
-def _of_classes(positive):
-    """The contrast of the classes, for scores that do not vary within them.
+def _alike(scored):
+    """The part of scores that do not vary within the classes: roots of the weights.
 
-    All models with such scores rank all rows alike.
+    All models with such scores rank all rows alike, and none of what deviations from
+    class means tell apart.
     """
-    return np.where(positive, 1.0, -1.0)
+    weight = scored.weight
+    return np.ones(len(scored.score)) if weight is None else np.sqrt(weight)
 
 
 def _unit(vector):

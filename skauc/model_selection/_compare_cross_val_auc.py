@@ -153,7 +153,7 @@ def compare_cross_val_auc(
     return compare_folds(names, scores, folds, positive, rope, alternative)
 
 
-def compare_folds(names, scores, folds, positive, rope=0.01, alternative="two-sided"):
+def compare_folds(names, scores, folds, positive, rope, alternative):
     """Comparison of scores of the test rows of shared folds.
 
     Parameters

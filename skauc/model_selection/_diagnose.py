@@ -391,9 +391,9 @@ def _normality(scored):
         # Beyond 5000 rows Royston's approximation of the p-value does not hold.
         part = scored.score[mask][:5000]
         # The test does not depend on the unit; squares of large scores would overflow.
-        part = (part - part.mean()) / (part.std() or 1.0)
-        enough = len(part) >= 3 and np.ptp(part) > 0
-        p_values.append(float(stats.shapiro(part).pvalue) if enough else np.nan)
+        size = np.ptp(part)
+        enough = len(part) >= 3 and size > 0
+        p_values.append(float(stats.shapiro(part / size).pvalue) if enough else np.nan)
     return tuple(p_values)
 
 

@@ -262,6 +262,4 @@ def _column_union(transformer, node, rows, y):
 
 def _weighted(node, factor):
     """A branch whose output is multiplied by a number."""
-    if factor == 1.0:
-        return node
     return _Affine(node, lambda W: factor * W, node.saw_y)

@@ -404,3 +404,12 @@ def test_no_difference_of_the_means_is_not_shrunken():
     rows = np.repeat(X[:30], 2, axis=0)  # each once in each class
     seen = diagnose(MODEL, rows, np.arange(60) % 2, rows="training")
     assert seen.mean_shrinkage == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_equal_scores_have_no_normality():
+    rows, y = np.r_[np.zeros(5), np.arange(7.0) + 1][:, None], np.arange(12) > 4
+    seen = diagnose(LogisticRegression(), rows, y)
+    assert np.isnan(seen.normality[0])
+    expected = stats.shapiro(np.arange(7.0)).pvalue
+    assert seen.normality[1] == pytest.approx(expected, rel=1e-6)

@@ -329,7 +329,7 @@ def test_support_vectors_of_sparse_rows_and_of_either_zero():
 
 @pytest.mark.parametrize(
     ("off", "expected"),
-    [(0.009, "training"), (0.02, None), (0.45, None), (0.55, "held-out")],
+    [(0.0099, "training"), (0.0105, None), (0.49, None), (0.52, "held-out")],
 )
 def test_means_of_a_discriminant_that_are_off_by_standard_errors(off, expected):
     (X, y), _ = halves(60, 4)
@@ -341,7 +341,7 @@ def test_means_of_a_discriminant_that_are_off_by_standard_errors(off, expected):
 
 
 @pytest.mark.parametrize(
-    ("off", "same"), [(0.0, True), (0.009, True), (0.02, False), (1.0, False)]
+    ("off", "same"), [(0.0, True), (0.0099, True), (0.0105, False), (1.0, False)]
 )
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 def test_means_of_a_scaler_that_are_off_by_standard_errors(off, same, unit):
@@ -429,16 +429,19 @@ def test_a_hinge_that_stopped_is_believed_where_its_rows_are_known():
 def test_who_cannot_have_stopped_on_these_rows():
     """A descent from 0 ends short of the best length, and near it after 50 steps."""
     fit, near = SimpleNamespace(w=np.ones(4)), SimpleNamespace(w=0.9 * np.ones(4))
-    short = SimpleNamespace(w=0.3 * np.ones(4))
+    short = SimpleNamespace(w=0.39 * np.ones(4))
+    long = SimpleNamespace(w=0.42 * np.ones(4))
 
     def model(**known):
         return SimpleNamespace(**{"solver": "lbfgs", "max_iter": 60} | known)
 
     assert _cannot_be_training(model(), fit, near, 0.8)
     assert not _cannot_be_training(model(), fit, near, 0.95)
-    assert not _cannot_be_training(model(max_iter=40), fit, near, 0.8)
+    assert not _cannot_be_training(model(max_iter=49), fit, near, 0.8)
+    assert _cannot_be_training(model(max_iter=51), fit, near, 0.8)
     assert not _cannot_be_training(model(solver="saga"), fit, near, 0.8)
     assert _cannot_be_training(model(solver="saga"), fit, short, 0.8)
+    assert not _cannot_be_training(model(solver="saga"), fit, long, 0.8)
     assert not _cannot_be_training(model(t_=61.0), fit, short, 0.8)
     assert not _cannot_be_training(model(), fit, None, 0.8)
 
@@ -451,9 +454,10 @@ def test_as_many_features_as_rows_span_everything():
         assert told(model, *there) is None
 
 
-def test_equal_rows_span_as_well():
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_equal_rows_span_as_well(unit):
     (X, y), _ = halves(20, 200)
-    X, y = np.vstack([X, X]), np.tile(y, 2)
+    X, y = unit * np.vstack([X, X]), np.tile(y, 2)
     assert told(Perceptron().fit(X, y), X, y) == "training"
 
 
@@ -522,3 +526,19 @@ def test_a_class_of_one_row_has_none_left_out():
     X = halves(20, 3)[0][0]
     one = (np.arange(20) == 7).astype(int)
     assert left_out(scored(LogisticRegression().fit(X, one), X, one)) == (None, None)
+
+
+def test_ranges_far_from_zero_are_told_to_their_digits():
+    here, there = halves(60, 5)
+    model = make_pipeline(MinMaxScaler(), Perceptron()).fit(here[0] + 1e4, here[1])
+    assert told(model, there[0] + 1e4, there[1]) == "held-out"
+    assert told(model, here[0] + 1e4, here[1]) is None
+
+
+def test_a_hinge_that_stopped_near_its_optimum_is_told():
+    (X, y), there = halves(60, 3)
+    model = LinearSVC(loss="hinge", C=0.1, tol=1e-8, max_iter=10, random_state=0)
+    model.fit(X, y)
+    assert was_stopped(model)
+    assert told(model, X, y) == "training"
+    assert told(model, *there) != "training"
