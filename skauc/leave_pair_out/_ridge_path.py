@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
+from ..statistics._block_column import columns_at
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff
 from ._influence import pair_margins
@@ -63,7 +64,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
     gap = (pos.mean - neg.mean) * scale
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
-    of_rows = positive[rows], c[rows]
+    of_rows = columns_at(rows, positive, c)
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
