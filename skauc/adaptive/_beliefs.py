@@ -59,6 +59,7 @@ def beliefs(projection: LearntProjection) -> Beliefs:
 
     nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
     found = [_of_null(null.posterior(projection.view, 0, x, combine)) for null in nulls]
+    # Var Z of the half-and-half mixture: mean of the nulls' variances + ¼ (Z̄₁ − Z̄₂)²
     share = 1 / np.sqrt(len(nulls))
     first, last = found[0][0], found[-1][0]
     between = [share * deviation for _, deviation, *_ in found]
@@ -73,6 +74,7 @@ def beliefs(projection: LearntProjection) -> Beliefs:
 def _of_null(posterior):
     """Mean of Z, weighted deviations of the cells' means, Φ⁻¹E Φ(Z), spread inside."""
     parts = (posterior.weight, posterior.D, posterior.v, posterior.q, posterior.df)
+    # Var Z = Σ weight Var(Z | cell) + Σ weight (E[Z | cell] − E Z)²
     mean, variance = Components(*parts).cell_moments()
     centre, inside = posterior.weight @ mean, posterior.weight @ variance
     deviation = np.sqrt(posterior.weight) * (mean - centre)

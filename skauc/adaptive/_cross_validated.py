@@ -49,6 +49,7 @@ class Spectrum:
     def along(self, a) -> float:
         """``xᵀΣ̂x`` of a direction of length 1 with ``a = Vᵀx``."""
         square = a**2
+        # xᵀΣ̂x = Σ a_k² ℓ_k + (1 − |a|²) ℓ₀; |a|² may round past 1
         return float(square @ self.values + max(1 - square.sum(), 0.0) * self.null)
 
 
@@ -134,6 +135,7 @@ def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
     fold = np.empty(len(positive), dtype=int)
     for order, rank in ranks:
         there, back = rank % K, K - 1 - rank % K
+        # 0, 1, …, K − 1, K − 1, …, 1, 0, 0, …: no fold has the larger key in every turn
         fold[order] = np.where(rank // K % 2, back, there)
     return fold
 
@@ -141,6 +143,7 @@ def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
 def first_folds(fold, weight=None, enough=ENOUGH) -> np.ndarray:
     """The folds that are decomposed keep their number, all others share one."""
     count = np.bincount(fold, weights=weight)
+    # Folds whose rows together are the first ``enough``
     decomposed = int(np.searchsorted(np.cumsum(count), enough)) + 1
     return np.minimum(fold, decomposed)
 
@@ -174,8 +177,10 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
         lam, vectors = _descending(training[0].scatter + training[1].scatter)
         square, total, rows = 0.0, 0.0, 0.0
         for left, rest in zip(fold, training, strict=True):
+            # Σ_{left out} (x − x̄_rest)(x − x̄_rest)ᵀ = W_left + n_left gap gapᵀ
             gap = left.mean - rest.mean
             about = left.scatter + left.n * np.outer(gap, gap)
+            # Var(x − x̄_rest) = (1 + 1/n_rest) Σ
             honest = 1 / (1 + 1 / rest.n)
             square = square + honest * np.einsum("pr,pr->r", vectors, about @ vectors)
             total, rows = total + honest * np.trace(about), rows + left.n
@@ -219,10 +224,12 @@ def spectrum_of_rows(
         size = (classes & ~out) @ c
         R = _recentred(G, classes * (~out * c) / size[:, None], positive)
         inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
+        # √c R = U√λ Vᵀ of the training rows, so that R_out V = R_out (√c R)ᵀ U/√λ
         root = np.sqrt(c[inside])
         training = R[np.ix_(inside, inside)] * root * root[:, None]
         lam, left = _descending(training, single)
         along = (R[np.ix_(outside, inside)] * root) @ left / np.sqrt(lam)
+        # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
         share = c[out] / (1 + 1 / size[positive[out].astype(int)])
         square, total = share @ along**2, share @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
@@ -232,6 +239,7 @@ def spectrum_of_rows(
 def _recentred(G, share, positive):
     """Gram matrix of rows less the mean of their class, whose weights are ``share``."""
     code = positive.astype(int)
+    # (z_i − m_c(i))ᵀ(z_j − m_c(j)), m_c = Σ_k share_ck z_k, from inner products alone
     cross = (G @ share.T)[:, code]
     return G - cross - cross.T + (share @ G @ share.T)[np.ix_(code, code)]
 
@@ -240,6 +248,7 @@ def decreasing(values) -> np.ndarray:
     """Nearest decreasing sequence in squared error: neighbours that rise are pooled."""
     blocks: list[tuple[float, int]] = []
     for value in values:
+        # Pool adjacent violators: a block that its follower exceeds is averaged with it
         mean, size = float(value), 1
         while blocks and blocks[-1][0] < mean:
             before, more = blocks.pop()
@@ -251,6 +260,7 @@ def decreasing(values) -> np.ndarray:
 
 
 def _left_out(square, total, rows, n_features, rank):
+    # What the eigenvectors of the training rows leave of the squares, over P − rank
     null = max(total - square.sum(), 0.0) / rows / max(n_features - rank, 1)
     return _LeftOut(square / rows, null, rows)
 
@@ -259,6 +269,7 @@ def _averaged(parts, n_features, rank):
     if not parts:
         return None
     rows = [part.rows for part in parts]
+    # Folds differ in rank: the k-th of r eigenvalues stands at the share (k − ½)/r
     share = (np.arange(rank) + 0.5) / rank
     at_share = [
         np.interp(share, (np.arange(len(p.values)) + 0.5) / len(p.values), p.values)
@@ -270,6 +281,7 @@ def _averaged(parts, n_features, rank):
     floor = _FLOOR * values[0]
     null = np.average([p.null for p in parts], weights=rows)
     null = max(float(null), floor) if n_features > rank else 0.0
+    # Ascending, as linalg.eigh has the eigenvectors
     return Spectrum(np.maximum(values, floor)[::-1], null)
 
 

@@ -71,12 +71,14 @@ def density(z):
 
 def probit_of_mean(mean, variance):
     """``Φ⁻¹ E Φ(Z)`` of a normal Z, bounded."""
+    # E Φ(Z) = Φ(M/√(1 + V))
     return np.clip(mean / np.sqrt(1 + variance), -_BOUND, _BOUND)
 
 
 def pooled(first, second):
     """M and s_m² of the half-and-half mixture of two nulls, each (mean, variance)."""
     one, two = probit_of_mean(*first), probit_of_mean(*second)
+    # Mean of the variances, and the variance of a coin between the two means
     variance = (first[1] + second[1]) / 2 + (one - two) ** 2 / 4
     return (one + two) / 2, variance
 
@@ -90,6 +92,7 @@ def source_variance(probit, n_neg, n_pos):
     A, B = ndtr(probit), ndtr(-probit)
     # A/(2 − A) − A² = A B²/(2 − A) and 2A²/(1 + A) − A² = A² B/(1 + A).
     among = A * B**2 / (1 + B) + A**2 * B / (1 + A)
+    # [A(1 − A) + (n/2 − 1)(P_xxy − A² + P_xyy − A²)]/(n₀n₁); over φ(z)²: delta method
     spread = A * B + ((n_neg + n_pos) / 2 - 1) * among
     return spread / (n_neg * n_pos) / density(probit) ** 2
 
@@ -102,6 +105,7 @@ def misfit(m, s_m2, z, n_neg, n_pos, *, excess=1.0, sign=1.0):
     z is judged as under any hypothesis, by s_b² at m. ``sign`` is that of xᵀd: above
     is further that way.
     """
+    # t² + s_m² + s_b²(m) = ((z − m)₊/2)²: then z is two standard deviations above m
     above = np.maximum(sign * (np.asarray(z) - m), 0)
     source = excess * source_variance(np.clip(m, -_BOUND, _BOUND), n_neg, n_pos)
     return np.maximum(MISFIT**2, (above / CONTRADICTION) ** 2 - s_m2 - source)
@@ -130,9 +134,11 @@ def join(
     -------
     Joined
     """
+    # t² + s_m²
     model = s_m2 + misfit(m, s_m2, z, n_neg, n_pos, excess=excess, sign=sign)
     weight = _weight(m, model, z, n_neg, n_pos, excess)
     estimate = m + weight * (z - m)
+    # w_c = ½ min(1, R/20): contrasts between candidates of few refits are mostly noise
     contrast = CONTRAST * min(1.0, n_refits / ENOUGH_REFITS)
     deviation = _deviation(estimate, weight, model, n_neg, n_pos, excess)
     return Joined(estimate, deviation, m + contrast * (z - m), weight)
@@ -141,6 +147,7 @@ def join(
 def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
     """Level from L reference models: m, s_m² and the source z of each, (L,)."""
     m, s_m2, z = np.asarray(m), np.asarray(s_m2), np.asarray(z)
+    # t_l², w_l and z_l − m_l of every reference model
     missed = misfit(m, s_m2, z, n_neg, n_pos)
     weight = _weight(m, missed + s_m2, z, n_neg, n_pos)
     apart = z - m
@@ -164,6 +171,7 @@ def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
 
 def alone(m, s_m2) -> Joined:
     """Posterior of a model that nothing is set against: s₀ = 0, w = 0."""
+    # s = (2 − w)(w s_b + (1 − w)√(t² + s_m²)) at w = 0, t = 0
     return Joined(m, 2 * np.sqrt(s_m2), m, 0.0)
 
 
@@ -176,6 +184,7 @@ def _weight(m, model, z, n_neg, n_pos, excess=1.0):
     """
     share = np.linspace(0, 1, _WAY)[1:, None]
     there = np.clip(np.atleast_1d(m + share * (z - m)), -_BOUND, _BOUND)
+    # z' = m + share (z − m):  w(z')(z' − m)/(z − m)
     said = share * model / (model + excess * source_variance(there, n_neg, n_pos))
     weight = said.max(axis=0)
     return weight if np.ndim(m) else float(weight[0])
@@ -184,4 +193,5 @@ def _weight(m, model, z, n_neg, n_pos, excess=1.0):
 def _deviation(estimate, weight, model, n_neg, n_pos, excess=1.0):
     bounded = np.clip(estimate, -_FLAT, _FLAT)
     source = np.sqrt(excess * source_variance(bounded, n_neg, n_pos))
+    # s = (2 − w)(w s_b + (1 − w)√(t² + s_m²)), s_b at the estimate
     return (2 - weight) * (weight * source + (1 - weight) * np.sqrt(model))

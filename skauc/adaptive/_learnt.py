@@ -158,6 +158,8 @@ class LearntProjection:
         """
         if thresholds is None:
             unit = max(np.max(scale) for _, scale, _ in self._predictive()[1:])
+            # Even steps near the centre, geometric ones out to sinh 10 = 1.1e4 scales
+            # of the wider class
             thresholds = self.centre + unit * np.sinh(np.linspace(-10, 10, 4001))
         thresholds = np.unique(thresholds)
         if len(thresholds) > 4096:
@@ -231,6 +233,8 @@ def _doubt(auc, n_neg, n_pos):
     It is a sum of squares over the rows that are ranked wrong, k of the smaller class;
     if these are off by exponential amounts, its variance is 6/k of its square.
     """
+    # S = Σ e² of a Poisson number of rows with mean k, e exponential: Var S/(E S)² =
+    # k E e⁴/(k E e²)² = 24/(4k)
     k = max(min(n_neg, n_pos) * min(auc, 1 - auc), np.finfo(float).eps)
     return 1 + 2 * np.sqrt(6 / k)
 

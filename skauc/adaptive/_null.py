@@ -31,6 +31,8 @@ from ._spectrum import Eigenbasis, Projected
 # Prior mass of no signal. Random labels, bias .049 (0), .046 (⅓), .044 (½); real P < n
 # MAE .76, .77, .78 of five-fold CV's.
 NONE = 1 / 3
+# With all slab cells m moves by at most .004 probits, with a tenth left out by .015; of
+# _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
 _FAINT = 12.0  # nats, e⁻¹² of the best evidence of W, below which Σ̂ has no slab
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
 
@@ -87,6 +89,7 @@ class Null:
         if not view.alive[k]:
             return AUCPosterior.point_mass_at_half()
         parts = [(self.share_dense * self.dense.weight, *self.dense.cells(view, k))]
+        # weight_dense + weight_slab + weight_none = 1: one mixture of all cells
         parts += [self._slab_cells(part, view, k, x, combine) for part in self.slabs]
         if self.none > 0:
             half = AUCPosterior.point_mass_at_half()
@@ -96,8 +99,10 @@ class Null:
 
     def _slab_cells(self, part, view, k, x, combine):
         eigen, a = self.dense.eigen, view.a[:, k]
+        # xᵀδ = (Σ̂^½x)ᵀω with ω = Σ̂^{−½}δ
         root = power_of_covariance(0.5, part.ell, part.null, x, a, combine)
         D, noise = part.cells.difference(root[eigen.scale > 0])
+        # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
         df = part.a + eigen.n_neg + eigen.n_pos
         q = part.a_scale + view.square_neg[k] + view.square_pos[k]
         if self.dense.spectrum is not None:
@@ -218,6 +223,7 @@ def cross_validated_null(
     cells = [
         (a, *covariance_cell(eigen, a, "common")) for a in _strengths(eigen, "common")
     ]
+    # The a by its evidence of W: the cross-validated spectrum has none of its own
     a, _, a_scale, _, _ = max(cells, key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
@@ -236,11 +242,13 @@ def _null(eigen, combine, power, nulls, spectrum, families):
     best = max(null[2] for null in nulls)
     dense, none, slabs = [], [], []
     for a, covariance, log_w, a_scale, ell, noise in nulls:
+        # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
         signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
         for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
             head = (a_scale, a, gamma, covariance == "separate")
+            # log p(W) + log p(d | γ, u) + log prior of u − log of the number of γ
             log_d = log_w + log_b + log_prior - np.log(len(GAMMAS))
             dense.append((log_d, shrink, noise, head))
         # noise that is not Σ̂/h does not leave the ω̂_j independent
@@ -253,6 +261,7 @@ def _null(eigen, combine, power, nulls, spectrum, families):
     log_slab = (
         logsumexp(np.concatenate([part[0] for part in slabs])) if slabs else -np.inf
     )
+    # Prior masses: none NONE, dense and slab half of the rest each
     odds = np.array([log_dense, log_slab]) + np.log((1 - NONE) / (2 if slabs else 1))
     silent = logsumexp(none) + np.log(NONE)
     total = logsumexp([*odds, silent])
@@ -270,9 +279,11 @@ def _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a):
     h = eigen.n_neg * eigen.n_pos / (eigen.n_neg + eigen.n_pos)
     null = float(ell[-1]) if eigen.null else 0.0
     values = ell[: len(eigen.values)]
+    # ω̂ = Σ̂^{−½}d by the symmetric root: ω̂_j is still feature j's
     omega = power_of_covariance(-0.5, values, null, eigen.d, eigen.b, combine)
     cells = slab(omega[eigen.scale > 0], h, probit)
     n_shares = len(cells.tau) // len(probit)
+    # log p(d | slab, π, u)/p(d | none) + log prior of u − log of the number of π
     log_s = cells.log_evidence + log_prior[cells.cell_of_u] - np.log(n_shares)
     return silence + log_s, cells, values, null, a_scale, a
 
@@ -281,6 +292,7 @@ def _kept(slabs, log_slab, share):
     """Slabs with the cells that are needed: the lightest go first, of all slabs."""
     if not slabs:
         return
+    # share · p(cell | slab family)
     weights = [share * np.exp(part[0] - log_slab) for part in slabs]
     together = np.sort(np.concatenate(weights))
     least = together[np.searchsorted(np.cumsum(together), _LIGHT) :]
@@ -301,4 +313,5 @@ def _log_no_signal(eigen, noise):
     if eigen.null:
         multiplicity = np.append(multiplicity, eigen.null)
         energy = np.append(energy, max(eigen.d @ eigen.d - energy.sum(), 0.0))
+    # −½ Σ [log η_i + b_i²/η_i], the null space as P − r equal terms
     return -0.5 * (multiplicity @ np.log(noise) + np.sum(energy / noise))

@@ -179,6 +179,7 @@ class AdaptivePrior:
 
 @lru_cache(maxsize=1)  # all candidates of a search have as many rows
 def _combination(n):
+    # One seed for all processes: the same rows have the same digest in each
     return np.random.default_rng(20190915).random(n)
 
 
@@ -191,6 +192,7 @@ def fingerprint(Z, positive, weight) -> bytes:
     if isinstance(Z, BlockMatrix):
         sketch = Z.sketch()
     else:
+        # uᵀZ, u uniform: no entry can change by more than rounding unseen
         sketch = np.ascontiguousarray(_combination(len(positive)) @ Z, dtype=float)
     digest = hashlib.blake2b(repr((Z.shape, sparse.issparse(Z), Z.dtype)).encode())
     for part in (sketch, positive, np.zeros(0) if weight is None else weight):

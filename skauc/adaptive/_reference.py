@@ -40,6 +40,7 @@ def level_of_ridge_models(model: TwoNulls, Z, positive, weight=None) -> Level | 
     alive = np.flatnonzero(view.alive)
     if not len(alive):
         return None
+    # m_l, s_m² of the model along each ridge direction, z_l of the rows left out
     of_model = [model.probit(view, int(k), directions[:, k], Z) for k in alive]
     m, s_m2 = np.transpose(of_model)
     z = probit_of(path.auc[alive], eigen.n_neg + eigen.n_pos)

@@ -111,6 +111,7 @@ class Eigenbasis:
 
         ``score`` is ``X @ w`` on the rows that were decomposed, needed for P > n.
         """
+        # wᵀx = (w/scale)ᵀ(scale·x); a constant feature, of scale 0, has no part in it
         w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
         x = w / np.where(self.scale > 0, self.scale, np.inf)[:, None]
         size = linalg.norm(x, axis=0)
@@ -119,6 +120,7 @@ class Eigenbasis:
         if isinstance(self.basis, FeatureBasis):
             a, square_neg, square_pos = self.basis.project(x)
         else:
+            # Rx comes from the scores X @ w, for w of the length that makes |x| = 1
             score = np.reshape(score, (len(score), -1)) / unit
             a, square_neg, square_pos = self.basis.project(w / unit, score)
         return Projected(a, self.d @ x, square_neg, square_pos, size)
@@ -127,6 +129,7 @@ class Eigenbasis:
         """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
         if isinstance(self.basis, FeatureBasis):
             return self.basis.vectors @ z
+        # V = RᵀU/√λ: a sum of rows, here of features before their scale
         scale = self.scale if np.ndim(z) == 1 else self.scale[:, None]
         return scale * self.basis.combine(z, X)
 
@@ -145,6 +148,7 @@ class FeatureBasis:
     scatter_pos: np.ndarray
 
     def project(self, x):
+        # xᵀW_c x of every column
         square_neg = np.einsum("pk,pk->k", x, self.scatter_neg @ x)
         square_pos = np.einsum("pk,pk->k", x, self.scatter_pos @ x)
         return self.vectors.T @ x, square_neg, square_pos
@@ -166,6 +170,7 @@ class RowBasis:
     left: np.ndarray
 
     def project(self, w, score):
+        # Winsorised scores less their class means, times √weight: Rx
         s = score[self.kept] - self.excess @ w
         weight = self.root**2
         for mask in (~self.positive, self.positive):
@@ -173,10 +178,12 @@ class RowBasis:
         s = self.root[:, None] * s / self.shrink
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
+        # Vᵀx = Λ^(−½)Uᵀ(Rx)
         return self.left.T @ s, square_neg, square_pos
 
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
+        # V z = Rᵀ(U Λ^(−½) z)
         v = (self.left @ z).T * self.root
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
@@ -186,6 +193,7 @@ class RowBasis:
     def coordinates(self):
         """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
         squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ
+        # U√Λ = (U/√Λ) Λ, without the roots of the weights
         return self.left * squares / self.root[:, None]
 
 
@@ -233,8 +241,10 @@ class Clip:
         means = np.array([neg.mean, pos.mean])
         if k is None:
             return cls(means, np.full(len(neg.mean), np.inf), 1.0)
+        # Pooled within-class standard deviation of each feature
         spread = np.sqrt((neg.scatter + pos.scatter) / max(neg.n + pos.n - 2, 1.0))
         q, phi = norm.sf(k), norm.pdf(k)
+        # c = E clip(N, −k, k)² = 1 − 2Q(k) − 2kφ(k) + 2k²Q(k)
         return cls(means, k * spread, np.sqrt(1 - 2 * q - 2 * k * phi + 2 * k**2 * q))
 
     def values(self, value, mean, bound):
@@ -264,6 +274,7 @@ class Clip:
 
     def sparse(self, X, positive):
         """Sparse part and class rows whose sum are the winsorised rows."""
+        # Winsorised row = (stored entries − what a 0 becomes) + what a 0 becomes
         at_zero = self.values(0.0, self.means, self.bound)
         out = X.astype(float)
         out.sum_duplicates()
@@ -283,7 +294,9 @@ def _scale(neg, pos, standardize):
     n = neg.n + pos.n
     h = neg.n * (pos.n / n)  # the product of two weights may overflow
     within = _diagonal(neg) + _diagonal(pos)
+    # T = W + h d², the scatter around the common mean
     total = within + h * (pos.mean - neg.mean) ** 2
+    # A spread below 1e-13 of the mean is what the subtraction of the mean has rounded
     alive = total > n * (_CONSTANT * (np.abs(neg.mean) + np.abs(pos.mean))) ** 2
     # A feature that is constant within both classes is scaled by its total spread.
     spread = np.where(within > RANK * total, within / max(n - 2, 1.0), total / n)
@@ -309,6 +322,7 @@ def eigh_of_gram(gram, single):
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
+    # h|d|² times (1e-12)²: what class means that lie far apart leave by rounding
     between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
     return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
 
@@ -350,10 +364,12 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     """
     scale = _scale(neg, pos, standardize)
     W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
+    # W = V diag(λ) Vᵀ; what is not a rounding error of 0 is kept
     values, vectors = linalg.eigh(W_neg + W_pos)
     d = (pos.mean - neg.mean) * scale
     keep = _not_rounding(values, d, neg.n, pos.n)
     values, vectors = values[keep], vectors[:, keep]
+    # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
     along = [np.einsum("pr,pr->r", vectors, W @ vectors) for W in (W_neg, W_pos)]
     spectra = [np.maximum(linalg.eigvalsh(W), 0.0) for W in (W_neg, W_pos)]
     alive = np.count_nonzero(scale)
@@ -365,6 +381,7 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
         values,
         vectors.T @ d,
         *along,
+        # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
         FeatureBasis(vectors, W_neg, W_pos),
         unseen,
@@ -386,12 +403,14 @@ def _dual(X, positive, weight, clip, standardize, kept):
     d = (full[1].mean - full[0].mean) * scale
     rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
+    # RRᵀ = U diag(λ) Uᵀ
     gram, rounding = centred_gram(rows, means * scale, positive, root=root)
     single = in_single_precision(X)
     gram = gram.astype(np.float32) if single else gram
     values, left, lost = eigh_of_gram(gram, single)
     keep = _not_rounding(values, d, neg.n, pos.n, max(rounding, lost))
     values, left = values[keep], left[:, keep]
+    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0).astype(float)
@@ -400,5 +419,6 @@ def _dual(X, positive, weight, clip, standardize, kept):
     excess = clip.excess(X, positive, scale > 0)
     left = left / np.sqrt(values)
     basis = RowBasis(excess, clip.shrink, root, positive.copy(), kept, left)
+    # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)

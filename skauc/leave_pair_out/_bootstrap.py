@@ -53,6 +53,7 @@ class Samples:
         whole = np.abs(weight - copies) <= _ROUNDING * weight
         if not whole.all() or copies.sum() > _MANY_COPIES:
             return None
+        # An order of the rows' own: samples must not depend on how a caller sorts them
         size = _fourth_powers(X, positive, weight)
         order = np.argsort(size, kind="stable")
         rows = np.repeat(order, copies[order])
@@ -77,6 +78,7 @@ def _fourth_powers(X, positive, weight):
     # the mean would fill it: of all entries those of zeros, then what the others add
     rows, centre = X.tocsr(), total.mean * unit
     zero = centre**4
+    # Σ_j (−centre_j)⁴ of a row of zeros, and z⁴ − centre⁴ more for every stored entry
     z = rows.data * unit[rows.indices] - centre[rows.indices]
     more = (z**4 - zero[rows.indices], rows.indices, rows.indptr)
     added = sparse.csr_array(more, shape=X.shape).sum(axis=1)
@@ -109,6 +111,7 @@ def bootstrap_counts(positive, n_boot=20, seed=_SEED):
 def _draw(rng, n, n_boot):
     share = np.full(n, 1 / n)
     counts = rng.multinomial(n, share, size=n_boot)
+    # A sample that drew every row of a class leaves none of it out: drawn again
     while n > 1 and (whole := np.all(counts > 0, axis=1)).any():
         counts[whole] = rng.multinomial(n, share, size=whole.sum())
     return counts
@@ -151,6 +154,7 @@ def plus_632(apparent, outside) -> float:
     R is the relative overfitting ``(Err − err)/(½ − err)`` of the errors 1 − AUC out
     of bag and apparent, in [0, 1]; an out-of-bag AUC below ½ counts as ½.
     """
+    # R = (Err − err)/(½ − err) = (A_apparent − A_out)/(A_apparent − ½)
     outside = np.maximum(outside, 0.5)  # keeps a NaN
     R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0
     w = _INSIDE / (1 - (1 - _INSIDE) * R)
@@ -198,8 +202,10 @@ def _pair_auc(scores, positive, out, weight):
     # a row that was drawn neither wins nor is beaten
     low = np.where(out, rank, -1).take(pos, axis=1)
     high = np.where(out, rank, len(positive)).take(neg, axis=1)
+    # Small integers, wide enough for 2·wins + ties
     wins = np.zeros((len(pos), len(neg)), np.min_scalar_type(2 * len(scores)))
     ties = np.zeros_like(wins)
+    # Without ties the ranks go up to n − 1
     tied = rank.max(axis=1) < rank.shape[1] - 1
     for i, j, some in zip(low, high, tied, strict=True):
         wins += (i[:, None] > j).view(np.uint8)
@@ -207,6 +213,7 @@ def _pair_auc(scores, positive, out, weight):
             ties += (i[:, None] == j).view(np.uint8)
     halves = 2 * wins + ties
     free = out.astype(float)
+    # Samples that leave out both rows of a pair
     seen = free[:, pos].T @ free[:, neg]
     # each pair's weight, over the samples that it is seen in
     share = np.outer(weight[pos], weight[neg]) / np.maximum(seen, 1.0)
@@ -220,6 +227,7 @@ def _ranks(scores):
     """Ranks of each row's scores, ties equal: small numbers compare fast."""
     order = np.argsort(scores, axis=1)
     sorted_ = np.take_along_axis(scores, order, axis=1)
+    # A signed type that holds −1 and n as well
     above = np.zeros(scores.shape, dtype=np.min_scalar_type(-scores.shape[1] - 1))
     np.cumsum(sorted_[:, 1:] > sorted_[:, :-1], axis=1, out=above[:, 1:])
     rank = np.empty_like(above)

@@ -133,6 +133,7 @@ def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
         A = X.affine(n @ [part.mean for part in classes] / n.sum(), unit)
     else:
         A = X / unit
+    # In features over √Λ the penalty is I: (Σ_c a_c W_c + I) with a_c as case weights
     c = weight * np.where(positive, a[1], a[0])
     return A, PenalisedFit("squared", 1.0, c, np.zeros(X.shape[1]), 0.0, np.inf)
 
@@ -156,6 +157,7 @@ def _direction(rule, X, positive, c):
     if not rule.unbiased:
         return _solve(R, penalty, d)
     _, scale = _unbiased(rule, classes)
+    # (RᵀR + Λ)⁻¹d in features over ``scale``: R/s, Λ/s², d/s, and the answer over s
     solve = _solve if penalty.any() else lambda R, _, d: _maximiser(R, d)
     return solve(R / scale, penalty / scale**2, d / scale) / scale
 
@@ -216,6 +218,7 @@ def _lda(rule, classes):
         prior * share * target
         for prior, share, target in zip(priors, s, targets, strict=True)
     )
+    # Σ_c π_c(1 − s_c) W_c/n_c + Σ_c π_c s_c T_c
     return priors * (1 - s) / n, penalty
 
 
@@ -225,9 +228,11 @@ def _ledoit_wolf(part):
     n, P = part.n, len(scale)
     Z = part.rows / scale
     norms = np.einsum("np,np->n", Z, Z)
+    # μ = tr S/P;  spread = ‖S − μI‖² = ‖S‖² − Pμ²
     mu = part.count @ norms / (n * P)
     square = _square_norm(np.sqrt(part.count / n)[:, None] * Z)
     spread = square - P * mu**2
+    # (1/n²) Σ ‖z zᵀ − S‖² = (Σ‖z‖⁴/n − ‖S‖²)/n, the squared error of S
     noise = min((part.count @ norms**2 / n - square) / n, spread)
     return (noise / spread if noise > 0 else 0.0), mu * scale**2
 
@@ -241,6 +246,7 @@ def _gaussian_auc(rule, classes):
     if isinstance(alpha, str):
         R = _stacked(classes, a) / scale
         alpha = _intensity(alpha, R, np.concatenate([p.count for p in classes]), tau)
+    # (1 − α) Σ_c W_c/(n_c − 1) + ατD, D the squared units, τ the mean diagonal
     return (1 - alpha) * a, alpha * tau * scale**2
 
 
@@ -260,6 +266,7 @@ def _intensity(name, R, count, tau):
     if spread <= 0:
         return 0.0 if name == "auto" else 1.0
     if name == "oas":
+        # Chen et al. without their terms in 2/P, as scikit-learn has it
         return min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0)
     norms = np.einsum("np,np->n", R, R) / count  # ‖z − z̄_c‖²/(n_c − 1)
     noise = count @ norms**2 - square / n
@@ -285,6 +292,7 @@ def _solve(R, penalty, d):
     """``(RᵀR + Λ)⁻¹d``; the pseudo-inverse where that is singular."""
     if np.all(penalty > 0) and len(R) < len(d):
         half = R / penalty
+        # Woodbury: I + RΛ⁻¹Rᵀ, in as many dimensions as rows
         inner = half @ R.T
         inner.reshape(-1)[:: len(R) + 1] += 1.0
         inside = linalg.cho_solve(linalg.cho_factor(inner, lower=True), half @ d)
@@ -307,6 +315,7 @@ def _by_svd(rule, classes, d):
     variance = sum(part.n * part.variance for part in classes) / n.sum()
     scale = np.where(variance > 0, np.sqrt(variance), 1.0)
     _, s, Vt = linalg.svd(R / scale, full_matrices=False)
+    # s² are eigenvalues of a covariance divided by n, the bound is one of n − rank_df
     kept = s * np.sqrt(n.sum() / (n.sum() - rule.rank_df)) > rule.rank_tol
     return Vt[kept].T @ (Vt[kept] @ (d / scale) / s[kept] ** 2) / scale
 
@@ -324,6 +333,7 @@ def _maximiser(R, d):
         values, V = _row_eigen(R)
     kept = values > 16 * len(d) * _EPS * values[-1]
     V, values = V[:, kept], values[kept]
+    # d = (part in the range of Σ) + outside, along which no row varies
     inside = V.T @ d
     outside = d - V @ inside
     if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(d):

@@ -83,6 +83,7 @@ def leave_pair_out(
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
     rows, counted, z, Q, F = influence(X, positive, fit, weight, remember)
+    # δ = min(1, 1/f):  F diag(δ) + diag(1 − δ) and δg in the place of F and g
     part = np.minimum(1.0, 1.0 / weight[rows])
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     F = F * part
@@ -114,14 +115,17 @@ def _step_misleads(fit, z, positive, shape):
     sign = np.where(positive, 1.0, -1.0)
     separated = np.all(sign * z > 0)
     if fit.loss == "logistic":
+        # Fewer dimensions than rows separate: p(1 − p) is far from 0 at few rows only
         return P < n - 1 and separated
     if fit.loss == "squared_hinge":
+        # Rows inside the margin alone bend: P + 2 of them hardly hold P coefficients
         return P < 1.5 * n and (separated or np.sum(sign * z < 1) < P + 3)
     return False
 
 
 def _refit_rows(shape):
     n, P = shape
+    # k² pairs cost k² n (P + 1)² an iteration
     return int(np.clip(np.sqrt(_REFIT_WORK / (n * (P + 1) ** 2)), 5, 30))
 
 

@@ -93,6 +93,7 @@ def _eigen(X, fit):
     K = kernel(X, fit)
     unit = _unit(K.diagonal().max())
     K = (K / unit).astype(np.float32)
+    # Rounding may leave eigenvalues of a positive semidefinite kernel below 0
     values, vectors = linalg.eigh(K, overwrite_a=True, driver="evd")
     return unit * np.maximum(values, 0).astype(float), vectors
 
@@ -143,10 +144,13 @@ def _response_of_one_curvature(values, vectors, fit, curvature, rows):
         # e = F1 is 1: the rows are centred, and the kernel is empty along them
         Q, F = Q + 1 / (one * n), F - 1 / n
     S, T = place[: len(rows)], place[len(rows) :]
+    # Without the curvature ω̄ of the rows T (Woodbury): Q = Q̄ + ω̄ Q̄_ST F̄_TT⁻¹ Q̄_TS
+    # and, between rows that keep it, F = F̄ − ω̄² Q̄_ST F̄_TT⁻¹ Q̄_TS
     Q_ST, block = Q[S[:, None], T], np.ix_(S, S)
     inside = np.linalg.solve(F[T[:, None], T], Q_ST.T)
     F = F[block] - one**2 * (Q_ST @ inside)
     Q = Q[block] + one * (Q_ST @ inside)
+    # A row without curvature has the column of I; its row is −ω̄Q where others bend
     off = curvature[rows] == 0
     F[:, off] = np.eye(len(rows))[:, off]
     F[off] = np.where(off, F[off], -one * Q[off])
@@ -165,16 +169,20 @@ def _response(K, curvature, free):
     if len(on) == 0:
         return K.copy(), np.eye(len(K))
     root = np.sqrt(curvature[on])
+    # B = I + √ω K √ω,   Q = K − K√ω B⁻¹ √ωK
     B = root[:, None] * K[np.ix_(on, on)] * root
     B[np.diag_indices_from(B)] += 1.0
     factor = linalg.cho_factor(B, lower=True, check_finite=False)
     half = root[:, None] * K[on]
     Q = K - half.T @ linalg.cho_solve(factor, half, check_finite=False)
+    # F = I − Q diag(ω); a row without curvature has the column of I
     F = np.eye(len(K))
     F[:, on] -= Q[:, on] * curvature[on]
+    # √ωQ√ω = I − B⁻¹, so that F = ω^(−½) B⁻¹ ω^½ among the rows with curvature
     inverse = linalg.cho_solve(factor, np.eye(len(on)), check_finite=False)
     F[np.ix_(on, on)] = inverse * (root / root[:, None])
     if free:
+        # A free intercept: Q + e eᵀ/(ωᵀe) and F − e (ω∘e)ᵀ/(ωᵀe), e = F1
         e = F.sum(axis=1)
         total = curvature @ e
         if total > 0:
@@ -194,6 +202,7 @@ def _feature_space(X, positive, fit, weight):
     most = max(_HESSIAN_ROWS, 20 * X.shape[1])
     if len(z) > 2 * most:
         order = np.argsort(z, kind="stable")
+        # An even sample, each row for n/most of them
         some = order[np.linspace(0, len(z) - 1, most).round().astype(int)]
     _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     penalty = np.full(X.shape[1], float(fit.l2))
@@ -211,10 +220,12 @@ def _feature_space(X, positive, fit, weight):
 
     A = block(some)
     H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
+    # In units of each feature's curvature, for a factor of any scale; 1e-13: rounding
     unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
     # numpy's solver throughout: its threads and scipy's get into each other's way.
     half = np.linalg.solve(np.linalg.cholesky(H), (block(rows) * unit).T)
+    # H = LLᵀ:  Q = A H⁻¹ Aᵀ = (L⁻¹Aᵀ)ᵀ(L⁻¹Aᵀ),   F = I − Q diag(ω)
     Q = half.T @ half
     F = Q * -curvature[rows]
     F[np.diag_indices_from(F)] += 1
@@ -236,9 +247,11 @@ def pair_margins(Q, F, z, g, positive):
     Q_ii, Q_jj = Q_diagonal[pos][:, None], Q_diagonal[neg]
     F_ii, F_jj = F_diagonal[pos][:, None], F_diagonal[neg]
     both = F_ii * F_jj
+    # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
     det = both - F_ij * F_ji
     lost = det <= 1e-14 * np.maximum(np.abs(both), 1e-280)
     det[lost] = np.inf  # a row that nothing else holds: no step
+    # q = Q_SS g_S:  (1, −1)(F_SS)⁻¹q = [(F_jj + F_ji) q_i − (F_ii + F_ij) q_j]/det
     q_i, q_j = Q_ii * g_i + Q_ij * g_j, Q_ij * g_i + Q_jj * g_j
     step = ((F_jj + F_ji) * q_i - (F_ii + F_ij) * q_j) / det
     return z_i - z_j + step

@@ -100,6 +100,7 @@ def _auc_of_blocks(fit, X, positive, columns, limit):
     before = _auc_and_variance(before, of_class, count)
     some = replace(found[1][0], number=None) + replace(found[1][1], number=None)
     sums = z.rank_sums(positive, some, weight)
+    # DeLong: Σ(V01 − AUC)²/((n₀ − 1) n₀) + Σ(V10 − AUC)²/((n₁ − 1) n₁)
     v01, v10 = sums.spreads
     of_all = sums.auc, v01 / (sums.n_neg - 1) + v10 / (sums.n_pos - 1)
     return _moved(of_all, before, after)
@@ -134,6 +135,7 @@ def _even_sample(order, weight, limit):
         count = weight[some]
         if len(some) > limit:
             reach = np.cumsum(count)
+            # The middles of equal shares of the weight
             places = (np.arange(limit) + 0.5) / limit * reach[-1]
             some = some[np.searchsorted(reach, places).clip(max=len(some) - 1)]
             count = np.full(limit, reach[-1] / limit)
@@ -170,6 +172,7 @@ def leave_one_out_scores(fit, X, positive, weight=None):
 
 def _steps(h, g, curvature, weight):
     """``h_i g_i/(1 − ω_i h_i)``, 0 where nothing else holds a row."""
+    # Of f equal rows one is left out, the fraction δ = 1/f:  δhg/(1 − δωh)
     part = np.minimum(1.0, 1 / np.maximum(weight, 1e-300))
     left = 1 - part * curvature * h
     return np.where(left > 1e-10, part * h * g / np.maximum(left, 1e-10), 0.0)
@@ -220,6 +223,7 @@ def leverages(fit, X, curvature, rows=None, unit=(0.0, 1.0)):
     if fit.intercept_scaling > 0:
         # a penalised intercept is a column like the others, and moves both rows as well
         mean = np.asarray(curvature @ X).ravel() / curvature.sum()
+    # λ‖w‖² of scaled features is λ·scale² of each raw one
     ridge = fit.l2 * scale**2
     H = np.diag(ridge)
     for part in _blocks(X):
@@ -231,6 +235,7 @@ def leverages(fit, X, curvature, rows=None, unit=(0.0, 1.0)):
     half = (_dense(rows[part], mean) @ root.T for part in _blocks(rows))
     h = np.concatenate([np.einsum("np,np->n", part, part) for part in half])
     if sampled:  # (n + 1)/(n − d − 2): the mean of xᵀH⁻¹x of another row, if normal
+        # d = tr H⁻¹(H − Λ), the degrees of freedom of the fit; H⁻¹ = rootᵀ root
         d = P - np.sum(root**2 @ ridge)
         h *= max(n - d - 2, 0.0) / (n + 1)
     return h
@@ -254,6 +259,7 @@ def _dense(rows, mean):
 
 def _inverse_root(H):
     """L⁻¹ of ``H = LLᵀ``, features in units of their own curvature."""
+    # H⁻¹ = unit (unit H unit)⁻¹ unit
     unit = 1 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
     H = H * unit * unit[:, None] + _JITTER * np.eye(len(H))
     root, failed = lapack.dtrtri(np.linalg.cholesky(H), lower=1)

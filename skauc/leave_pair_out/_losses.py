@@ -38,6 +38,7 @@ def _of_rows(loss, z, positive):
     if loss == "logistic":
         sign = np.where(positive, -1.0, 1.0)
         miss = sign * z
+        # log(1 + e^m) = max(m, 0) + log(1 + e^−|m|), m = −tz: no exponential overflows
         small = np.exp(-np.abs(miss))
         large = 1 / (1 + small)
         value = np.log1p(small)
@@ -58,6 +59,7 @@ def _of_rows(loss, z, positive):
             value, slope, curvature = slack**2, -2 * sign * slack, 2.0 * (slack > 0)
         else:
             near = np.minimum(slack, loss.width)
+            # u²/(2·width) for u < width, u − width/2 beyond
             value = near * (slack - near / 2) / loss.width
             slope = -sign * near / loss.width
             curvature = ((slack > 0) & (slack < loss.width)) / loss.width

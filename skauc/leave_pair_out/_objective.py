@@ -138,6 +138,7 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
     Z : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
     """
+    # Separated: the likelihood grows with ‖w‖ for ever
     if fit.l2 == 0 and fit.loss == "logistic":
         z = project_samples(Z, fit.w) + fit.intercept
         if np.all((z > 0) == positive):
@@ -154,6 +155,7 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
 def _less_shrunk(fit, l2):
     """The same direction under a smaller penalty: ``l2 w`` and the intercept stay."""
     l2 = max(l2, _LEAST_RATIO * fit.l2)
+    # λw stays, and so does the penalty λ/scaling² of the intercept
     ratio = l2 / fit.l2
     scaling = fit.intercept_scaling * np.sqrt(ratio)
     return replace(fit, l2=l2, w=fit.w / ratio, intercept_scaling=scaling)
@@ -164,6 +166,7 @@ def _largest_curvature(fit, Z):
     some = _some_rows(Z)
     entries = some.data if hasattr(Z, "toarray") else some
     entries = entries.ravel("K")
+    # Squares around 0: no less than those around the mean, of column_curvature
     square = np.einsum("i,i->", entries, entries) / some.shape[0]
     return square * fit.case_weight.sum() / Z.shape[1]
 
@@ -200,8 +203,10 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     # squares of very large and very small scores are no floats
     largest = max(score.max(), -score.min(), np.finfo(float).tiny)
     score = score / largest
+    # The ray's score in units of its root mean square, beside a column of ones
     root = np.sqrt(dot_products((score, score))[0] / len(score)) or 1.0
     size, basis = largest * root, [score / root, np.ones_like(score)]
+    # (λ/2)‖c w‖² of θ₀ = c·size, and of liblinear's b' = b/scaling
     penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
     if 0 < fit.intercept_scaling < np.inf:
         penalty[1] = fit.l2 / fit.intercept_scaling**2
@@ -221,17 +226,20 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
         g, curvature = loss_derivatives(
             fit.loss, scores(theta), positive, fit.case_weight
         )
+        # Gradient and upper triangle of the 2×2 Hessian, of one pass over the rows
         bent = [(curvature * basis[i], basis[j]) for i, j in zip(*upper, strict=True)]
         sums = dot_products(*((g, column) for column in basis), *bent)
         gradient, H = sums[: len(basis)] + penalty * theta, np.diag(penalty)
         H[upper] += sums[len(basis) :]
         H = np.triu(H) + np.triu(H, 1).T
         step = linalg.lstsq(H, gradient)[0]
+        # Convex: some fraction of a Newton step lowers the objective, or it is rounding
         while (new := objective(theta - step)) > value and linalg.norm(step) > 0:
             step = step / 2
         theta, old, value = theta - step, value, new
         if old - value <= 1e-15 * abs(value):
             break
+    # Back to w and to an intercept of scores that were not shifted
     c = max(theta[0], 0.0) / size
     intercept = float(theta[1] - c * shift) if len(theta) == 2 else 0.0
     return replace(fit, w=c * fit.w, intercept=intercept)
@@ -285,6 +293,7 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.asarray(some.mean(axis=0)).ravel()
+    # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
     gradient = X.T @ g - mean * g.sum() + force_of_penalty
     if hasattr(X, "multiply"):
         pushed, square = some.T @ force, some.multiply(some).T @ force
@@ -295,7 +304,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
         square = some.T @ force
     walk = square
     if fit.intercept_scaling > 0:
+        # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out
         walk = square - pushed**2 / force.sum()
+    # A column that does not vary has no walk but rounding
     alive = walk > 1e-12 * square
     if not alive.any():
         return 0.0

@@ -39,6 +39,7 @@ def refit_margins(X, positive, theta, loss, penalty, case_weight, weight, rows):
     i, j = np.repeat(pos, len(neg)), np.tile(neg, len(pos))
     pairs = np.arange(len(i))
     c = np.tile(case_weight, (len(i), 1))
+    # A row without copies is gone, of f equal ones 1 − 1/f stay
     for left_out in (i, j):
         c[pairs, left_out] *= 1 - np.minimum(1.0, 1.0 / weight[left_out])
     # A column in units of its curvature: beside one of ones the others may be 1e-12.
@@ -52,6 +53,7 @@ def refit_margins(X, positive, theta, loss, penalty, case_weight, weight, rows):
 def _newton(X, positive, theta, loss, penalty, c, max_iter=40, tol=1e-7):
     """Minimise every row of theta with its own case weights c."""
     p = X.shape[1]
+    # Without a penalty there may be no optimum: a tiny one, in units of a column
     floor = 1e-10 * np.einsum("np,np->", X, X) / p
     penalty = np.where(penalty == 0, floor, penalty)
 
@@ -64,15 +66,18 @@ def _newton(X, positive, theta, loss, penalty, c, max_iter=40, tol=1e-7):
     for _ in range(max_iter):
         t, old = theta[live], value[live]
         g, curvature = loss_derivatives(loss, t @ X.T, positive, c[live])
+        # gradient Xᵀg + Λθ,   Hessian Xᵀ diag(ω) X + Λ of every pair
         gradient = g @ X + penalty * t
         H = (X.T * curvature[:, None, :]) @ X
         trace = np.trace(H, axis1=1, axis2=2)[:, None]
         H[:, np.arange(p), np.arange(p)] += penalty + 1e-9 * trace / p
         step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
+        # Newton decrement: twice what the quadratic model says that the step gains
         gain = np.einsum("kp,kp->k", gradient, step)
         length = np.ones(len(live))
         for _ in range(25):
             new = objective(t - length[:, None] * step, live)
+            # Armijo, in a form that NaN fails
             worse = ~(new <= old - 1e-4 * length * gain)
             if not worse.any():
                 break

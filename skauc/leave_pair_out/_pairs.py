@@ -77,8 +77,10 @@ def _in_order(score, weight, rows, limit):
 def _sampled(rows, count, limit):
     if max(len(rows), count.sum()) <= limit:
         return rows, count
+    # Rows at the middles of ``limit`` equal shares of the weight
     reach = np.cumsum(count)
     places = (np.arange(limit) + 0.5) / limit * reach[-1]
+    # The last place may round past the last sum
     rows = rows[np.searchsorted(reach, places).clip(max=len(rows) - 1)]
     return rows, np.full(limit, min(reach[-1] / limit, 1.0))
 
@@ -105,14 +107,17 @@ def pair_statistics(margin, positive, weight, smooth):
     w_pos, w_neg = weight[positive], weight[~positive]
     share_pos, share_neg = w_pos / w_pos.sum(), w_neg / w_neg.sum()
     centre = share_pos @ margin @ share_neg
+    # E|N(0, σ²)| = σ√(2/π): a spread on which single huge margins have little say
     spread = np.sqrt(np.pi / 2) * (share_pos @ np.abs(margin - centre) @ share_neg)
     out = []
     for bandwidth in smooth:
         if bandwidth * spread > 0:
+            # Φ(margin/(¼ s)), or 1, ½, 0 for a margin above, at or below 0
             won = ndtr(margin / (bandwidth * spread))
         else:
             tie = 1e-9 * np.abs(margin).max()  # what is 0 by symmetry, but for rounding
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
+        # V10_i = Σ_j won_ij/n₀,  V01_j = Σ_i won_ij/n₁,  AUC the mean of either
         v10, v01 = won @ share_neg, share_pos @ won
         auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1
         out.append(PairStatistic(auc, v10, v01, w_pos, w_neg))
@@ -124,6 +129,7 @@ def mean_covariance(a, b, weight):
     n = weight.sum()
     if n <= 1:
         return 0.25  # one row says nothing about its spread: the largest there can be
+    # Σ w (a − ā)(b − b̄)/((n − 1) n)
     a, b = a - weight @ a / n, b - weight @ b / n
     return float((weight * a) @ b / (n - 1) / n)
 
@@ -146,4 +152,5 @@ def equal_rows(X, z, positive, rows):
             row, others = row.toarray(), others.toarray()
         gap = np.abs(others - row).max(axis=1)
         places += [(i, j) for j in there[gap <= _SAME * np.abs(row).max()]]
+    # Reshaped for the case of no place at all
     return tuple(np.array(places, dtype=int).reshape(-1, 2).T)

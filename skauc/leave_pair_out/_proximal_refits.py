@@ -92,6 +92,7 @@ def _solve(problem, c, work, beta):
     z = beta @ problem.block(work)[0]
     solved = np.inf
     for tol in _TOLS:
+        # The tolerance tightens as the set grows: early sets are not worth an optimum
         wanted = problem.wanted(c, z, work, np.count_nonzero(beta, axis=1))
         if len(wanted) == 0 and solved == _TOLS[-1]:
             break
@@ -135,6 +136,7 @@ class _Problem:
             work = work[:0]
         beta = fit.w[work]
         if self.intercept:
+            # b + x̄ᵀw: the intercept of centred features
             beta = np.append(beta, fit.intercept + self.origin[work] @ beta)
             if len(work) == 0:
                 beta[:] = 0.0
@@ -158,12 +160,14 @@ class _Problem:
     def wanted(self, c, z, work, sizes):
         """Features outside whose slope is above l1, the steepest of every sample."""
         g, _ = loss_derivatives(self.loss, z, self.positive, c)
+        # Σ g (x_j − x̄_j): at an optimum no larger than l1 where w_j = 0
         slope = np.abs(g @ self.X - g.sum(axis=1)[:, None] * self.origin)
         slope[:, work] = 0.0
         bound = self.l1 * (1 + _KKT)
         wanted = np.zeros(self.X.shape[1], dtype=bool)
         for row, size in zip(slope, sizes, strict=True):
             asks = np.flatnonzero(row > bound)
+            # At most twice as many and ten: too large a set costs more than a round
             most = 10 + size
             if len(asks) > most:
                 asks = asks[np.argpartition(-row[asks], most)[:most]]
@@ -204,18 +208,23 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
     if len(A) == 0:
         return False, True, beta, z
     value = _objective(problem, z, c, beta, l1, l2)
+    # On the orthant |w| is linear, so that Newton's step is one of a smooth function
     orthant = np.where(beta != 0, np.sign(beta), -np.sign(p))
     done = False
     for kind, halvings in _STEPS:
         if kind == "Newton":
             step = -_newton_step(A, curvature, l2, p)
+            # Newton decrement pᵀH⁻¹p beside the objective
             done = -(p @ step) <= tol * value
         else:
+            # The trace bounds the largest eigenvalue: 1/trace is never too long a step
             step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
         for t in 0.5 ** np.arange(halvings):
             tried = beta + t * step
+            # Coefficients that would leave the orthant stop at its edge
             tried[(l1 > 0) & (np.sign(tried) != orthant)] = 0.0
             new = tried @ A
+            # Armijo along the projected step
             bound = value + _ARMIJO * min(p @ (tried - beta), 0.0)
             if _objective(problem, new, c, tried, l1, l2) <= bound:
                 return bool(np.any(tried != beta)), done, tried, new
@@ -231,6 +240,7 @@ def _objective(problem, z, c, beta, l1, l2):
 
 def _steepest(slope, beta, l1):
     """The subgradient of least norm."""
+    # soft(∂, l1)
     at_zero = np.sign(slope) * np.maximum(np.abs(slope) - l1, 0.0)
     return np.where(beta != 0, slope + l1 * np.sign(beta), at_zero)
 
@@ -245,6 +255,7 @@ def _newton_step(A, curvature, l2, p):
     """``(A diag(ω) Aᵀ + diag(l2))⁻¹ p``, in the smaller of the two dimensions."""
     on = np.flatnonzero(curvature > 0)
     s = np.sqrt(curvature[on])
+    # H = BBᵀ + diag(l2), B = A √ω of the rows with curvature
     B = A[:, on] * s
     size = np.einsum("pn,pn->p", B, B)
     if len(B) <= len(on):

@@ -59,12 +59,13 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     dual = X.shape[1] > X.shape[0]
     neg, pos = class_moments(X, positive, weight, featurewise=dual)
     total = neg + pos
+    # Features of variance 1 around the mean of all rows; constant ones become 0
     squares = total.scatter if dual else np.diag(total.scatter)
     alive = squares > total.n * (1e-13 * np.abs(total.mean)) ** 2
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
     gap = (pos.mean - neg.mean) * scale
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
-    of_rows = columns_at(rows, positive, c)
+    of_class, count = columns_at(rows, positive, c)
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
@@ -76,25 +77,31 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     else:
         values, vectors = _eigh(total.scatter * scale * scale[:, None])
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.sqrt(of_rows[1])[:, None] * (block - total.mean) * scale
+        A = np.sqrt(count)[:, None] * (block - total.mean) * scale
         U = A @ vectors / np.sqrt(values)
+        # Uᵀ(√c t) = Λ^(−½) Vᵀ Aᵀ(√c t), with Aᵀ(√c t) = Σ c t (x − x̄)·scale, t = ±1
         signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
         target = vectors.T @ (signed * scale) / np.sqrt(values)
 
         def to_directions(coefficients):
             return vectors @ coefficients
 
+    # tr W = tr(total scatter) − h|d|²
     h = neg.n * pos.n / total.n
     within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
     penalties = STRENGTHS * within / max(min(total.n - 2, len(values)), 1)
+    # The intercept: centred features leave it the mean of the labels ±1
     middle = (pos.n - neg.n) / total.n
+    # With n − 1 dimensions and the intercept nothing is left out of reach
     spanned = len(values) >= len(positive) - 1
     auc = []
     for penalty in penalties:
+        # √c z = U diag(Λ/(Λ + l)) Uᵀ(√c t) + √c middle
+        # w = V diag(√Λ/(Λ + l)) Uᵀ(√c t)
         fitted = target * values / (values + penalty)
-        z = U @ fitted / np.sqrt(of_rows[1]) + middle
-        Q, F = _response(U, values, penalty, of_rows[1], total.n, spanned)
-        auc.append(_statistic(Q, F, z, *of_rows, counted))
+        z = U @ fitted / np.sqrt(count) + middle
+        Q, F = _response(U, values, penalty, count, total.n, spanned)
+        auc.append(_statistic(Q, F, z, of_class, count, counted))
     coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
     covariance = [[one.covariance_with(two) for two in auc] for one in auc]
     return RidgePath(
@@ -107,6 +114,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
 def _response(U, values, penalty, c, n, spanned):
     kept = values / (values + penalty)
     root, u = np.sqrt(c), np.sqrt(c / n)
+    # √c Q √c and √c F √c⁻¹ of the module's text
     Q = U @ (kept[:, None] * U.T) + np.outer(u, u)
     F = U @ ((1 - kept)[:, None] * U.T)
     if not spanned:
@@ -116,6 +124,7 @@ def _response(U, values, penalty, c, n, spanned):
 
 def _statistic(Q, F, z, positive, c, counted):
     part = np.minimum(1.0, 1.0 / c)  # one of c equal rows is left out
+    # Slope of the squared loss, of the fraction that is left out
     g = part * c * (z - np.where(positive, 1.0, -1.0))
     F = F * part
     F[np.diag_indices_from(F)] += 1 - part
@@ -145,5 +154,6 @@ class _Rows:
     def transposed(self, left):
         """``Aᵀ left``."""
         weighted = self.root[:, None] * left
+        # The mean is taken off the product, not off sparse rows
         out = self.X.T @ weighted - np.outer(self.mean, weighted.sum(axis=0))
         return self.scale[:, None] * out

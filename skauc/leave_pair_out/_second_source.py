@@ -224,6 +224,7 @@ def at_optimum(
         if gradient is None:
             gradient = stationarity(X, positive, fit)
         rows_a_feature = (X.shape[0] if n is None else n) / X.shape[1]
+        # The AUC moves by less than gradient · P/n: right to 2e-4
         if gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST):
             return fit
     if isinstance(X, BlockMatrix):
@@ -363,11 +364,13 @@ def _is_cheap(objective, X, weight, n_boot, steps=_STEPS):
     drawn = 0.63 * n  # different rows in a sample: 1 − 1/e
     small, large = min(drawn, P), max(drawn, P)
     if isinstance(objective, DiscriminantRule):
+        # A Gram matrix of the smaller side, from rows of the larger
         return n_boot * small**2 * large <= _WORK
     if uses_rows(X) and not _is_l1(objective):
         # the hinge bends at few rows: its systems are small, its steps many
         return objective.loss == "hinge" or n_boot * _STEPS * drawn**3 / 3 <= _WORK
     steps = 4 * _STEPS if objective.loss == "hinge" else steps
+    # A P×P Hessian from the drawn rows in every step
     return n_boot * steps * drawn * P**2 <= _WORK
 
 
@@ -379,6 +382,7 @@ def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_
     fit = at_optimum(objective, X, positive, gradient, remember)
     if fit is None:
         return None
+    # The smooth share: less variance than the counted one at hardly more bias
     found = leave_pair_out(X, positive, fit, weight, remember)
     return _source(
         found.smooth_auc, found.smooth_variance, positive, weight, "leave-pair-out"

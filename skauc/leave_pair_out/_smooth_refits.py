@@ -120,6 +120,7 @@ def refit_smooth(
     space = _space(fit, X, remember)
     weights = counts * fit.case_weight
     theta, full, at_optimum = _full(space, fit, X, positive, solved)
+    # So many samples at once that their systems fit the memory of a batch
     rows = max(int(_BATCH_NUMBERS // space.system_size(counts)), 1)
     parts = [
         _refit(space, fit.loss, positive, part, np.tile(theta, (len(part), 1)), tol)
@@ -212,6 +213,7 @@ def _space(fit, X, remember):
 
     def compute():
         K = kernel(made(X), fit)
+        # Only for the start: α = K⁻¹(z − b)
         ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
         return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
 
@@ -222,6 +224,7 @@ def _space(fit, X, remember):
 def _newton(space, loss, positive, c, theta, tol):
     """Minimise for every row of c at once; parameters, scores and convergence."""
     at, pull = _state(space, loss, positive, c, theta)
+    # The objective at θ = 0 is the loss of a score of 0 for every row
     lost = at[1] > c.sum(axis=1) * loss_value(loss, np.zeros(1), True, 1.0)
     if lost.any():  # a solver that went astray: nothing is a better start
         theta = np.where(lost[:, None], 0.0, theta)
@@ -240,6 +243,7 @@ def _newton(space, loss, positive, c, theta, tol):
         step = space.solve(factors, theta, g)
         dz, dpull = space.scores(step)
         along = space.inner(pull, step)
+        # Newton decrement: minus the slope of loss and penalty along the step
         gain = -np.einsum("kn,kn->k", g, dz) - along
         penalty = space.inner(pull, theta) / 2, along, space.inner(dpull, step)
         at, t = _line_search(loss, positive, c, at, dz, penalty, gain)
@@ -247,6 +251,7 @@ def _newton(space, loss, positive, c, theta, tol):
         pull = pull + t[:, None] * dpull
         z, value = at[:2]
         old_tol, new_tol = tol
+        # The step is taken all the same: this one is the last
         done = np.abs(gain) <= np.where(stale, new_tol, old_tol) * value
         # A step that cannot be taken with an old factorisation gets a new one; with
         # a new one it is rounding that stands in the way.
@@ -287,12 +292,14 @@ def _line_search(loss, positive, c, at, dz, penalty, gain):
     t = np.ones(len(c))
     new = reached(slice(None), t)
     for _ in range(HALVINGS):
+        # Armijo, in a form that NaN fails; only the samples that fail are tried again
         high = np.flatnonzero(~(new[1] <= value - ARMIJO * t * gain))
         if len(high) == 0:
             return new, t
         t[high] /= 2
         for whole, part in zip(new, reached(high, t[high]), strict=True):
             whole[high] = part
+    # No step: what was there stays, with its slopes
     t[high] = 0.0
     for whole, part in zip(new, at, strict=True):
         whole[high] = part[high]
@@ -327,8 +334,10 @@ class _RowSpace:
         alpha, b = theta[:-1], theta[-1]
         w = np.asarray(X.T @ alpha).ravel()
         if not self.free:
+            # The kernel holds scaling² for the intercept's column: b = scaling² Σα
             return w, float(fit.intercept_scaling**2 * alpha.sum())
         mean = np.asarray(X.T @ np.full(len(alpha), 1 / len(alpha))).ravel()
+        # w = Σ α_i (x_i − x̄), b of raw rows less x̄ᵀw
         w = w - alpha.sum() * mean
         return w, float(b - mean @ w)
 
@@ -347,6 +356,7 @@ class _RowSpace:
         D = self.K.take(on, axis=0).take(on, axis=1)
         D *= s
         D *= s[:, None]
+        # D = λI + sKs of the rows with curvature
         diagonal = D.reshape(-1)[:: len(on) + 1]
         diagonal += self.l2 + _JITTER * diagonal.max(initial=0.0)
         L, info = lapack.dpotrf(D.T, lower=1, overwrite_a=1, clean=0)
@@ -358,6 +368,8 @@ class _RowSpace:
         """Newton's (Δα, Δb) from the residual ``r = λα + g``."""
         r = self.l2 * theta[:, :-1] + g
         Kr, down, db = r @ self.K, r, np.zeros(len(r))  # down becomes λA⁻¹r
+        # λA⁻¹r = r − x with x = sD⁻¹s(Kr), and 1ᵀ(α + Δα) = 0 gives
+        # λΔb = (λ1ᵀα − 1ᵀr + 1ᵀx)/(1ᵀ sD⁻¹s);  λΔα = −(r − x + λΔb sD⁻¹s)
         excess = theta[:, :-1].sum(axis=1) * self.l2 - r.sum(axis=1)
         for k, (on, s, L, toward) in enumerate(factors):
             if len(on) == 0:
@@ -372,6 +384,7 @@ class _RowSpace:
 
 def scaled_penalty(fit, scale):
     """Λ of the scaled features, and of the intercept if there is one."""
+    # λ‖w‖² = Σ λθ_j²/scale_j², θ = scale·w
     penalty = fit.l2 / scale**2
     if fit.intercept_scaling == 0:
         return penalty
@@ -404,6 +417,7 @@ class FeatureSpace:
         theta = fit.w * self.scale
         if not self.with_intercept:
             return theta
+        # b + x̄ᵀw: the intercept of centred features
         return np.append(theta, fit.intercept + self.origin @ fit.w)
 
     def coefficients(self, theta, X, fit):

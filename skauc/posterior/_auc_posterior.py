@@ -41,8 +41,8 @@ class AUCPosterior(AUCDistribution):
     -----
     ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` comes from
     ``E[AUC(1 − AUC)]``, one integral of the bivariate Student t (Dunnett & Sobel 1954).
-    ``cdf`` is a noncentral t probability, integrated on the wider of its two sources
-    of spread (the other one in closed form), so that neither large samples nor
+    ``cdf`` is a noncentral t probability, integrated over the narrower of its two
+    sources of spread (the wider one in closed form), so that neither large samples nor
     separable data break it. 1 − AUC keeps its relative accuracy in
     ``swapped().mean()`` and ``mean_probit()``. Posteriors with equal fields are equal.
 
@@ -116,7 +116,8 @@ class AUCPosterior(AUCDistribution):
             raise ValueError(f"mean_probit must be finite, got {mean_probit}")
         if not 0 < variance < np.inf:
             raise ValueError(f"variance must be > 0 and finite, got {variance}")
-        # √2 Z = D + √v N
+        # E Φ(Z) = Φ(m/√(1 + s²)) = Φ(mean_probit) ⇒ m = mean_probit √(1 + s²), and with
+        # √2 Z = D + √v N:  D = √2 m, v = 2s²
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
         made = cls.from_cells(D, 2 * variance, _NORMAL_DF, _NORMAL_DF)
         return replace(made, **entered)
@@ -124,6 +125,7 @@ class AUCPosterior(AUCDistribution):
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:
         """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
+        # Z = √(v/2) N is 0 to every digit; v = 0 itself would make 0/0 of its cdf
         return cls.from_cells(D=0.0, v=1e-300, q=1.0, df=1.0)
 
     def __repr__(self):
@@ -237,6 +239,7 @@ class AUCPosterior(AUCDistribution):
 
     def sf(self, x):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
+        # P(Z > z) = P(−Z < −z): a lower tail has digits that 1 − cdf has lost
         mirrored = self._components.mirrored().distribution
 
         def tail(z):
@@ -292,6 +295,7 @@ class AUCPosterior(AUCDistribution):
 def _on_probit_scale(x, function, *, below, above, open_ends=False):
     x = as_numbers("x", x)
     inside = (x > 0) & (x < 1) if open_ends else (x >= 0) & (x <= 1)
+    # x outside the support lies either left of 0 or right of 1
     out = np.where(np.isnan(x), np.nan, np.where(x <= 0.5, below, above))
     out[inside] = [function(z) for z in ndtri(x[inside])]
     return out[()]

@@ -15,6 +15,7 @@ from ._auc_posterior import AUCPosterior
 COVARIANCES = ("common", "spherical", "separate")
 _LIGHTEST = 1e-300  # weights below it hold nothing that float64 can add
 _DROP = 690.0  # −log _LIGHTEST: how far below its mode the log density is followed
+# Against 2401 nodes (df of 5 to 2000 a class): 75 leave 2e-6 of 1 − AUC, 151 1e-14
 _RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in it
 
 
@@ -122,6 +123,7 @@ class NormalInverseWishart(Value):
             raise ValueError(
                 f"kappa must exceed P - 1 = {P - 1} for a proper prior, got {kappa:g}"
             )
+        # wᵀSw and tr S, whether S is a matrix, a diagonal or a multiple of I
         S = np.asarray(self.scale)
         square = w @ S @ w if S.ndim == 2 else (S * w) @ w
         trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, P))
@@ -225,6 +227,8 @@ class ProjectedPosterior:
     def _independent_variances(self):
         weight, ratio = _variance_ratio(self.df_neg, self.df_pos)
         # section 4
+        # ρ = σ₁²/σ₀² = (q₁/q₀) B/(1 − B),   v = 2(1/ν₀* + ρ/ν₁*)/(1 + ρ),
+        # q = (1 + ρ)(q₀ + q₁/ρ)/2,   df = df₀ + df₁
         rho = ratio * (self.q_pos / self.q_neg)
         v = 2 * (1 / self.nu_neg + rho / self.nu_pos) / (1 + rho)
         q = (1 + rho) * (self.q_neg + self.q_pos / rho) / 2
@@ -235,6 +239,7 @@ class ProjectedPosterior:
         """Predictive rates ``T_df((wᵀm_c* − t)/√((1 + 1/ν_c*) q_c/df_c))``."""
         scale_neg = np.sqrt((1 + 1 / self.nu_neg) * self.q_neg / self.df_neg)
         scale_pos = np.sqrt((1 + 1 / self.nu_pos) * self.q_pos / self.df_pos)
+        # P(s > t) of a new row: T_df(−x) is its upper tail without a 1 − …
         fpr = stdtr(self.df_neg, (self.mean_neg - threshold) / scale_neg)
         tpr = stdtr(self.df_pos, (self.mean_pos - threshold) / scale_pos)
         return fpr, tpr
@@ -251,6 +256,7 @@ class ProjectedPosterior:
         independent predictive Student variables.
         """
         if thresholds is None:
+            # P(T₁ > T₀) = E[AUC] with independent variances, T_c the score of a new row
             return self._independent_variances().mean()
         return area_under_rates(*self.rates(np.unique(thresholds)[::-1]))
 
@@ -307,6 +313,7 @@ def projected_posterior(
     _check_proper(q, df, n, projected)
     if projected.trace == 0 and covariance != "spherical":
         _check_rank(n - (nu == 0), n, covariance, projected)
+    # wᵀm_c* = (n_c wᵀx̄_c + ν_c wᵀm_c)/ν_c*
     mean = (n * sample + nu * m) / nu_star
     (m_0, m_1), (nu_0, nu_1) = mean.tolist(), nu_star.tolist()
     (q_0, q_1), (df_0, df_1) = q.tolist(), df.tolist()
@@ -318,6 +325,7 @@ def _spherical(projected, w, n, nu, prior, features):
     """``q = ‖w‖² tr S*`` and ``df = P(κ* + P + 1) − 2``, section 2."""
     if features is None:
         raise ValueError("features must be given for 'spherical', got None")
+    # tr S* = tr S + Σ_c [tr W_c + (n_c ν_c/ν_c*) ‖x̄_c − m_c‖²]
     trace = projected.trace + sum(
         np.sum(part.scatter)
         + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
@@ -331,6 +339,7 @@ def _spherical(projected, w, n, nu, prior, features):
 
 
 def _check_proper(q, df, n, projected):
+    # "not >" instead of "<=" refuses NaN as well
     if not (df > 0).all() or not (q > 0).all():
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
@@ -353,6 +362,7 @@ def _check_rank(known, n, covariance, projected):
 
 def area_under_rates(fpr, tpr) -> float:
     """Trapezoid under the points (FPR, TPR) with the corners (0, 0) and (1, 1)."""
+    # Σ_k (FPR_{k+1} − FPR_k)(TPR_{k+1} + TPR_k)/2
     fpr, tpr = np.concatenate([[0], fpr, [1]]), np.concatenate([[0], tpr, [1]])
     return float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2)
 
@@ -366,12 +376,16 @@ def _variance_ratio(df_neg, df_pos):
     drop goes down to 1e-300, because the rare ratios carry all of 1 − AUC where the
     classes are far apart.
     """
+    # The mode solves a = (a + b) expit(t); there the density is as wide as a normal one
+    # of variance 1/a + 1/b. sinh takes even steps over six such widths, then longer and
+    # longer ones, out to where the density is e^−690 of its height
     a, b = df_neg / 2, df_pos / 2
     mode, core = np.log(a / b), 6 * np.sqrt(1 / a + 1 / b)
     reach = np.sqrt(2 * _DROP) * core / 6 + _DROP / np.array([a, b])
     low, high = np.arcsinh(np.minimum(reach, 300.0) / core)  # e^±300 is no overflow
     u = np.linspace(-low, high, _RATIO_NODES)
     t = mode + core * np.sinh(u)
+    # log Beta density of t = logit B;  dt = core cosh(u) du
     log_density = a * t - (a + b) * np.logaddexp(0, t)
     weight = np.exp(log_density - log_density.max()) * np.cosh(u)
     keep = weight > _LIGHTEST

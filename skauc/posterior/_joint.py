@@ -101,6 +101,7 @@ class JointPosterior:
         if n_draws != int(n_draws) or n_draws < 1:
             raise ValueError(f"n_draws must be a whole number >= 1, got {n_draws}")
         u = self._uniforms(n_draws, random_state)
+        # M Mᵀ is the covariance Σ_c of the two scores
         M = [
             _draw_half(R, df, v[:3])
             for R, df, v in zip(self.roots, self.df, u, strict=True)
@@ -124,11 +125,14 @@ class JointPosterior:
         """Sobol points of shape (classes, 5, n): three for Bartlett's B, two for d."""
         classes = 1 if self.shared else 2
         engine = qmc.Sobol(5 * classes, seed=generator(random_state))
+        # Sobol points are balanced in powers of 2 alone
         u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
         return np.clip(u.T, _END, 1 - _END).reshape(classes, 5, -1)
 
     def _probability(self, halves, spread):
         """``E_Σ P(d_a/spread_a > d_b/spread_b | Σ)``."""
+        # Given Σ: d_a/s_a − d_b/s_b ~ N(D_a/s_a − D_b/s_b, Σ_c ‖h_a/s_a − h_b/s_b‖²),
+        # h the rows of the half H of class c and s the spread
         gap = self.D[0] / spread[0] - self.D[1] / spread[1]
         # V = Σ HHᵀ; of almost equal rules only the difference of its rows has digits
         apart = [half[0] / spread[0] - half[1] / spread[1] for half in halves]
@@ -140,6 +144,7 @@ class JointPosterior:
 
 def _slope(moments):
     """β of the second score on the first, within the classes."""
+    # β = W_ab/W_aa
     scatter = sum(part.scatter for part in moments)
     return scatter[0, 1] / scatter[0, 0] if scatter[0, 0] > 0 else 0.0
 
@@ -180,6 +185,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
     """From the moments of the scores of ``W = [w_a, w_b − βw_a]``."""
     projected = [prior.project(w) for w in W.T]  # checks shapes and κ
     m = np.array([[v.mean_neg for v in projected], [v.mean_pos for v in projected]])
+    # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
     S = np.asarray(prior.scale)
     S = W.T @ S @ W if S.ndim == 2 else (W * np.reshape(S, (-1, 1))).T @ W
     nu, n = np.array([prior.nu_neg, prior.nu_pos]), np.array([neg.n, pos.n])
@@ -196,9 +202,11 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
         scatter, n = [S + scatter[0] + scatter[1]], n.sum(keepdims=True)
     else:
         scatter = [S + part for part in scatter]
+    # κ* − P + 2: two dimensions keep one degree of freedom more than one does
     df = projected[0].kappa + n - projected[0].n_features + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
     roots = [back @ _root(part) for part in scatter]
+    # The second χ² of Bartlett's B has df − 1 degrees of freedom
     if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
@@ -210,6 +218,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
 
 def _root(scatter):
     """Cholesky's R, ``RRᵀ = scatter``; a score that does not vary has a row of 0."""
+    # R = [[a, 0], [W_ab/a, √(W_bb − (W_ab/a)²)]]; rounding can make the last square < 0
     a = np.sqrt(scatter[0, 0])
     below = scatter[0, 1] / a if a > 0 else 0.0
     return np.array([[a, 0.0], [below, np.sqrt(max(scatter[1, 1] - below**2, 0.0))]])
@@ -217,6 +226,7 @@ def _root(scatter):
 
 def _draw_half(root, df, u):
     """Draws of ``M = R B⁻ᵀ``, shape (2, 2, n); MMᵀ is inverse-Wishart."""
+    # Bartlett: B = [[√χ²_df, 0], [N, √χ²_{df−1}]], BBᵀ ~ Wishart(I, df)
     first, second = np.sqrt(chdtri(df, u[0])), np.sqrt(chdtri(df - 1, u[1]))
     below = ndtri(u[2])
     # B⁻ᵀ = [[1/first, −below/(first second)], [0, 1/second]]

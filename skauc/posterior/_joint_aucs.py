@@ -57,6 +57,7 @@ class JointAUCs(Value):
         """
         wins = loss = np.zeros(len(self.mean))
         for auc in self._draws(n_draws, random_state):
+            # loss_i = E[max_k AUC_k − AUC_i]
             behind = auc.max(axis=1, keepdims=True) - auc
             won = behind <= TIE
             wins = wins + (won / won.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -85,8 +86,11 @@ class JointAUCs(Value):
         engine = qmc.Sobol(2, seed=generator(random_state))
         u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
         normal = ndtri(np.clip(u, _END, 1 - _END))
+        # (Z_i, Z_j) = m + A N with AAᵀ their covariance
         root = root_of(self.covariance[np.ix_(pair, pair)])
         a, b = ndtr(self.mean[pair] + normal @ root.T).T
+        # P(Z_i > Z_j) = Φ((m_i − m_j)/√Var(Z_i − Z_j)), in closed form: draws of almost
+        # equal models would count their rounding
         apart, spread = self._ahead_of(j)[i], self.deviation_from(j)[i]
         if spread > 0:
             probability = ndtr(apart / spread)
@@ -96,6 +100,7 @@ class JointAUCs(Value):
 
     def deviation_from(self, j) -> np.ndarray:
         """Standard deviations of ``Z_i − Z_j`` for all i, shape (m,)."""
+        # Var(Z_i − Z_j) = V_ii + V_jj − 2V_ij; below 1e-12 of its parts it is rounding
         own = np.diag(self.covariance)
         variance = own + own[j] - 2 * self.covariance[j]
         return np.sqrt(np.where(variance > _SAME * (own + own[j]), variance, 0.0))
@@ -139,16 +144,19 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     -------
     float
     """
+    # The mean of all errors moves no argmax and has expectation 0: it is left out
     total, root, rng = 0.0, root_of(_centred(noise)), generator(random_state)
     for size in _blocks(n_draws, len(score)):
         error = rng.standard_normal((size, root.shape[1])) @ root.T
         best = np.argmax(score + error, axis=1)
         total += error[np.arange(size), best].sum()
+    # E e_k ≥ max s − E s_k ≥ 0 for the winner k: below 0 is what the draws err
     return max(float(total / n_draws), 0.0)
 
 
 def root_of(covariance) -> np.ndarray:
     """A root A of a positive semidefinite matrix, ``AAᵀ``; shape (m, m)."""
+    # A = V diag(√λ); negative λ are rounding
     values, vectors = np.linalg.eigh(covariance)
     return vectors * np.sqrt(np.maximum(values, 0.0))
 

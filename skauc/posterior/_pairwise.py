@@ -20,6 +20,8 @@ from ..statistics._numbers import as_numbers, as_rate
 from ._auc_posterior import AUCPosterior
 from ._distribution import AUCDistribution, generator
 
+# Gauss–Hermite for u ~ N(0, 1): 20 nodes leave 4e-8 of a standard deviation whose
+# posterior is piled up at 1, 40 nodes 1e-10
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 _FAR = 8.2  # Φ(−8.2) = 1e-16: what lies beyond is lost in 1 − q and 1 − x
 _TABLE = 257  # a sixteenth of a standard deviation apart: an error of about 1e-9
@@ -78,8 +80,10 @@ class PairwiseAUCPosterior(AUCDistribution):
 
     def std(self) -> float:
         """Standard deviation of the average: no dependence makes it larger."""
+        # Var = E[(x(u) − mean)²], x(u) the mean of the pairs' quantiles at Φ(u)
         deviation = self._average(_NODES) - self.mean()
         spread = np.sqrt(_WEIGHTS @ deviation**2 / _WEIGHTS.sum())
+        # Minkowski: no sum deviates by more than its parts together; quadrature might
         bound = np.mean([pair.std() for pair in self.pairs.values()])
         return float(min(spread, bound))
 
@@ -106,6 +110,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         out = np.where(np.isnan(x), np.nan, 0.0)
         inside = (x > 0) & (x < 1)
         u = self._level(x[inside])
+        # x(q) = (1/M) Σ x_k(q) ⇒ x'(q) = (1/M) Σ 1/f_k(x_k(q)); the density is 1/x'
         quantiles = [ndtr(table(u)) for table in self._tables]
         with np.errstate(divide="ignore"):
             slopes = [
@@ -177,6 +182,7 @@ class _QuantileTable:
         upper = -ndtri([above.cdf(-at) for at in z])
         u = np.where(lower <= 0, lower, upper)
         density = np.array([below.pdf(at) for at in z])
+        # Where P(Z ≤ z) rounds to 0 or 1, u is ±∞: one such point is kept, clipped
         u, rows = np.unique(np.clip(u, -2 * _FAR, 2 * _FAR), return_index=True)
         z, density = z[rows], density[rows]
         self._z = z
@@ -186,6 +192,7 @@ class _QuantileTable:
             secant = np.diff(z) / np.diff(u)
             most = 3 * np.minimum(np.r_[secant, np.inf], np.r_[np.inf, secant])
             with np.errstate(divide="ignore", over="ignore"):
+                # P(Z ≤ z) = Φ(u) ⇒ dz/du = φ(u)/f(z)
                 slope = np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi) / density
             self._curve = CubicHermiteSpline(u, z, np.minimum(slope, most))
 

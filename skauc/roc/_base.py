@@ -55,6 +55,7 @@ class ROCCurve:
         area = self._partial_area(max_fpr)
         if not as_flag("standardize", standardize):
             return float(area)
+        # McClish: ½ (1 + (A − u²/2)/(u − u²/2)); chance has u²/2, a perfect curve u
         lowest = max_fpr**2 / 2
         return float((1 + (area - lowest) / (max_fpr - lowest)) / 2)
 
@@ -71,6 +72,7 @@ class ROCCurve:
         It is a point at which the densities of the classes are equal. Where no
         threshold beats guessing, the threshold is ``inf`` and J is 0.
         """
+        # dJ/dt = f₀(t) − f₁(t) is 0 where J is largest; J = 0 at t = ∞
         points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]
         return max(points, key=lambda point: point.j)
 

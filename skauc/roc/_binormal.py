@@ -126,6 +126,7 @@ class BinormalROC(ROCCurve):
     def auc_probit(self) -> float:
         """``Φ⁻¹(AUC)``, the separation of the classes; never saturates."""
         gap = self.mean_pos - self.mean_neg
+        # (μ₁ − μ₀)/√(σ₀² + σ₁²); hypot does not overflow where the squares do
         spread = np.hypot(self.std_neg, self.std_pos)
         return float(gap / spread) if spread > 0 else float(_signed_infinity(gap))
 
@@ -150,7 +151,9 @@ class BinormalROC(ROCCurve):
         """Threshold with the given false positive rate, elementwise."""
         fpr = as_rate("fpr", fpr)
         if self.std_neg == 0:
+            # FPR is 0 from the point mass on, and 1 below it
             return np.where(fpr == 1, -np.inf, self.mean_neg)[()]
+        # t = μ₀ − σ₀ Φ⁻¹(FPR)
         return self.mean_neg - self.std_neg * ndtri(fpr)
 
     def roc(self, fpr):
@@ -162,6 +165,7 @@ class BinormalROC(ROCCurve):
         if self.std_neg == 0:
             reached = gap + np.where(fpr == 1, np.inf, 0.0)
         else:
+            # ROC(u) = Φ(a + b Φ⁻¹(u)) = Φ((μ₁ − μ₀ + σ₀ Φ⁻¹(u))/σ₁)
             reached = gap + self.std_neg * ndtri(fpr)
         if self.std_pos == 0:
             return (reached > 0).astype(float)[()]
@@ -170,6 +174,7 @@ class BinormalROC(ROCCurve):
     def _partial_area(self, max_fpr):
         if self.std_neg == 0 or self.std_pos == 0:
             return self._partial_area_with_jump(max_fpr)
+        # ∫₀ᵘ ROC = ∫_{z ≤ Φ⁻¹(u)} φ(z) Φ(a + bz) dz = P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)
         return self._two_normals(ndtri(max_fpr))
 
     def _two_normals(self, end):
@@ -186,6 +191,7 @@ class BinormalROC(ROCCurve):
             top = a + b * end
 
             def other(w):
+                # P((w − a)/b ≤ Z ≤ end), from the tails that keep its digits
                 x = (w - a) / b
                 if end > 0:
                     return ndtr(-x) - ndtr(-end)
@@ -194,6 +200,7 @@ class BinormalROC(ROCCurve):
         # The integrand rises up to min(top, 0) at least: its mass lies right of that
         # point less 40 standard deviations.
         low, high = min(top, 0.0) - 40, min(top, 40.0)
+        # Φ(a + bz), or Φ((w − a)/b), passes ½ there: quadrature must not step over it
         steep = -a / b if b <= 1 else a
         marks = sorted({z for z in (steep, low + 39, 0.0) if low < z < high})
 
@@ -209,17 +216,22 @@ class BinormalROC(ROCCurve):
         if self.std_neg == 0:
             if self.std_pos == 0 and gap == 0:
                 return max_fpr**2 / 2
+            # ROC(u) = P(pos > μ₀) for all u < 1
             return max_fpr * self.roc(0.0)
         if max_fpr == 1:
+            # 1 − Φ(−gap/σ₀) would lose the digits of an AUC near 0
             return self.auc
+        # TPR jumps from 0 to 1 where t = μ₁, at FPR = Φ((μ₀ − μ₁)/σ₀)
         return max(max_fpr - ndtr(-gap / self.std_neg), 0.0)
 
     def _equal_density_thresholds(self):
         """The midpoint of the means, or both roots of a quadratic."""
         middle = (self.mean_neg + self.mean_pos) / 2
         if self.std_neg == 0 and self.std_pos > 0:
+            # P(pos > t) falls in t: the lowest t with FPR 0, the point mass, is best
             return [self.mean_neg]
         if self.std_pos == 0 and self.std_neg > 0:
+            # P(neg > t) falls in t: the highest t with TPR 1, below the mass, is best
             return [np.nextafter(self.mean_pos, -np.inf)]
         if self.std_neg == self.std_pos:
             return [middle]
@@ -235,6 +247,8 @@ class BinormalROC(ROCCurve):
             return [middle]
         if np.isinf(e):  # so far apart that only the deviations divide the gap
             return [centre + (other - centre) * (r / (1 + r))]
+        # x₁ = −sign(e) r(|e|r + √(e² − 2A log r))/A and, because the difference of
+        # these two terms would cancel, x₂ = −r²(e² − 2 log r)/(A x₁)
         total = abs(e) * r + np.hypot(e, np.sqrt(A * log))
         reach = np.hypot(e, np.sqrt(log))
         sign = np.copysign(1.0, e)

@@ -35,6 +35,7 @@ from scipy.special import ndtr, ndtri
 _BENDS = np.array([0.0, 0.6, -0.6])  # below 1: e^{b²s²/2} must fall on the path too
 _UNDERFLOW = -800.0  # logarithm of what is 0
 _FALL = 38.0  # the path ends where the integrand is e^{−38} of its largest value
+# u at which the integrand is looked at; sinh 700 = 5e303 is near the end of float64
 _STEPS = np.concatenate([np.arange(0.5, 6.5, 0.25), np.geomspace(7, 700, 30)])
 _STEPS_AT_ONCE = 10
 _FIRST_NODES, _MOST_NODES, _AGREEMENT = 16, 4096, 1e-12
@@ -46,6 +47,7 @@ _KNOTS = 33  # quantiles that start the search for many others
 def centred_cumulant(s, weights, slopes):
     """``Σ_j [b_j²s²/(2D_j) − ½ log D_j]``; principal logarithms, no cut is crossed."""
     # In units of a power of 2, which rounds nothing, so that no b² overflows.
+    # K does not change under λ/c, b/c, cs
     largest = max(np.abs(part).max(initial=0.0) for part in (weights, slopes))
     k = min(int(np.frexp(largest)[1]), 1000)  # 2¹⁰²⁴ would overflow
     s = np.asarray(s) * 2.0**k
@@ -65,6 +67,7 @@ def upper_tail(y, weights, slopes, order=0, rest=0.0):
     linear = form.linear(y, rest)
     inside = np.isfinite(y)
     if np.all(form.weights < 0):  # below the upper end of the support
+        # S ≤ −Σ b_j²/(4λ_j)
         inside &= linear[:, -1] < 0
     inside = np.flatnonzero(inside)
     for at in np.array_split(inside, 1 + len(inside) // _BLOCK):
@@ -109,6 +112,8 @@ class _Form:
         largest = size.max(initial=0.0)
         terms = zip(self.weights, self.slopes, ends[1:], strict=True)
         for weight, slope, end in terms:
+            # + b²s²/(2D) − ½ log D; where |2λs| > 1 only (b²/4λ)(s/D) of the first,
+            # whose rest −(b²/4λ)s stands in the partial sum that multiplies s
             D = 1 - 2 * weight * s
             total -= 0.5 * np.log(D)
             if slope == 0:
@@ -124,10 +129,13 @@ class _Form:
 
     def exponent(self, s, linear):
         """``K(s) − sy − log s``."""
+        # The 1/s of the integrand as −log s
         return self.cumulant_less(s, linear) - np.log(s)
 
     def derivative(self, s, linear):
         """Of the exponent, at real s."""
+        # d/ds [b²s²/(2D) − ½ log D] = b² s(1 − λs)/D² + λ/D
+        # d/ds [(b²/4λ)(s/D)] = (b²/4λ)/D²
         s = s[:, None]
         D = 1 - 2 * self.weights * s
         far = 2 * np.abs(self.weights) * s > 1
@@ -138,6 +146,7 @@ class _Form:
 
     def width(self, s):
         """One over the root of the exponent's second derivative, at real s."""
+        # K″ = Σ [2λ²/D² + b²/D³] and (−log s)″ = 1/s²: width = s/√(s²K″ + 1)
         D = 1 - 2 * np.multiply.outer(s, self.weights)
         ratio = s[:, None] / D  # squares of s overflow next to an end
         second = (2 * self.weights**2 + self.slopes**2 / D) * ratio**2
@@ -161,6 +170,7 @@ def _two_product(a, b):
         high = high - (high - x)
         return high, x - high
 
+    # Halves of 26 bits each, whose four products are exact
     product, (a1, a2), (b1, b2) = a * b, split(a), split(b)
     return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
 
@@ -168,6 +178,7 @@ def _two_product(a, b):
 @np.errstate(all="ignore")  # where it overflows 1/λ is beyond every s
 def _quarter_ratio(b, weight):
     """``b²/(4λ)`` and its rounding error."""
+    # b²/(4λ) = high + error with error = (b² − high·4λ)/(4λ), both products kept whole
     high = np.where(b == 0, 0.0, b * b / (4 * weight))
     (square, low), (back, lower) = _two_product(b, b), _two_product(high, 4 * weight)
     error = ((square - back) + (low - lower)) / (4 * weight)
@@ -187,6 +198,10 @@ def _cumulative(high, low):
 def _integrals(form, linear, order):
     """The contour integral, and the one without its factor 1/s."""
     r, answers = _saddle(form, linear), np.zeros((2, len(linear)))
+    # s(−u) is the conjugate of s(u), so that
+    # (1/2πi) ∫ e^{K − sy}/s ds = (w e^top/π) ∫₀^∞ Re[e^{K − sy − log s − top} s′/(iw)]
+    # du;
+    # the density's integrand has the factor s more: s/r there, log r in the scale
     top, width = form.exponent(r, linear), form.width(r)
     # next to an end the probability is small, the density perhaps not
     scale = top + np.log(width) + np.array([np.zeros_like(r), np.log(r)])
@@ -208,6 +223,7 @@ def _integrals(form, linear, order):
 def _check(answers, change):
     """No wrong number leaves: the last doubling must have changed nothing."""
     tail = answers[0]
+    # Comparisons with NaN are False: a lost integral is refused as well
     right = (change <= _PROMISE) & (tail >= -_PROMISE) & (tail <= 1 + _PROMISE)
     if not np.all(right):
         raise ValueError(
@@ -224,6 +240,8 @@ def _saddle(form, linear):
     the branch point; next to an end of the support s is one over the distance to it. 34
     halvings are enough for the start of a path.
     """
+    # v = log(s/(1 − s/s₁)) ⇔ s = 1/(e^−v + 1/s₁). At the mean of a form of variance 1
+    # the saddle is near s = 1, farther out s is larger: v > −3; 703/2³⁴ = 4e-8 is left
     pole = 2 * max(form.weights.max(), 0.0)  # 1/s₁
     low, high = np.full(len(linear), -3.0), np.full(len(linear), 700.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -260,6 +278,7 @@ def _best_path(form, r, width, exponent, order):
     for steps in np.array_split(_STEPS, len(_STEPS) // _STEPS_AT_ONCE):
         for candidate in _BENDS:
             s = _Path(r, width, np.full(len(r), candidate))(steps)
+            # log |integrand · ds/du| and a bound on what follows
             height = exponent(s).real + np.log(np.cosh(steps))
             height += _later_rise(s, form) + order * np.log(np.abs(s) / r[:, None])
             fallen = height < -_FALL
@@ -284,6 +303,7 @@ def _later_rise(s, form):
         D = 1 - 2 * weight * s
         if np.any(D.real < 0):
             ratio = slope / (weight * np.abs(D))
+            # (b²/2) Re s²/D gains at most (b²/2)(−A/|D|²)/(4λ²) until |D| is ∞
             rise += ratio**2 / 8 * np.maximum(-D.real, 0)
     return rise
 
@@ -304,9 +324,11 @@ def _trapezoid(path, end, exponent, order):
         dense = terms * (s / path.start[:, None])
         return np.array([terms.real.sum(axis=1), dense.real.sum(axis=1)])
 
+    # At u = 0 the integrand is 1 and counts half; at the end it is e^−38
     total = 0.5 + sums(np.arange(1, nodes + 1) / nodes)
     while True:
         before = total * end / nodes
+        # The nodes between those there are: no integrand is computed twice
         total = total + sums((np.arange(nodes) + 0.5) / nodes)
         nodes *= 2
         now = total * end / nodes
@@ -329,6 +351,7 @@ def upper_quantile(q, weights, slopes):
     bounded = np.all(weights < 0) and np.isfinite(end[0])
     end, top = (end, 0.0) if bounded else (np.zeros(2), np.inf)
     mean = weights.sum() - end[0]
+    # Φ⁻¹(0) = −∞ could not start a curve; q = 0 has its answer, the top
     z = -ndtri(np.maximum(q, 1e-300))
     if len(q) > 2 * _KNOTS and z.min() < z.max():
         knots = np.linspace(z.min(), z.max(), _KNOTS)
@@ -346,7 +369,9 @@ def upper_quantile(q, weights, slopes):
         left = tail > q[active]
         low[active[left]], high[active[~left]] = now[left], now[~left]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # d log P/dy = −f/P:  y − (log P − log q)/(−f/P) = y + log(P/q) P/f
             step = np.log(tail / q[active]) * tail / density
+        # 1e-11 of a deviation or of the distance to a near end, or y's own rounding
         tolerance = 1e-11 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
         done = np.abs(step) <= tolerance
         better = _between(_newton(now, step, top), low[active], high[active], top)
@@ -362,6 +387,7 @@ def _newton(y, step, top):
     if not np.isfinite(top):
         return y + step
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # x = log(−y): dx = dy/y
         return y * np.exp(step / y)
 
 
@@ -371,5 +397,6 @@ def _between(y, low, high, top):
         far, near = (np.maximum(-end, 1e-300) for end in (low, high))
         middle = -np.sqrt(far) * np.sqrt(near)
     else:
+        # Until y is too far, four deviations farther each time
         middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
     return np.where((y > low) & (y < high), y, middle)

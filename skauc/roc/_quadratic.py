@@ -52,6 +52,7 @@ class NormalLaw:
     @classmethod
     def from_covariance(cls, mean, covariance) -> NormalLaw:
         """From a mean and a covariance matrix."""
+        # Eigenvalues of a singular covariance may round below 0
         variances, axes = np.linalg.eigh(np.atleast_2d(covariance))
         return cls(
             np.atleast_1d(np.asarray(mean, dtype=float)),
@@ -63,6 +64,7 @@ class NormalLaw:
     def from_samples(cls, X) -> NormalLaw:
         """Mean and covariance (divided by n) of the rows of X."""
         mean = X.mean(axis=0)
+        # (X − x̄)ᵀ(X − x̄)/n = V (s²/n) Vᵀ
         _, singular, axes = np.linalg.svd(X - mean, full_matrices=False)
         return cls(mean, axes.T, singular / np.sqrt(len(X)))
 
@@ -112,6 +114,7 @@ def _check_definite(name, covariance):
             f"covariance_{name} must be positive definite, got variances {variances}"
         )
     deviations = np.sqrt(variances)
+    # Divided twice: the product of two deviations may under- or overflow
     correlation = covariance / deviations / deviations[:, None]
     if np.abs(correlation - correlation.T).max() > 1e-8:
         raise ValueError(f"covariance_{name} must be symmetric, got {covariance}")
@@ -125,6 +128,7 @@ def _check_definite(name, covariance):
 
 def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> QuadraticForm:
     """``log φ_pos(x) − log φ_neg(x) + log_odds`` where x has the first distribution."""
+    # 2f = ‖T₀z + d₀‖² − ‖T₁z + d₁‖² + log(|Σ₀|/|Σ₁|) + 2 log odds
     T0, T1 = neg.whitened(x.root()), pos.whitened(x.root())
     d0, d1 = neg.whitened(x.mean - neg.mean), pos.whitened(x.mean - pos.mean)
     log_ratio = np.log(neg.deviations).sum() - np.log(pos.deviations).sum()
@@ -229,6 +233,8 @@ class QuadraticROC(ROCCurve):
         m0, S0 = _checked_normal("neg", mean_neg, covariance_neg)
         m1, S1 = _checked_normal("pos", mean_pos, covariance_pos, like=m0.shape)
         unit = (np.diag(S0) * np.diag(S1)) ** 0.25  # the curve does not depend on it
+        # A feature's deviations become √(σ₀/σ₁) and its inverse: features of very
+        # different size keep their digits in the eigenvectors
         S0, S1 = (S / unit / unit[:, None] for S in (S0, S1))
         neg = NormalLaw.from_covariance(np.zeros(len(unit)), S0)
         pos = NormalLaw.from_covariance((m1 - m0) / unit, S1)
@@ -291,6 +297,7 @@ class QuadraticROC(ROCCurve):
         if self._is_chance():
             return max_fpr**2 / 2
         if self.neg.std() == 0:
+            # At FPR 0 a share P(S₁ > c₀) of the positives is found, and no more below 1
             return max_fpr * self.pos.sf(self.neg.offset)
         # The curve has a corner where the densities of one or two terms are not smooth,
         # and a jump at a point mass.
@@ -310,6 +317,7 @@ class QuadraticROC(ROCCurve):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         if self.log_odds is not None:
+            # The slope of the curve, exp(t − log_odds), is 1 where TPR − FPR is largest
             return self._point(self.log_odds)
         return super().youden()
 
@@ -334,6 +342,7 @@ class QuadraticROC(ROCCurve):
         for a, b in zip(t[best - 1 : best + 1], t[best : best + 2], strict=False):
             slopes = gain(np.array([a, b]))
             if np.all(np.isfinite(slopes)) and slopes[0] * slopes[1] < 0:
+                # Relative accuracy alone: the threshold may be near 0
                 found.append(brentq(gain, a, b, xtol=1e-300))
         return found
 
@@ -349,8 +358,11 @@ def _integrate(function, low, high):
     """
     step, before = 0.5, 0.0
     for _ in range(_LEVELS):
+        # At |v| = 3.5 the weight is 1/cosh² 26 = e^−51
+        # dg/dv = ½π cosh v = √(g² + (½π)²)
         g = np.pi / 2 * np.sinh(np.arange(-3.5, 3.5 + step / 2, step))
         dg = np.sqrt(g**2 + (np.pi / 2) ** 2)
+        # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
         t = low + (high - low) * expit(2 * g)
         dt = (high - low) / 2 * dg / np.cosh(g) ** 2
         now = step * np.sum(function(t) * dt)

@@ -89,6 +89,7 @@ class QuadraticForm:
                 raise ValueError(f"{name} must be finite, got {value}")
         if not np.all(np.abs(slopes) <= _LARGEST):
             raise ValueError(f"slopes must be at most {_LARGEST:g}, got {slopes}")
+        # A term without weight and slope is 0
         there = (weights != 0) | (slopes != 0)
         object.__setattr__(self, "weights", weights[there])
         object.__setattr__(self, "slopes", slopes[there])
@@ -122,6 +123,8 @@ class QuadraticForm:
         for name, value in (("matrix", matrix), ("vector", vector)):
             if not np.all(np.isfinite(value)):
                 raise ValueError(f"{name} must be finite, got {value}")
+        # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
+        # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
         weights, axes = np.linalg.eigh(matrix)
         return cls(weights, axes.T @ vector, constant)
 
@@ -130,6 +133,7 @@ class QuadraticForm:
 
     def __sub__(self, other: QuadraticForm) -> QuadraticForm:
         """Distribution of the difference of two independent forms."""
+        # −S₂ has −λ, −b, −c, and its normals are others than those of S₁
         return QuadraticForm(
             np.concatenate([self.weights, -other.weights]),
             np.concatenate([self.slopes, -other.slopes]),
@@ -148,6 +152,7 @@ class QuadraticForm:
 
     def std(self) -> float:
         """Square root of the variance; no overflow on the way."""
+        # √Σ(2λ² + b²), scaled by its largest part
         parts = np.concatenate([np.sqrt(2) * self.weights, self.slopes])
         largest = np.abs(parts).max(initial=0.0)
         return float(largest * np.linalg.norm(parts / largest)) if largest > 0 else 0.0
@@ -186,28 +191,19 @@ class QuadraticForm:
         x = as_numbers("x", x)
         if self.std() == 0:
             return self._where_number(x, np.where(x == self.offset, np.inf, 0.0))
-        infinite, near = self._singular(x)
-        _, density, _ = self._nearer_tail(near.ravel(), order=1)
+        infinite = self._is_infinite(x)
+        finite = np.where(infinite, np.nan, x)
+        # f_S(x) = f_{S/scale}(x/scale)/scale
+        _, density, _ = self._nearer_tail(finite.ravel(), order=1)
         with np.errstate(over="ignore"):
             density = (density / self._standardised()[0]).reshape(x.shape)
         return np.where(infinite, np.inf, density)[()]
 
-    def _singular(self, x):
-        """Where the density is infinite, and x moved from the digits that are lost.
-
-        Beside the vertex of two terms of opposite sign it grows like a logarithm, and
-        the integral is lost in rounding where the distance is.
-        """
-        signs, vertex = np.sign(self.weights), self.vertex()
-        if len(signs) != np.abs(signs).sum() or len(signs) > 2 or abs(signs.sum()) > 1:
-            return np.zeros(x.shape, dtype=bool), x
-        infinite, near = x == vertex, np.where(x == vertex, np.nan, x)
-        if len(signs) == 2:
-            drops = np.sum(self.slopes**2 / np.abs(4 * self.weights))
-            lost = 1e-14 * (abs(self.offset) + drops)
-            away = vertex + np.copysign(lost, x - vertex)
-            near = np.where(np.abs(near - vertex) < lost, away, near)
-        return infinite, near
+    def _is_infinite(self, x):
+        """Where the density is: at the vertex of few terms, see :meth:`pdf`."""
+        signs = np.sign(self.weights)
+        few = len(signs) <= 2 and np.all(signs != 0) and abs(signs.sum()) <= 1
+        return few & (x == self.vertex())
 
     @staticmethod
     def _where_number(x, value):
@@ -218,12 +214,14 @@ class QuadraticForm:
         if self.std() == 0:
             above = self.offset > x
             return self._where_number(x, above if upper else ~above)
+        # The other tail is 1 less this one, which beyond the mean is never near 1
         tail, _, right = self._nearer_tail(x.ravel(), order=0)
         return np.where(right == upper, tail, 1 - tail).reshape(x.shape)[()]
 
     def _nearer_tail(self, x, *, order):
         """Tail on the side of x away from the mean, standardised density, the side."""
         scale, weights, slopes = self._standardised()
+        # y + rest = (x − c)/scale without rounding; P(S < x) = P(−S > −x)
         y, rest = (part / scale for part in two_sum(x, -self.offset))
         right = y >= weights.sum()
         tail, density = np.empty((2, len(y)))
@@ -248,6 +246,7 @@ class QuadraticForm:
             return np.where(q == 1, -np.inf, self.offset)[()]
         x, flat = np.empty(q.size), q.ravel()
         right = flat <= self.sf(self.mean())
+        # P(S > x) = q on the right of the mean, P(−S > −x) = 1 − q on the left
         x[right] = self._quantile(flat[right], 1.0)
         x[~right] = self._quantile(1 - flat[~right], -1.0)
         return x.reshape(q.shape)[()]
@@ -256,5 +255,6 @@ class QuadraticForm:
         """The x with ``P(±S > ±x) = q``, added up from the end of a bounded support."""
         scale, weights, slopes = self._standardised()
         end, rest, y = upper_quantile(q, sign * weights, sign * slopes)
+        # c ± scale (end + rest + y): the parts that cancel first, the small ones last
         whole, lost = two_sum(self.offset, sign * scale * end)
         return whole + (lost + sign * scale * (rest + y))

@@ -77,6 +77,7 @@ class Elementwise:
     @classmethod
     def of_parts(cls, function, parts):
         """With the type that the function gives to no rows."""
+        # The function itself tells its type, of no rows at no cost
         empty = [np.empty(0, p.dtype) if hasattr(p, "of") else p for p in parts]
         return cls(function, parts, function(*empty).dtype)
 
@@ -128,6 +129,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         raise ValueError("the truth of a column is that of any() or all() of its rows")
 
     def __array_ufunc__(self, ufunc, method, *parts, **how):
+        # Others may be made of this column: writing into it is refused
         changed = parts[:1] if method == "at" else how.get("out", ())
         if any(isinstance(part, BlockColumn) for part in changed):
             raise TypeError("columns of rows in blocks do not change in place")
@@ -148,6 +150,7 @@ class BlockColumn(NDArrayOperatorsMixin):
     __ixor__ = NDArrayOperatorsMixin.__xor__
 
     def __array_function__(self, function, types, parts, how):
+        # What is not known here, or not with these options, gets the array
         if function in _KNOWN:
             found = _KNOWN[function](*parts, **how)
             if found is not NotImplemented:
@@ -165,6 +168,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         if key not in self._kept:
             node = Elementwise.of_parts(function, nodes)
             if not any(hasattr(n, "of") and not isinstance(n, Constant) for n in nodes):
+                # Constants alone: computed at once, no pass
                 value = function(*(getattr(n, "value", n) for n in nodes))
                 node = Constant(value, node.dtype)
             self._kept[key] = nodes, node
@@ -248,6 +252,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def _sums_of(self, node):
         """Sums of a node, without a pass where another's tell them."""
+        # Sums that follow from known ones cost no pass: of c, of ~a and of 1·a
         if isinstance(node, Constant):
             return ColumnSums(node.value, node.value, node.value * len(self))
         if isinstance(node, Elementwise):
@@ -274,6 +279,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def _once(self, name, node, compute):
         """What was computed of a node, which is kept beside it: it has no other id."""
+        # The node is kept as well, so that its id is not given to another
         key = name, id(node)
         if key not in self._kept:
             self._kept[key] = node, compute()
@@ -294,6 +300,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         return min(self._sums.low, initial)
 
     def max(self, axis=None, initial=-np.inf):
+        # max|a| = max(−min a, max a)
         if isinstance(self.node, Elementwise) and self.node.function is np.absolute:
             sums = self._sums_of(self.node.parts[0])
             return max(-sums.low, sums.high, initial)
@@ -301,6 +308,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def all(self, axis=None):
         if self.dtype == bool:
+            # all: the least truth value is True; any: the largest
             return bool(self._sums.low)
         return self._sums.low > 0 or self._sums.high < 0 or bool((self != 0)._sums.low)
 
@@ -357,6 +365,7 @@ class BlockColumn(NDArrayOperatorsMixin):
         weight = np.ones_like(positive, dtype=float) if weight is None else weight
         both = self.beside(positive, weight)
         some = self.total(Evenly.of) if some is None else some
+        # About equally full ranges, each small enough to be sorted in one place
         edges = some.edges(self.rows.blocks.n_ranges(len(self)))
         asked = self.rows.blocks.feature_names, both.node
         cut = partial(_cut, *asked)
@@ -367,6 +376,7 @@ def dot_products(*pairs) -> np.ndarray:
     """``a @ b`` of each pair of columns; of such that stay in one pass."""
     if not any(isinstance(column, BlockColumn) for pair in pairs for column in pair):
         return np.array([a @ b for a, b in pairs])
+    # aᵀb = Σ_rows a·b, of all pairs in one pass
     first, *more = (a * b for a, b in pairs)
     return first.beside(*more).total(partial(np.sum, axis=0))
 
@@ -447,7 +457,7 @@ def digest(*columns) -> bytes:
     """16 bytes that tell the values of some columns from others."""
     found = hashlib.blake2b(digest_size=16)
     for values in columns:
-        found.update(np.ascontiguousarray(values))
+        found.update(np.ascontiguousarray(values).tobytes())
     return found.digest()
 
 
@@ -480,6 +490,7 @@ def _evenly(values, n_classes, thins):
 def _cut(names, node, block, edges):
     values = value_of(node, block, names, {})
     low, high = edges[0], edges[-1]
+    # Scores of inf belong to the last range
     inside = (values[:, 0] >= low) & ((values[:, 0] < high) | np.isinf(high))
     score, positive, weight = values[inside].T
     if ((weight == np.floor(weight)) & (weight < _COUNTED)).all():  # exact, and smaller
@@ -541,6 +552,7 @@ def _count(column):
 def _correlation(a, b=None, **how):
     if how or not isinstance(a, BlockColumn) or not isinstance(b, BlockColumn):
         return NotImplemented
+    # W_ab/√(W_aa W_bb), centred sums: nothing cancels
     scatter = a.beside(b).total(Moments.from_samples).scatter
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.diag(scatter))

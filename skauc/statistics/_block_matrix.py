@@ -72,6 +72,7 @@ class BlockMatrix:
         w = np.asarray(w, dtype=float)
         if self.scores is None or w.ndim > 1:
             return self._remembered(w).copy()
+        # X @ (c w) = c (X @ w): models that differ in length alone share the product
         unit = w[np.argmax(np.abs(w))] or 1.0
         found = self._remembered(w / unit)
         return found if unit == 1.0 else unit * found
@@ -83,6 +84,7 @@ class BlockMatrix:
             if self.scores is not None and w.ndim == 1:
                 found = self.scores(self, w)
             else:
+                # An array of n numbers takes memory that a column does not: one is kept
                 found = np.concatenate(MatrixBlocks(self).map(_product, w))
                 self._last.clear()  # n numbers
             while len(self._last) >= _REMEMBERED:
@@ -196,6 +198,7 @@ class BlockMatrix:
         ndarray of shape (m, ...)
             The values in this order; None of no rows.
         """
+        # Ascending, the wanted rows of a block are neighbours; ``order`` puts them back
         order = np.argsort(rows, kind="stable")
         ends = np.cumsum(list(self.lengths.values()))
         block = np.searchsorted(ends, rows[order], side="right")
@@ -230,6 +233,7 @@ class BlockMatrix:
 
     def gram(self, weight):
         """``Xᵀ diag(weight) X`` of weights ≥ 0, of shape (P, P)."""
+        # Xᵀ diag(w) X = (√w X)ᵀ(√w X)
         return MatrixBlocks(self, np.sqrt(weight)).total(_gram)
 
     def min(self, axis=0):
@@ -314,6 +318,7 @@ class ColumnSums:
     @classmethod
     def of(cls, values) -> ColumnSums:
         """Of an array; whole numbers stay whole."""
+        # A sum of bool or of small integers would overflow its own type
         wide = values.astype(np.int64 if values.dtype.kind in "bui" else float)
         low, high = wide.min(), wide.max()  # both NaN if one is
         return cls(low.item(), high.item(), wide.sum().item())
@@ -401,6 +406,7 @@ def _is_all(part):
 
 def rows_behind(X, names, steps):
     """Rows of a block behind the steps, in float64."""
+    # Steps that were fitted on a frame select and check columns by name
     if names is not None and steps:
         import pandas as pd
 
@@ -458,6 +464,7 @@ def _made_rows(block, names, steps, node, wanted):
 
 
 def _moments_of_all(block):
+    # No row is positive: the moments of the negatives are those of all
     every = np.zeros(len(block), dtype=bool)
     return class_moments(block.X, every, featurewise=True)[0]
 
@@ -482,6 +489,7 @@ def _gram(block):
 
 
 def random_combination(block):
+    # The same numbers wherever and whenever the block is read
     rng = np.random.default_rng((_SKETCH, block.number))
     return np.asarray(rng.random((2, len(block))) @ block.X)
 

@@ -125,8 +125,10 @@ class Moments:
         n = self.n + other.n
         if 0 in (self.n, other.n):
             return self if other.n == 0 else other
+        # x̄_b − x̄_a, with the digits that rounding has taken from the means
         shift = (other.mean - self.mean) + (other.rest - self.rest)
         between = shift**2 if np.ndim(self.scatter) < 2 else np.outer(shift, shift)
+        # W_a + W_b + shift shiftᵀ n_a n_b/n; n_a n_b may overflow, n_a (n_b/n) does not
         mean, rest = _two_sum(self.mean, shift * (other.n / n) + self.rest)
         scatter = self.scatter + other.scatter + between * (self.n * (other.n / n))
         return Moments(n, mean, scatter, rest)
@@ -170,6 +172,7 @@ class Moments:
             raise ValueError(
                 f"w must have {self.mean.shape[0]} rows, got shape {w.shape}"
             )
+        # wᵀ(x̄ + rest),   wᵀWw
         rest = np.broadcast_to(self.rest, self.mean.shape) @ w
         return Moments(self.n, self.mean @ w + rest, w.T @ self.scatter @ w)
 
@@ -189,8 +192,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Moments of the two classes, in the order ``neg, pos``.
 
     Answers "what must be kept of the data" for every Gaussian formula here.
-    One pass over X, in blocks: the peak extra memory is a few blocks of
-    8 MiB and the P×P scatter of each class, which ``featurewise`` avoids.
+    One pass over X, in blocks: the peak extra memory is a few blocks of 2 MiB or
+    of P rows, and the P×P scatter of each class, which ``featurewise`` avoids.
 
     Parameters
     ----------
@@ -279,6 +282,7 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     found: list = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         if not sparse.issparse(X) and not featurewise and X.ndim == 2:
+            # With few features centring is as cheap as the products it would save
             if X.shape[1] >= _MANY_FEATURES:
                 found = _raw(X, groups, weight)
         for g, mask in enumerate(groups):
@@ -341,9 +345,11 @@ def _raw_traces(X, positive, weight):
         rows = rows if origin is None else rows - origin
         total += shares[:, part] @ rows
         square += shares[:, part] @ np.einsum("ij,ij->i", rows, rows)
+    # Σ w‖x − x̄‖² = Σ w‖x − o‖² − n‖x̄ − o‖²
     n = shares.sum(axis=1)
     mean = total / np.maximum(n, TINY)[:, None]
     trace = square - n * np.einsum("ij,ij->i", mean, mean)
+    # The difference has lost log₁₀(square/trace) digits: no more than four may go
     if not np.all(trace >= _DIGITS_KEPT * square) or not np.isfinite(square).all():
         return None
     origin = 0.0 if origin is None else origin
@@ -372,6 +378,7 @@ def project_samples(X, w) -> np.ndarray:
     scores = np.empty((X.shape[0], *w.shape[1:]))
     for start in range(0, X.shape[0], rows):
         part = X[start : start + rows]
+        # Cast in the cache, faster than a whole copy is written and read again
         np.copyto(buffer[: len(part)], part, casting="unsafe")
         np.matmul(buffer[: len(part)], w, out=scores[start : start + rows])
     return scores
@@ -433,6 +440,7 @@ def _merged(X, rows, weight, featurewise):
     step = _block_rows(n_features, featurewise)
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
+        # Chan, Golub & LeVeque's merge of blocks
         total += _block(X[part], None if weight is None else weight[part], shape)
     return total
 
@@ -443,6 +451,7 @@ def _raw(X, groups, weight):
     A block of rows is read once, and each group of it copied within the cache.
     """
     P = X.shape[1]
+    # At least P rows: adding a block to the P×P sums costs no more than making it
     step = max(_RAW_BYTES // (8 * P), P)
     sums = [_RawSums.of_first_rows(X, mask) for mask in groups]
     buffer = np.empty((min(step, X.shape[0]), P))
@@ -454,6 +463,7 @@ def _raw(X, groups, weight):
                 continue
             block = buffer[: len(part)]
             if X.dtype == float:
+                # "clip" only spares numpy a buffer: no index is out of range
                 np.take(rows, part, axis=0, out=block, mode="clip")
             else:
                 block[:] = rows[part]
@@ -489,6 +499,7 @@ class _RawSums:
         root = np.ones(len(block))
         if weight is not None:
             root = np.sqrt(weight)
+            # With rows √w(x − o) both sums below have the weight w
             block *= root[:, None]
         self.n += len(block) if weight is None else weight.sum()
         self.total += root @ block
@@ -498,8 +509,10 @@ class _RawSums:
         """The moments; None if no rows or too few digits are left."""
         if self.n == 0:
             return None
+        # dsyrk fills one triangle
         upper = np.triu(self.square)
         square = upper + np.triu(self.square, 1).T
+        # W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ
         mean = self.total / self.n
         scatter = square - np.outer(mean, mean) * self.n
         if not np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(square)):
@@ -521,6 +534,7 @@ def _two_sum(a, b):
 def _origin(first):
     """The first row, if some feature is farther from 0 than it varies; else None."""
     first = first.astype(float, copy=False)
+    # Where the mean exceeds the spread, raw squares would be mostly that of the mean
     far = len(first) and np.any(first.mean(axis=0) ** 2 > first.var(axis=0))
     return first[0].copy() if far else None
 
@@ -539,6 +553,7 @@ def _block(block, weight, shape):
         n = float(weight.sum())
         mean = weight @ block / n
         block -= mean
+        # Σ w(x − x̄)(x − x̄)ᵀ as a symmetric product of √w(x − x̄)
         block *= np.sqrt(weight).reshape(-1, *[1] * (block.ndim - 1))
     if len(shape) == 2:
         scatter = block.T @ block
@@ -550,6 +565,7 @@ def _block(block, weight, shape):
 
 def _sparse_featurewise(X, rows, weight):
     X = X[rows].astype(float)
+    # (a + b − x̄)² is not the sum over two stored parts of an entry
     X.sum_duplicates()
     weight = np.ones(len(rows)) if weight is None else weight[rows]
     n = weight.sum()
@@ -560,6 +576,7 @@ def _sparse_featurewise(X, rows, weight):
     # Counted, because a rounded n − stored would be multiplied by mean².
     full = np.bincount(X.indices, minlength=X.shape[1]) == len(rows)
     absent = np.where(full, 0.0, np.maximum(n - stored, 0.0))
+    # W_jj = Σ_stored w(x − x̄)² + (Σ_absent w) x̄²
     deviation = row_weight * (X.data - mean[X.indices]) ** 2
     scatter = np.bincount(X.indices, deviation, minlength=X.shape[1])
     return Moments(float(n), mean, scatter + absent * mean**2)
@@ -571,6 +588,7 @@ def _sparse_full(X, rows, weight):
     n = w.sum()
     mean = Z.T @ w / max(n, TINY)
     raw = (Z.T @ Z.multiply(w[:, None])).toarray()
+    # Σ w x xᵀ − n x̄ x̄ᵀ, if no more than four digits cancel; block by block otherwise
     scatter = raw - np.outer(mean, mean) * n
     if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
         return Moments(float(n), mean, scatter)

@@ -29,6 +29,7 @@ def as_number(name: str, value) -> float:
 def as_rate(name: str, value) -> np.ndarray:
     """Array of numbers in [0, 1]."""
     value = as_numbers(name, value)
+    # Asked this way round, NaN is refused as well; so in all checks below
     if not np.all((value >= 0) & (value <= 1)):
         raise ValueError(f"{name} must lie in [0, 1], got {value}")
     return value

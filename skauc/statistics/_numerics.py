@@ -76,6 +76,7 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
     group = np.zeros(n, dtype=int) if group is None else np.asarray(group, dtype=int)
     root = np.ones(n) if root is None else root
     if not sparse.issparse(X):
+        # Far from the origin only products of centred rows have digits
         R = X if centre is None else X - centre[group]
         R = R * root[:, None] if scale is None else R * scale * root[:, None]
         return R @ R.T, 0.0

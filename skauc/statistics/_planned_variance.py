@@ -48,6 +48,7 @@ def binormal_covariance(auc_a, auc_b, n_neg, n_pos, corr_neg=1.0, corr_pos=1.0):
         _concordance(h, k, corr_pos / 2),
         _concordance(h, k, corr_neg / 2),
     )
+    # A pair meets n₀ − 1 others by its positive row and n₁ − 1 by its negative
     total = both + (n_neg - 1) * same_pos + (n_pos - 1) * same_neg
     return total / (n_neg * n_pos)
 
@@ -55,6 +56,7 @@ def binormal_covariance(auc_a, auc_b, n_neg, n_pos, corr_neg=1.0, corr_pos=1.0):
 def _concordance(h, k, r):
     """``Φ₂(h, k; r) − Φ(h)Φ(k)``, elementwise."""
     h, k, r = (np.asarray(x, dtype=float)[..., None] for x in (h, k, r))
+    # ∫₀^{asin r} f(t) dt = (asin r/2) Σ weight f((asin r/2)(1 + node))
     reach = np.arcsin(r) / 2
     t = reach * (1 + _NODES)
     # (h² − 2hk sin t + k²)/2cos² t = hk/(1 + sin t) + (h − k)²/(2 cos² t)
@@ -69,5 +71,6 @@ def obuchowski_variance(auc, n_neg, n_pos):
     of the area under a fitted binormal curve, without the covariance of its two
     parameters, which makes it too large away from A = ½.
     """
+    # 1.414 and .0099 are printed so: 1/(32π) = .00995
     a2 = (1.414 * ndtri(auc)) ** 2
     return 0.0099 * np.exp(-a2 / 2) * ((5 * a2 + 8) / n_pos + (a2 + 8) / n_neg)

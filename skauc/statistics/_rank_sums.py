@@ -53,6 +53,7 @@ class Runs:
         """Sort scores of any order and add up the counts of equal ones."""
         order = np.argsort(value)
         value = value[order]
+        # The first of each run of equal scores; no row has none
         first = np.flatnonzero(np.r_[True, value[1:] != value[:-1]][: len(value)])
         wide = float if count.dtype.kind == "f" else np.int64
         if len(value) == 0:
@@ -78,6 +79,7 @@ class Runs:
 
     def cut(self, edges) -> list[Runs]:
         """The runs from each edge to below the next; to the end if that is inf."""
+        # "Below the next edge" leaves out scores of inf, which belong to the last range
         at = np.searchsorted(self.value, edges)
         at[-1] = len(self) if np.isinf(edges[-1]) else at[-1]
         return [
@@ -141,6 +143,7 @@ class RankSums(Value):
         n_neg, n_pos = neg.sum().item(), pos.sum().item()
         if 2 * n_neg * n_pos >= _LARGEST:
             neg, pos = neg.astype(float), pos.astype(float)
+        # h = Σ_pos (2 · negatives below + ties),   tied pairs = Σ_runs n₀ n₁
         below, above = half_pairs(runs)
         pairs = (below @ pos).item()
         return cls(
@@ -154,6 +157,7 @@ class RankSums(Value):
         )
 
     def __add__(self, above: RankSums) -> RankSums:
+        # Each negative below meets each positive above: 2 n₀ₐ n₁ᵦ half pairs more
         n_neg, n_pos = self.n_neg + above.n_neg, self.n_pos + above.n_pos
         between = 2 * self.n_neg * above.n_pos
         moments = None
@@ -172,6 +176,7 @@ class RankSums(Value):
     @property
     def auc(self) -> float:
         """Share of pairs ranked rightly, ties ½."""
+        # A = h/(2 n₀ n₁); sums of weights may round past 1
         return min(self.half_pairs / (2 * self.n_neg * self.n_pos), 1.0)
 
     @property
@@ -231,6 +236,7 @@ class Evenly:
         order = np.argsort(value, kind="stable")
         if len(order) > most:
             reach = np.cumsum(mass[order])
+            # The middles of equal shares, each standing for the whole of its share
             places = (np.arange(kept) + 0.5) / kept * reach[-1]
             order, mass = order[np.searchsorted(reach, places)], reach[-1] / kept
             mass = np.full(kept, mass)
@@ -258,6 +264,7 @@ def half_pairs(runs):
     """Twice the negatives below each run, and the positives above it; ties once."""
     neg, pos = runs.count.T
     below, above = np.zeros_like(neg), np.zeros_like(pos)
+    # below_k = Σ_{j<k} n₀ⱼ,  above_k = Σ_{j>k} n₁ⱼ; twice these and the ties of run k
     np.cumsum(neg[:-1], out=below[1:])
     np.cumsum(pos[:0:-1], out=above[-2::-1])
     return 2 * below + neg, 2 * above + pos
@@ -273,6 +280,7 @@ def _gap(moved, other, own, others):
     a, b = getattr(moved, own), getattr(other, own)
     if not (a and b):
         return 0.0
+    # Difference of the means of both ranges, after one of them was moved up
     gap = moved.half_pairs / a + 2 * getattr(other, others) - other.half_pairs / b
     return gap**2 * a * (b / (a + b))
 

@@ -45,6 +45,7 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
         above_neg = 2 * len(pos) - _half_pairs(neg, pos)
         return above_neg / (2 * len(pos)), _half_pairs(pos, neg) / (2 * len(neg))
     weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
+    # Weights round: 2·total − (weight below) would leave no digits of a small rest
     above_neg = _half_pairs(-neg, -pos, weight_pos)
     below_pos = _half_pairs(pos, neg, weight_neg)
     total_neg = len(neg) if weight_neg is None else weight_neg.sum()
@@ -60,6 +61,8 @@ def _sorted_placements(neg, pos):
     above_neg, half_pairs = np.full(len(neg), 2 * len(pos)), 0
     for side in ("left", "right"):
         below = np.searchsorted(neg, pos, side=side)
+        # The sum counts positives that are not above the j-th negative, ties included
+        # "left" counts ties so and "right" does not: a tie is ½ of the difference
         above_neg -= np.cumsum(np.bincount(below, minlength=len(neg)))[: len(neg)]
         half_pairs = half_pairs + below
     return above_neg / (2 * len(pos)), half_pairs / (2 * len(neg))
@@ -130,6 +133,7 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     neg = _cluster_sums(v01, cluster_neg, weight_neg, n_clusters)
     pos = _cluster_sums(v10, cluster_pos, weight_pos, n_clusters)
     both = len(np.union1d(cluster_neg, cluster_pos))
+    # Negatives and positives of one cluster depend on each other
     cross = neg @ pos.T
     return (
         _unbiased(len(np.unique(cluster_neg))) * (neg @ neg.T)
@@ -231,6 +235,7 @@ def _mean_covariance(v, weight):
     centre = v.mean(axis=1) if weight is None else v @ weight / n
     deviation = v - centre[:, None]
     weighted = deviation if weight is None else deviation * weight
+    # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
     return weighted @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
 
 
@@ -242,4 +247,5 @@ def _cluster_sums(v, cluster, weight, n_clusters):
 
 
 def _unbiased(n):
+    # I/(I − 1) clusters, as n/(n − 1) rows
     return n / (n - 1) if n > 1 else np.nan

@@ -111,6 +111,7 @@ class RowBlocks:
                     "blocks must be an iterable of tuples (X, y), or a function that "
                     f"returns one, got {type(blocks).__name__}"
                 )
+            # A generator is its own iterator: a second pass over it would find nothing
             if iter(blocks) is blocks:
                 raise ValueError(
                     "blocks must be readable again, got an iterator; pass the function "
@@ -213,6 +214,7 @@ class RowBlocks:
             return batch.column(name).to_numpy(zero_copy_only=False)
 
         def blocks():
+            # A column named twice, as a feature and as the weight, is read once
             distinct = list(dict.fromkeys(used))
             for batch in source.to_batches(columns=distinct, batch_size=n_rows):
                 columns = [column(batch, name) for name in used]
@@ -286,6 +288,7 @@ class RowBlocks:
             }
             block = as_block(number, *parts, **known)
             if len(block):
+                # The first block with rows says how wide the others must be
                 P = block.X.shape[1:]
                 if self._feature_names is None:
                     self._feature_names = _columns_of(parts[0])
@@ -359,6 +362,7 @@ class RowBlocks:
                 for cut, at in zip(cuts, edges, strict=True)
             ]
             summaries = [[summary for summary, _ in column] for column in ranges]
+            # From range by range, as answered, to block by block, as they are read
             slots = [zip(*(s for _, s in column), strict=True) for column in ranges]
             of_blocks = zip(*slots, strict=True)
 
@@ -399,6 +403,7 @@ class RowBlocks:
         called : (str, str)
             What the function calls its scores and its labels.
         """
+        # Blocks come in the order of the function's arguments: (y_true, y_score)
         blocks = RowBlocks(lambda: ((X, y, *w) for y, X, *w in self._read()))
         blocks.called = called
         return blocks

@@ -60,7 +60,9 @@ class RowSpace:
         space = cls(X, centre, scale, shares, np.empty((n, 0)), np.empty((n, 0)))
         R = np.zeros((0, n))
         for Z in space._blocks():
+            # [R₁; Z₂ᵀ] = Q R₂: the triangle so far and the next block have that of both
             R = linalg.qr(np.vstack([R, Z.T]), mode="r", overwrite_a=True)[0][:n]
+        # Zᵀ = QR and R = A diag(σ) Uᵀ give Z = U diag(σ) (QA)ᵀ: Q and A are not needed
         _, sigma, Ut = linalg.svd(R, full_matrices=False)
         # numpy.linalg.matrix_rank's bound: rounding of a P×n matrix.
         kept = sigma > P * _EPS * sigma[0]
@@ -88,10 +90,12 @@ class RowSpace:
         for Z in self._blocks():
             decision += Z @ scaled[start : start + Z.shape[1]]
             start += Z.shape[1]
+        # Vᵀcoef = diag(1/σ) Uᵀ (Z coef)
         return self.dual.T @ decision
 
     def leave(self, theta):
         """Coefficients of the features, of shape (P,) or (P, k)."""
+        # V θ = Zᵀ (U/σ) θ
         dual = self.dual @ theta
         coef = np.concatenate([Z.T @ dual for Z in self._blocks()])
         return (coef.T / self.scale).T

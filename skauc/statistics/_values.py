@@ -17,6 +17,7 @@ class Value:
     def __eq__(self, other) -> bool:
         if type(other) is not type(self):
             return NotImplemented
+        # Field by field, because == of a tuple that holds arrays has no truth value
         return all(map(_same, _fields(self), _fields(other)))
 
     def __hash__(self) -> int:
@@ -35,12 +36,14 @@ def _same(a, b):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_same, a, b))
+    # NaN is the one value that is not itself
     return bool(a == b) or bool(a != a and b != b)
 
 
 def _hashable(value):
     """What equal fields share and a dictionary can keep."""
     if isinstance(value, np.ndarray):
+        # Equal texts may have dtypes of different widths: only their shape is sure
         if value.dtype.kind not in "biuf":
             return value.shape
         return value.shape, (value.astype(float) + 0.0).tobytes()  # −0.0 == 0.0

@@ -19,6 +19,7 @@ from skauc.adaptive._join import (
     reference_level,
     source_variance,
 )
+from skauc.adaptive._learnt import _doubt
 
 
 @pytest.mark.parametrize("A", [0.05, 0.5, 0.9, 1 - 1e-6])
@@ -211,3 +212,18 @@ def test_a_level_turns_round_with_the_direction(difference):
     level = Level(0.2, 0.1, 0.4, 0.3)
     assert level.along(difference) == level
     assert level.along(-difference) == Level(-0.2, -0.1, 0.4, 0.3)
+
+
+@pytest.mark.parametrize("auc", [0.9, 0.1])
+def test_doubt_of_a_variance_is_that_of_a_sum_of_few_squares(auc, rng):
+    """Of the rows of the smaller class that are ranked wrong, about 100 · 1/10."""
+    n_wrong = rng.poisson(100 * 0.1, 100_000)
+    sums = np.bincount(
+        np.repeat(np.arange(len(n_wrong)), n_wrong),
+        rng.exponential(size=n_wrong.sum()) ** 2,
+        len(n_wrong),
+    )
+    expected = 1 + 2 * sums.std() / sums.mean()
+    assert _doubt(auc, 100, 3000) == pytest.approx(expected, rel=0.02)
+    assert _doubt(auc, 3000, 100) == pytest.approx(expected, rel=0.02)
+    assert np.isfinite(_doubt(1.0, 100, 100))

@@ -7,7 +7,7 @@ import pytest
 from oracles import dense_scatters, repeat_rows, winsorised
 from scipy import sparse
 
-from skauc.adaptive._spectrum import eigenbasis
+from skauc.adaptive._spectrum import Clip, eigenbasis
 
 
 def design(n, P, seed=0):
@@ -160,6 +160,36 @@ def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make):
     for shift in (0.0, 100.0, 1e4):
         eigen = eigenbasis(make(X + shift), positive)
         assert len(eigen.values) == 24 - 2 - 4
+
+
+@pytest.mark.parametrize("P", [4, 40])
+def test_far_from_the_origin_nothing_is_lost(P):
+    X, positive = design(24, P)
+    far = X + 1e8
+    one, two = eigenbasis(far - 1e8, positive), eigenbasis(far, positive)
+    np.testing.assert_allclose(np.abs(two.b), np.abs(one.b), rtol=1e-4)
+    V, W = (
+        eigen.combine(np.eye(len(eigen.values)), rows)
+        for eigen, rows in ((one, far - 1e8), (two, far))
+    )
+    # 1e-8 of a spread is what a score of these rows is rounded to
+    np.testing.assert_allclose(np.abs(W), np.abs(V), atol=1e-5 * np.abs(V).max())
+
+
+def test_excess_of_sparse_rows_is_that_of_dense_ones_less_a_row_a_class():
+    """Also where it is the zeros that lie far out, of which there is no entry."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(3, size=(90, 4)) * [1, 1, 1, 0.1] + [0, 0, 5, 10]
+    X[rng.random(X.shape) < [0.5, 0.9, 0.05, 0.02]] = 0.0
+    positive = np.arange(90) % 3 == 0
+    clip = Clip.of(X, positive, None, 2.5)
+    assert (np.abs(clip.means[:, 3]) > clip.bound[3]).all()
+    alive = np.ones(4, dtype=bool)
+    dense = clip.excess(X, positive, alive).toarray()
+    assert dense[:, 3].any()
+    less = dense - clip.excess(sparse.csr_array(X), positive, alive).toarray()
+    for mask in (~positive, positive):
+        np.testing.assert_allclose(less[mask], less[mask][:1].repeat(mask.sum(), 0))
 
 
 @pytest.mark.parametrize("P", [4, 40])

@@ -193,6 +193,36 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
         kind().fit(X * 1e150, y)
 
 
+def test_what_lies_far_from_zero():
+    """A hundred thousand spreads of what varies, in any unit."""
+    near, model = np.random.default_rng(0).normal(size=(20, 3)), LinearDiscriminantROC()
+    for unit in (1e-9, 1.0, 1e9):
+        assert not model._lies_far(unit * (near + [0, 0, 1e4]))
+        assert model._lies_far(unit * (near + [0, 0, 1e6]))
+    assert not model._lies_far(near * [1, 1, 0] + [0, 0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("n", "options"),
+    [
+        (20, {"solver": "lsqr", "covariance_estimator": OAS()}),
+        (6, {"solver": "lsqr", "shrinkage": 0.5}),  # fewer rows than features
+    ],
+    ids=["covariance estimator", "few rows"],
+)
+def test_what_has_no_moments_to_fit_from_is_left_to_the_parent(n, options):
+    rng = np.random.default_rng(0)
+    X, y = 1e7 + rng.normal(size=(n, 9)), np.arange(n) % 2
+    found = LinearDiscriminantROC(**options).fit(X, y)
+    parent = LinearDiscriminantAnalysis(**options).fit(X, y)
+    np.testing.assert_array_equal(found.coef_, parent.coef_)
+
+
+def test_one_column_of_numbers_is_refused_as_by_the_parent():
+    with pytest.raises(ValueError, match="2D array, got 1D|Expected 2D"):
+        LinearDiscriminantROC().fit(np.arange(6.0) + 1e9, [0, 1, 0, 1, 0, 1])
+
+
 def test_rows_without_spread_are_named():
     X, y = two_normals()
     with pytest.raises(ValueError, match=r"X must vary within the classes .* rank 0"):

@@ -231,6 +231,12 @@ BAD = {
         None,
         "Only binary .* got 0, 1, 7, in chunk 29",
     ),
+    "third label of a chunk": (
+        np.where(np.arange(N) // 7 == 29, 7, Y),
+        SCORES[:, 0],
+        None,
+        "Only binary .* got 0, 1, 7, in chunk 29",
+    ),
     "texts": (
         Y,
         np.full(N, "a"),
@@ -294,6 +300,13 @@ def test_collections_that_do_not_match():
         ValueError, match=r"score_a and .* got \[\d+, \d+\] in chunk 35"
     ):
         compare_auc(y, score, short)
+
+
+def test_one_weight_that_is_no_whole_number(way):
+    weight = np.where(np.arange(N) == 100, 1.5, 1.0)
+    found = way("sevens", Y, SCORES[:, 0], weight)
+    whole = auc_estimate(Y, SCORES[:, 0], sample_weight=weight)
+    assert found.auc == pytest.approx(whole.auc, rel=1e-13)
 
 
 def test_bad_pos_label(way):
@@ -387,6 +400,13 @@ def test_one_score_against_a_constant(options):
         compare_auc(*collections("sevens", Y, SCORES[:, 0]), constant=0.6, **options),
     ):
         assert found.pvalue == pytest.approx(whole.pvalue, rel=1e-10)
+
+
+def test_a_perfect_score_against_a_constant():
+    """Its variance is 0: the constant's takes its place."""
+    whole = compare_auc(Y, Y, constant=0.6)
+    found = compare_auc(as_blocks("sevens", Y, Y), constant=0.6)
+    assert found.standard_error == pytest.approx(whole.standard_error, rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["delong", "welch"])

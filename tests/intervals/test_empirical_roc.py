@@ -354,15 +354,15 @@ def test_bands_end_where_all_rows_are_called(method, lowest):
 
 @pytest.mark.parametrize("lowest", [0, 1])
 def test_joint_regions_count_all_rows(lowest):
-    y = np.append(np.arange(8) % 2, lowest)
-    score = np.append(np.arange(8.0), -1.0)
+    y = np.append(np.arange(100) % 2, lowest)
+    score = np.append(np.arange(100.0), -1.0)
     roc = empirical_roc(y, score)
-    band = roc.band(0.9, "joint_regions", fpr=[0.3])
+    band = roc.band(0.9, "joint_regions", fpr=[0.5])
     reach = [stats.kstwo.ppf(np.sqrt(0.9), int(np.sum(y == c))) for c in (0, 1)]
-    low = np.interp(0.3, roc.fpr + reach[0], roc.tpr - reach[1])
-    assert band.low[0] == pytest.approx(max(low, 0))
-    high = np.interp(0.3, roc.fpr - reach[0], roc.tpr + reach[1])
-    assert band.high[0] == pytest.approx(min(high, 1))
+    low = np.interp(0.5, roc.fpr + reach[0], roc.tpr - reach[1])
+    high = np.interp(0.5, roc.fpr - reach[0], roc.tpr + reach[1])
+    assert 0 < low < high < 1
+    assert (band.low[0], band.high[0]) == pytest.approx((low, high))
 
 
 def test_ends_of_a_bayesian_bootstrap_are_half_a_row():

@@ -289,6 +289,13 @@ def test_error_texts_of_sample_size(options, text):
         auc_sample_size(0.8, **options)
 
 
+def test_two_rows_a_class_are_the_least():
+    assert auc_sample_size(0.9, power=0.1) == (2, 2)
+    assert auc_power(0.9, n_pos=2, n_neg=2) >= 0.1
+    with pytest.raises(ValueError, match="n_pos must .* got 1"):
+        auc_power(0.9, n_pos=1, n_neg=2)
+
+
 def test_margin_below_the_null():
     one = {"alternative": "less", "n_pos": 50, "n_neg": 50}
     moved = auc_power(0.7, null=0.75, margin=0.1, **one)

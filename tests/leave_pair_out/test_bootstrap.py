@@ -95,10 +95,15 @@ def test_every_pair_counts_its_own_samples(sample, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("n_boot", [127, 128, 1500])
+@pytest.mark.parametrize("n_boot", [127, 128, 1500, 2500])
 def test_no_win_is_lost_however_many_samples(n_boot):
     scores, positive = np.tile([0.0, 1.0, 2.0], (n_boot, 1)), np.arange(3) > 0
     assert out_of_bag_auc(scores, positive, np.zeros((n_boot, 3), dtype=int)) == 1
+
+
+def test_one_tie_is_half_a_win():
+    scores, positive = np.array([[0.0, 0.0, 1.0]]), np.arange(3) > 0
+    assert out_of_bag_auc(scores, positive, np.zeros((1, 3), dtype=int)) == 0.75
 
 
 def test_many_rows_average_over_the_samples(sample, monkeypatch):

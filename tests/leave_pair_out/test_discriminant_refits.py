@@ -1,6 +1,7 @@
 """Batched discriminants against fits to the drawn rows."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,9 +88,10 @@ def test_intensities_at_their_ends(model, shape):
     assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-12
 
 
+@pytest.mark.parametrize("df", [0, 2])  # before scikit-learn 1.8 two
 @pytest.mark.parametrize("rank", [2, 3, 4])
-def test_singular_values_count_as_scikit_learns(rank):
-    """A tolerance just above and just below one of them."""
+def test_singular_values_count_as_scikit_learns(rank, df):
+    """A tolerance just above and just below one of them, whatever they are over."""
     X, positive = _rows(40, 5)
     X = X + 0.3 * np.random.default_rng(1).normal(size=X.shape)
     centred = (
@@ -104,6 +106,9 @@ def test_singular_values_count_as_scikit_learns(rank):
     for factor in (0.995, 1.005):
         model = LDA(tol=factor * values[rank])
         rule = discriminant_objective(model, X.shape)
+        assert rule.rank_df == 40 - n
+        tol = model.tol * np.sqrt(n / (40 - df))
+        rule = replace(rule, rank_df=df, rank_tol=tol)
         scores = refit_discriminant(rule, X, positive, np.ones((1, 40))).full
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of collinear variables

@@ -284,6 +284,23 @@ def test_separated_rows_are_refitted(model):
     assert abs(step - share_won(expected)) > abs(estimate.auc - share_won(expected))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(solver="newton-cholesky", tol=1e-10),
+        LogisticRegression(solver="liblinear", intercept_scaling=3.0, tol=1e-10),
+    ],
+    ids=["free", "penalised"],
+)
+def test_intercept_of_refitted_pairs(model):
+    """Few positives far from the origin: the intercept is large."""
+    X, positive = design(12, 2, share=0.25)
+    X = X + 1.0
+    fit = penalised_fit(model.fit(X, positive), X, positive)
+    margin = lpo._refitted(X, positive, fit, np.ones(12), np.arange(12))
+    np.testing.assert_allclose(margin, refit_margins(model, X, positive), rtol=1e-3)
+
+
 def test_separated_rows_with_a_sample_of_pairs(monkeypatch):
     X, positive = design(60, 5, gap=2.0, seed=3)
     model = LogisticRegression(C=1e5, tol=1e-8, max_iter=50000).fit(X, positive)

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn_versions import l1_part
 
+from skauc import RowBlocks
 from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import (
@@ -15,8 +16,11 @@ from skauc.leave_pair_out._leave_one_out import (
     leverages,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
-from skauc.leave_pair_out._objective import PenalisedFit
+from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
+from skauc.model_selection import _rows_at_hand
 from skauc.model_selection._refit_objective import training_objective
+from skauc.statistics._block_column import BlockColumn
+from skauc.statistics._block_matrix import BlockMatrix
 
 
 def _rows(n, P, share=0.3):
@@ -202,13 +206,67 @@ def test_leverages_are_about_the_mean_wherever_there_is_an_intercept(scaling):
 
 
 @pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])
-def test_leverages_of_rows_that_are_not_scaled_yet(scaling):
+@pytest.mark.parametrize("l1", [None, 0.5])
+def test_leverages_of_rows_that_are_not_scaled_yet(scaling, l1):
     raw, curvature = _rows(40, 3)[0], np.linspace(0.1, 0.3, 30)
     centre, scale = np.array([2.0, 3.0, 1.0]), np.array([0.1, 5.0, 2.0])
-    fit = PenalisedFit("logistic", 2.0, np.ones(30), np.ones(3), 0.1, scaling)
+    given = 2.0, np.ones(30), np.array([0.5, 0.0, -1.0]), 0.1, scaling
+    fit = PenalisedFit("logistic", *given)
     X = (raw - centre) / scale
+    if l1:
+        fit = ElasticNetFit("logistic", *given, l1=l1)
+        X = X[:, fit.w != 0]
+    one = PenalisedFit("logistic", 2.0, np.ones(30), np.ones(X.shape[1]), 0.1, scaling)
     np.testing.assert_allclose(
         leverages(fit, raw[:30], curvature, raw[30:], (centre, scale)),
-        leverages(fit, X[:30], curvature, X[30:]),
+        leverages(one, X[:30], curvature, X[30:]),
         rtol=1e-11,
     )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("n", [300, 2500])  # up to twice 1000 rows all are left out
+def test_rows_in_blocks_are_the_rows(loss, n, monkeypatch):
+    """Of few the columns come; of many only those of the sample."""
+    X, positive = _rows(n, 3)
+    X[:, 0] += 3 * positive  # so that of few rows less would be known than of all
+    w = np.array([1.0, 0.5, -0.25])
+    fit = PenalisedFit(loss, 2.0, 1.0, w, -3.0, np.inf)
+    expected = leave_one_out_auc(fit, X, positive, np.ones(n))
+    monkeypatch.setattr(_rows_at_hand, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(_rows_at_hand, "_ROWS_A_FEATURE", 0)
+    parts = [(X[i : i + 999], positive[i : i + 999]) for i in range(0, n, 999)]
+    rows, labels, _ = _rows_at_hand.rows_at_hand(RowBlocks(parts), None)
+    assert isinstance(rows, BlockMatrix)
+    mask = labels.positive(pos_label=None)
+    if n > 300:
+        monkeypatch.setattr(BlockColumn, "__array__", None)
+    fit = PenalisedFit(loss, 2.0, 1.0, w, -3.0, np.inf)  # knows no other rows
+    found = leave_one_out_auc(fit, rows, mask, np.ones_like(mask, dtype=float))
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_all_rows_are_moved_as_those_left_out_are():
+    moved = _leave_one_out._moved
+    assert moved((0.7, 4.0), (0.9, 2.0), (0.8, 1.0)) == pytest.approx((0.6, 3.0))
+    assert moved((0.2, 2.0), (0.9, 3.0), (0.75, 2.0)) == pytest.approx((0.05, 2.0))
+    assert moved((0.1, 2.0), (0.9, 3.0), (0.75, 2.0))[0] == 0
+    assert moved((0.95, 2.0), (0.8, 3.0), (0.9, 2.0))[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["none", "one class", "the other", "both"])
+def test_auc_of_rows_that_count_so_often(kind):
+    X, positive = _rows(60, 1)
+    score, often = X[:, 0].round(1), np.arange(60) % 2 + 1
+    some = {"none": False, "one class": positive, "the other": ~positive, "both": True}
+    often = np.where(some[kind], often, 1)
+    auc, _ = _leave_one_out._auc_and_variance(score, positive, often.astype(float))
+    repeated = roc_auc_score(np.repeat(positive, often), np.repeat(score, often))
+    assert auc == pytest.approx(repeated, rel=1e-13)
+
+
+def test_no_auc_is_above_one(rng):
+    """Sums of weights in another order are some roundings larger than all of them."""
+    score, positive = np.arange(40.0), np.arange(40) >= 20
+    for weight in rng.random((50, 40)):
+        assert _leave_one_out._auc_and_variance(score, positive, weight)[0] <= 1

@@ -84,16 +84,44 @@ def test_a_rescaled_model_is_put_back_to_the_best_length(loss, scaling, unit):
     assert length == pytest.approx(best[0], rel=1e-4)
     expected = best[1] if scaling else 0.0
     assert found.intercept == pytest.approx(expected, abs=1e-4)
+    # Newton ends where no slope is left
+    z = X @ found.w + found.intercept
+    g, _ = loss_derivatives(loss, z, positive, c)
+    along = g @ (X @ w) + 3.0 * found.w @ w
+    assert along == pytest.approx(0, abs=1e-9 * np.abs(g) @ np.abs(X @ w))
+    if scaling:
+        level = g.sum() + 3.0 * found.intercept / scaling**2
+        assert level == pytest.approx(0, abs=1e-9 * np.abs(g).sum())
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e170])
+def test_a_model_in_any_unit_is_put_back(unit):
+    """Its scores are all negative, and their squares are no floats."""
+    positive = np.arange(12) % 4 == 0
+    X = np.where(positive, -0.1, -3.0)[:, None] + np.linspace(0, 0.05, 12)[:, None]
+    fit = PenalisedFit("logistic", 1.0, np.ones(12), np.ones(1), 0.0, 0.0)
+    once, again = (on_its_ray(X, positive, replace(fit, w=u * fit.w)) for u in (1, unit))
+    assert once.w[0] > 0.1
+    assert again.w == pytest.approx(once.w, rel=1e-9)
+
+
+def test_a_model_without_coefficients_keeps_its_odds():
+    X, positive, _ = rows()
+    fit = PenalisedFit("logistic", 1.0, np.ones(30), np.zeros(4), 0.0, np.inf)
+    found = on_its_ray(X, positive, fit)
+    assert not found.w.any()
+    assert found.intercept == pytest.approx(np.log(10 / 20))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("every", [1, 2, 3])
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_gradient_in_units_of_its_random_walk(scaling, every, form, monkeypatch):
     X, positive, c = rows(P=6)
     X[:, 2] = 0.0  # a feature that says nothing
     if every > 1:
-        monkeypatch.setattr(_objective, "_WALK_FEATURES", 3)  # 6 // 3 + 1 = 3
+        features = {2: 4, 3: 3}[every]  # 6 // 4 + 1 = 2
+        monkeypatch.setattr(_objective, "_WALK_FEATURES", features)
     fit = PenalisedFit("logistic", 0.7, c, np.linspace(-1, 1, 6), 0.3, scaling)
     z = X @ fit.w + fit.intercept
     g, _ = loss_derivatives("logistic", z, positive, c)

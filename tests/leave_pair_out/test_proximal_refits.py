@@ -10,7 +10,8 @@ from sklearn_versions import l1_part
 from skauc.leave_pair_out import _proximal_refits
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
-from skauc.leave_pair_out._proximal_refits import refit_elastic_net
+from skauc.leave_pair_out._objective import ElasticNetFit
+from skauc.leave_pair_out._proximal_refits import refit_elastic_net, sparse_optimum
 from skauc.leave_pair_out._smooth_refits import refit_smooth
 from skauc.model_selection._refit_objective import training_objective
 
@@ -62,6 +63,24 @@ def test_sparse_models_are_those_of_true_refits(model, shape, thin):
     true = _true_scores(model, X, positive, counts)
     assert refits.converged.all()
     np.testing.assert_allclose(refits.scores, true, atol=2e-3 * true.std())
+
+
+@pytest.mark.parametrize("scaling", [0.0, 2.0, np.inf])
+def test_no_slope_is_left_at_the_optimum(scaling):
+    """Beyond the L1 penalties, which the intercept over its scaling has as well."""
+    X, positive = _rows(60, 6)
+    fit = ElasticNetFit("logistic", 9.0, np.ones(60), np.ones(6), 0.5, scaling, l1=4.0)
+    found = sparse_optimum(fit, X, positive)
+    z = X @ found.w + found.intercept
+    g, _ = loss_derivatives("logistic", z, positive, 1.0)
+    slope = g @ X + 9.0 * found.w + 4.0 * np.sign(found.w)
+    assert 0 < np.count_nonzero(found.w) < 6
+    np.testing.assert_allclose(slope[found.w != 0], 0, atol=1e-3)
+    assert np.all(np.abs(slope[found.w == 0]) < 4.0)
+    if scaling:
+        b = found.intercept / scaling
+        level = g.sum() + 9.0 * b / scaling + 4.0 * np.sign(b) / scaling
+        assert level == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (60, 6)])

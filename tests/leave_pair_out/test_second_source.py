@@ -19,8 +19,19 @@ from skauc.leave_pair_out._bootstrap import (
     plus_632,
 )
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._second_source import _source, at_optimum, second_source
-from skauc.leave_pair_out._smooth_refits import FOR_AUC, refit_smooth
+from skauc.leave_pair_out._discriminant_refits import DiscriminantRule
+from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
+from skauc.leave_pair_out._second_source import (
+    _source,
+    at_optimum,
+    second_source,
+    suits_leave_one_out,
+)
+from skauc.leave_pair_out._smooth_refits import (
+    FOR_AUC,
+    FOR_AUC_OF_FEW_ROWS,
+    refit_smooth,
+)
 from skauc.model_selection._refit_objective import (
     discriminant_objective,
     training_objective,
@@ -394,6 +405,13 @@ def test_scores_that_tie_have_no_variance_of_their_own():
     assert made[0].variance == made[1].variance > 1e-5
 
 
+def test_classes_of_less_than_one_row_count_as_one():
+    """Weights may be relative: Hanley & McNeil's variance of one pair is A(1 − A)."""
+    positive = np.arange(6) % 3 == 0
+    found = _source(1.0, 0.0, positive, np.full(6, 0.1), "")
+    assert found.variance == pytest.approx(0.75 * 0.25)
+
+
 def test_a_hinge_without_a_direction_has_none():
     """Few positives in a soft margin: at the optimum w is 0, but for rounding."""
     X, positive = design(1000, 6, share=0.2)
@@ -437,6 +455,67 @@ def test_refits_of_few_rows_reach_their_end(monkeypatch):
     end = with_tolerance((1e-12, 1e-11))
     assert found == pytest.approx(end, abs=3e-3)
     assert with_tolerance(FOR_AUC) > end + 0.02  # what stopping early takes
+
+
+@pytest.mark.parametrize("gradient", [None, 2.0])
+def test_samples_start_at_the_optimum(gradient):
+    """Of a model that stopped early too, which its gradient tells."""
+    X, positive = design(60, 6)
+    model = LogisticRegression(**TIGHT).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    w = 0.3 * fit.w + np.random.default_rng(0).normal(size=6)
+    fits = replace(fit, w=w), fit
+    early, true = (
+        second_source(f, X, positive, n_boot=5, gradient=gradient) for f in fits
+    )
+    assert early.method == ".632+"
+    assert early.auc == pytest.approx(true.auc, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "tol"), [(50, FOR_AUC), (49, FOR_AUC_OF_FEW_ROWS)])
+def test_samples_of_five_rows_a_feature_stop_early(n, tol, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        _second_source, "refit_smooth", lambda *_, tol, **how: asked.append(tol)
+    )
+    X, positive = design(n, 10)
+    fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
+    second_source(fit, X, positive)
+    assert asked == [tol]
+
+
+@pytest.mark.parametrize(
+    ("objective", "n", "P"),
+    [
+        # 20 refits of so many steps, each of .63 n P², at most 2e10 products
+        (PenalisedFit("logistic", 1.0, 1.0, None, 0.0, np.inf), 1000, 563),  # 5 steps
+        (PenalisedFit("hinge", 1.0, 1.0, None, 0.0, np.inf), 1000, 281),  # 20 steps
+        (DiscriminantRule(True, 0.1, True), 1000, 2519),  # min²·max of .63 n and P
+    ],
+    ids=["logistic", "hinge", "discriminant"],
+)
+def test_what_a_batch_may_cost(objective, n, P):
+    for more, cheap in ((0, True), (1, False)):
+        X = np.broadcast_to(0.0, (n, P + more))
+        assert _second_source._is_cheap(objective, X, np.ones(n), 20) == cheap
+
+
+def test_what_a_batch_in_the_span_of_the_rows_may_cost():
+    """5 steps of (.63 n)³/3 products, 20 times; of the hinge little."""
+    logistic = PenalisedFit("logistic", 1.0, 1.0, None, 0.0, np.inf)
+    for n, cheap in ((1338, True), (1339, False)):
+        X = np.broadcast_to(0.0, (n, 3000))
+        assert _second_source._is_cheap(logistic, X, np.ones(n), 20) == cheap
+        hinge = replace(logistic, loss="hinge")
+        assert _second_source._is_cheap(hinge, X, np.ones(n), 20)
+
+
+@pytest.mark.parametrize(("active", "suits"), [(336, False), (337, True)])
+def test_l1_fits_whose_batch_costs_too_much_are_left_one_out(active, suits):
+    """20 refits of 20 steps of .63 · 700 · 336² products are less than 2e10."""
+    w = np.arange(1000) < active
+    fit = ElasticNetFit("logistic", 1.0, 1.0, w.astype(float), 0.0, np.inf, l1=1.0)
+    assert suits_leave_one_out(fit, np.broadcast_to(0.0, (700, 1000))) == suits
 
 
 def test_refits_for_an_auc_are_close_to_true_ones():

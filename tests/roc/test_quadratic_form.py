@@ -380,6 +380,12 @@ def test_log_singularity_of_a_difference():
     expected = k0(GAPS / 2) / (2 * np.pi)
     np.testing.assert_allclose(form.pdf(GAPS), expected, rtol=1e-11)
     np.testing.assert_allclose(form.pdf(-GAPS), expected, rtol=1e-11)
+    # to the last digit beside the vertex, where it is not at 0
+    x = 3 + np.spacing(3.0) * np.array([-9, -2, 1, 5, 100])
+    expected = k0(np.abs(x - 3) / 2) / (2 * np.pi)
+    np.testing.assert_allclose(
+        QuadraticForm([1.0, -1.0], [0.0, 0.0], 3.0).pdf(x), expected, rtol=1e-11
+    )
 
 
 def test_nothing_beyond_rounding_next_to_the_end():
@@ -411,6 +417,10 @@ def test_density_at_the_vertex():
     around = law.pdf(law.vertex() + np.arange(-20, 21) * 1e-16)
     assert np.all(around > 0.9 * law.pdf(law.vertex() + 1e-13))
     assert np.all(around[np.isfinite(around)] < 1.5 * law.pdf(law.vertex() + 1e-13))
+    # three terms have no singularity, whatever their signs
+    law = QuadraticForm([1.0, 2.0, -1.5], [0.0, 0.0, 0.0], 0.5)
+    below, at, above = law.pdf(law.vertex() + np.array([-1e-6, 0.0, 1e-6]))
+    assert at == pytest.approx((below + above) / 2, rel=1e-2)
     # z₁² + z₂² is exponential: a step of 1/2; a normal term makes all smooth
     assert QuadraticForm([1.0, 1.0], [0.0, 0.0]).pdf([0.0, 1e-300]).tolist() == [
         0,

@@ -5,7 +5,13 @@ import pytest
 
 from skauc import RowBlocks
 from skauc.statistics import _block_column
-from skauc.statistics._block_column import BlockColumn, content, row_slope, scores_of
+from skauc.statistics._block_column import (
+    BlockColumn,
+    content,
+    dot_products,
+    row_slope,
+    scores_of,
+)
 from skauc.statistics._block_matrix import BlockMatrix
 from skauc.statistics._rank_sums import Evenly
 from skauc.statistics._ranks import empirical_auc
@@ -76,6 +82,9 @@ def test_a_change_in_place_of_an_array_is_one(column):
     np.testing.assert_allclose(same, z, rtol=1e-14)
     np.multiply(same, 2, out=same, where=lazy > 1)
     np.testing.assert_allclose(same, np.where(z > 1, 2 * z, z), rtol=1e-14)
+    counts = np.zeros(2)
+    np.add.at(counts, (lazy > 1).astype(int), 1)
+    np.testing.assert_array_equal(counts, [(z <= 1).sum(), (z > 1).sum()])
 
 
 @pytest.mark.parametrize(
@@ -106,9 +115,13 @@ def test_what_functions_are_asked_beside(column):
         lambda z: np.average(z, weights=z**2, returned=True),
         lambda z: np.ones_like(z, shape=3),
         lambda z: np.divmod(z, 2.0),
+        lambda z: np.corrcoef(z, np.arange(200)),
         list,
     ):
         np.testing.assert_allclose(function(lazy), function(z), rtol=1e-12)
+    for sums in (np.sum, np.average, np.ptp):
+        with pytest.raises(IndexError, match="axis 1 is out of bounds"):
+            sums(lazy, axis=1)
 
 
 def test_truth_of_numbers(column, nothing_comes):
@@ -118,6 +131,10 @@ def test_truth_of_numbers(column, nothing_comes):
         lambda z: np.any(np.where(z > 1, -1.0, 0.0)),
         lambda z: np.all(np.where(z > 1, -1.0, np.where(z > 0, 0.0, 1.0))),
         lambda z: np.where(z > 1, 0, -1).any(),
+        lambda z: np.all(np.where(z > 1, 2.0, 0.0)),
+        lambda z: np.any(z * 0.0),
+        lambda z: (~(z > 1)).all(),
+        lambda z: (~(z > -9)).any(),
     ):
         assert function(lazy) == function(z)
     with pytest.raises(ValueError, match="truth of a column"):
@@ -141,16 +158,19 @@ def test_sums_are_numbers(column, nothing_comes):
         np.ptp,
         np.average,
         lambda z: np.abs(z - 2).max(),
+        lambda z: np.abs(z - 9).max(),
+        lambda z: np.sum(z, axis=-1),
         lambda z: (z > 1).sum(),
         lambda z: (~(z > 1)).sum(),
         lambda z: np.count_nonzero(z > 1),
+        lambda z: np.count_nonzero(np.where(z > 1, 2.0, 0.0)),
         lambda z: (z > -9).all(),
         lambda z: (z > 9).any(),
         lambda z: (~(z > 9)).all(),
         lambda z: z @ (z > 1),
         lambda z: np.average(z, weights=z**2),
         lambda z: np.corrcoef(z, np.abs(z))[0, 1],
-        lambda z: len(z) + z.ndim + z.shape[0] + np.shape(z)[0],
+        lambda z: len(z) + z.ndim + np.ndim(z) + z.shape[0] + np.shape(z)[0],
     ):
         assert function(lazy) == pytest.approx(function(z), rel=1e-12)
     assert np.sum(ones * (lazy > 1)) == np.sum(z > 1)
@@ -167,6 +187,23 @@ def test_products_with_the_rows(rows, column, nothing_comes):
     half = matrix.affine(np.ones(4), np.full(4, 2.0))
     np.testing.assert_allclose(lazy @ half, z @ ((X - 1) / 2), rtol=1e-12)
     assert np.max(half @ np.eye(4)[0]) == ((X[:, 0] - 1) / 2).max()
+
+
+def test_products_in_any_unit(rows):
+    X, matrix = rows
+    w = np.array([1.0, -0.5, 0.25, 0.0])
+    for size in (1.0, 1.1, -3.0, 0.0):
+        np.testing.assert_allclose(stays(matrix @ (size * w)), X @ (size * w))
+    W = np.arange(8.0).reshape(4, 2)
+    np.testing.assert_allclose(matrix @ W, X @ W, rtol=1e-13)
+
+
+def test_inner_products_of_pairs(column):
+    z, lazy = column
+    expected = [z @ z**2, z @ (z > 1), (z**2).sum()]
+    for a in (z, lazy):
+        found = dot_products((a, a**2), (a > 1, a), (a**2, np.ones_like(a)))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_sums_that_a_product_has_found_cost_no_pass(rows, column, monkeypatch):
@@ -222,6 +259,20 @@ def test_ranks(column, n_ranges, monkeypatch):
     sums = lazy.rank_sums((lazy**2).astype(int) % 2 == 0)
     assert sums.auc == empirical_auc(z[~positive], z[positive])
     assert (sums.n_neg, sums.n_pos) == ((~positive).sum(), positive.sum())
+
+
+def test_ranks_of_dask_chunks(rng, monkeypatch):
+    """There one task cuts its chunk at all edges; files are read once a range."""
+    da = pytest.importorskip("dask.array", reason="Dask's arrays are not installed")
+    from skauc.distributed._dask_blocks import open_collections
+
+    X = rng.normal(size=(90, 2)).round(1)
+    blocks = open_collections(da.from_array(X, chunks=(30, 2)))
+    monkeypatch.setattr(type(blocks), "n_ranges", lambda self, n: 5)
+    matrix = BlockMatrix(blocks, dict.fromkeys(range(3), 30), 2, scores=scores_of)
+    sums = (matrix @ [1.0, 0.0]).rank_sums(matrix @ [0.0, 1.0] > 0.3)
+    positive = X[:, 1] > 0.3
+    assert sums.auc == empirical_auc(X[~positive, 0], X[positive, 0])
 
 
 def test_even_samples_are_all_rows_while_they_are_few(column):

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import RowBlocks, class_moments
 from skauc.statistics import _block_matrix
-from skauc.statistics._block_matrix import BlockMatrix, in_memory
+from skauc.statistics._block_matrix import BlockMatrix, in_memory, rows_behind
 
 EDGES = [0, 3, 3, 4, 25, 40]  # a block without rows, a block of one
 
@@ -156,6 +156,20 @@ def test_moments(pair, weighted):
             assert one.n == pytest.approx(other.n, rel=1e-14)
             assert one.mean == pytest.approx(other.mean, rel=1e-12)
             assert one.scatter == pytest.approx(other.scatter, rel=1e-11, abs=1e-12)
+
+
+def test_featurewise_moments_of_all_rows(pair):
+    X, lazy = pair
+    found = lazy.moments()
+    assert found.n == len(X)
+    np.testing.assert_allclose(found.mean, X.mean(axis=0), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found.scatter, X.var(axis=0) * len(X), rtol=1e-11)
+
+
+def test_sparse_rows_stay_sparse_behind_steps_that_keep_them_so():
+    X = sparse.csr_matrix(np.eye(4))
+    scaler = StandardScaler(with_mean=False).fit(X)
+    assert sparse.issparse(rows_behind(X, None, (scaler,)))
 
 
 def test_sketch_tells_data_apart(pair):

@@ -275,6 +275,9 @@ def test_means_keep_what_rounding_takes(rng, P):
         )
     w = np.ones(P)
     assert whole.project(w).mean == pytest.approx(near.mean(0) @ w + 1e8 * P, rel=1e-15)
+    contrast = np.eye(P)[0] - np.eye(P)[1]  # cancels all but what was rounded off
+    expected = pytest.approx((near @ contrast).mean(), abs=1e-14)
+    assert whole.project(contrast).mean == expected
     huge = Moments.from_samples(np.full((2, 2), 1e308)[:, 0])
     assert np.all(huge.rest == 0)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skauc.statistics._rank_sums import RankSums, Runs, half_pairs
+from skauc.statistics._rank_sums import Evenly, RankSums, Runs, half_pairs
 from skauc.statistics._row_blocks import add_all
 
 # scores with ties and infinities, and counts of both classes
@@ -148,3 +148,22 @@ def test_spreads_are_the_variances_of_the_placements(rows):
     sums = RankSums.of(as_runs(rows), np.inf)
     assert sums.spreads == pytest.approx(expected, rel=1e-12, abs=1e-14)
     assert sums.auc == pytest.approx(won.mean(), rel=1e-14)
+
+
+def test_even_scores_are_the_middle_of_each_share():
+    found = Evenly.of(np.arange(11.0 * 1024)[::-1])
+    np.testing.assert_array_equal(found.value, np.arange(5, 11 * 1024, 11))
+    np.testing.assert_array_equal(found.mass, np.full(1024, 11.0))
+
+
+def test_even_scores_of_two_parts_are_all_of_both():
+    value = np.arange(2000.0)
+    both = Evenly.of(value[::2]) + Evenly.of(value[1::2])
+    np.testing.assert_array_equal(both.value, value)
+    np.testing.assert_array_equal(both.mass, np.ones(2000))
+
+
+def test_ranges_hold_equally_much():
+    assert Evenly.of(np.arange(100.0)).edges(4).tolist() == [-np.inf, 24, 49, 74, np.inf]
+    heavy = Evenly.of(np.arange(5.0), np.array([1.0, 1, 1, 1, 4]))
+    assert heavy.edges(2).tolist() == [-np.inf, 3, np.inf]
