@@ -130,17 +130,34 @@ class _Problem:
             self.origin = np.asarray(X.mean(axis=0), dtype=float).ravel()
 
     def start(self, fit):
-        """Working set and coefficients of the fit."""
+        """Working set and coefficients of the fit, or of nothing if that is nearer."""
         work = np.flatnonzero(fit.w)
-        if len(work) > self.X.shape[0]:  # not sparse, or not yet: from nothing
-            work = work[:0]
+        if len(work) > self.X.shape[0] or not self._leads_on(fit, work):
+            work = work[:0]  # not sparse, or not yet
+        return work, self._coefficients(fit, work)[None]
+
+    def _coefficients(self, fit, work):
         beta = fit.w[work]
-        if self.intercept:
-            # b + x̄ᵀw: the intercept of centred features
-            beta = np.append(beta, fit.intercept + self.origin[work] @ beta)
-            if len(work) == 0:
-                beta[:] = 0.0
-        return work, beta[None]
+        if not self.intercept:
+            return beta
+        # b + x̄ᵀw: the intercept of centred features
+        return np.append(
+            beta, fit.intercept + self.origin[work] @ beta if len(work) else 0
+        )
+
+    def _leads_on(self, fit, work):
+        """Whether the fit costs less than w = 0, and some row bends its loss.
+
+        Stochastic gradients on large numbers may end with scores of thousands: from
+        there a Newton step has no length.
+        """
+        A, l1, l2 = self.block(work)
+        c, beta = fit.case_weight, self._coefficients(fit, work)
+        z = beta @ A
+        cost = _objective(self, z, c, beta, l1, l2)
+        _, curvature = loss_derivatives(self.loss, z, self.positive, c)
+        nothing = loss_value(self.loss, np.zeros_like(z), self.positive, c)
+        return cost <= nothing and curvature.any()
 
     def too_large(self, work):
         return self.sparse and len(work) * self.X.shape[0] > _DENSE_NUMBERS

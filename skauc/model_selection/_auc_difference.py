@@ -7,6 +7,7 @@ The mathematics stands in section 7 of :mod:`skauc.posterior`, of the adaptive p
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .._validation import (
     check_counts,
@@ -206,6 +207,5 @@ def _both_scores(a, b, n):
     if same_rows(Z_a, Z_b):
         W = np.column_stack([a.w, b.w])
     else:
-        W = np.zeros((len(a.w) + len(b.w), 2))
-        W[: len(a.w), 0], W[len(a.w) :, 1] = a.w, b.w
+        W = block_diag(a.w[:, None], b.w[:, None])
     return np.column_stack(scores), W

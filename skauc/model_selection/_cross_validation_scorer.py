@@ -83,9 +83,9 @@ def _cv_auc(
     refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
+    X, labels = indexable(X, column_or_1d(y))
     if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
         decision_values(estimator, take_rows(X, [0]))
-    X, labels = indexable(X, column_or_1d(y))
     if weight is not None and not weight.all():  # weight 0 is no row
         keep = np.flatnonzero(weight)
         X, labels = take_rows(X, keep), labels[keep]

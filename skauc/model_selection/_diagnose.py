@@ -361,7 +361,7 @@ def _attainable(dense):
     """Mean and central 95 % range of u under the posterior weights."""
     order = np.argsort(dense.attainable)
     u, mass = dense.attainable[order], np.cumsum(dense.weight[order])
-    low, high = u[np.searchsorted(mass, [0.025, 0.975]).clip(max=len(u) - 1)]
+    low, high = u[np.searchsorted(mass, [0.025, 0.975])]
     return float(dense.weight @ dense.attainable), float(low), float(high)
 
 

@@ -198,7 +198,7 @@ def _collected(starts):
 
 def _through(step, node, rows, y):
     """Node and rows behind a step that is not applied yet."""
-    if step is None or (isinstance(step, str) and step == "passthrough"):
+    if step is None or step == "passthrough":
         return node, rows
     if isinstance(step, Pipeline):
         for _, inner in step.steps:
@@ -227,7 +227,7 @@ def _union(union, node, rows, y):
     children, widths = [], []
     weights = union.transformer_weights or {}
     for name, step in union.transformer_list:
-        if isinstance(step, str) and step == "drop":
+        if step == "drop":
             continue
         child, part = _through(step, node, rows, y)
         children.append(_weighted(child, weights.get(name, 1.0)))
@@ -241,7 +241,7 @@ def _column_union(transformer, node, rows, y):
     children = []
     weights = transformer.transformer_weights or {}
     for name, step, columns in transformer.transformers_:
-        where = transformer.output_indices_.get(name, slice(0, 0))
+        where = transformer.output_indices_[name]
         if where.stop == where.start:  # dropped, or nothing is left
             continue
         picked = column_positions(columns, names, n_columns(rows))

@@ -181,7 +181,7 @@ def _stages(steps, rows):
     """
     last = steps[-1][1] if steps else None
     for _, step in steps:
-        if step is None or (isinstance(step, str) and step == "passthrough"):
+        if step is None or step == "passthrough":
             continue
         if isinstance(step, Pipeline):
             for stage in _stages(step.steps, rows):

@@ -69,7 +69,7 @@ class ModelPosterior:
         self._say_broken()
         threshold, share_pos = self.scored.threshold, self.scored.share_pos
         if self.projection is None:  # every row gets the same answer
-            constant = self.scored.score[0] > threshold
+            constant = self._counted[0] > threshold
             return float(1 - share_pos if constant else share_pos)
         return self.projection.error(threshold, share_pos)
 
@@ -80,10 +80,7 @@ class ModelPosterior:
             return 0.5
         if thresholds == "all":
             return self.projection.ebauc()
-        score, weight = self.scored.score, self.scored.weight
-        if weight is not None and not weight.all():
-            score = score[weight > 0]
-        return self.projection.ebauc(score)
+        return self.projection.ebauc(self._counted)
 
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
@@ -161,6 +158,12 @@ class ModelPosterior:
         estimator, X, y = self.whole
         columns = map(made_column, (y, scored.positive, scored.weight, scored.score))
         return estimator, X, *columns
+
+    @property
+    def _counted(self):
+        """Scores of the rows that count."""
+        score, weight = self.scored.score, self.scored.weight
+        return score if weight is None else score[weight > 0]
 
     @property
     def _n(self):

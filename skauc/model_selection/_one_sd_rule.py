@@ -19,8 +19,8 @@ class OneSDRule:
     """Callable ``rule(cv_results_) -> best_index_``; made by :func:`one_sd_rule`."""
 
     parameter: str
-    simplest: str = "smallest"
-    within: float = 1.0
+    simplest: str
+    within: float
 
     def __call__(self, cv_results) -> int:
         """Row of the simplest candidate that is hardly worse than the best.

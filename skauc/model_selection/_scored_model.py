@@ -105,6 +105,11 @@ class ScoredModel:
         """True for the rows of the model's own ``classes_[1]``."""
         return ~self.positive if self.flipped else self.positive
 
+    @property
+    def own_score(self) -> Any:
+        """Scores in the direction of ``classes_[1]``."""
+        return -self.score if self.flipped else self.score
+
     @cached_property
     def objective(self) -> Any:
         """PenalisedFit that the model minimised on these rows; None if not known."""
@@ -120,8 +125,7 @@ class ScoredModel:
         """
         rows, fit = self.floats, self.objective
         if rows is self.front:  # the same product, in other units
-            largest = np.argmax(np.abs(self.w_front))
-            unit = fit.w[largest] / (self.w_front[largest] or 1.0)
+            unit = fit.w @ self.w_front / (self.w_front @ self.w_front)
             fit.slopes(rows, self.second_class, unit * self.score)
         enough = largest_gradient(self.front.shape)
         return nearest_optimum(rows, self.second_class, fit, enough)
@@ -184,10 +188,12 @@ def score_model(
     if classes is None:  # a regressor on two labels cuts midway between them
         classes = y.distinct if stay else np.unique(y)
         threshold = threshold + _midpoint(classes)
-    flipped = bool(pos_label is not None and pos_label == classes[0])
+    flipped = bool(pos_label == classes[0])
     # In units of the largest coefficient: only the direction and the cut matter.
-    unit = (np.abs(opened.w).max() or 1.0) * (-1.0 if flipped else 1.0)
+    unit = np.abs(opened.w).max() or 1.0
     w, threshold = opened.w / unit, float(threshold / unit)
+    if flipped:
+        w, threshold = -w, -threshold
     how = {"name": "X @ coef_", "largest": _LARGEST}
     score = project_samples(front, w)
     if not isinstance(score, BlockColumn):

@@ -88,7 +88,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
         delayed(_refitted)(search.estimator, p, X, y, prior, fit_params, shared)
         for p in params
     )
-    best = np.flatnonzero(row == getattr(search, "best_index_", -1))
+    best = np.flatnonzero(row == getattr(search, "best_index_", None))
     selected = int(best[0]) if len(best) else None
     return Searched(found, params, row, score, selected, shared)
 

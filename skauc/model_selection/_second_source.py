@@ -10,11 +10,7 @@ from ..adaptive._cache import CACHE
 from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
-from ..leave_pair_out._objective import (
-    ElasticNetFit,
-    PenalisedFit,
-    ask_again,
-)
+from ..leave_pair_out._objective import PenalisedFit, ask_again
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import (
     SecondSource,
@@ -56,7 +52,7 @@ def left_out(
     reason : str or None
     """
     model, rows, weight = scored.model, scored.second_class, scored.weight
-    if model is None or class_of_one_row(scored.positive, weight) is not None:
+    if class_of_one_row(scored.positive, weight) is not None:
         return None, None
     Z = scored.floats
     known: DiscriminantRule | PenalisedFit | None
@@ -77,7 +73,7 @@ def left_out(
             known, gradient = scored.near
             if gradient > largest_gradient(Z.shape):
                 return None, None  # a solver that arrived: these are other rows
-    elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
+    elif not told and isinstance(known, PenalisedFit):
         known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
     return found, reason
@@ -106,7 +102,7 @@ def kept_of(Z, positive, weight=None):
 def held_out(scored: ScoredModel) -> SecondSource:
     """Empirical AUC of rows that did not train the model, by Hanley and McNeil."""
     positive, weight = scored.positive, scored.weight
-    if isinstance(scored.score, BlockColumn) and isinstance(positive, BlockColumn):
+    if isinstance(positive, BlockColumn):  # and so are the scores
         sums = scored.score.rank_sums(positive, weight=weight)
         return source_of_rows(sums.auc, sums.n_neg, sums.n_pos, "held-out")
     weight = np.ones(len(positive)) if weight is None else weight
@@ -134,7 +130,7 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     model, second_class = scored.model, scored.second_class
     if model is None:
         return False
-    score = -scored.score if scored.flipped else scored.score  # the model's own
+    score = scored.own_score
     if rows == "training":
         REARRANGED.remember(model, second_class, score)
         return False

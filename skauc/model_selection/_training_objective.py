@@ -284,15 +284,13 @@ def _discriminant(model, Z, positive, sample_weight):
         return None  # an intensity and a target that change with every row left out
     n_c = np.array([(~positive).sum(), positive.sum()])
     s = 0.0 if model.solver == "svd" else float(model.shrinkage or 0.0)
-    ratio = np.ones(2)  # of prior and share
+    ratio = left_out = np.ones(2)  # of prior and share
     if model.solver != "svd" and model.priors is not None:
         ratio = model.priors_ * len(positive) / n_c
+        left_out = ratio * n_c / (n_c - 1)
     neg, pos = class_moments(Z, positive, featurewise=True)
     size = ratio @ [neg.scatter.mean(), pos.scatter.mean()]
     penalty = np.full(Z.shape[1], s * size)
-    left_out = (
-        np.ones(2) if np.all(ratio == 1) else ratio * n_c / np.maximum(n_c - 1, 1)
-    )
     return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
 
 
@@ -321,5 +319,10 @@ def _ridge_fit(Z, positive, a, sample_weight):
     ridge.set_params(tol=1e-12)
     ridge.fit(Z, np.where(positive, 1.0, -1.0), sample_weight=case_weight)
     return PenalisedFit(
-        "squared", 1.0, case_weight, ridge.coef_, float(ridge.intercept_), np.inf
+        "squared",
+        ridge.alpha,
+        case_weight,
+        ridge.coef_,
+        float(ridge.intercept_),
+        np.inf,
     )

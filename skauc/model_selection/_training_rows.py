@@ -148,9 +148,8 @@ def _by_objective(scored):
         if gradient <= largest_gradient(Z.shape):
             return "training"
         if not stopped:
-            if gradient > _strange(Z.shape):
-                return "held-out"
-            return _by_steps(scored) or _by_span(scored)
+            # else a part of the training rows, or weighted there
+            return "held-out" if gradient > _strange(Z.shape) else None
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
@@ -207,7 +206,7 @@ def _by_direction(scored):
     if found is None or not found.w.any():
         return None
     score = project_samples(ridge[0], found.w)
-    same = np.corrcoef(score, np.where(scored.flipped, -1, 1) * scored.score)[0, 1]
+    same = np.corrcoef(score, scored.own_score)[0, 1]
     return "training" if same >= PARALLEL else None
 
 
@@ -246,8 +245,6 @@ def _by_steps_taken(scored):
     """A stochastic solver counts its steps: a whole number of passes over its rows."""
     model = scored.model
     if not hasattr(model, "t_") or not hasattr(model, "n_iter_"):
-        return None
-    if getattr(model, "early_stopping", False) or getattr(model, "warm_start", False):
         return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None

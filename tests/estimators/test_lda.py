@@ -196,9 +196,10 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
 def test_what_lies_far_from_zero():
     """A hundred thousand spreads of what varies, in any unit."""
     near, model = np.random.default_rng(0).normal(size=(20, 3)), LinearDiscriminantROC()
+    last = np.array([0.0, 0.0, 1.0])
     for unit in (1e-9, 1.0, 1e9):
-        assert not model._lies_far(unit * (near + [0, 0, 1e4]))
-        assert model._lies_far(unit * (near + [0, 0, 1e6]))
+        assert not model._lies_far(unit * (near + 1e4 * last))
+        assert model._lies_far(unit * (near + 1e6 * last))
     assert not model._lies_far(near * [1, 1, 0] + [0, 0, 0.1])
 
 

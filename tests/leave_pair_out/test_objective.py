@@ -100,7 +100,9 @@ def test_a_model_in_any_unit_is_put_back(unit):
     positive = np.arange(12) % 4 == 0
     X = np.where(positive, -0.1, -3.0)[:, None] + np.linspace(0, 0.05, 12)[:, None]
     fit = PenalisedFit("logistic", 1.0, np.ones(12), np.ones(1), 0.0, 0.0)
-    once, again = (on_its_ray(X, positive, replace(fit, w=u * fit.w)) for u in (1, unit))
+    once, again = (
+        on_its_ray(X, positive, replace(fit, w=u * fit.w)) for u in (1, unit)
+    )
     assert once.w[0] > 0.1
     assert again.w == pytest.approx(once.w, rel=1e-9)
 

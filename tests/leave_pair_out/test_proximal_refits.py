@@ -1,5 +1,7 @@
 """Batched refits with L1, elastic-net and hinge losses against scikit-learn's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -145,3 +147,31 @@ def test_slope_and_curvature_of_the_rounded_hinge():
             loss_derivatives(loss, z + s * e, positive, c)[0] for s in (1, -1)
         )
         assert (g_up - g_down)[k] / (2 * eps) == pytest.approx(curvature[k], abs=1e-5)
+
+
+def test_an_optimum_is_found_from_scores_that_bend_nothing():
+    """Stochastic gradients on large numbers end there; they cost more than w = 0."""
+    X, positive = _rows(60, 6)
+    fit = training_objective(SPARSE[0].fit(X, positive), X, positive)
+    expected = sparse_optimum(fit, X, positive)
+    for far in (1e4 * np.ones(6), -1e5 * fit.w, 1e4 * fit.w):
+        found = sparse_optimum(replace(fit, w=far), X, positive)
+        np.testing.assert_allclose(found.w, expected.w, atol=1e-4)
+
+
+def test_the_optimum_of_separated_rows_from_scores_that_bend_nothing():
+    """Every loss is 0 there, and little is paid for the coefficients."""
+    X, positive = _rows(60, 3)
+    X[:, 0] += 10 * positive
+    fit = training_objective(SPARSE[0].fit(X, positive), X, positive)
+    fit = replace(fit, l1=1e-3)
+    far = replace(fit, w=np.array([1e3, 0.0, 0.0]), intercept=-5e3)
+    z = X @ far.w + far.intercept
+    assert np.abs(z).min() > 800
+    found = sparse_optimum(far, X, positive)
+    value = [
+        loss_value("logistic", X @ f.w + f.intercept, positive, f.case_weight)
+        + 1e-3 * np.abs(f.w).sum()
+        for f in (found, far)
+    ]
+    assert value[0] < value[1] < 60 * np.log(2)

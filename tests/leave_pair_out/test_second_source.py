@@ -18,8 +18,8 @@ from skauc.leave_pair_out._bootstrap import (
     bootstrap_estimate,
     plus_632,
 )
-from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._discriminant_refits import DiscriminantRule
+from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
 from skauc.leave_pair_out._second_source import (
     _source,

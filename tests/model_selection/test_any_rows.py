@@ -1,10 +1,17 @@
 """Rows of whatever kind."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
-from skauc.model_selection._any_rows import n_rows, take_rows
+from skauc.model_selection._any_rows import (
+    column_positions,
+    n_rows,
+    numeric,
+    same_rows,
+    take_rows,
+)
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, list])
@@ -20,3 +27,30 @@ def test_rows_of_every_kind(make):
 def test_what_has_no_rows_is_named():
     with pytest.raises(TypeError, match="X must be an array of rows, got 1j"):
         n_rows(1j)
+
+
+def test_equal_rows():
+    A = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
+    other = A.copy()
+    other[2, 1] = 1.0
+    for make in (np.array, sparse.csr_array):
+        assert same_rows(make(A), make(A))
+        assert not same_rows(make(A), make(other))
+        assert not same_rows(make(A), make(A[:2]))
+    assert not same_rows(A, sparse.csr_array(A))
+    assert not same_rows(sparse.csr_array(A), A)
+
+
+def test_numbers_of_several_kinds_become_floats():
+    X = np.ones((3, 2), dtype=np.float32)
+    assert numeric(X) is X
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}, dtype=object)
+    assert numeric(frame).dtype == float
+    assert numeric(frame).tolist() == [[1.0, 0.5], [2.0, 1.5]]
+
+
+def test_slices_of_names_hold_both_ends():
+    names = ["a", "b", "c"]
+    assert column_positions(slice(None, "b"), names, 3) == [0, 1]
+    assert column_positions(slice("b", None), names, 3) == [1, 2]
+    assert column_positions(slice("b", "b"), names, 3) == [1]

@@ -257,3 +257,14 @@ def test_which_class_is_positive_does_not_matter():
 def test_no_model_to_compare_with():
     with pytest.raises(ValueError, match="estimator_b must hold a fitted model"):
         auc_difference_posterior(A, [], X, Y)
+
+
+def test_a_prior_with_means_turns_with_the_classes():
+    """Asked of the other class, the models and their prior means are turned round."""
+    got = auc_difference_posterior(A, B, X, Y, prior=STRONG, pos_label=0)
+    turned = [LogisticRegression().fit(X, 1 - Y) for _ in range(2)]
+    for model, original in zip(turned, (A, B), strict=True):
+        model.coef_ = -original.coef_
+    expected = auc_difference_posterior(*turned, X, 1 - Y, prior=STRONG)
+    assert got.mean() == pytest.approx(expected.mean(), rel=1e-9)
+    assert got.std() == pytest.approx(expected.std(), rel=1e-9)

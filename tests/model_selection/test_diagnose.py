@@ -1,6 +1,7 @@
 """What diagnose says: every number from its definition, every sentence at its limit."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from skauc import (
     bootstrap_auc,
     diagnose,
 )
-from skauc.model_selection._diagnose import _with_warnings
+from skauc.model_selection._diagnose import _attainable, _with_warnings
 
 
 def normal_classes(n, P, gap=0.5, seed=0, stretch=1.0):
@@ -374,6 +375,7 @@ def test_tables_of_one_and_of_all_pairs():
     one = found.pairs[1, 2]
     assert frame.loc["1 against 2", "AUC"] == one.posterior.mean()
     assert one.to_frame()["positives"].tolist() == [50.0]
+    assert one.to_frame()["attainable AUC"].tolist() == [one.attainable[0]]
     assert "<th>attainable AUC</th>" in one._repr_html_()
     assert found._repr_html_().count("<tr>") == 4
 
@@ -388,3 +390,17 @@ def test_normality_of_three_rows_whatever_their_unit():
         seen = diagnose(model, rows, y)
         expected = [stats.shapiro(rows[y == c, 0] / unit).pvalue for c in (0, 1)]
         assert seen.normality == pytest.approx(expected, rel=1e-6)
+
+
+def test_attainable_range_of_many_components():
+    """Of 1001 equal components in any order the 26th and the 976th."""
+    order = np.random.default_rng(0).permutation(1001)
+    u, weight = np.linspace(0.0, 1.0, 1001)[order], np.full(1001, 1 / 1001)
+    found = _attainable(SimpleNamespace(attainable=u, weight=weight))
+    assert found == pytest.approx((0.5, 0.025, 0.975), abs=1e-12)
+
+
+def test_no_difference_of_the_means_is_not_shrunken():
+    rows = np.repeat(X[:30], 2, axis=0)  # each once in each class
+    seen = diagnose(MODEL, rows, np.arange(60) % 2, rows="training")
+    assert seen.mean_shrinkage == 0.0

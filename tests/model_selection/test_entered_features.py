@@ -22,7 +22,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
-from sklearn.pipeline import make_pipeline, make_union
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -41,6 +41,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from skauc.model_selection import _affine_steps
 from skauc.model_selection._entered_features import entered_features
 from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._scored_model import score_model
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 12)) * RNG.uniform(0.1, 5, 12) + 3
@@ -267,3 +268,37 @@ def test_unknown_steps_of_frames_are_tried_in_silence():
     step = SimpleImputer().fit(frame)
     transpose = _affine_steps.transpose_of(step, frame, step.transform(frame))
     np.testing.assert_allclose(transpose(np.eye(len(NAMES))), np.eye(len(NAMES)))
+
+
+def test_steps_that_do_nothing_inside_a_union():
+    kept = Pipeline([("not", None), ("nor", "passthrough"), ("pca", PCA(3))])
+    union = FeatureUnion([("kept", kept), ("out", "drop"), ("best", SelectKBest(k=2))])
+    found = check([union])
+    np.testing.assert_array_equal(found.Z, X)
+    assert found.broken_by is None
+    without = FeatureUnion([("kept", PCA(3)), ("best", SelectKBest(k=2))])
+    np.testing.assert_allclose(found.w, check([without]).w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_whether_a_step_is_affine_has_no_unit(unit):
+    bent = FunctionTransformer(lambda Z: unit * np.abs(Z - 3)).fit(X)
+    straight = Wrapped(PCA(3)).fit(unit * X, Y)
+    assert _affine_steps.transpose_of(bent, X, bent.transform(X)) is None
+    behind = straight.transform(unit * X)
+    assert _affine_steps.transpose_of(straight, unit * X, behind) is not None
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_whether_the_scores_are_the_same_has_no_unit(unit):
+    """A step of ranges, cut at their ends, is affine on most rows and not on all."""
+    model = make_pipeline(PCA(3), LogisticRegression()).fit(X, Y)
+    model[0].mean_ *= unit  # the same model of rows in another unit
+    model[1].coef_ /= unit
+    scored = score_model(open_estimator(model, unit * X), Y, None, None)
+    assert scored.Z.shape[1] == 12
+    cut = make_pipeline(MinMaxScaler((0, unit), clip=True), LogisticRegression())
+    cut.fit(X, Y)[0].min_ *= 0.5
+    cut[0].scale_ *= 1.2  # some rows lie outside
+    scored = score_model(open_estimator(cut, X), Y, None, None)
+    assert scored.Z is scored.front

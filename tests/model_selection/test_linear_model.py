@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
@@ -18,6 +19,7 @@ from sklearn.linear_model import (
     Perceptron,
     Ridge,
     RidgeClassifier,
+    RidgeClassifierCV,
     SGDClassifier,
 )
 from sklearn.model_selection import (
@@ -25,6 +27,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -67,6 +70,9 @@ WRAPPERS = {
     "alone": lambda model: model,
     "pipeline": lambda model: make_pipeline(StandardScaler(), PCA(4), model),
     "nested": wrap_in_column_transformer,
+    "steps in a step": lambda model: make_pipeline(
+        make_pipeline(StandardScaler(), PCA(5)), PCA(4), model
+    ),
     "search": wrap_in_search,
     "threshold": FixedThresholdClassifier,
     "passthrough": lambda model: make_pipeline("passthrough", model),
@@ -94,7 +100,10 @@ def test_frozen_and_tuned():
     fixed_neg = FixedThresholdClassifier(
         LogisticRegression(), threshold=0.3, pos_label=0
     ).fit(X, Y)
-    for model in (frozen, tuned, fixed, fixed_neg):
+    fixed_pos = FixedThresholdClassifier(
+        LogisticRegression(), threshold=0.3, pos_label=1
+    ).fit(X, Y)
+    for model in (frozen, tuned, fixed, fixed_neg, fixed_pos):
         rule = open_two_classes(model, X)
         np.testing.assert_array_equal(X @ rule.w > rule.threshold, model.predict(X))
 
@@ -183,7 +192,47 @@ def test_weight_for_fit_finds_the_keyword():
     assert not weight_for_fit(make_pipeline(LinearDiscriminantAnalysis()), weight)
     inner = "pipeline__logisticregression__sample_weight"
     assert set(weight_for_fit(make_pipeline(StandardScaler(), pipe), weight)) == {inner}
+    # has folds of its own, but no estimator inside
+    assert set(weight_for_fit(RidgeClassifierCV(), weight)) == {"sample_weight"}
     search = GridSearchCV(pipe, {})
     assert set(weight_for_fit(search, weight)) == {"logisticregression__sample_weight"}
     with pytest.raises(ValueError, match="FixedThresholdClassifier must be used with"):
         weight_for_fit(FixedThresholdClassifier(pipe), weight)
+
+
+@pytest.mark.parametrize("wrap", [OneVsRestClassifier, OneVsOneClassifier])
+def test_one_part_of_two_classes(wrap):
+    model = wrap(LogisticRegression()).fit(X, Y)
+    rule = open_two_classes(model, X)
+    theirs = model.estimators_[0].decision_function(X)
+    np.testing.assert_allclose(X @ rule.w - rule.threshold, theirs, rtol=1e-9)
+    assert abs(rule.threshold) > 0.01
+
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """A linear model through the origin, which has no ``intercept_``."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.coef_ = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+        return self
+
+    def decision_function(self, X):
+        return X @ self.coef_
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+
+def test_a_model_without_intercept():
+    model = NearestMean().fit(X, Y)
+    assert open_two_classes(model, X).threshold == 0
+    how = {"threshold": 0.3, "response_method": "decision_function"}
+    cut = FixedThresholdClassifier(NearestMean(), **how).fit(X, Y)
+    assert open_two_classes(cut, X).threshold == pytest.approx(0.3, rel=1e-12)
+
+
+def test_two_outputs_are_not_two_classes():
+    model = Ridge().fit(X, np.column_stack([Y, 1 - Y]))
+    with pytest.raises(ValueError, match=r"two classes, got coef_ of shape \(2, 6\)"):
+        open_two_classes(model, X)

@@ -218,3 +218,18 @@ def test_several_other_scores():
 def test_errors(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def test_two_folds_are_folds():
+    split = np.array([[0.70, 0.80], [0.80, 0.82]])
+    found = {f"split{k}_test_score": split[:, k] for k in range(2)}
+    found["params"] = [{"C": c} for c in (1, 2)]
+    # behind by .06, with Nadeau and Bengio's deviation √((1/2 + 1) · .0032) = .069
+    assert one_sd_rule("C")(found) == 0
+    assert one_sd_rule("C", within=0.8)(found) == 1
+
+
+def test_the_best_does_not_differ_from_itself():
+    """Two candidates at one place, far from 0: their difference has no deviation."""
+    found = results([0.5, 0.6], np.array([[0.0, 9.0], [0.0, 9.0]]), [1, 2])
+    assert one_sd_rule("C")(found) == 1

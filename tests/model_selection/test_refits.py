@@ -27,6 +27,7 @@ from skauc import (
     clear_cache,
     cross_val_auc,
     ebauc_scorer,
+    make_bee_scorer,
     make_ebauc_scorer,
 )
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
@@ -331,3 +332,38 @@ def test_rows_that_a_sample_did_not_draw():
     weight = np.array([1.0, 3, 1, 1, 1, 1])
     assert _left_out(score, positive, count, weight) == pytest.approx(3 / 8)
     assert np.isnan(_left_out(score, positive, np.array([1, 0, 1, 1, 0, 0]), None))
+
+
+def test_an_interval_stays_in_its_range():
+    wide = np.linspace(0.2, 0.9, 50)
+    assert BootstrapAUC(0.98, ".632", 1.0, wide).interval()[1] == 1.0
+    assert BootstrapAUC(0.05, ".632", 1.0, wide).interval()[0] == 0.0
+
+
+def test_replicates_that_left_out_no_pair():
+    none = BootstrapAUC(0.8, ".632", 0.9, np.full(3, np.nan))
+    assert np.isnan(none.interval()).all()
+    one = BootstrapAUC(0.8, ".632", 0.9, np.array([np.nan, 0.7]))
+    assert one.interval() == (0.8, 0.8)
+
+
+def test_what_a_broken_model_and_one_with_refits_do_not_say():
+    """What the rows are is not asked behind such a step; two classes are no pairs."""
+    steps = SelectKBest(k=3), PolynomialFeatures(2), LogisticRegression()
+    refits = AdaptivePrior(refits=3)
+    with pytest.warns(UntrustedAUCWarning, match="PolynomialFeatures"):
+        broken = auc_posterior(make_pipeline(*steps).fit(X, Y), X, Y, prior=refits)
+    assert len(broken.warnings) == 1
+    model = LogisticRegression().fit(X, Y)
+    assert auc_posterior(model, X, Y, prior=refits).warnings == ()
+
+
+@pytest.mark.parametrize("make", [make_bee_scorer, make_ebauc_scorer])
+def test_closed_forms_of_held_out_scores_hold_behind_any_step(make):
+    """The score is one feature, whatever made it."""
+    steps = SelectKBest(k=3), PolynomialFeatures(2), LogisticRegression()
+    model = make_pipeline(*steps).fit(X[:40], Y[:40])
+    make(rows="held-out")(model, X[40:], Y[40:])  # in silence
+    clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="PolynomialFeatures"):
+        make(rows="training")(model, X[:40], Y[:40])

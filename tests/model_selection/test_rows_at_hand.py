@@ -10,7 +10,12 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import (
+    LogisticRegression,
+    Perceptron,
+    RidgeClassifier,
+    SGDClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -30,8 +35,11 @@ from skauc import (
     make_cbauc_scorer,
 )
 from skauc.leave_pair_out import _objective
-from skauc.model_selection import _rows_at_hand
-from skauc.model_selection._rows_at_hand import rows_at_hand
+from skauc.model_selection import _rows_at_hand, _training_rows
+from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._rows_at_hand import LabelColumn, rows_at_hand
+from skauc.model_selection._scored_model import score_model
+from skauc.model_selection._training_rows import _by_direction
 from skauc.statistics import _block_column, _block_matrix
 from skauc.statistics._block_column import content
 from skauc.statistics._block_matrix import BlockMatrix
@@ -52,6 +60,8 @@ MODELS = {
     "gaussian": GaussianAUCClassifier(shrinkage=0.1),
     "scaled": make_pipeline(StandardScaler(), LogisticRegression()),
     "ranges": make_pipeline(MinMaxScaler(), RidgeClassifier()),
+    "told by means": make_pipeline(StandardScaler(), Perceptron()),
+    "told by direction": LinearDiscriminantAnalysis(),
     "components": make_pipeline(StandardScaler(), PCA(3), LogisticRegression(C=0.1)),
     "selected": make_pipeline(SelectKBest(k=2), StandardScaler(), LogisticRegression()),
     "bent": make_pipeline(FunctionTransformer(np.tanh), RidgeClassifier()),
@@ -98,6 +108,8 @@ def test_posterior_is_that_of_the_rows(name, large):
     X, y, _ = rows_of()
     other, labels, _ = rows_of(1)
     model = fitted(MODELS[name], X, y)
+    if name == "told by direction":  # an estimator that keeps no means
+        del model.means_
     for rows in ((X, y), (other, labels)):
         expected, said = afresh(lambda rows=rows: auc_posterior(model, *rows))
         blocks = RowBlocks.from_arrays(*rows, n_rows=700)
@@ -165,6 +177,7 @@ def test_labels_of_any_kind_stay(kind, large, monkeypatch):
     same(found, expected)
     matrix, column, _ = rows_at_hand(blocks, None)
     assert isinstance(matrix, BlockMatrix)
+    assert isinstance(column, LabelColumn)
     assert np.asarray(column).tolist() == labels[order].tolist()
 
 
@@ -391,3 +404,68 @@ def test_errors_of_all_blocks():
         auc_posterior(model, RowBlocks([(X[:, 0], y)]))
     with pytest.raises(ValueError, match="must hold both classes"):
         auc_posterior(model, RowBlocks([(X, 0 * y)]))
+
+
+def test_labels_of_a_column_that_stays(large):
+    X, y, _ = rows_of(n=260)
+    _, column, _ = rows_at_hand(RowBlocks.from_arrays(X, y, n_rows=7), None)
+    for label in (0, 1):
+        positive = column.positive(pos_label=label)
+        assert (positive.min(), positive.max()) == (0, 1)
+        assert positive.sum() == (y == label).sum()
+        assert np.array_equal(np.asarray(positive), y == label)
+
+
+def test_labels_that_are_not_two_in_all_blocks(large):
+    X, y, _ = rows_of()
+    three = np.sort(rows_of(K=3)[1])  # blocks of one class or two
+    blocks = RowBlocks.from_arrays(X, three, n_rows=500)
+    _, column, _ = rows_at_hand(blocks, None)
+    assert isinstance(column, np.ndarray)
+    assert np.array_equal(column, three)
+    model = LogisticRegression().fit(X, y)
+    for labels, message in (
+        (0 * y, "must hold both classes, got only"),
+        (y + 0.5, "must hold class labels, got continuous"),
+    ):
+        blocks = RowBlocks.from_arrays(X, labels, n_rows=500)
+        with pytest.raises(ValueError, match=message):
+            auc_posterior(model, blocks)
+
+
+def test_texts_in_one_block_and_numbers_in_another(large):
+    """Side by side all of them are texts."""
+    X, y, _ = rows_of()
+    texts = y.astype(str)
+    model = LogisticRegression().fit(X, texts)
+    blocks = RowBlocks([(X[:1300], texts[:1300]), (X[1300:], y[1300:])])
+    found, _ = afresh(lambda: auc_posterior(model, blocks, rows="held-out"))
+    same(found, auc_posterior(model, X, texts, rows="held-out"))
+
+
+def test_few_rows_a_feature_that_are_too_many_numbers(monkeypatch):
+    monkeypatch.setattr(_rows_at_hand, "LARGEST_MADE", 100)
+    X, y, _ = rows_of(n=60, P=2)
+    matrix, _, _ = rows_at_hand(RowBlocks.from_arrays(X, y, n_rows=7), None)
+    assert isinstance(matrix, BlockMatrix)
+
+
+def test_discriminants_that_keep_no_means_are_told_by_their_direction(
+    large, monkeypatch
+):
+    X, y, _ = rows_of()
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    del model.means_
+
+    def told(rows, labels, pos_label=None):
+        Z, y, _ = rows_at_hand(RowBlocks.from_arrays(rows, labels, n_rows=700), None)
+        opened = open_estimator(model, Z)
+        return _by_direction(score_model(opened, y, None, pos_label))
+
+    other, labels, _ = rows_of(1)
+    assert told(X, y) == told(X, y, pos_label=0) == "training"
+    assert told(other, labels) is None
+    twice = np.repeat(X[:1300], 2, axis=0)  # each once in each class: no direction
+    assert told(twice, np.arange(2600) % 2) is None
+    monkeypatch.setattr(_training_rows, "at_optimum", lambda *question: None)
+    assert told(X, y) is None

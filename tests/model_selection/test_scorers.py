@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -50,6 +51,7 @@ from skauc import (
     make_cv_auc_scorer,
     make_ebauc_scorer,
 )
+from skauc.model_selection._scorers import _mean_probit
 
 X, Y = make_classification(
     n_samples=100, n_features=6, n_informative=3, random_state=5, flip_y=0.15
@@ -561,3 +563,77 @@ def test_cv_auc_of_rows_that_are_missing():
     model, y = SVC(kernel="linear"), [0, 1, 0, 1, 0, 1]
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         cv_auc_scorer(model, [[1.0]], y, sample_weight=[1, 1, 1, 1, 1, 0])
+
+
+def test_cv_auc_of_rows_without_any():
+    """A fitted model is asked about a row to compare its columns: there is none."""
+    frame = pd.DataFrame(X)
+    frame.columns = list("abcdef")
+    model = LogisticRegression().fit(frame, Y)
+    for n in (0, 1):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            cv_auc_scorer(model, frame[:n], Y[:40])
+
+
+@pytest.mark.parametrize("probit", [[-1.0, 0.3], [1.0, -0.3], [-0.7], [0.7]])
+def test_probit_of_a_mean_of_aucs(probit):
+    expected = stats.norm.ppf(stats.norm.cdf(probit).mean())
+    assert _mean_probit(probit) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_model_that_ranks_nothing():
+    model = LogisticRegression().fit(X, Y)
+    model.coef_[:] = 0
+    assert ebauc_scorer(model, X, Y) == 0.5
+    y = Y[Y.argsort()][20:]  # more positives
+    for sign, share in ((1.0, y.mean()), (-1.0, 1 - y.mean())):
+        model.intercept_[:] = sign
+        assert bee_scorer(model, X[20:], y) == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_rows_of_weight_zero_decide_nothing():
+    """The first row's score is another, but it is no row: all others get one answer."""
+    rows = np.vstack([[5.0] + [0.0] * 5, np.zeros((9, 6))])
+    y, weight = np.array([0, 1, 1, 1, 1, 1, 1, 0, 0, 0]), np.r_[0.0, np.ones(9)]
+    model = LogisticRegression().fit(X, Y)
+    model.coef_[:], model.intercept_[:] = [[1.0, 0, 0, 0, 0, 0]], -1.0
+    assert bee_scorer(model, rows, y, sample_weight=weight) == pytest.approx(3 / 9)
+
+
+def test_thresholds_of_rows_of_weight_zero_are_none():
+    weight = np.resize([0.0, 1.0, 2.0], len(Y))
+    some = weight > 0
+    scorer = make_ebauc_scorer(rows="training", prior="paper")
+    expected = scorer(MODEL, X[some], Y[some], sample_weight=weight[some])
+    got = scorer(MODEL, X, Y, sample_weight=weight)
+    assert got == pytest.approx(expected, rel=1e-12)
+    assert got != pytest.approx(scorer(MODEL, X, Y), rel=1e-6)
+
+
+def test_permuted_rows_are_known_whichever_class_is_positive():
+    rng = np.random.default_rng(0)
+    permuted = X.copy()
+    permuted[:, 0] = rng.permutation(X[:, 0])
+    model = LogisticRegression(C=0.5).fit(X, Y)
+    cbauc_scorer(model, X, Y)
+    turned = make_cbauc_scorer(pos_label=0)
+    with pytest.warns(UntrustedAUCWarning, match="permuted training rows are neither"):
+        turned(model, permuted, Y)
+
+
+def test_folds_in_lists_are_compared():
+    one, two = (np.arange(4), np.arange(4, 8)), (np.arange(4, 8), np.arange(4))
+    scorers = [make_cv_auc_scorer(cv=cv) for cv in ([one, two], [one], [two, one])]
+    assert scorers[0] == make_cv_auc_scorer(cv=[one, two])
+    assert scorers[0] != scorers[1]
+    assert scorers[0] != scorers[2]
+
+
+def test_a_sentence_is_said_once_whatever_the_first_step_makes():
+    rows, y = X[:8], np.arange(8) % 2
+    skauc.clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="A class has only 4 rows"):
+        cbauc_scorer(make_pipeline(PCA(2), LogisticRegression()).fit(rows, y), rows, y)
+    cbauc_scorer(make_pipeline(PCA(3), LogisticRegression()).fit(rows, y), rows, y)

@@ -1,13 +1,14 @@
 """What a search knows: conjugate pairs, DeLong, simulated winners; what is compared."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -41,6 +42,7 @@ from skauc import (
 )
 from skauc.model_selection._candidate import (
     Candidate,
+    _luck,
     alike,
     candidate,
     covariance,
@@ -653,3 +655,75 @@ def test_embedding_of_held_out_rows_is_delongs_placement_values(weighted):
     products = got.rows[b].sum(), expected[b].sum()
     assert products == pytest.approx((0, 0), abs=1e-9) or weighted
     assert length == pytest.approx(np.sqrt(got.posterior.probit_moments()[1]), rel=1e-9)
+
+
+def _asked(model, prior, rows="training"):
+    return model_posterior(
+        open_two_classes(model, X),
+        Y,
+        prior=prior,
+        covariance="common",
+        sample_weight=None,
+        pos_label=None,
+        rows=rows,
+        whole=(model, X, Y),
+    )
+
+
+def test_what_owes_nothing_to_rows_left_out():
+    model = clone(PIPE).fit(X, Y)
+    alone = candidate(_asked(model, AdaptivePrior(leave_pair_out=False)))
+    assert (alone.luck, alone.heard) == (0.0, False)
+    held_out = candidate(_asked(model, AdaptivePrior(), rows="held-out"))
+    assert (held_out.shift, held_out.held_out) == (0.0, True)
+    assert held_out.luck == np.sqrt(held_out.posterior.probit_moments()[1])
+    model[-1].coef_[:] = 0
+    with pytest.warns(UserWarning, match="AUC is undefined"):
+        nothing = candidate(_asked(model, AdaptivePrior()))
+    assert (nothing.shift, nothing.luck, nothing.heard) == (0.0, 0.0, True)
+
+
+def test_more_refits_than_enough_weigh_no_more():
+    model = clone(PIPE).fit(X, Y)
+    asked = _asked(model, AdaptivePrior(refits=3))
+    posterior = asked.auc()
+    found = [
+        _luck(posterior, replace(asked, prior=AdaptivePrior(refits=refits)))
+        for refits in (10, 20, 400)
+    ]
+    assert found[1] == found[2] == pytest.approx(4 * found[0], rel=1e-12)  # weight²
+
+
+def test_a_candidate_behind_a_step_that_breaks_closed_forms():
+    """Its posterior is that of the refits, and so are its rows and its luck."""
+    broken = make_pipeline(
+        SelectKBest(k=3), PolynomialFeatures(2), LogisticRegression()
+    )
+    got = candidate(_asked(broken.fit(X, Y), AdaptivePrior(refits=3)))
+    deviation = np.sqrt(got.posterior.probit_moments()[1])
+    assert np.linalg.norm(got.rows) == pytest.approx(deviation, rel=1e-12)
+    assert (got.luck, got.shift, len(got.cells)) == (deviation, 0.0, 0)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_sketch_keeps_squares_on_average(size):
+    """Of 1000 unit vectors, to three standard deviations of their mean."""
+    law = AUCPosterior.normal(0.5, 0.04)
+    units = [
+        Candidate(law, 0.5, np.zeros(0), row, 0.0, True, 0.0) for row in np.eye(1000)
+    ]
+    squares = [np.sum(unit.sketch(size)[1:] ** 2) for unit in units]
+    assert np.mean(squares) == pytest.approx(1, abs=3 * np.sqrt(2 / 1000 / (size - 1)))
+
+
+class Half:
+    """Something with an estimator and no refit, or a refit and no estimator."""
+
+    def __init__(self, name):
+        setattr(self, name, LogisticRegression())
+
+
+@pytest.mark.parametrize("name", ["estimator", "refit"])
+def test_half_of_a_search_is_none(name):
+    with pytest.raises(TypeError, match="search must be a fitted search or a list"):
+        search_posterior(Half(name), X, Y)

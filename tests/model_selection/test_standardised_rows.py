@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn_versions import l1_part
 
-from skauc import auc_posterior
+from skauc import auc_posterior, clear_cache
 from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
 from skauc.leave_pair_out._objective import PenalisedFit, stationarity
 from skauc.model_selection import _linear_model
@@ -129,3 +132,33 @@ def test_slopes_of_a_known_score_are_those_of_the_product():
     other = near.slopes(X[::-1], scored.second_class)[0]  # of other rows: again
     np.testing.assert_allclose(other, z[::-1], rtol=1e-9)
     assert gradient == pytest.approx(stationarity(X, positive, near), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_how_far_from_zero_rows_may_be_has_no_unit(unit):
+    X, _ = _data()
+    near, far = unit * X, unit * (X + 1e6)
+    made = standardised(StandardScaler().fit(near), near)
+    assert isinstance(made, StandardisedRows)
+    assert standardised(StandardScaler().fit(far), far) is None
+
+
+MADE = {
+    "l1": LogisticRegression(solver="liblinear", C=0.1, **l1_part(1.0)),
+    "lda": LinearDiscriminantAnalysis(),
+    "hinge": LinearSVC(loss="hinge", C=0.01, random_state=0),
+    "stopped": SGDClassifier(loss="log_loss", alpha=0.1, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize(("n", "P"), [(80, 6), (600, 6)])
+def test_rows_are_made_for_objectives_that_need_them(name, n, P, monkeypatch):
+    X, y = _data(n, P)
+    model = make_pipeline(StandardScaler(), MADE[name]).fit(X, y)
+    here = auc_posterior(model, X, y, rows="training")
+    monkeypatch.setattr(_linear_model, "standardised", lambda step, rows: None)
+    clear_cache()
+    there = auc_posterior(model, X, y, rows="training")
+    assert here.second_source == there.second_source is not None
+    assert here.leave_pair_out == pytest.approx(there.leave_pair_out, rel=1e-9)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.linear_model import (
     LogisticRegression,
     LogisticRegressionCV,
@@ -32,7 +32,12 @@ from skauc import (
     lpo_auc_scorer,
     make_lpo_auc_scorer,
 )
-from skauc.model_selection._refit_objective import _l1_logistic, _sgd
+from skauc.leave_pair_out._losses import loss_value
+from skauc.model_selection._refit_objective import (
+    _l1_logistic,
+    _sgd,
+    discriminant_objective,
+)
 from skauc.model_selection._training_objective import (
     _discriminant,
     _Rearranged,
@@ -451,3 +456,88 @@ def test_objective_of_sparse_logistic_regressions(solver, C):
     told = _l1_logistic(model.fit(X, positive), positive, None)
     assert (told.l1, told.l2) == (1 / C, 0)
     assert told.intercept_scaling == (3.0 if solver == "liblinear" else np.inf)
+
+
+def test_leave_pair_out_of_no_coefficients_is_a_half():
+    (X, y), _ = two_sets(40, 5, 0)
+    model = RidgeClassifier().fit(X, y)
+    model.coef_[:] = 0
+    with pytest.warns(UndefinedMetricWarning, match="set to 1/2 because the coeff"):
+        assert lpo_auc_scorer(model, X, y) == 0.5
+
+
+@pytest.mark.parametrize("shares", [[0.4, 0.6], [0.5, 0.5]])
+def test_priors_that_are_the_shares_stay_where_a_pair_is_left_out(shares):
+    """Priors that are given are not those of a row less in each class."""
+    rng = np.random.default_rng(0)
+    X, positive = rng.standard_normal((10, 2)), np.arange(10) >= 10 * shares[0]
+    X[positive] *= 2
+    model = LinearDiscriminantAnalysis(solver="lsqr", priors=shares).fit(X, positive)
+    left_out = _discriminant(model, X, positive, None).left_out
+    n_c = 10 * np.array(shares)
+    # Σ p_c W_c/n_c with a row less in each
+    assert left_out / left_out[0] == pytest.approx(
+        (shares / (n_c - 1)) / (shares[0] / (n_c[0] - 1)), rel=1e-12
+    )
+
+
+def test_discriminants_whose_covariance_is_far_from_singular():
+    """Least squares without shrinkage is not known from P = n/2 on."""
+    model = LinearDiscriminantAnalysis(solver="lsqr", priors=[1, 3])
+    assert discriminant_objective(model, (60, 30)) is not None
+    assert discriminant_objective(model, (60, 31)) is None
+    assert discriminant_objective(model, (60, 5)).priors.tolist() == [0.25, 0.75]
+
+
+def test_a_penalty_that_is_named_rules():
+    (X, positive), _ = two_sets(40, 5, 0)
+    model = LogisticRegression(**l1_part(1.0), solver="liblinear", C=0.5)
+    model.fit(X, positive)
+    for ratio, C in ((0.3, 0.5), (0.3, np.inf), (0.0, 0.5)):
+        model.l1_ratio, model.C = ratio, C
+        for penalty in ("l1", "l2", "elasticnet", None, "none"):
+            model.penalty = penalty
+            told = _l1_logistic(model, positive, None)
+            part = {"l1": 1.0, "elasticnet": ratio}.get(penalty, 0.0)
+            if part == 0 or C == np.inf:
+                assert told is None
+            else:
+                assert told.l1 == pytest.approx(part / C, rel=1e-12)
+                assert told.l2 == pytest.approx((1 - part) / C, abs=1e-12)
+
+
+def test_no_penalty_by_its_name():
+    (X, y), _ = two_sets(100, 4, 0)
+    model = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y)
+    expected = penalised_fit(model, X, y).l2
+    model.penalty, model.C = None, 1.0
+    assert penalised_fit(model, X, y).l2 == expected < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        ({}, True),
+        ({"alpha": 1.0}, True),
+        ({"loss": "perceptron"}, False),
+        ({"penalty": None}, False),
+        ({"alpha": 0.0}, False),
+    ],
+)
+def test_which_stochastic_gradients_have_an_optimum(options, known):
+    (X, positive), _ = two_sets(40, 5, 0)
+    model = SGDClassifier(random_state=0).fit(X, positive).set_params(**options)
+    assert (_sgd(model, positive, None) is not None) == known
+
+
+def test_modified_huber_by_its_definition():
+    """(1 − yz)² down to yz = −1, −4yz below (scikit-learn's user guide)."""
+    positive = np.ones(400, dtype=bool)
+    model = SGDClassifier(loss="modified_huber", random_state=0)
+    model.fit(np.eye(2), [0, 1])
+    told = _sgd(model, positive, None)
+    z = np.linspace(-4, 3, 400)
+    for k in range(0, 400, 23):
+        expected = (1 - z[k]) ** 2 if z[k] >= -1 else -4 * z[k]
+        one = loss_value(told.loss, z[k : k + 1], positive[:1], told.case_weight[:1])
+        assert one == pytest.approx(expected if z[k] < 1 else 0.0, rel=1e-12)

@@ -1,13 +1,16 @@
 """Training rows and held-out rows are told apart wherever anything tells."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from model_oracles import newcombe
+from scipy import sparse
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     Lasso,
     LogisticRegression,
@@ -20,6 +23,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
@@ -34,10 +38,19 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
+from skauc.model_selection import _second_source
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
-from skauc.model_selection._training_rows import told_rows
+from skauc.model_selection._training_rows import (
+    _by_class_means,
+    _by_objective,
+    _by_support_vectors,
+    _cannot_be_training,
+    _same_means,
+    told_rows,
+    was_stopped,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -292,3 +305,220 @@ def test_an_intercept_that_rounds_the_decisions_is_named(rng):
     assert any("digits of decision_function" in text for text in posterior.warnings)
     ordinary = auc_posterior(LinearSVC().fit(X, y), X, y)
     assert ordinary.warnings == ()
+
+
+# ------------------------------------------------------------- what tells, one by one
+
+
+def scored(model, X, y, weight=None):
+    return score_model(open_estimator(model, X), y, weight, None)
+
+
+def test_support_vectors_of_sparse_rows_and_of_either_zero():
+    here, there = halves(40, 6)
+    rows = [np.where(np.abs(X) > 0.5, X, -0.0) for X in (here[0], there[0])]
+    model = SVC(kernel="linear").fit(rows[0], here[1])
+    assert np.signbit(model.support_vectors_[model.support_vectors_ == 0]).all()
+    plain = scored(model, rows[0] + 0.0, here[1])
+    assert _by_support_vectors(plain) == "training"
+    assert _by_support_vectors(scored(model, rows[1], there[1])) == "held-out"
+    model = SVC(kernel="linear").fit(sparse.csr_array(rows[0]), here[1])
+    assert told(model, sparse.csr_array(rows[0]), here[1]) == "training"
+    assert told(model, sparse.csr_array(rows[1]), there[1]) == "held-out"
+
+
+@pytest.mark.parametrize(
+    ("off", "expected"),
+    [(0.009, "training"), (0.02, None), (0.45, None), (0.55, "held-out")],
+)
+def test_means_of_a_discriminant_that_are_off_by_standard_errors(off, expected):
+    (X, y), _ = halves(60, 4)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    for k in (0, 1):
+        part = X[y == k]
+        model.means_[k] += off * part.std(axis=0) / np.sqrt(len(part))
+    assert _by_class_means(scored(model, X, y)) == expected
+
+
+@pytest.mark.parametrize(
+    ("off", "same"), [(0.0, True), (0.009, True), (0.02, False), (1.0, False)]
+)
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_means_of_a_scaler_that_are_off_by_standard_errors(off, same, unit):
+    X = unit * halves(60, 4)[0][0]
+    mean = X.mean(axis=0) + off * X.std(axis=0) / np.sqrt(len(X))
+    assert _same_means(X, mean) == same
+
+
+def test_a_mean_of_exactly_zero_is_known():
+    X = np.resize([1.0, -1.0, 2.0, -2.0], 40)[:, None]
+    assert _same_means(X, np.zeros(1))
+    assert not _same_means(X, np.full(1, 0.1))
+
+
+def test_rounded_means_of_a_scaler_are_those_of_its_rows():
+    (X, y), _ = halves(500, 4)
+    X = (30 * X + 1e6).astype(np.float32)
+    model = make_pipeline(StandardScaler(), Perceptron()).fit(X, y)
+    model[0].mean_ = X.mean(axis=0, dtype=np.float32)
+    assert told(model, X, y) == "training"
+
+
+def test_two_features_are_told_whatever_the_length_of_w():
+    here, there = halves(60, 2)
+    model = LogisticRegression().fit(*here)
+    model.coef_ *= 3
+    assert told(model, *here) == "training"
+    assert told(model, *there) == "held-out"
+
+
+def test_without_the_weights_of_the_fit_the_scaler_tells():
+    (X, y), _ = halves(60, 30, seed=1)
+    weight = np.random.default_rng(0).integers(1, 3, 60)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(X, y, logisticregression__sample_weight=weight)
+    assert told(model, X, y) == "training"
+    assert told(model[-1], model[0].transform(X), y) is None
+
+
+L1 = [
+    LogisticRegression(**l1_part(1), solver="liblinear", C=0.5, tol=1e-8),
+    LinearSVC(loss="hinge", tol=1e-8, max_iter=100_000, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", L1, ids=["l1", "hinge"])
+def test_objectives_with_corners_are_told_by_their_optimum(model):
+    here, there = halves(60, 8)
+    model.fit(*here)
+    assert told(model, *here) == "training"
+    assert told(model, *there) == "held-out"
+
+
+def test_an_optimum_that_is_not_there_tells_nothing():
+    (X, y), _ = halves(60, 8)
+    unknown = SGDClassifier(loss="hinge", penalty="l1", random_state=0).fit(X, y)
+    assert _by_objective(scored(unknown, X, y)) is None
+    model = SGDClassifier(loss="log_loss", penalty="l1", random_state=0).fit(X, y)
+    model.alpha = 10.0  # under which all coefficients are 0
+    assert _by_objective(scored(model, X, y)) is None
+    source, reason = left_out(scored(unknown, X, y), told=False)
+    assert source is None
+    assert "its optimum was not reached" in reason
+    source, reason = left_out(scored(model, X, y), told=False)
+    assert source is None
+    assert "its optimum was not reached" in reason
+
+
+def test_a_hinge_that_stopped_is_believed_where_its_rows_are_known():
+    (X, y), _ = halves(60, 8)
+    model = LinearSVC(loss="hinge", max_iter=3, C=10.0, random_state=0).fit(X, y)
+    assert told(model, X, y) is None
+    source, reason = left_out(scored(model, X, y), told=True)
+    assert source is not None
+    assert reason is None
+    source, reason = left_out(scored(model, X, y), told=False)
+    assert "optimum" in reason
+    known = auc_posterior(model, X, y, rows="training")
+    assert not any("optimum" in text for text in known.warnings)
+    with pytest.warns(UntrustedAUCWarning) as said:
+        auc_posterior(model, X, y)
+    assert any("optimum" in str(warning.message) for warning in said)
+
+
+def test_who_cannot_have_stopped_on_these_rows():
+    """A descent from 0 ends short of the best length, and near it after 50 steps."""
+    fit, near = SimpleNamespace(w=np.ones(4)), SimpleNamespace(w=0.9 * np.ones(4))
+    short = SimpleNamespace(w=0.3 * np.ones(4))
+
+    def model(**known):
+        return SimpleNamespace(**{"solver": "lbfgs", "max_iter": 60} | known)
+
+    assert _cannot_be_training(model(), fit, near, 0.8)
+    assert not _cannot_be_training(model(), fit, near, 0.95)
+    assert not _cannot_be_training(model(max_iter=40), fit, near, 0.8)
+    assert not _cannot_be_training(model(solver="saga"), fit, near, 0.8)
+    assert _cannot_be_training(model(solver="saga"), fit, short, 0.8)
+    assert not _cannot_be_training(model(t_=61.0), fit, short, 0.8)
+    assert not _cannot_be_training(model(), fit, None, 0.8)
+
+
+def test_as_many_features_as_rows_span_everything():
+    for P, expected in ((40, None), (41, None), (42, "training")):
+        here, there = halves(40, P)
+        model = Perceptron().fit(*here)
+        assert told(model, *here) == expected
+        assert told(model, *there) is None
+
+
+def test_equal_rows_span_as_well():
+    (X, y), _ = halves(20, 200)
+    X, y = np.vstack([X, X]), np.tile(y, 2)
+    assert told(Perceptron().fit(X, y), X, y) == "training"
+
+
+def test_how_far_from_the_span_of_its_rows_a_direction_may_be():
+    """A thousandth of its own length."""
+    (X, y), _ = halves(40, 200)
+    model = Perceptron().fit(X, y)
+    w = model.coef_[0].copy()
+    outside = np.linalg.svd(X)[2][-1] * np.linalg.norm(w)
+    for off, expected in ((5e-4, "training"), (2e-3, None)):
+        model.coef_ = (w + off * outside)[None]
+        assert told(model, X, y) == expected
+
+
+def test_who_was_stopped():
+    assert not was_stopped(SimpleNamespace(n_iter_=[3], max_iter=100))
+    assert was_stopped(SimpleNamespace(n_iter_=[100], max_iter=100))
+    assert was_stopped(SimpleNamespace(n_iter_=[3], max_iter=100, tol=0.01))
+    assert not was_stopped(SimpleNamespace(max_iter=100, tol=0.01))
+    (X, y), _ = halves(60, 8)
+    assert not was_stopped(RidgeClassifier(max_iter=50).fit(X, y))
+
+
+def test_steps_are_counted_on_all_rows_of_the_last_fit():
+    """Also on those set aside to stop by, and not on those of a fit before."""
+    (X, y), there = halves(60, 10)
+    for how in ({"early_stopping": True}, {"warm_start": True}):
+        model = SGDClassifier(random_state=0, **how).fit(there[0][:50], there[1][:50])
+        model.fit(X, y)
+        assert told(model, X, y) != "held-out"
+        assert told(model, X[:-1], y[:-1]) == "held-out"
+
+
+def test_a_scaler_of_sparse_rows_or_of_missing_values_tells_nothing():
+    (X, y), _ = halves(60, 10)
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    scaler = StandardScaler(with_mean=False)
+    assert told(make_pipeline(scaler, Perceptron()).fit(rows, y), rows, y) is None
+    X[3, 4] = np.nan
+    model = make_pipeline(StandardScaler(), SimpleImputer(), Perceptron()).fit(X, y)
+    assert told(model, X, y) is None
+
+
+@pytest.mark.parametrize(
+    ("same", "expected"),
+    [(0.89, "lost"), (0.91, "early"), (0.9985, "early"), (0.9995, None)],
+)
+def test_how_near_its_optimum_a_solver_must_have_stopped(same, expected, monkeypatch):
+    """By the correlation of the scores, of columns that have none."""
+    Z = np.linalg.qr(np.column_stack([np.ones(60), halves(60, 2)[0][0]]))[0][:, 1:]
+    fit = SimpleNamespace(w=np.array([1.0, 0.0]))
+    optimum = SimpleNamespace(w=np.array([same, np.sqrt(1 - same**2)]))
+    monkeypatch.setattr(_second_source, "at_optimum", lambda *args, **how: optimum)
+    found, reason = _second_source._of_stopped(
+        fit, Z, np.arange(60) % 2 == 1, "It", None
+    )
+    assert (found is None) == (expected == "lost")
+    texts = {
+        "lost": "its optimum was not reached",
+        "early": "stopped before its optimum",
+    }
+    assert (reason is None) if expected is None else (texts[expected] in reason)
+
+
+def test_a_class_of_one_row_has_none_left_out():
+    X = halves(20, 3)[0][0]
+    one = (np.arange(20) == 7).astype(int)
+    assert left_out(scored(LogisticRegression().fit(X, one), X, one)) == (None, None)

@@ -164,6 +164,12 @@ def test_even_scores_of_two_parts_are_all_of_both():
 
 
 def test_ranges_hold_equally_much():
-    assert Evenly.of(np.arange(100.0)).edges(4).tolist() == [-np.inf, 24, 49, 74, np.inf]
+    assert Evenly.of(np.arange(100.0)).edges(4).tolist() == [
+        -np.inf,
+        24,
+        49,
+        74,
+        np.inf,
+    ]
     heavy = Evenly.of(np.arange(5.0), np.array([1.0, 1, 1, 1, 4]))
     assert heavy.edges(2).tolist() == [-np.inf, 3, np.inf]
