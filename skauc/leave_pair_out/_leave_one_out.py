@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lapack
 
-from ..statistics._block_column import BlockColumn, made_column
+from ..statistics._block_column import BlockColumn, made_beside, made_column
 from ..statistics._numerics import block_rows
 from ..statistics._ranks import delong_covariance, placements
 from ._objective import unscaled
@@ -90,9 +90,11 @@ def _auc_of_blocks(fit, X, positive, columns, limit):
     (curved, mass), (rows, count) = map(_places, found, (limit, _LEFT_OUT_ROWS // 2))
     sizes = [min(len(c.mass), _LEFT_OUT_ROWS // 2) for c in found[1]]
     of_class = np.repeat([False, True], sizes)
-    some = X[np.concatenate([curved, rows])]
+    some, values = made_beside(
+        X, z.beside(g, curvature, weight), np.concatenate([curved, rows])
+    )
     h = leverages(fit, some[: len(curved)], mass, some[len(curved) :])
-    before, *slope = z.beside(g, curvature, weight)[rows].T
+    before, *slope = values[len(curved) :].T
     left_out = before + _steps(h, *slope)
     after = _auc_and_variance(left_out, of_class, count)
     before = _auc_and_variance(before, of_class, count)

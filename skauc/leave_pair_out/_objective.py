@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import linalg
 
-from ..statistics._block_column import dot_products
+from ..statistics._block_column import dot_products, made_beside
 from ..statistics._block_matrix import in_memory
 from ..statistics._moments import project_samples
 from ._losses import loss_derivatives, loss_value
@@ -289,7 +289,8 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     X, mean = (X, mean) if every == 1 else (X[:, ::every], mean[::every])
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(g) // _WALK_ROWS + 1
-    some, force = X[::k], k * (g[::k] ** 2 + _SOLVED**2 * total)
+    some, pushing = made_beside(X, g, slice(None, None, k))
+    force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.asarray(some.mean(axis=0)).ravel()
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
+from ..statistics._block_column import columns_at
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff
 from ._influence import pair_margins
@@ -64,7 +65,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     scale = np.where(alive, np.sqrt(total.n / np.where(alive, squares, 1.0)), 0.0)
     gap = (pos.mean - neg.mean) * scale
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
-    of_rows = positive[rows], c[rows]
+    of_class, count = columns_at(rows, positive, c)
     if dual:
         A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
@@ -76,7 +77,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     else:
         values, vectors = _eigh(total.scatter * scale * scale[:, None])
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.sqrt(of_rows[1])[:, None] * (block - total.mean) * scale
+        A = np.sqrt(count)[:, None] * (block - total.mean) * scale
         U = A @ vectors / np.sqrt(values)
         # Uᵀ(√c t) = Λ^(−½) Vᵀ Aᵀ(√c t), with Aᵀ(√c t) = Σ c t (x − x̄)·scale, t = ±1
         signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
@@ -98,9 +99,9 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         # √c z = U diag(Λ/(Λ + l)) Uᵀ(√c t) + √c middle
         # w = V diag(√Λ/(Λ + l)) Uᵀ(√c t)
         fitted = target * values / (values + penalty)
-        z = U @ fitted / np.sqrt(of_rows[1]) + middle
-        Q, F = _response(U, values, penalty, of_rows[1], total.n, spanned)
-        auc.append(_statistic(Q, F, z, *of_rows, counted))
+        z = U @ fitted / np.sqrt(count) + middle
+        Q, F = _response(U, values, penalty, count, total.n, spanned)
+        auc.append(_statistic(Q, F, z, of_class, count, counted))
     coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
     covariance = [[one.covariance_with(two) for two in auc] for one in auc]
     return RidgePath(

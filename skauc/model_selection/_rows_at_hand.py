@@ -9,7 +9,7 @@ answer is that of the rows in memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 import numpy as np
@@ -23,8 +23,13 @@ from .._validation import (
     distinct_labels,
 )
 from ..estimators._checks import check_finite_features
-from ..statistics._block_column import BlockColumn, Elementwise, scores_of
-from ..statistics._block_matrix import LARGEST_MADE, BlockMatrix, ColumnSums
+from ..statistics._block_column import BlockColumn, Elementwise, digest, scores_of
+from ..statistics._block_matrix import (
+    LARGEST_MADE,
+    BlockMatrix,
+    ColumnSums,
+    random_combination,
+)
 from ..statistics._kept_rows import KeptRows
 from ..statistics._row_blocks import add_all, row_blocks
 
@@ -72,7 +77,9 @@ def rows_at_hand(X, y, sample_weight=None):
         blocks = KeptRows(blocks, _HAS_WEIGHT, n_left_out)
     lengths = {one.number: int(one.counts.sum()) for one in rows}
     matrix = BlockMatrix(blocks, lengths, P, scores=scores_of)
-    labels = LabelColumn(matrix, distinct, {r.number: r.of(distinct) for r in rows})
+    matrix.know_sketch(add_all([one.sketch for one in rows]))
+    counts = {one.number: one.of(distinct) for one in rows}
+    labels = LabelColumn(matrix, distinct, counts, [one.digest for one in rows])
     if all(one.weight is None for one in found):
         return matrix, labels, None
     weight = BlockColumn(matrix, _Weights())
@@ -90,11 +97,13 @@ class LabelColumn(BlockColumn):
         The labels in order.
     counts : dict of int to ndarray of shape (K,)
         How many rows of each block have them.
+    digests : list of bytes, default=None
+        What tells the labels of each block from others, if that is known.
     """
 
-    def __init__(self, rows, distinct, counts):
+    def __init__(self, rows, distinct, counts, digests=None):
         super().__init__(rows, _Labels(distinct.dtype))
-        self.distinct, self.counts = distinct, counts
+        self.distinct, self.counts, self.digests = distinct, counts, digests
 
     def positive(self, **how) -> BlockColumn:
         """See :func:`skauc._validation.check_positive`."""
@@ -102,6 +111,9 @@ class LabelColumn(BlockColumn):
         found = self._equal(self.distinct[mask][0])
         total = int(sum(count[mask].sum() for count in self.counts.values()))
         found.know_sums(ColumnSums(int(total == len(self)), int(total > 0), total))
+        if self.digests is not None:  # the labels, and which of them is meant
+            which = np.flatnonzero(mask).astype(np.uint8)
+            found.know_content(b"".join([digest(which), *self.digests]))
         return found
 
     def of(self, labels) -> LabelColumn:
@@ -161,6 +173,10 @@ class _Outline:
         Of each the rows of positive weight.
     weight : ColumnSums
         Of the positive weights; None if all are 1.
+    sketch : ndarray of shape (2, P) or None
+        See :meth:`BlockMatrix.sketch`; None if no row weighs anything.
+    digest : bytes
+        What tells the labels from others.
     """
 
     number: int
@@ -169,6 +185,8 @@ class _Outline:
     labels: np.ndarray
     counts: np.ndarray
     weight: ColumnSums | None
+    sketch: np.ndarray | None
+    digest: bytes
 
     def of(self, distinct):
         """The rows of each of all labels."""
@@ -196,8 +214,19 @@ def _outline_of(block):
     labels = distinct_labels(y, name="y")
     if labels.dtype.kind == "O":
         labels = labels.astype(str)
-    counts = np.array([np.count_nonzero((y == one)[counted]) for one in labels])
-    return _Outline(block.number, block.X.shape[1], len(y), labels, counts, sums)
+    masks = [(y == one)[counted] for one in labels]
+    codes = np.arange(len(labels), dtype=np.uint8 if len(labels) < 256 else int) @ masks
+    X = block.X[counted]
+    return _Outline(
+        number=block.number,
+        n_features=X.shape[1],
+        n_rows=len(y),
+        labels=labels,
+        counts=np.array([np.count_nonzero(mask) for mask in masks]),
+        weight=sums,
+        sketch=random_combination(replace(block, X=X)) if X.shape[0] else None,
+        digest=digest(codes, labels),
+    )
 
 
 def _distinct(found):

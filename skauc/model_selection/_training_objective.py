@@ -35,7 +35,7 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import class_sums, content, row_numbers
+from ..statistics._block_column import class_sums, content, row_slope
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
@@ -169,7 +169,7 @@ class _Rearranged:
     def _statistics(score):
         n = len(score)
         # Σ (2i − n + 1) s_i/{n(n − 1)}: another order of the scores has another slope.
-        slope = (2 * row_numbers(score) - (n - 1)) @ score / n / max(n - 1, 1)
+        slope = row_slope(score) / n / max(n - 1, 1)
         return np.array([np.mean(score), slope])
 
     @staticmethod

@@ -232,6 +232,17 @@ class BlockColumn(NDArrayOperatorsMixin):
         whole = self.total(Moments.from_samples)
         return np.sqrt(whole.scatter / whole.n)
 
+    @property
+    def slope(self) -> float:
+        """``Σ_i (2i − n + 1) x_i`` over the numbers i of the rows."""
+        if isinstance(self.node, Scores):
+            return self._sums_and_slope[1]
+        return (2 * self.numbers - (len(self) - 1)) @ self
+
+    def know_content(self, found):
+        """What another pass has found."""
+        self._once("content", self.node, lambda: found)
+
     def know_sums(self, sums):
         """What another pass has found."""
         self._once("sums", self.node, lambda: sums)
@@ -252,7 +263,17 @@ class BlockColumn(NDArrayOperatorsMixin):
             ones = [_is_one(part) for part in node.parts]
             if node.function is np.multiply and any(ones):
                 return self._sums_of(node.parts[ones.index(True) - 1])
+        if isinstance(node, Scores):
+            return self._of(node)._sums_and_slope[0]
         return self._once("sums", node, lambda: self._of(node).total(ColumnSums.of))
+
+    @property
+    def _sums_and_slope(self):
+        """Both are asked of the scores of every model: one pass."""
+        both = self.beside(2 * self.numbers - (len(self) - 1))
+        return self._once(
+            "sums and slope", self.node, lambda: both.total(_sums_and_slope)
+        )
 
     def _of(self, node):
         return BlockColumn(self.rows, node, self._kept)
@@ -268,7 +289,7 @@ class BlockColumn(NDArrayOperatorsMixin):
     @property
     def content(self) -> bytes:
         """16 bytes a block that tell it from other columns."""
-        return self._once("content", self.node, lambda: b"".join(self.map(_digest)))
+        return self._once("content", self.node, lambda: b"".join(self.map(digest)))
 
     def sum(self, axis=None):
         return self._sums.total
@@ -378,10 +399,12 @@ def content(column) -> bytes:
     return np.ascontiguousarray(column).tobytes()
 
 
-def row_numbers(column):
-    """Number of each row of a column, from 0."""
-    is_column = isinstance(column, BlockColumn)
-    return column.numbers if is_column else np.arange(len(column), dtype=float)
+def row_slope(column) -> float:
+    """``Σ_i (2i − n + 1) x_i`` over the numbers i of the rows, from 0."""
+    if isinstance(column, BlockColumn):
+        return column.slope
+    n = len(column)
+    return (2 * np.arange(n, dtype=float) - (n - 1)) @ column
 
 
 def n_given(column) -> int:
@@ -389,6 +412,22 @@ def n_given(column) -> int:
     is_column = isinstance(column, BlockColumn)
     blocks = column.rows.blocks if is_column else None
     return len(column) + getattr(blocks, "n_left_out", 0)
+
+
+def columns_at(rows, *columns):
+    """Some rows of several columns; of such that stay in one pass."""
+    if not all(isinstance(column, BlockColumn) for column in columns):
+        return [column[rows] for column in columns]
+    first, *more = columns
+    found = first.beside(*more)[rows].T
+    return [part.astype(c.dtype) for part, c in zip(found, columns, strict=True)]
+
+
+def made_beside(X, column, rows):
+    """Some rows of features, and of a column of one or more; of blocks in one pass."""
+    if isinstance(X, BlockMatrix) and isinstance(column, BlockColumn):
+        return X.made_beside(column, places_of(rows, len(X)))
+    return X[rows], column[rows]
 
 
 def made_column(part):
@@ -415,8 +454,12 @@ def _is_one(node):
     return isinstance(node, Constant) and node.value == 1
 
 
-def _digest(values):
-    return hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
+def digest(*columns) -> bytes:
+    """16 bytes that tell the values of some columns from others."""
+    found = hashlib.blake2b(digest_size=16)
+    for values in columns:
+        found.update(np.ascontiguousarray(values).tobytes())
+    return found.digest()
 
 
 def _as_type(dtype, values):
@@ -425,6 +468,10 @@ def _as_type(dtype, values):
 
 def _side_by_side(*columns):
     return np.stack(columns, axis=1).astype(float)
+
+
+def _sums_and_slope(values):
+    return ColumnSums.of(values[:, 0]), (values[:, 0] @ values[:, 1]).item()
 
 
 def _by_class(values):

@@ -23,6 +23,7 @@ from ._row_blocks import OPENERS, Block, RowBlocks
 
 LARGEST_MADE = 2**27  # numbers of an array: 1 GiB
 _SKETCH = 20190915
+_FEW_MADE = 2**18  # numbers of some rows that are kept: 2 MB
 _REMEMBERED = 4  # products with directions: of a model, and of its rows as they entered
 
 
@@ -49,6 +50,8 @@ class BlockMatrix:
     steps: tuple = ()
     scores: Callable | None = None
     _last: dict = field(default_factory=dict, init=False, repr=False)
+    _rows: dict = field(default_factory=dict, init=False, repr=False)
+    _known: dict = field(default_factory=dict, init=False, repr=False)
 
     __array_ufunc__ = None  # an array leaves ``g @ rows`` to these rows
     ndim, dtype = 2, np.dtype(float)
@@ -146,9 +149,39 @@ class BlockMatrix:
                 'rows="training" or "held-out" with '
                 "prior=AdaptivePrior(leave_pair_out=False) needs none"
             )
-        asked = self.blocks.feature_names, self.steps
+        return self.made_beside(None, rows)[0]
+
+    def made_beside(self, column, rows):
+        """Some rows, and what a column is in them, of one pass.
+
+        Parameters
+        ----------
+        column : BlockColumn of shape (n,) or (n, k), or None
+        rows : ndarray of int of shape (m,)
+
+        Returns
+        -------
+        X : ndarray of shape (m, n_features)
+        values : ndarray of shape (m,) or (m, k), or None
+        """
+        key = rows.shape, rows.tobytes()
+        if key in self._rows and column is None:
+            return self._rows[key].copy(), None
+        node = None if column is None else column.node
+        asked = self.blocks.feature_names, self.steps, node
         found = self.picked(_made_rows, asked, rows)
-        return np.empty((0, self.n_features)) if found is None else found
+        if found is None:
+            return np.empty((0, self.n_features)), None if node is None else column[
+                rows
+            ]
+        made = np.ascontiguousarray(found[:, : self.n_features])
+        if made.size <= _FEW_MADE:
+            while len(self._rows) >= _REMEMBERED:
+                del self._rows[next(iter(self._rows))]
+            self._rows[key] = made.copy()
+        values = found[:, self.n_features :]
+        flat = node is not None and values.shape[1] == 1
+        return made, None if node is None else values[:, 0] if flat else values
 
     def picked(self, function, asked, rows):
         """``function(block, *asked, wanted)`` of the blocks that hold some rows.
@@ -210,7 +243,13 @@ class BlockMatrix:
 
     def sketch(self):
         """Two random combinations of the rows, of shape (2, P)."""
-        return MatrixBlocks(self).total(_random_combination)
+        if "sketch" not in self._known:
+            self.know_sketch(MatrixBlocks(self).total(random_combination))
+        return self._known["sketch"]
+
+    def know_sketch(self, found):
+        """What another pass has found."""
+        self._known["sketch"] = found
 
     def astype(self, dtype, copy=False):
         return self if dtype is float else self.made().astype(dtype)
@@ -417,9 +456,12 @@ def _of_wanted(block, function, asked, wanted):
     return function(block, *asked, wanted[block.number])
 
 
-def _made_rows(block, names, steps, wanted):
+def _made_rows(block, names, steps, node, wanted):
     X = rows_behind(block.X[wanted], names, steps)
-    return X.toarray() if sparse.issparse(X) else X
+    X = X.toarray() if sparse.issparse(X) else X
+    if node is None:
+        return X
+    return np.column_stack([X, value_of(node, block, names, {})[wanted]])
 
 
 def _moments_of_all(block):
@@ -447,7 +489,7 @@ def _gram(block):
     return square.toarray() if sparse.issparse(square) else square
 
 
-def _random_combination(block):
+def random_combination(block):
     # The same numbers wherever and whenever the block is read
     rng = np.random.default_rng((_SKETCH, block.number))
     return np.asarray(rng.random((2, len(block))) @ block.X)

@@ -41,6 +41,7 @@ from skauc.model_selection._rows_at_hand import LabelColumn, rows_at_hand
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._training_rows import _by_direction
 from skauc.statistics import _block_column, _block_matrix
+from skauc.statistics._block_column import content
 from skauc.statistics._block_matrix import BlockMatrix
 
 MODELS = {
@@ -178,6 +179,23 @@ def test_labels_of_any_kind_stay(kind, large, monkeypatch):
     assert isinstance(matrix, BlockMatrix)
     assert isinstance(column, LabelColumn)
     assert np.asarray(column).tolist() == labels[order].tolist()
+
+
+def test_labels_tell_data_sets_apart(large):
+    """Chunks of one class, and which of the labels is positive."""
+    X, y, _ = rows_of()
+    order = np.argsort(y, kind="stable")
+    ends = np.flatnonzero(np.diff(y[order]))[0] + 1
+    parts = [(X[order[:ends]], y[order[:ends]]), (X[order[ends:]], y[order[ends:]])]
+    turned = [(rows, 1 - labels) for rows, labels in parts]
+    found = set()
+    for blocks in (parts, turned):
+        _, labels, _ = rows_at_hand(RowBlocks(blocks), None)
+        for label in (0, 1):
+            found.add(content(labels.positive(pos_label=label)))
+            again = rows_at_hand(RowBlocks(blocks), None)[1]
+            assert content(again.positive(pos_label=label)) in found
+    assert len(found) == 4
 
 
 def test_many_rows_are_sampled_in_their_blocks(monkeypatch):

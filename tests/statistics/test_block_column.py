@@ -9,7 +9,7 @@ from skauc.statistics._block_column import (
     BlockColumn,
     content,
     dot_products,
-    row_numbers,
+    row_slope,
     scores_of,
 )
 from skauc.statistics._block_matrix import BlockMatrix
@@ -240,7 +240,15 @@ def test_contents_tell_columns_apart(column):
     assert content(lazy > 1) == content(lazy > 1)
     other = lazy > np.sort(np.asarray(lazy))[100]
     assert content(lazy > 1) != content(other)
-    np.testing.assert_array_equal(np.asarray(row_numbers(lazy)), np.arange(200))
+
+
+def test_slope_over_the_rows(column):
+    """Of the scores with their sums, of other columns as of arrays."""
+    for z, lazy in (column, (column[0] ** 2, column[1] ** 2)):
+        expected = sum((2 * i - 199) * value for i, value in enumerate(z))
+        assert row_slope(z) == pytest.approx(expected)
+        assert row_slope(lazy) == pytest.approx(expected)
+        assert lazy.sum() == pytest.approx(z.sum())
 
 
 @pytest.mark.parametrize("n_ranges", [1, 7])
