@@ -42,7 +42,7 @@ def check_streams(model):
             f"would see one at a time, got {model.covariance_estimator!r:.60}"
         )
     if isinstance(model.shrinkage, str):
-        check_option("shrinkage", model.shrinkage, ("auto", "empirical"))
+        check_option("shrinkage", model.shrinkage, ("auto",))
     elif model.shrinkage is not None:
         check_parameter("shrinkage", model.shrinkage, 0, high=1)
     if model.solver == "svd" and model.shrinkage is not None:
@@ -81,7 +81,7 @@ def fit_parent(model, blocks, sums) -> None:
     parts = [part.scatter / part.n for part in (*sums.moments, total)]
     if model.shrinkage == "auto":
         parts = _ledoit_wolf(blocks, sums.classes, (*sums.moments, total))
-    elif model.shrinkage not in (None, "empirical"):
+    elif model.shrinkage is not None:
         parts = [_shrunk(part, model.shrinkage) for part in parts]
     shares = n / n.sum()
     priors = shares if model.priors is None else np.asarray(model.priors, dtype=float)

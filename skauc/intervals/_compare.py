@@ -201,7 +201,8 @@ def compare_auc(
         )
         return replace(result, permutation_pvalue=pvalue)
     error = float(np.sqrt(variance if variance > ROUNDING else largest))
-    return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative, df)
+    auc_a = float(a.auc[0])
+    return AUCComparison(auc_a, auc_b, error, null, alternative, df, width=a.width)
 
 
 def welch_df(variances, sizes) -> float:

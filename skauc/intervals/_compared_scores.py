@@ -42,7 +42,8 @@ class ComparedScores:
         error = paired_error(
             self.variance(contrast), lambda: self.same(i, j), self.smaller
         )
-        return AUCComparison(float(auc[i]), float(auc[j]), error, null, alternative)
+        pair = float(auc[i]), float(auc[j]), error, null, alternative
+        return AUCComparison(*pair, width=self.width)
 
 
 @dataclass(frozen=True, eq=False)

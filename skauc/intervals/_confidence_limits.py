@@ -50,8 +50,8 @@ def interval_tails(confidence_level, alternative) -> tuple[float, float]:
     }[alternative]
 
 
-def difference_limits(difference, error, tails, quantile) -> Interval:
-    """``difference ± quantile(1 − tail)·error``, inside [−1, 1].
+def difference_limits(difference, error, tails, quantile, width=1.0) -> Interval:
+    """``difference ± quantile(1 − tail)·error``, inside [−width, width].
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ def difference_limits(difference, error, tails, quantile) -> Interval:
         Of :func:`interval_tails`.
     quantile : callable
         Of the standardised difference, symmetric about 0.
+    width : float, default=1
+        Largest value of what is compared.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def difference_limits(difference, error, tails, quantile) -> Interval:
     """
     low, high = (-quantile(tail) * error if tail else np.inf for tail in tails)
     return Interval(
-        np.maximum(difference - low, -1.0), np.minimum(difference + high, 1.0)
+        np.maximum(difference - low, -width), np.minimum(difference + high, width)
     )
 
 

@@ -73,6 +73,8 @@ class AUCContrast(Result):
         χ² of the hypothesis ``LA = 0``.
     df : int
         Its degrees of freedom, the rank of the covariance.
+    width : float, default=1
+        Largest value of an AUC: less than 1 for partial areas.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class AUCContrast(Result):
     standard_error: np.ndarray
     statistic: float
     df: int
+    width: float = 1.0
 
     @classmethod
     def _of(cls, L, comparisons):
@@ -125,7 +128,8 @@ class AUCContrast(Result):
         variance[none] = largest[none]
         spread = L @ covariance @ L.T
         statistic, df = chi_square(L, auc, covariance, smaller)
-        return cls(L, L @ auc, spread, unit * np.sqrt(variance), statistic, df)
+        error, width = unit * np.sqrt(variance), comparisons.pairs[0].width
+        return cls(L, L @ auc, spread, error, statistic, df, width)
 
     def __repr__(self):
         columns = self._columns()
@@ -175,7 +179,8 @@ class AUCContrast(Result):
         Returns
         -------
         Interval
-            Arrays ``(low, high)``, inside the range of the row for AUCs in [0, 1].
+            Arrays ``(low, high)``, inside the range of the row for AUCs in
+            [0, width].
 
         Raises
         ------
@@ -185,8 +190,11 @@ class AUCContrast(Result):
         level = check_level("confidence_level", confidence_level)
         # LÂ ± z SE
         reach = -ndtri((1 - level) / 2) * self.standard_error
-        # Σ c A with every A in [0, 1]: from the sum of the c < 0 to that of the c > 0.
-        least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
+        # Σ c A, every A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0.
+        least, most = (
+            self.width * part(self.L, 0).sum(axis=1)
+            for part in (np.minimum, np.maximum)
+        )
         return Interval(
             np.maximum(self.estimate - reach, least),
             np.minimum(self.estimate + reach, most),

@@ -31,7 +31,7 @@ _UNSUPERVISED = (
     "sklearn.manifold",
 )
 _IDENTITY_ROWS = 256  # rows of the identity sent through an unknown step at once
-_PROBES = 4  # random affine combinations that an affine step must respect
+_PROBES = 4  # pairs of rows on whose lines an affine step must stay
 _SAME = 1e-6  # relative difference that rounding may leave
 
 

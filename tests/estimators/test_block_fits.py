@@ -462,8 +462,8 @@ def test_sizes_of_features_are_those_of_all_rows(rng, way):
         ({"shrinkage": 0.1}, "shrinkage must be None for solver='svd', got 0.1"),
         ({"solver": "lsqr", "shrinkage": 1.5}, "shrinkage must be .* got 1.5"),
         (
-            {"solver": "lsqr", "shrinkage": "oas"},
-            "shrinkage must be one of .* got 'oas'",
+            {"solver": "lsqr", "shrinkage": "empirical"},
+            "shrinkage must be one of 'auto', got 'empirical'",
         ),
         ({"solver": "qr"}, "solver must be one of 'svd', 'lsqr', 'eigen', got 'qr'"),
         ({"priors": [1, 1, 1]}, "priors must hold a number >= 0 for each of the 2"),
