@@ -483,6 +483,7 @@ def _combination_and_sums(block):
 
 
 def _gram(block):
+    # A diagonal matrix times sparse rows leaves them sparse
     root = sparse.diags_array(block.y) if sparse.issparse(block.X) else block.y[:, None]
     Z = root @ block.X if sparse.issparse(block.X) else root * block.X
     square = Z.T @ Z

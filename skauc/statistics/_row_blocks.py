@@ -271,6 +271,7 @@ class RowBlocks:
         """
         total = None
         for result in self._results(function, shared, only):
+            # Added as they come: two results are held
             total = result if total is None else add_all([total, result])
         if total is None:
             raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
@@ -367,6 +368,7 @@ class RowBlocks:
             of_blocks = zip(*slots, strict=True)
 
             def with_answers(block):
+                # Blocks are read in the order of the passes that have asked
                 found = [[spill.get(slot) for slot in one] for one in next(of_blocks)]
                 return finish(block, summaries, found)
 
@@ -428,6 +430,7 @@ class RowBlocks:
         if all(part is None for part in weight):
             return joined, labels, None
         pairs = zip(X, weight, strict=True)
+        # Some blocks have weights: rows of the others count once
         filled = [np.ones(rows.shape[0]) if w is None else w for rows, w in pairs]
         return joined, labels, np.concatenate(filled)
 
@@ -623,6 +626,7 @@ def _columns_of(X):
 
 def _check_columns(name, X, names):
     own = _columns_of(X)
+    # Of another number of columns the width is complained of
     if names is not None and own not in (None, names) and len(own) == len(names):
         odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
         raise ValueError(
