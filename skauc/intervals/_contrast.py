@@ -190,14 +190,11 @@ class AUCContrast(Result):
         level = check_level("confidence_level", confidence_level)
         # LÂ ± z SE
         reach = -ndtri((1 - level) / 2) * self.standard_error
-        # Σ c A, every A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0.
-        least, most = (
-            self.width * part(self.L, 0).sum(axis=1)
-            for part in (np.minimum, np.maximum)
-        )
+        # Σ c A, A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0
+        least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
         return Interval(
-            np.maximum(self.estimate - reach, least),
-            np.minimum(self.estimate + reach, most),
+            np.maximum(self.estimate - reach, self.width * least),
+            np.minimum(self.estimate + reach, self.width * most),
         )
 
 
