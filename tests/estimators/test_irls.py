@@ -13,6 +13,7 @@ from scipy.special import expit, logsumexp, softmax
 from skauc.estimators import _irls
 from skauc.estimators._irls import irls
 from skauc.estimators._likelihood import Likelihood, are_ordinary, feature_sizes
+from skauc.estimators._newton_frame import _row_space
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -433,3 +434,13 @@ def test_an_offset_adds_to_the_logit():
 
 def test_size_of_a_feature_is_that_of_its_largest_number():
     assert feature_sizes(np.array([[-3.0, 1.0], [-1.0, 2.0]])).tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_range_and_null_space_of_dependent_features(rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        half = rng.normal(size=(6, rank))
+        inside, outside = _row_space(half @ half.T, np.ones(6))
+        assert (inside.shape, outside.shape) == ((6, rank), (6, 6 - rank))
+        np.testing.assert_allclose(inside @ (inside.T @ half), half, atol=1e-12)
