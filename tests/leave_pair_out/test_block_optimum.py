@@ -158,3 +158,21 @@ def test_features_of_blocks_are_those_of_the_array(scaling):
     np.testing.assert_allclose(one.A @ theta, X @ fit.w + (scaling > 0) * 0.5)
     w, b = one.coefficients(theta, X, fit)
     np.testing.assert_allclose(np.append(w, b), np.append(fit.w, (scaling > 0) * 0.5))
+
+
+@pytest.mark.parametrize(("share", "reached"), [(0.5, True), (2.0, False)])
+def test_a_step_that_cannot_be_taken_is_the_end_or_not(share, reached, monkeypatch):
+    """It is where no more than 1e-4 of the objective is to be gained."""
+    X, positive, c = rows()
+    fit = PenalisedFit("logistic", 3.0, c, np.zeros(4), 0.0, 0.0)
+    matrix, _, _ = in_blocks(X, positive, c)
+    space = _space(fit, matrix)
+    sums = _block_optimum._Sums(space, positive, c)
+    best, found = _block_optimum._newton(sums, "logistic", np.zeros(4), (1e-12, 1e-12))
+    assert found
+    value, _, square, _ = sums.at("logistic", best)
+    v = np.array([1.0, -2.0, 0.5, 1.0])
+    slope = v @ (square + np.diag(space.penalty)) @ v
+    monkeypatch.setattr(_block_optimum, "HALVINGS", 0)
+    theta = best + np.sqrt(share * 1e-4 * value / slope) * v
+    assert _block_optimum._newton(sums, "logistic", theta, (1e-12, 1e-12))[1] == reached
