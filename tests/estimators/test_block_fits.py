@@ -15,6 +15,7 @@ from skauc import (
     QuadraticDiscriminantROC,
     RowBlocks,
 )
+from skauc.estimators._lda_moments import _rows_with_covariance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The priors do not sum to 1:UserWarning"  # the parent's, in memory and here
@@ -638,3 +639,14 @@ def test_logistic_chunks_of_extreme_features(rng, size):
     found = IRLSLogisticRegression().fit(rows)
     plain = IRLSLogisticRegression().fit(X, y)
     assert found.coef_ * size == pytest.approx(plain.coef_, rel=1e-8)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_rows_with_the_covariance_of_dependent_features(rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        half = rng.normal(size=(6, rank))
+        rows = _rows_with_covariance(half @ half.T)
+        np.testing.assert_allclose(rows.T @ rows / 12, half @ half.T, atol=1e-12)
+        spread = np.linalg.svd(rows, compute_uv=False)
+        assert (spread[rank:] < 1e-14 * spread[0]).all()  # not the root of a rounding

@@ -17,6 +17,7 @@ from skauc.estimators._lda_moments import parent_divides_by_n
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._discriminant_refits import (
     DiscriminantRule,
+    _maximiser,
     refit_discriminant,
     ridge_of_discriminant,
 )
@@ -238,3 +239,17 @@ def test_leave_one_out_of_spherical_classes():
     found = second_source(rule, X, positive)
     assert found.method == "leave-one-out"
     assert found.auc == pytest.approx(roc_auc_score(positive, left_out), abs=2e-3)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+@pytest.mark.parametrize("n", [4, 12])
+def test_direction_of_dependent_features_has_no_part_that_is_rounding(n, rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        R = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, 6))
+        d = R.T @ rng.normal(size=n)
+        unit = np.sqrt((R**2).sum(axis=0)) if n > 6 else np.ones(6)
+        Z = R / unit
+        expected = np.linalg.pinv(Z.T @ Z, rcond=1e-9) @ (d / unit) / unit
+        got = _maximiser(R, d)
+        np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
