@@ -542,3 +542,12 @@ def test_a_hinge_that_stopped_near_its_optimum_is_told():
     assert was_stopped(model)
     assert told(model, X, y) == "training"
     assert told(model, *there) != "training"
+
+
+def test_one_row_much_longer_than_the_others_hides_none():
+    (X, y), _ = halves(40, 200)
+    X[0] *= 1000
+    model = Perceptron().fit(X, y)
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    model.coef_ = (np.where(y, 1.0, -1.0) @ unit)[None]
+    assert told(model, X, y) == "training"
