@@ -473,8 +473,9 @@ def test_priors_that_are_the_shares_stay_where_a_pair_is_left_out(shares):
     X, positive = rng.standard_normal((10, 2)), np.arange(10) >= 10 * shares[0]
     X[positive] *= 2
     model = LinearDiscriminantAnalysis(solver="lsqr", priors=shares).fit(X, positive)
-    left_out = _discriminant(model, X, positive, None).left_out
-    n_c = 10 * np.array(shares)
+    told = _discriminant(model, X, positive, None)
+    assert told.a == pytest.approx([1, 1], rel=1e-12)
+    left_out, n_c = told.left_out, 10 * np.array(shares)
     # Σ p_c W_c/n_c with a row less in each
     assert left_out / left_out[0] == pytest.approx(
         (shares / (n_c - 1)) / (shares[0] / (n_c[0] - 1)), rel=1e-12
@@ -557,6 +558,6 @@ def test_many_held_out_rows_of_a_discriminant_are_no_training_rows():
 def test_a_discriminant_of_many_correlated_features():
     """What stands for a penalty of 0 must be small beside the smallest direction."""
     (X, y), _ = two_sets(2000, 5, 0)
-    X = X + 30 * X[:, [4]]
+    X = X + 100 * X[:, [4]]
     model = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
     assert leave_pair_out_estimate(model, X, y) is not None
