@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import lapack
 
 from ._losses import loss_derivatives, loss_value
@@ -81,7 +82,7 @@ def sparse_optimum(fit: ElasticNetFit, X, positive) -> ElasticNetFit | None:
         return None
     work, beta = solved[0], solved[1][0]
     w, intercept = np.zeros(X.shape[1]), 0.0
-    w[work] = beta[: len(work)]
+    w[work] = beta[: len(work)] / problem.scale[work]
     if problem.intercept:
         intercept = float(beta[-1] - problem.origin @ w)
     return replace(fit, w=w, intercept=intercept)
@@ -114,7 +115,12 @@ def _products(beta, z):
 
 
 class _Problem:
-    """The data, the loss and the penalties; the intercept is the last column."""
+    """The data, the loss and the penalties; the intercept is the last column.
+
+    Columns are in units of their own size, and with them their coefficients and
+    penalties: what a step may ignore beside the largest column is not small beside
+    another one.
+    """
 
     def __init__(self, fit, X, positive):
         self.X, self.positive, self.loss = X, positive, fit.loss
@@ -127,15 +133,28 @@ class _Problem:
         self.origin = np.zeros(X.shape[1])
         if fit.free:
             self.origin = np.asarray(X.mean(axis=0), dtype=float).ravel()
+        self.scale = self._sizes(X)
+
+    def _sizes(self, X):
+        """Root mean square of every column less its origin."""
+        if self.sparse:
+            mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
+            square = np.asarray(X.multiply(X).mean(axis=0), dtype=float).ravel()
+            size = np.sqrt(np.maximum(square - self.origin * (2 * mean - self.origin), 0))
+        else:
+            size = np.array([linalg.norm(X[:, j] - o) for j, o in enumerate(self.origin)])
+            size /= np.sqrt(len(X))
+        return np.where(size > 0, size, 1.0)
 
     def start(self, fit):
         """Working set and coefficients of the fit."""
         work = np.flatnonzero(fit.w)
         if len(work) > self.X.shape[0]:  # not sparse, or not yet: from nothing
             work = work[:0]
-        beta = fit.w[work]
+        beta = fit.w[work] * self.scale[work]
         if self.intercept:
-            beta = np.append(beta, fit.intercept + self.origin[work] @ beta)
+            shift = self.origin[work] @ fit.w[work]
+            beta = np.append(beta, fit.intercept + shift)
             if len(work) == 0:
                 beta[:] = 0.0
         return work, beta[None]
@@ -147,8 +166,9 @@ class _Problem:
         """Columns of the working set, one a row, and both penalties of each."""
         A = self.columns[:, work]
         A = (A.toarray() if self.sparse else A.astype(float)).T
-        A = A - self.origin[work][:, None]
-        l1, l2 = np.full(len(A), self.l1), np.full(len(A), self.l2)
+        scale = self.scale[work]
+        A = (A - self.origin[work][:, None]) / scale[:, None]
+        l1, l2 = self.l1 / scale, self.l2 / scale**2
         if self.intercept:
             A = np.vstack([A, np.ones(A.shape[1])])
             l1 = np.append(l1, self.b_penalties[0])
@@ -166,7 +186,8 @@ class _Problem:
             asks = np.flatnonzero(row > bound)
             most = 10 + size
             if len(asks) > most:
-                asks = asks[np.argpartition(-row[asks], most)[:most]]
+                steepest = np.argpartition(-row[asks] / self.scale[asks], most)
+                asks = asks[steepest[:most]]
             wanted[asks] = True
         return np.flatnonzero(wanted)
 

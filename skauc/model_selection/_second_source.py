@@ -75,7 +75,7 @@ def left_out(
             known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
         else:
             known, gradient = scored.near
-            if gradient > largest_gradient(Z.shape):
+            if not gradient <= largest_gradient(Z.shape):
                 return None, None  # a solver that arrived: these are other rows
     elif not told and isinstance(known, PenalisedFit | ElasticNetFit):
         known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
