@@ -37,6 +37,8 @@ _KKT = 1e-3  # of l1: by how much a feature outside may ask to come in
 _MAX_ITER = 200
 _STEPS = ("Newton", 40), ("slope", 40)  # and how often they are halved
 _ARMIJO = 1e-4
+_HAIR = 1e-12
+_STEEPEST = 0.25  # the largest curvature of the logistic loss
 _ENTERS = 0.5  # of the largest |p| among zeros: who leaves 0 in the same step
 _JITTER, _DAMPING = 1e-12, 1e-6  # of the mean diagonal; beyond n features
 _TINY = np.finfo(float).tiny
@@ -140,9 +142,13 @@ class _Problem:
         if self.sparse:
             mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
             square = np.asarray(X.multiply(X).mean(axis=0), dtype=float).ravel()
-            size = np.sqrt(np.maximum(square - self.origin * (2 * mean - self.origin), 0))
+            size = np.sqrt(
+                np.maximum(square - self.origin * (2 * mean - self.origin), 0)
+            )
         else:
-            size = np.array([linalg.norm(X[:, j] - o) for j, o in enumerate(self.origin)])
+            size = np.array(
+                [linalg.norm(X[:, j] - o) for j, o in enumerate(self.origin)]
+            )
             size /= np.sqrt(len(X))
         return np.where(size > 0, size, 1.0)
 
@@ -224,16 +230,19 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
     A, l1, l2 = part
     if len(A) == 0:
         return False, True, beta, z
+    if not curvature.any():  # a start astray, where no loss bends
+        curvature = _STEEPEST * c
     value = _objective(problem, z, c, beta, l1, l2)
     orthant = np.where(beta != 0, np.sign(beta), -np.sign(p))
     done = False
     for kind, halvings in _STEPS:
         if kind == "Newton":
-            step = -_newton_step(A, curvature, l2, p)
-            done = -(p @ step) <= tol * value
+            step = _into_orthant(part, curvature, p, np.where(beta == 0, orthant, 0.0))
+            done = -(p @ step) <= tol * value and np.all((step != 0) | (p == 0))
         else:
             step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
-        for t in 0.5 ** np.arange(halvings):
+        turns = _first_turn(beta, step, l1)
+        for t in np.append(1.0, turns * 0.5 ** np.arange(turns == 1, halvings)):
             tried = beta + t * step
             tried[(l1 > 0) & (np.sign(tried) != orthant)] = 0.0
             new = tried @ A
@@ -262,6 +271,34 @@ def _free(beta, p):
     return np.flatnonzero((beta != 0) | (asks > _ENTERS * asks.max(initial=0.0)))
 
 
+def _into_orthant(part, curvature, p, side):
+    """``−H⁻¹p`` of the features that it does not send to the wrong side of 0.
+
+    A feature at 0 that would go to the other side of it than its slope says stays, and
+    the others step without it: of features that are nearly parallel the rest of a joint
+    step is no step downwards. ``side`` is ±1 for features at 0, and 0 for others.
+    """
+    A, l1, l2 = part
+    step, on = np.zeros(len(p)), np.arange(len(p))
+    while len(on):
+        moved = -_newton_step(A[on], curvature, l2[on], p[on])
+        right = (moved * side[on] >= 0) | (l1[on] == 0)
+        if right.all() or not right.any():
+            step[on] = moved
+            break
+        on = on[right]
+    return step
+
+
+def _first_turn(beta, step, l1):
+    """The part of a step at which the first coefficient is 0, 1 if none is sooner."""
+    turned = (l1 > 0) & (beta * (beta + step) < 0)
+    if not turned.any():
+        return 1.0
+    # a hair further, so that rounding leaves nothing of it
+    return min(np.min(-beta[turned] / step[turned]) * (1 + _HAIR), 1.0)
+
+
 def _newton_step(A, curvature, l2, p):
     """``(A diag(ω) Aᵀ + diag(l2))⁻¹ p``, in the smaller of the two dimensions."""
     on = np.flatnonzero(curvature > 0)
@@ -272,8 +309,6 @@ def _newton_step(A, curvature, l2, p):
         H = B @ B.T
         H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size.mean() + _TINY
         return lapack.dposv(H, p, lower=1, overwrite_a=1)[1]
-    if len(on) == 0:
-        return p / np.maximum(l2, _TINY)
     # (BBᵀ + D)⁻¹ = D⁻¹ − D⁻¹B(I + BᵀD⁻¹B)⁻¹BᵀD⁻¹
     D = np.maximum(l2, _DAMPING * size.mean() + _TINY)
     half = B / D[:, None]

@@ -20,6 +20,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
@@ -96,6 +97,57 @@ def test_a_solver_that_stopped_early_is_never_on_held_out_rows(solver):
         model.fit(here[0] * unit, here[1])
         assert told(model, here[0] * unit, here[1]) != "held-out"
         assert told(model, there[0] * unit, there[1]) != "training"
+
+
+ARRIVED = {
+    "saga": LogisticRegression(solver="saga", max_iter=5000, **l1_part(1.0)),
+    "elastic net": LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
+    "cg": RidgeClassifier(solver="sparse_cg"),
+    "lbfgs": LogisticRegression(),
+    "liblinear": LogisticRegression(solver="liblinear"),
+}
+
+
+@pytest.mark.parametrize("unit", ["far", "large", "far, large", "mixed"])
+@pytest.mark.parametrize("name", ARRIVED)
+def test_a_solver_that_says_it_arrived_may_be_far_from_it(name, unit):
+    """In features of any size no training rows are taken for others in silence."""
+    for seed in range(2):
+        here, there = halves(100, 20, seed=seed)
+        size = np.geomspace(1e-4, 1e4, 20) if unit == "mixed" else 1.0
+        size, far = {"far, large": (1e8, 1e8), "large": (1e8, 0.0)}.get(
+            unit, (size, 0.0 if unit == "mixed" else 10.0)
+        )
+        here, there = ((X * size + far, y) for X, y in (here, there))
+        model = ARRIVED[name].fit(*here)
+        assert told(model, *here) != "held-out"
+        assert told(model, *there) != "training"
+
+
+@pytest.mark.parametrize("far", [0.0, 3.0])
+def test_held_out_rows_of_an_l1_fit_are_told(far):
+    here, there = halves(100, 20)
+    for solver in ("liblinear", "saga"):
+        model = LogisticRegression(solver=solver, max_iter=5000, **l1_part(1.0))
+        model.fit(here[0] + far, here[1])
+        assert told(model, there[0] + far, there[1]) == "held-out"
+
+
+def test_features_without_a_spread_tell_nothing():
+    """Of mean 1e8 and beside a penalised intercept, the spread is lost in rounding."""
+    here, there = halves(100, 20)
+    model = LogisticRegression(solver="liblinear").fit(here[0] + 1e8, here[1])
+    assert told(model, there[0] + 1e8, there[1]) is None
+
+
+def test_an_l1_fit_that_did_not_arrive_is_named_on_known_training_rows():
+    (X, y), _ = halves(100, 20)
+    X = X + 1e4
+    model = LogisticRegression(solver="saga", max_iter=20_000, **l1_part(1.0))
+    model.fit(X, y)
+    assert model.n_iter_[0] < 20_000
+    with pytest.warns(UntrustedAUCWarning, match="not at its optimum|was not reached"):
+        auc_posterior(model, X, y, rows="training")
 
 
 def test_a_stochastic_solver_counts_its_rows():
