@@ -40,6 +40,7 @@ from skauc import (
 )
 from skauc.model_selection import _second_source
 from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._reasons import stopped_early
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
@@ -109,6 +110,57 @@ def test_a_solver_that_stopped_early_is_never_on_held_out_rows(solver):
         model.fit(here[0] * unit, here[1])
         assert told(model, here[0] * unit, here[1]) != "held-out"
         assert told(model, there[0] * unit, there[1]) != "training"
+
+
+ARRIVED = {
+    "saga": LogisticRegression(solver="saga", max_iter=5000, **l1_part(1.0)),
+    "elastic net": LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
+    "cg": RidgeClassifier(solver="sparse_cg"),
+    "lbfgs": LogisticRegression(),
+    "liblinear": LogisticRegression(solver="liblinear"),
+}
+
+
+@pytest.mark.parametrize("unit", ["far", "large", "far, large", "mixed"])
+@pytest.mark.parametrize("name", ARRIVED)
+def test_a_solver_that_says_it_arrived_may_be_far_from_it(name, unit):
+    """In features of any size no training rows are taken for others in silence."""
+    for seed in range(2):
+        here, there = halves(100, 20, seed=seed)
+        size = np.geomspace(1e-4, 1e4, 20) if unit == "mixed" else 1.0
+        size, far = {"far, large": (1e8, 1e8), "large": (1e8, 0.0)}.get(
+            unit, (size, 0.0 if unit == "mixed" else 10.0)
+        )
+        here, there = ((X * size + far, y) for X, y in (here, there))
+        model = ARRIVED[name].fit(*here)
+        assert told(model, *here) != "held-out"
+        assert told(model, *there) != "training"
+
+
+@pytest.mark.parametrize("far", [0.0, 3.0])
+def test_held_out_rows_of_an_l1_fit_are_told(far):
+    here, there = halves(100, 20)
+    for solver in ("liblinear", "saga"):
+        model = LogisticRegression(solver=solver, max_iter=5000, **l1_part(1.0))
+        model.fit(here[0] + far, here[1])
+        assert told(model, there[0] + far, there[1]) == "held-out"
+
+
+def test_features_without_a_spread_tell_nothing():
+    """Of mean 1e8 and beside a penalised intercept, the spread is lost in rounding."""
+    here, there = halves(100, 20)
+    model = LogisticRegression(solver="liblinear").fit(here[0] + 1e8, here[1])
+    assert told(model, there[0] + 1e8, there[1]) is None
+
+
+def test_an_l1_fit_that_did_not_arrive_is_named_on_known_training_rows():
+    (X, y), _ = halves(100, 20)
+    X = X + 1e4
+    model = LogisticRegression(solver="saga", max_iter=20_000, **l1_part(1.0))
+    model.fit(X, y)
+    assert model.n_iter_[0] < 20_000
+    with pytest.warns(UntrustedAUCWarning, match="not at its optimum|was not reached"):
+        auc_posterior(model, X, y, rows="training")
 
 
 def test_a_stochastic_solver_counts_its_rows():
@@ -410,20 +462,17 @@ def test_an_optimum_that_is_not_there_tells_nothing():
     assert "its optimum was not reached" in reason
 
 
-def test_a_hinge_that_stopped_is_believed_where_its_rows_are_known():
+def test_a_hinge_that_stopped_early_is_named_on_known_training_rows_too():
     (X, y), _ = halves(60, 8)
     model = LinearSVC(loss="hinge", max_iter=3, C=10.0, random_state=0).fit(X, y)
     assert told(model, X, y) is None
-    source, reason = left_out(scored(model, X, y), told=True)
-    assert source is not None
-    assert reason is None
-    source, reason = left_out(scored(model, X, y), told=False)
-    assert "optimum" in reason
-    known = auc_posterior(model, X, y, rows="training")
-    assert not any("optimum" in text for text in known.warnings)
-    with pytest.warns(UntrustedAUCWarning) as said:
-        auc_posterior(model, X, y)
-    assert any("optimum" in str(warning.message) for warning in said)
+    for known in (True, False):
+        _, reason = left_out(scored(model, X, y), told=known)
+        assert "optimum" in reason
+    for rows in ("training", "auto"):
+        with pytest.warns(UntrustedAUCWarning) as said:
+            auc_posterior(model, X, y, rows=rows)
+        assert any("optimum" in str(warning.message) for warning in said)
 
 
 def test_who_cannot_have_stopped_on_these_rows():
@@ -511,9 +560,8 @@ def test_how_near_its_optimum_a_solver_must_have_stopped(same, expected, monkeyp
     fit = SimpleNamespace(w=np.array([1.0, 0.0]))
     optimum = SimpleNamespace(w=np.array([same, np.sqrt(1 - same**2)]))
     monkeypatch.setattr(_second_source, "at_optimum", lambda *args, **how: optimum)
-    found, reason = _second_source._of_stopped(
-        fit, Z, np.arange(60) % 2 == 1, "It", None
-    )
+    question = fit, Z, np.arange(60) % 2 == 1, "It", None, stopped_early
+    found, reason = _second_source._of_stopped(*question)
     assert (found is None) == (expected == "lost")
     texts = {
         "lost": "its optimum was not reached",
