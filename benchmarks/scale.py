@@ -1,6 +1,6 @@
 """Rows where they are: time, memory and bytes moved against the number of rows.
 
-    python benchmarks/scale.py [--fast] [--out DIR] [--largest N]
+    python benchmarks/scale.py [--fast] [--out DIR] [--largest N] [--peers]
 
 Rows of 30 features are made in the workers of a ``distributed.LocalCluster`` (two
 processes of one thread), chunk by chunk, and go nowhere; the workers may hold 480 MB
@@ -21,9 +21,9 @@ and measures nothing).
 
 The last row has chunks of 50 rows: nothing but tasks, what each of them costs.
 
-``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` one process
-against scikit-learn and against Dask's own covariance: processor seconds of rows that
-are in memory.
+``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` (``--peers``: only
+this) one process against scikit-learn and, where it is installed, dask-ml: processor
+seconds of rows that are in memory, the median of three.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import pickle
 import time
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -290,7 +291,7 @@ def one_against_two(n, two, names=("class_moments", "LinearDiscriminantROC")):
 
 
 def peers(n, repeats):
-    """One process, rows in memory: blocks of 2 MiB against all rows at once."""
+    """One process, rows in memory: blocks against all rows at once, and dask-ml."""
     both = np.concatenate([block(n // 4, (k, 0)) for k in range(4)])
     X, y = np.ascontiguousarray(both[:, :P]), both[:, P] > 0
     cases = {
@@ -317,21 +318,41 @@ def peers(n, repeats):
     }
     for name, (ours, theirs, peer) in cases.items():
         blocks = RowBlocks.from_arrays(X, y)
-        times = seconds(
-            partial(ours, blocks),
-            partial(ours, X, y),
-            partial(theirs, X, y),
-            repeats=repeats,
-        )
-        yield {
-            "operation": name,
-            "n": n,
-            "cpu, blocks": float(times[0]),
-            "cpu, array": float(times[1]),
-            "peer": peer,
-            "cpu, peer": float(times[2]),
-            "blocks / peer": float(times[0] / times[2]),
-        }
+        calls = partial(ours, blocks), partial(ours, X, y), partial(theirs, X, y)
+        yield compared(name, n, peer, calls, repeats)
+    if find_spec("dask_ml") is not None:
+        yield beside_dask_ml(X[: n // 5], y[: n // 5], repeats)
+
+
+def beside_dask_ml(X, y, repeats):
+    """A logistic regression of Dask arrays in eight chunks, one thread."""
+    import dask
+    import dask.array as da
+    from dask_ml.linear_model import LogisticRegression
+
+    rows = da.from_array(X, chunks=(len(X) // 8, P)), da.from_array(y, len(y) // 8)
+    ours = IRLSLogisticRegression().fit
+    theirs = LogisticRegression(solver="newton", C=1e6).fit
+    with dask.config.set(scheduler="single-threaded"):
+        calls = partial(ours, *rows), partial(ours, X, y), partial(theirs, *rows)
+        peer = "dask_ml LogisticRegression(solver='newton', C=1e6)"
+        name = "IRLSLogisticRegression, Dask arrays"
+        return compared(name, len(X), peer, calls, repeats)
+
+
+def compared(name, n, peer, calls, repeats):
+    """A row of the table: ours in blocks, ours on the array, theirs."""
+    rounds = [seconds(*calls, repeats=1) for _ in range(repeats)]
+    blocks, array, theirs = np.median(rounds, axis=0).tolist()
+    return {
+        "operation": name,
+        "n": n,
+        "cpu, blocks": blocks,
+        "cpu, array": array,
+        "peer": peer,
+        "cpu, peer": theirs,
+        "blocks / peer": blocks / theirs,
+    }
 
 
 def draw(rows, path):
@@ -362,6 +383,7 @@ def main(argv=None):
     """Measure and write the three tables."""
     command = parser(__doc__)
     command.add_argument("--picture", action="store_true", help="draw the csv, no more")
+    command.add_argument("--peers", action="store_true", help="only one process")
     command.add_argument("--largest", type=float, default=SIZES[-1], help="rows")
     arguments = read(command, argv)
     table, picture = (arguments.out / f"scale.{kind}" for kind in ("csv", "png"))
@@ -370,13 +392,15 @@ def main(argv=None):
     sizes = [n for n in SIZES if n <= arguments.largest]
     if arguments.fast:
         sizes = [20_000, 40_000]
+    rows = partial(peers, min(10**6, sizes[-1]), 1 if arguments.fast else 3)
+    if arguments.peers:
+        return write_table("scale_peers", list(rows()), arguments.out)
     found = growth(sizes)
     write_table("scale", list(with_slopes(found)), arguments.out)
     draw(read_table(table), picture)
     compared = sizes[-1] if arguments.fast else min(10**7, sizes[-1])
     write_table("scale_workers", list(one_against_two(compared, found)), arguments.out)
-    rows = list(peers(min(10**6, sizes[-1]), 1 if arguments.fast else 3))
-    write_table("scale_peers", rows, arguments.out)
+    write_table("scale_peers", list(rows()), arguments.out)
 
 
 if __name__ == "__main__":

@@ -85,9 +85,12 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
     try:
         return np.unique(y)
     except TypeError:
+        kinds: dict = {}
+        for label in y.tolist():
+            kinds.setdefault(type(label), label)
         raise ValueError(
             f"{name} must hold labels of one kind without missing values, got "
-            f"{_show(y[:5])}"
+            f"{_show(list(kinds.values())[:5])}"
         ) from None
 
 

@@ -250,6 +250,8 @@ def _aligned(name, column, lengths, n_blocks, rows):
     """The blocks of a column, cut where the rows are, which are called ``rows``."""
     if column is None:
         return [None] * n_blocks
+    is_frame = lengths is None
+    finding = "to_dask_array(lengths=True)" if is_frame else "compute_chunk_sizes()"
     known = lengths is not None and not np.isnan(lengths).any()
     if hasattr(column, "chunks"):
         column = column.rechunk({axis: -1 for axis in range(1, column.ndim)})
@@ -257,7 +259,7 @@ def _aligned(name, column, lengths, n_blocks, rows):
         if not known:
             raise ValueError(
                 f"{name} must be a Dask collection where the sizes of the chunks of "
-                f"{rows} are unknown, got an array; compute_chunk_sizes() finds them"
+                f"{rows} are unknown, got an array; {finding} finds them"
             )
         column = np.asarray(column)
         if np.shape(column)[:1] != (sum(lengths),):
@@ -277,7 +279,7 @@ def _aligned(name, column, lengths, n_blocks, rows):
     if len(blocks) != n_blocks:
         raise ValueError(
             f"{name} must have as many chunks as {rows} where their sizes are unknown, "
-            f"got {len(blocks)} and {n_blocks}; compute_chunk_sizes() finds them"
+            f"got {len(blocks)} and {n_blocks}; {finding} of both finds them"
         )
     return blocks
 

@@ -50,15 +50,15 @@ def check_kinds(labels):
     ----------
     labels : list
     """
-    kinds = {
-        next((kind for kind in (str, Real) if isinstance(label, kind)), type(label))
-        for label in labels
-    }
+    kinds: dict = {}  # and the first label of each
+    for label in labels:
+        kind = next((k for k in (str, Real) if isinstance(label, k)), type(label))
+        kinds.setdefault(kind, label)
     missing = [label for label in labels if _is_missing(label)]
     if missing or len(kinds) > 1:
         raise ValueError(
             "y must hold labels of one kind without missing values, got "
-            f"{missing[:1] or labels[:3]}"
+            f"{missing[:1] or list(kinds.values())[:3]}"
         )
 
 

@@ -16,7 +16,7 @@ from .._validation import check_positive, is_continuous
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._row_blocks import refuse_collection, row_blocks
+from ..statistics._row_blocks import kind_of_blocks, row_blocks
 
 _TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
@@ -90,7 +90,14 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
             how = {} if sample_weight is None else {"sample_weight": sample_weight}
             return clone(estimator).fit(X, y, **how)
     for name, value in (("X", X), ("y", y)):
-        refuse_collection(name, value)
+        kind = kind_of_blocks(value)
+        if kind is not None:
+            names = " and ".join(one.__name__ for one in _TAKE_BLOCKS)
+            raise ValueError(
+                f"{name} must be an array where {type(estimator).__name__} is fitted, "
+                f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "
+                "takes any fitted linear model and rows in blocks"
+            )
     indexable(X, y)
     # The estimator itself says what it thinks of more than two classes.
     labels = column_or_1d(y)

@@ -19,6 +19,7 @@ from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
 from ..statistics._result import Result
+from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import fitted_clone
 from ._cross_validation_scorer import make_cv_auc_scorer
 from ._linear_model import LinearModel, open_estimator
@@ -265,6 +266,7 @@ def diagnose(
     Bayesian AUC            0.99...
     """
     check_option("rows", rows, ROWS)
+    refuse_collection("X", X)
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
         raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")

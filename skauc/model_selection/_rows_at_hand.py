@@ -64,11 +64,11 @@ def rows_at_hand(X, y, sample_weight=None):
     found = blocks.map(_outline_of)
     if not found:
         raise ValueError("X must have rows, got none in all chunks")
+    distinct = _distinct(found)
     n, P = sum(one.n_rows for one in found), found[0].n_features
     if (n * P <= _FEW_NUMBERS or n <= _ROWS_A_FEATURE * P) and n * P <= LARGEST_MADE:
         X, labels, weight = blocks.gather()
         return _framed(X, blocks), check_column("y", labels), weight
-    distinct = _distinct(found)
     rows = [one for one in found if one.counts.any()]
     if not rows:
         raise ValueError("sample_weight must be positive somewhere, got only zeros")

@@ -170,7 +170,8 @@ class RowBlocks:
         y, sample_weight : str
             Columns of the labels and of the weights.
         X : list of str, or str, default=None
-            Columns of the features, or the one of a score; None takes all others.
+            Columns of the features, or the one of a score; None takes all others but
+            those that were the index of a data frame.
 
         Returns
         -------
@@ -191,7 +192,8 @@ class RowBlocks:
                 "from_parquet needs pyarrow: pip install pyarrow"
             ) from missing
         source = dataset.dataset(path, format="parquet")
-        others = [c for c in source.schema.names if c not in (y, sample_weight)]
+        beside = {y, sample_weight, *_index_columns(source.schema)}
+        others = [c for c in source.schema.names if c not in beside]
         features = others if X is None else X
         named = [features] if isinstance(features, str) else list(features)
         used = [*named, y, *([] if sample_weight is None else [sample_weight])]
@@ -228,6 +230,9 @@ class RowBlocks:
         if not isinstance(features, str) and find_spec("pandas") is not None:
             found._feature_names = named
         return found
+
+    def __repr__(self):
+        return "RowBlocks(...)"
 
     @property
     def feature_names(self) -> list | None:
@@ -541,14 +546,23 @@ def refuse_collection(name, value):
     ValueError
         If it is a collection, or :class:`RowBlocks`.
     """
-    if isinstance(value, RowBlocks) or is_collection(value):
-        own = isinstance(value, RowBlocks)
-        got = "RowBlocks" if own else f"Dask's {type(value).__name__}"
+    kind = kind_of_blocks(value)
+    if kind is not None:
+        if name == "X":
+            remedy = f"{_predicting(value)} predicts where the rows are, and "
+        else:
+            remedy = ""
         raise ValueError(
-            f"{name} must be an array where all rows are needed at once, got {got}, "
-            f"which is not gathered; {_predicting(value)} predicts where the rows are, "
-            f"and {_TAKE_BLOCKS} take rows in blocks"
+            f"{name} must be an array where all rows are needed at once, got {kind}, "
+            f"which is not gathered; {remedy}{_TAKE_BLOCKS} take rows in blocks"
         )
+
+
+def kind_of_blocks(value) -> str | None:
+    """What holds rows in blocks, in words for an error; None for anything else."""
+    if isinstance(value, RowBlocks):
+        return "RowBlocks"
+    return f"Dask's {type(value).__name__}" if is_collection(value) else None
 
 
 def _predicting(value):
@@ -601,8 +615,8 @@ def _checked(X, y, weight, n_features, called):
         )
     if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
         raise ValueError(
-            f"{called[0]} must have {n_features or 'no'} columns as the other chunks, "
-            f"got shape {X.shape}"
+            f"{called[0]} must have {', '.join(map(str, n_features)) or 'no'} columns "
+            f"as the other chunks, got shape {X.shape}"
         )
     columns = []
     for name, column in zip((called[1], "sample_weight"), (y, weight), strict=True):
@@ -643,6 +657,12 @@ def _holds_numbers(kind):
         kind = kind.value_type
     holds = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
     return any(of(kind) for of in holds)
+
+
+def _index_columns(schema):
+    """Columns in which pandas, or Dask, has written the index of a frame."""
+    told = schema.pandas_metadata or {}
+    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
 
 
 def _rows_of(block, weighted):

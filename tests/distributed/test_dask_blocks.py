@@ -202,7 +202,7 @@ def chunk(change, number):
 
 BAD = {
     "nan": (0, lambda X: X * np.nan, "X must be finite"),
-    "width": (0, lambda X: X[:, :3], r"X must have \(7,\) columns as the other chunks"),
+    "width": (0, lambda X: X[:, :3], "X must have 7 columns as the other chunks"),
     "dtype": (0, lambda X: X.astype(str), "X must hold real numbers"),
     "length": (1, lambda y: y[1:], "y must have one value for each of the 50 rows"),
     "mask": (1, lambda y: y.astype(int), "positive must be a boolean mask"),

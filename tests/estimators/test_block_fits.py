@@ -412,7 +412,7 @@ def test_widths_lengths_and_kinds_of_labels_name_the_chunk(rng):
     for blocks, text in [
         (
             [good, (X[40:80, :3], y[40:80])],
-            r"X must have \(6,\) columns .* in chunk 1$",
+            "X must have 6 columns .* in chunk 1$",
         ),
         ([good, (X[40:80], y[40:70])], "y must have one value .* in chunk 1$"),
         ([good, (X[40:80].astype(str), y[40:80])], "X must hold real .* in chunk 1$"),

@@ -231,7 +231,9 @@ def test_a_fit_in_blocks_that_there_is_not():
     X, y, _ = rows_of(n=100)
     blocks = RowBlocks.from_arrays(X, y)
     with pytest.raises(
-        ValueError, match="X must be an array where all rows are needed"
+        ValueError,
+        match="X must be an array where LogisticRegression is fitted, got RowBlocks; "
+        ".* auc_posterior takes any fitted linear model",
     ):
         bayesian_val_score(LogisticRegression(), blocks)
 
@@ -421,8 +423,11 @@ def test_labels_that_are_not_two_in_all_blocks(large):
     three = np.sort(rows_of(K=3)[1])  # blocks of one class or two
     blocks = RowBlocks.from_arrays(X, three, n_rows=500)
     _, column, _ = rows_at_hand(blocks, None)
-    assert isinstance(column, np.ndarray)
-    assert np.array_equal(column, three)
+    assert column.distinct.tolist() == [0, 1, 2]
+    assert np.array_equal(np.asarray(column), three)
+    pair = column.of([2, 0])
+    assert np.array_equal(np.asarray(pair), three[three != 1])
+    assert len(pair) == sum(pair.rows.lengths.values())
     model = LogisticRegression().fit(X, y)
     for labels, message in (
         (0 * y, "must hold both classes, got only"),
@@ -433,14 +438,18 @@ def test_labels_that_are_not_two_in_all_blocks(large):
             auc_posterior(model, blocks)
 
 
-def test_texts_in_one_block_and_numbers_in_another(large):
-    """Side by side all of them are texts."""
+@pytest.mark.parametrize("few", [False, True])
+def test_texts_in_one_block_and_numbers_in_another(few, request):
+    """As in a fit."""
+    if not few:
+        request.getfixturevalue("large")
     X, y, _ = rows_of()
     texts = y.astype(str)
     model = LogisticRegression().fit(X, texts)
     blocks = RowBlocks([(X[:1300], texts[:1300]), (X[1300:], y[1300:])])
-    found, _ = afresh(lambda: auc_posterior(model, blocks, rows="held-out"))
-    same(found, auc_posterior(model, X, texts, rows="held-out"))
+    message = "y must hold labels of one kind, got '0' in chunk 0 and 0 in chunk 1"
+    with pytest.raises(ValueError, match=message):
+        auc_posterior(model, blocks, rows="held-out")
 
 
 def test_few_rows_a_feature_that_are_too_many_numbers(monkeypatch):

@@ -207,7 +207,7 @@ def bad(blocks, number, part, change):
 
 BAD = {
     "nan": (0, lambda X: np.where(X == X[2, 2], np.nan, X), "X must be finite"),
-    "width": (0, lambda X: X[:, :3], r"X must have \(7,\) columns as the other chunks"),
+    "width": (0, lambda X: X[:, :3], "X must have 7 columns as the other chunks"),
     "dtype": (0, lambda X: X.astype(str), "X must hold real numbers"),
     "complex": (0, lambda X: X + 1j, "X must hold real numbers .* complex128"),
     "objects": (0, lambda X: np.where(X > 50, "a", None), "X must hold real numbers"),
@@ -300,6 +300,22 @@ def test_columns_of_parquet_that_hold_no_numbers(tmp_path, X, text):
     }
     with pytest.raises(ValueError, match=text):
         RowBlocks.from_parquet(parquet_of(tmp_path, columns), y="label", X=X)
+
+
+def test_the_index_of_a_frame_is_no_feature(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    frame = pandas.DataFrame({"a": np.arange(6.0) % 4, "label": np.arange(6) > 2})
+    for index in (None, pandas.Index(range(10, 16), name="number"), list("uvwxyz")):
+        frame.index = frame.index if index is None else index
+        frame.to_parquet(tmp_path / "rows.parquet", index=True)
+        found = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label")
+        assert found.feature_names == ["a"]
+        assert repr(found) == "RowBlocks(...)"
+    with_index = RowBlocks.from_parquet(
+        tmp_path / "rows.parquet", y="label", X=["a", "a"]
+    )
+    assert with_index.n_columns() == 2
 
 
 def test_parquet_without_pandas(tmp_path, monkeypatch):
