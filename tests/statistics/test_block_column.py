@@ -243,6 +243,10 @@ def test_rows_and_columns_at_hand_or_in_blocks(rows, column):
             found, values = made_beside(X, z, some)
             np.testing.assert_array_equal(found, rows[0][some])
             np.testing.assert_allclose(values, column[0][some], rtol=1e-14)
+    two = column[1].beside(column[1] > 1)
+    _, values = made_beside(rows[1], two, some)
+    expected = np.stack([column[0], column[0] > 1], axis=1)[some]
+    np.testing.assert_allclose(values, expected, rtol=1e-14)
 
 
 def test_rows_that_were_left_out_are_counted(rows, column):
