@@ -12,6 +12,7 @@ from skauc.statistics._block_column import (
     class_sums,
     content,
     dot_products,
+    made_beside,
     n_given,
     row_slope,
     scores_of,
@@ -233,6 +234,19 @@ def test_sums_of_both_classes(column):
             np.testing.assert_allclose(class_sums(mask, one), sums, rtol=1e-13)
     twice = 2.0 * np.ones_like(lazy)
     np.testing.assert_array_equal(class_sums(lazy > 1, twice), 2 * counts)
+
+
+def test_rows_and_columns_at_hand_or_in_blocks(rows, column):
+    some = np.array([150, 3, 3])
+    for X in rows:
+        for z in column:
+            found, values = made_beside(X, z, some)
+            np.testing.assert_array_equal(found, rows[0][some])
+            np.testing.assert_allclose(values, column[0][some], rtol=1e-14)
+    two = column[1].beside(column[1] > 1)
+    _, values = made_beside(rows[1], two, some)
+    expected = np.stack([column[0], column[0] > 1], axis=1)[some]
+    np.testing.assert_allclose(values, expected, rtol=1e-14)
 
 
 def test_rows_that_were_left_out_are_counted(rows, column):
