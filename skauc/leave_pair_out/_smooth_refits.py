@@ -218,14 +218,14 @@ def _space(fit, X, remember):
     if not uses_rows(X):
         return FeatureSpace.of_fit(fit, X)
 
-    def compute():
-        K = kernel_of(X, fit, remember)
-        # Only for the start: α = K⁻¹(z − b)
-        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
-        return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+    K = kernel_of(X, fit, remember)
 
-    found = remember(("factored kernel", X.shape[0], fit.intercept_scaling), compute)
-    return _RowSpace(*found, fit.l2, fit.free)
+    def compute():  # only for the start: α = K⁻¹(z − b)
+        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
+        return lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+
+    root = remember(("factor of kernel", len(K), fit.intercept_scaling), compute)
+    return _RowSpace(K, root, fit.l2, fit.free)
 
 
 def _newton(space, loss, positive, c, theta, tol):
