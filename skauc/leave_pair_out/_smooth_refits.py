@@ -28,9 +28,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._moments import project_samples
-from ._influence import kernel
+from ._influence import kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
-from ._objective import PenalisedFit, ask_again, made
+from ._objective import PenalisedFit, ask_again
+from ._sparse_optimum import optimum_by_products
 
 # Newton decrement over the objective at which a step is the last, of an old and of a
 # new factorisation: the former leaves a tenth of it, the latter about its square,
@@ -148,6 +149,8 @@ def smooth_optimum(
     PenalisedFit or None
         None where the matrices would be too large, or it was not reached.
     """
+    if hasattr(X, "toarray") and fit.loss != "hinge":
+        return optimum_by_products(fit, X, positive)
     if _too_large(X):
         return None
     space = _space(fit, X, remember)
@@ -215,14 +218,14 @@ def _space(fit, X, remember):
     if not uses_rows(X):
         return FeatureSpace.of_fit(fit, X)
 
-    def compute():
-        K = kernel(made(X), fit)
-        # Only for the start: α = K⁻¹(z − b)
-        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
-        return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+    K = kernel_of(X, fit, remember)
 
-    found = remember(("kernel", X.shape[0], fit.intercept_scaling), compute)
-    return _RowSpace(*found, fit.l2, fit.free)
+    def compute():  # only for the start: α = K⁻¹(z − b)
+        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
+        return lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+
+    root = remember(("factor of kernel", len(K), fit.intercept_scaling), compute)
+    return _RowSpace(K, root, fit.l2, fit.free)
 
 
 def _newton(space, loss, positive, c, theta, tol):

@@ -20,6 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import lsmr
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
@@ -41,6 +42,8 @@ ROWS = ("auto", "training", "held-out")
 _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
 _RIDGE = 1e-11  # of the largest square of a row
+# Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r, and products.
+_SETTLED, _PRODUCTS = 1e-6, 1000
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
 # 60 × 300, scales over four decades): the best length along w is at least .46 of w's,
@@ -238,17 +241,23 @@ def _by_span(scored):
     nothing works feature by feature (an L1 penalty): no combination tells nothing.
     """
     n, P = scored.front.shape
-    if n + 1 >= P or n > _SPAN_ROWS:
+    Z, w = scored.floats, scored.w_front
+    if n + 1 >= P or (n > _SPAN_ROWS and not sparse.issparse(Z)):
         return None
-    Z = scored.rows.astype(float, copy=False)
-    # The part of w in the span of the rows: Zᵀ(ZZᵀ)⁻¹Zw
-    K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
-    w = scored.w_front
+    if sparse.issparse(Z):  # least squares by products, as far as the answer needs
+        rest = lsmr(Z.T, w, atol=_SETTLED, btol=_IN_SPAN / 2, maxiter=_PRODUCTS)[3]
+    else:
+        rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
+    return "training" if rest < _IN_SPAN * np.linalg.norm(w) else None
+
+
+def _out_of_span(Z, w):
+    """What of w is no combination of the rows: w − Zᵀ(ZZᵀ)⁻¹Zw."""
+    K = Z @ Z.T
     # a ridge, so that equal rows do no harm; ten rounded digits are left of α
-    K[np.diag_indices(n)] += _RIDGE * K.diagonal().max() + TINY
+    K[np.diag_indices(len(K))] += _RIDGE * K.diagonal().max() + TINY
     alpha = linalg.solve(K, project_samples(Z, w), assume_a="pos", overwrite_a=True)
-    rest = w - np.ravel(Z.T @ alpha)
-    return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
+    return w - Z.T @ alpha
 
 
 def was_stopped(model):

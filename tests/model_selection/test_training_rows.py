@@ -46,6 +46,7 @@ from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
     _by_class_means,
     _by_objective,
+    _by_span,
     _by_support_vectors,
     _cannot_be_training,
     _same_means,
@@ -182,6 +183,31 @@ def test_rounded_means_are_those_of_their_rows(kind):
     (X, y), _ = halves(500, 4)
     X = (30 * X + 1e6).astype(kind)
     assert told(LinearDiscriminantAnalysis(solver="lsqr").fit(X, y), X, y) == "training"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_sparse_rows_span_what_dense_rows_span(unit):
+    """Features in another unit and rows that stand twice do no harm."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(160, 400)) * (rng.random((160, 400)) < 0.1)
+    X[:, :3] *= unit
+    X[70:80] = X[:10]
+    y = np.arange(160) % 2
+    for model in (
+        SGDClassifier(random_state=0),
+        SGDClassifier(loss="log_loss", random_state=0, max_iter=3),
+        SGDClassifier(penalty="l1", alpha=0.01, random_state=0),
+    ):
+        model.fit(X[:80], y[:80])
+        for rows in (slice(80), slice(80, None)):
+            found = []
+            for Z in (X[rows], sparse.csr_array(X[rows])):
+                scored = score_model(open_estimator(model, Z), y[rows], None, None)
+                found.append(_by_span(scored))
+            trained = rows.start is None and model.penalty == "l2"
+            assert found[0] == found[1]
+            if trained or unit == 1:  # three features in tiny units are all of w
+                assert found[0] == ("training" if trained else None)
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
