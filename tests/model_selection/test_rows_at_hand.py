@@ -416,6 +416,10 @@ def test_labels_of_a_column_that_stays(large):
         assert (positive.min(), positive.max()) == (0, 1)
         assert positive.sum() == (y == label).sum()
         assert np.array_equal(np.asarray(positive), y == label)
+    one = (np.arange(260) == 9).astype(int)
+    _, column, _ = rows_at_hand(RowBlocks.from_arrays(X, one, n_rows=7), None)
+    positive = column.positive()
+    assert (positive.min(), positive.max(), positive.sum()) == (0, 1, 1)
 
 
 def test_labels_that_are_not_two_in_all_blocks(large):
