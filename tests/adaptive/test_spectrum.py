@@ -274,3 +274,18 @@ def test_combine_is_the_transpose_of_project(n, P, weighted, kind):
     x = eigen.unit(w)
     assert np.linalg.norm(x) == pytest.approx(1)
     np.testing.assert_allclose(V.T @ x, eigen.project(w, X @ w).a[:, 0], atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coordinates_are_the_deviations_along_the_eigenvectors(weighted):
+    X, positive = design(12, 30)
+    weight = np.arange(12) % 3 + 1.0 if weighted else None
+    eigen = eigenbasis(X, positive, weight, winsorize=None)
+    V = eigen.combine(np.eye(len(eigen.values)), X)
+    mean = [
+        np.average(X[c], axis=0, weights=None if weight is None else weight[c])
+        for c in (~positive, positive)
+    ]
+    expected = (X - np.array(mean)[positive.astype(int)]) * eigen.scale @ V
+    found = eigen.basis.coordinates()
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)

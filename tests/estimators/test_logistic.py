@@ -498,3 +498,13 @@ def test_leave_pair_out_is_that_of_scikit_learns_model(fit_intercept, class_weig
     assert lpo_auc_scorer(ours, X, y) == pytest.approx(
         lpo_auc_scorer(theirs, X, y), rel=1e-6
     )
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_separable_rows_under_a_penalty_have_an_optimum(C):
+    """What would be a separation without the penalty ends no iteration."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] > 0
+    ours = IRLSLogisticRegression(C=C).fit(X, y)
+    theirs = LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4)

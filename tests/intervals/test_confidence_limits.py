@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
+from scipy.special import ndtri
 
+from skauc.intervals._comparison import TestedDifference
 from skauc.intervals._confidence_limits import (
+    difference_limits,
     exact_limits,
     interval_tails,
     score_limits,
@@ -90,3 +93,15 @@ def test_score_limits_are_where_the_statistic_is_z():
     (_, high) = score_limits(0.7, variance, 0.0, 0.6)
     assert high < 0.7
     assert stats.norm.sf((high - 0.7) / np.sqrt(variance(high))) == pytest.approx(0.6)
+
+
+def test_limits_of_a_difference_lie_between_minus_one_and_one():
+    """Where no other width is told: of rates, of AUCs, of what is refitted."""
+    tails = interval_tails(0.95, "two-sided")
+    assert difference_limits(0.9, 1.0, tails, ndtri) == (-1, 1)
+
+    class Refitted(TestedDifference):
+        difference, standard_error, null = 0.9, 1.0, 0.0
+        alternative, df = "two-sided", 4
+
+    assert Refitted().confidence_interval() == (-1, 1)

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from skauc import compare_auc
+from skauc.intervals._contrast import AUCContrast
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SAS = json.loads((REFERENCE / "sas_delong.json").read_text())
@@ -116,3 +117,10 @@ def test_limits_stay_inside_what_partial_areas_can_be(rng):
         assert pair.confidence_interval(0.9, "greater")[1] == pytest.approx(0.1)
     single = compare_auc(y, scores[0], constant=0.05, fpr=(0.1, 0.2))
     assert single.confidence_interval(1 - 1e-9)[1] == pytest.approx(0.1)
+
+
+def test_limits_of_a_contrast_stay_inside_its_coefficients():
+    L, ones = np.array([[1.0, -1.0], [0.5, 0.5]]), np.ones(2)
+    contrast = AUCContrast(L, np.array([0.9, 0.8]), np.eye(2), ones, 1.0, 2)
+    low, high = contrast.confidence_interval()
+    assert (low.tolist(), high.tolist()) == ([-1, 0], [1, 1])

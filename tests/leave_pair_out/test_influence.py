@@ -268,3 +268,13 @@ def test_a_penalty_far_above_rounding_stays_as_it_is(form):
             fit = PenalisedFit("squared", l2, np.full(60, 2.0), w, 0.0, scaling)
             least = 1e-12 * column_curvature(fit, X)
             assert with_optimum(fit, X, positive).l2 == max(l2, least)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e13])  # of the rows; of their curvature
+def test_response_to_a_weak_penalty_keeps_its_digits(size):
+    """``F = (I + K diag(ω))⁻¹`` is tiny: as I − Q diag(ω) it would be rounding."""
+    half = np.random.default_rng(0).normal(size=(6, 9))
+    K, curvature = size * half @ half.T, 1e13 / size * np.linspace(0.1, 0.9, 6)
+    _, F = _influence._response(K, curvature, False, np.arange(6))
+    expected = np.linalg.inv(np.eye(6) + K * curvature)
+    np.testing.assert_allclose(F, expected, rtol=1e-8)

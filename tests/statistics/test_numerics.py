@@ -102,3 +102,15 @@ def test_blocks_hold_their_bytes():
     assert block_rows(10**9) == 1
     assert block_rows(10**9, least=64) == 64
     assert block_rows(0) > 0
+
+
+def test_rounding_of_sparse_rows_has_the_unit_of_the_weights(problem):
+    X, centre, group, root, _ = problem
+    rows = sparse.csr_array(X)
+    one = centred_gram(rows, centre, group, root=root)[1]
+    two = centred_gram(rows, centre, group, root=1e-3 * root)[1]
+    assert two == pytest.approx(1e-6 * one, rel=1e-12, abs=0)
+    plain = centred_gram(rows, centre, group)[1]
+    ones = centred_gram(rows, centre, group, root=np.ones(len(X)))[1]
+    assert plain == pytest.approx(ones, rel=1e-12, abs=0)
+    assert plain > 0
