@@ -1,8 +1,8 @@
 """How long it takes: ratios to named peers of the same run, and how cost grows.
 
 Usage: ``python benchmarks/speed.py`` (all; about ten minutes of one core), or with the
-names of groups: ``scorers searches estimators intervals imports growth``. ``--fast``
-takes few and small rows, ``--out`` another directory. Writes a table
+names of groups: ``scorers searches text estimators intervals imports growth``.
+``--fast`` takes few and small rows, ``--out`` another directory. Writes a table
 ``results/speed_<group>.csv`` each and ``results/speed_growth.png``.
 
 Times are processor seconds of one thread, the smallest of several runs in which the two

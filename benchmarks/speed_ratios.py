@@ -10,12 +10,15 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from speed_clock import Case
 
 from skauc import (
@@ -109,6 +112,55 @@ def searches(fast):
                 goal,
                 repeats=3 if n < 5_000 else 2,
             )
+
+
+def text(fast):
+    """A search on sparse text, its data set included, against 5-fold CV."""
+    rng = np.random.default_rng(2)
+    sizes = ((200, 2_000),) if fast else ((500, 50_000), (2_000, 50_000))
+    C = np.logspace(-2, 2, 3 if fast else 25)
+    for n, P in sizes:
+        X, y = text_rows(n, P, rng)
+        for model, grid in (
+            (LogisticRegression(max_iter=1_000), {"C": C}),
+            (LinearSVC(), {"C": C}),
+            (SGDClassifier(random_state=0), {"alpha": 1e-3 / C}),
+            (SGDClassifier(loss="log_loss", random_state=0), {"alpha": 1e-3 / C}),
+        ):
+            peer = GridSearchCV(model, grid, scoring="roc_auc", cv=5)
+            ours = GridSearchCV(
+                model, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit()
+            )
+
+            def fit(search=ours, X=X, y=y):
+                clear_cache()
+                search.fit(X, y)
+
+            yield Case(
+                f"GridSearchCV, {len(C)} penalties, {type(model).__name__}"
+                f"{', ' + model.loss if hasattr(model, 'loss') else ''}",
+                "GridSearchCV cv=5",
+                n,
+                P,
+                fit,
+                lambda s=peer, X=X, y=y: s.fit(X, y),
+                1 / 1.5,
+                size=X.data.nbytes + X.indices.nbytes,
+                repeats=1,
+            )
+
+
+def text_rows(n, P, rng):
+    """Tf-idf of 80 words a row in Zipf frequencies, 600 of them by class."""
+    y, usual = np.arange(n) % 2, 1 / (np.arange(P) + 10.0)
+    told = np.exp(rng.standard_normal(P) * (rng.permutation(P) < 600))
+    words = np.empty((n, 80), dtype=int)
+    for label, share in enumerate((usual, usual * told)):
+        size = (np.count_nonzero(y == label), 80)
+        words[y == label] = rng.choice(P, size, p=share / share.sum())
+    place = np.repeat(np.arange(n), 80), words.ravel()
+    counts = sparse.csr_array((np.ones(words.size), place), shape=(n, P))
+    return TfidfTransformer(sublinear_tf=True).fit_transform(counts), y
 
 
 def estimators(fast):
@@ -323,6 +375,7 @@ def _run(code):
 GROUPS = {
     "scorers": scorers,
     "searches": searches,
+    "text": text,
     "estimators": estimators,
     "intervals": intervals,
     "imports": imports,

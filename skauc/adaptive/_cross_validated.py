@@ -55,7 +55,10 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class _LeftOut:
-    """One fold: variances along its own eigenvectors, largest first, and outside."""
+    """One fold: variances along its own eigenvectors, largest first, and outside.
+
+    ``rows`` is how many were left out, with their weights.
+    """
 
     values: np.ndarray
     null: float
@@ -172,6 +175,7 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
         if sum(part.rows for part in parts) >= enough:
             break
         training = [_sum(f[c] for j, f in enumerate(folds) if j != k) for c in (0, 1)]
+        # One row has no deviation from its mean
         if min(m.n for m in training) < 2:
             continue
         lam, vectors = _descending(training[0].scatter + training[1].scatter)
@@ -205,7 +209,7 @@ def spectrum_of_rows(
     enough : float, default=200
         Left-out rows after which no further fold is decomposed.
     single : bool, default=False
-        Whether to solve the eigenproblems in single precision.
+        Whether to work in single precision.
 
     Returns
     -------
@@ -213,6 +217,8 @@ def spectrum_of_rows(
         None where nothing varies in the rows left out.
     """
     c = np.ones(len(Z)) if weight is None else weight
+    Z = Z.astype(np.float32 if single else float, copy=False)
+    # All folds are sums of entries of one Gram matrix
     G, classes = Z @ Z.T, np.array([~positive, positive])
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
@@ -222,16 +228,19 @@ def spectrum_of_rows(
         if np.min(np.count_nonzero(classes & ~out, axis=1)) < 2:
             continue
         size = (classes & ~out) @ c
-        R = _recentred(G, classes * (~out * c) / size[:, None], positive)
+        share = (classes * (~out * c) / size[:, None]).astype(G.dtype, copy=False)
+        R = _recentred(G, share, positive)
         inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
         # √c R = U√λ Vᵀ of the training rows, so that R_out V = R_out (√c R)ᵀ U/√λ
-        root = np.sqrt(c[inside])
-        training = R[np.ix_(inside, inside)] * root * root[:, None]
+        root = np.sqrt(c[inside]).astype(R.dtype, copy=False)
+        training = R[np.ix_(inside, inside)]
+        training *= root
+        training *= root[:, None]
         lam, left = _descending(training, single)
         along = (R[np.ix_(outside, inside)] * root) @ left / np.sqrt(lam)
         # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
-        share = c[out] / (1 + 1 / size[positive[out].astype(int)])
-        square, total = share @ along**2, share @ np.diag(R)[outside]
+        honest = c[out] / (1 + 1 / size[positive[out].astype(int)])
+        square, total = honest @ along**2, honest @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
     return _averaged(parts, n_features, Z.shape[1])
 
@@ -239,9 +248,13 @@ def spectrum_of_rows(
 def _recentred(G, share, positive):
     """Gram matrix of rows less the mean of their class, whose weights are ``share``."""
     code = positive.astype(int)
-    # (z_i − m_c(i))ᵀ(z_j − m_c(j)), m_c = Σ_k share_ck z_k, from inner products alone
-    cross = (G @ share.T)[:, code]
-    return G - cross - cross.T + (share @ G @ share.T)[np.ix_(code, code)]
+    # (z_i − m_c(i))ᵀ(z_j − m_c(j)), m_c = Σ_k share_ck z_k, from inner products alone;
+    # half of m_c(i)ᵀm_c(j) belongs to each of the two products that are taken off
+    cross = G @ share.T
+    cross -= (share @ cross)[code] / 2
+    R = G - cross[:, code]
+    R -= cross[:, code].T
+    return R
 
 
 def decreasing(values) -> np.ndarray:
@@ -293,6 +306,7 @@ def _descending(matrix, single=False):
 
 def _keys(deviation, positive, d):
     """``|r|² ± rᵀd`` of the deviations r: the same for equal rows, swapped classes."""
+    # Exchanging the classes changes the sign of ±1 and of d: the key stays
     sign = np.where(positive, 1.0, -1.0)
     return np.einsum("np,np->n", deviation, deviation) + sign * (deviation @ d)
 

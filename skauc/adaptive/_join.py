@@ -23,7 +23,11 @@ _FLAT = 4.0  # probits beyond which V/φ² grows without telling more
 
 @dataclass(frozen=True)
 class Joined:
-    """Estimate, standard deviation and what candidates are ranked by, in probits."""
+    """Estimate, its standard deviation, what candidates are ranked by; in probits.
+
+    ``weight`` is w, how much of the way from the model to the second source the
+    estimate goes.
+    """
 
     estimate: float
     deviation: float

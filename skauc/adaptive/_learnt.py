@@ -87,6 +87,7 @@ class LearntProjection:
     learnt : Learnt
     w : ndarray of shape (P,)
     view : Projected
+        w in the eigenbasis of the data set.
     centre : float
         Weighted mean of the scores.
     """
@@ -133,6 +134,7 @@ class LearntProjection:
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student tails."""
+        # P(s > t) = Σ weight T_df((mean − t)/scale), some thresholds at a time
         weight, *classes = self._predictive()
         t = np.atleast_1d(np.asarray(threshold, dtype=float))
         fpr, tpr = (
@@ -162,6 +164,7 @@ class LearntProjection:
             # of the wider class
             thresholds = self.centre + unit * np.sinh(np.linspace(-10, 10, 4001))
         thresholds = np.unique(thresholds)
+        # Between two of 4096 thresholds a smooth curve is straight
         if len(thresholds) > 4096:
             picked = np.linspace(0, len(thresholds) - 1, 4096).round().astype(int)
             thresholds = thresholds[picked]
@@ -219,6 +222,7 @@ class LearntProjection:
         for q_c, df_c, lean in zip(
             variances, dfs, (-n_pos / n, n_neg / n), strict=True
         ):
+            # A common variance has seen the mean difference as well (section 3)
             q = np.where(cells.separate, q_c, dense.q)
             df = np.where(cells.separate, df_c, dense.df)
             # μ_c = common mean + lean·δ: variances 1/n and lean² v beside the row's 1.

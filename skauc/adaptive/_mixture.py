@@ -168,7 +168,11 @@ def attainable_prior(power):
 
 
 def covariance_cell(eigen, a, covariance):
-    """Log evidence, ``as`` at its maximum, ``ℓ`` and ``η`` of one (covariance, a)."""
+    """Log evidence of W, ``as`` at its maximum, ℓ and η of one (covariance, a).
+
+    ℓ are the eigenvalues of Σ̂ along those of W, η the noise of ``b = Vᵀd``, both of
+    shape (r [+ 1],): the last one is that of the null space, if there is one.
+    """
     separate = covariance == "separate"
     P, n_neg, n_pos = eigen.n_features, eigen.n_neg, eigen.n_pos
     # κ = P + 1 + a, the df of W_c or W: one is lost with each mean
@@ -234,7 +238,11 @@ def _typical_variance(eigen):
 
 
 def signal_cells(eigen, ell, noise, gamma, probit):
-    """Log evidence of b and the shrinkage k, for every γ and attainable AUC."""
+    """Log evidence of b and the shrinkage k, for every γ and attainable AUC.
+
+    Of shapes (n_gamma, n_u) and (n_gamma, n_u, r [+ 1]); ℓ and η (``noise``) are those
+    of :func:`covariance_cell`, ``probit`` is Φ⁻¹ of the attainable AUCs.
+    """
     # The null space is P − r equal directions: their log variance counts so often,
     # their energies are one sum
     block = [eigen.null] * (eigen.null > 0)

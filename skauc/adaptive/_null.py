@@ -44,11 +44,13 @@ class SlabUnder:
     Parameters
     ----------
     cells : SlabPosterior
+        What is known of ω in the kept cells.
     weight : ndarray
         Posterior weights of the kept cells, within the null.
     ell : ndarray of shape (r,)
+        ℓ, the eigenvalues of Σ̂ along those of W.
     null : float
-        ℓ₀.
+        ℓ₀, its eigenvalue in the null space of W.
     a_scale, a : float
         Of the inverse-Wishart cell; ``a_scale`` is not used with a spectrum.
     """
@@ -63,7 +65,19 @@ class SlabUnder:
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """What is known under one null; ``none`` is the mass of no signal."""
+    """What is known under one null.
+
+    Parameters
+    ----------
+    dense : Mixture
+        Cells of the dense family, whose weights add up to 1.
+    share_dense : float
+        Posterior mass of that family.
+    slabs : tuple of SlabUnder
+        The slab under each Σ̂ that has one; their weights are shares of the whole.
+    none : float
+        Posterior mass of no signal.
+    """
 
     dense: Mixture
     share_dense: float
@@ -76,7 +90,9 @@ class Null:
         Parameters
         ----------
         view : Projected
+            Some directions in the eigenbasis.
         k : int
+            Which of them is asked of.
         x : ndarray of shape (P,)
             The direction in scaled features, of length 1.
         combine : callable

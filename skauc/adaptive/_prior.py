@@ -58,8 +58,9 @@ class AdaptivePrior:
         and the rows are the ones that trained it (this is detected), ridge models of
         the same rows elsewhere. False: the model of the data set speaks alone.
     refits : int or None, default=None
-        So many true refits of the whole estimator, on bootstrap samples, give the
-        second source (.632+): what a step before the model has seen of y is in it.
+        So many true refits of the whole estimator give the second source (.632+):
+        what a step before the model has seen of y is in it. Each refit leaves out
+        about a third of the rows (with 5 refits .4), every row as often as any other.
         None: no refits.
     verbose : int, default=0
         Keyword only. How much joblib says of the refits that are done; 0 is silent.

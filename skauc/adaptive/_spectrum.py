@@ -179,12 +179,13 @@ class RowBasis:
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
         # Vᵀx = Λ^(−½)Uᵀ(Rx)
-        return self.left.T @ s, square_neg, square_pos
+        a = self.left.T @ s.astype(self.left.dtype, copy=False)
+        return a.astype(float, copy=False), square_neg, square_pos
 
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         # V z = Rᵀ(U Λ^(−½) z)
-        v = (self.left @ z).T * self.root
+        v = (self.left @ z.astype(self.left.dtype, copy=False)).T * self.root
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
@@ -192,7 +193,7 @@ class RowBasis:
 
     def coordinates(self):
         """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
-        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ
+        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ, of either precision
         # U√Λ = (U/√Λ) Λ, without the roots of the weights
         return self.left * squares / self.root[:, None]
 
@@ -317,7 +318,7 @@ def eigh_of_gram(gram, single):
         return *linalg.eigh(gram, driver="evd"), 0.0
     values, vectors = linalg.eigh(gram.astype(np.float32, copy=False), driver="evd")
     values = values.astype(float)
-    return values, vectors.astype(float), _SINGLE_LOSS * np.max(values, initial=0.0)
+    return values, vectors, _SINGLE_LOSS * np.max(values, initial=0.0)
 
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
@@ -411,13 +412,16 @@ def _dual(X, positive, weight, clip, standardize, kept):
     keep = _not_rounding(values, d, neg.n, pos.n, max(rounding, lost))
     values, left = values[keep], left[:, keep]
     # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    along = [
+        values * np.sum(left[mask] ** 2, axis=0, dtype=float)
+        for mask in (~positive, positive)
+    ]
     spectra = [
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0).astype(float)
         for mask in (~positive, positive)
     ]
     excess = clip.excess(X, positive, scale > 0)
-    left = left / np.sqrt(values)
+    left /= np.sqrt(values).astype(left.dtype)
     basis = RowBasis(excess, clip.shrink, root, positive.copy(), kept, left)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))

@@ -84,6 +84,7 @@ class DaskBlocks(RowBlocks):
         """See :meth:`RowBlocks.exchange`; one pass, each range merged by one worker."""
         import dask
 
+        # A task a block cuts, a task a range merges: each range is on one worker only.
         merge = dask.delayed(partial(_merge_parts, merge), pure=False)
         parts = self._delayed(cut, (edges,), run=_cut, nout=len(edges) - 1)
         found = [merge(*one) for one in zip(*parts, strict=True)]
@@ -93,9 +94,11 @@ class DaskBlocks(RowBlocks):
         """See :meth:`RowBlocks.look_up`; answers go from worker to worker."""
         import dask
 
+        # Of each range: its summary, and an answer for each block.
         nout = 1 + len(self.parts)
         answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
         run = dask.delayed(_run, pure=False)
+        # The ranges of all columns stand in one row; column j's end at ends[j].
         ends = np.cumsum([len(at) - 1 for at in edges]).tolist()
         parts = self._delayed(cuts, (edges,), run=_cut_all, nout=ends[-1])
         ranges = [list(answer(*one)) for one in zip(*parts, strict=True)]
@@ -191,7 +194,9 @@ def open_collections(
     features = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
     if hasattr(X, "chunks"):
         if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
+            # A block holds whole rows: products and scatter need all features of a row.
             X = X.rechunk({1: -1})
+        # Dask's unknown sizes are nan.
         known = not np.isnan(X.shape[1:]).any()
         n_features, lengths = (X.shape[1:] if known else None), X.chunks[0]
     else:
@@ -307,6 +312,7 @@ def _with_recipes(parts):
         [key for of_block in keys for key in of_block],
     )
     needed = [_reached(of_block, needs) for of_block in keys]
+    # A task that two blocks need (a file, a shuffle) must not run once for each.
     times = Counter(key for of_block in needed for key in of_block)
     found = []
     for part, of_block in zip(parts, needed, strict=True):

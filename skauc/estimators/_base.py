@@ -95,6 +95,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
             log_odds = np.column_stack([np.zeros_like(log_odds), log_odds])
+        # log p_k = F_k − log Σ_m e^{F_m}; with two classes F = (0, log odds)
         return log_odds - np.logaddexp.reduce(log_odds, axis=1, keepdims=True)
 
     def _log_odds(self, decision):

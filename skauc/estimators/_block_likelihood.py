@@ -61,6 +61,7 @@ def _labels_of(block, classes):
         codes = (y == own[1]).astype(np.intp)
     if classes is not None:
         check_known(own, classes)
+    # A row of weight 0 is gone: it must not be the least weight of its class.
     largest, least = np.zeros(len(own)), np.full(len(own), np.inf)
     np.maximum.at(largest, codes, weight)
     np.minimum.at(least, codes, np.where(weight > 0, weight, np.inf))
@@ -132,6 +133,7 @@ class LabelledBlocks:
         shape = len(found), len(classes)
         total, largest, least = np.zeros(shape), np.zeros(shape), np.full(shape, np.inf)
         for k, block in enumerate(found):
+            # A block may lack a class: its values go to their places among all.
             codes = np.searchsorted(classes, block.classes)
             total[k, codes], largest[k, codes] = block.total, block.largest
             least[k, codes] = block.least
@@ -183,6 +185,7 @@ class LabelledBlocks:
                 product, total = factors * self.largest, factors * total
             check_products(class_weight, product, top)
             check_class_totals(total, self.classes)
+        # As ``relative`` does of rows in memory: the largest weight comes into [1, 2).
         unit = 1.0
         if self.weighted or class_weight is not None:
             unit = power_of_two((factors * self.largest).max())
@@ -233,6 +236,7 @@ class _Coding:
                 weight = weight * np.asarray(block.weight, dtype=float)
             weight = weight / self.count
         model = Likelihood(block.X, codes, weight, self.T, self.fit_intercept)
+        # Coordinates are those of all rows, or the sums would not be of one B.
         model.shift, model.unit = shift, unit
         model.ordinary = bool(np.all(unit == 1))
         return model

@@ -23,6 +23,7 @@ from ..statistics._result import Result, aligned
 from ._checks import check_parameter
 from ._irls import irls
 
+# Bounds k in the quantile's k (n − 1)/K, whose product is to be exact.
 _MOST_GROUPS = 10**6
 _WHOLE = 2.0**53 / _MOST_GROUPS  # products below it are exact
 _NAMES = ("slope", "intercept", "in_the_large")
@@ -88,12 +89,14 @@ class CalibrationEstimate(Result):
         low, high : float
         """
         check_level("confidence_level", confidence_level)
+        # estimate ± z SE
         half = -ndtri((1 - confidence_level) / 2) * self.standard_error(name)
         center = getattr(self, name)
         return float(center - half), float(center + half)
 
     def _columns(self):
         estimates = np.array([getattr(self, name) for name in _NAMES])
+        # Perfect probabilities have slope 1 and intercepts 0.
         z = (estimates - [1, 0, 0]) / self.standard_errors
         limits = np.array([self.confidence_interval(name) for name in _NAMES])
         return {
@@ -198,9 +201,11 @@ def calibration_estimate(
         )
     coef = np.append(found.coef, found.intercept)
     count = np.ones(len(logits)) if weight is None else weight
+    # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
+    # The standard errors of a fit begin with the intercept.
     errors = np.asarray(found.standard_errors).ravel()
     return CalibrationEstimate(
         slope=float(coef[0]),
@@ -223,11 +228,14 @@ def _level(logits, positive, count):
     base = np.log(share[positive].sum()) - np.log(share[~positive].sum())
 
     def excess(a):
+        # Σ w (p − y)/Σ w: −(1 − p) for events, p for others, neither by subtraction
         return share @ (away * expit(away * (a + logits)))
 
+    # At these ends every a + logit is below, or above, the log-odds of the events.
     low, high = base - logits.max() - 1, base - logits.min() + 1
     level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
     p, q = expit(level + logits), expit(-level - logits)
+    # The information of a is Σ w p(1 − p).
     return level, 1 / np.sqrt(count @ (p * q))
 
 
@@ -238,7 +246,7 @@ class HosmerLemeshow(Result):
     Parameters
     ----------
     statistic : float
-        ``Σ (O − E)²/E`` over groups and classes.
+        ``Σ (O − E)²/E`` over groups and classes, O the rows observed, E those expected.
     df : int
     pvalue : float
     n, observed, expected : ndarray of shape (n_groups,)
@@ -339,6 +347,7 @@ def hosmer_lemeshow(
     check_parameter("n_groups", n_groups, 2, high=_MOST_GROUPS, integer=True)
     weight = np.ones(len(positive)) if weight is None else weight
     edges = np.unique(_quantiles(probability, weight, n_groups))
+    # (q_{k−1}, q_k]; the least value, q₀ itself, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
     n, observed, expected = (
         np.bincount(group, values)
@@ -355,6 +364,7 @@ def hosmer_lemeshow(
     gap, statistic = observed - expected, 0.0
     for mean in (expected, n - expected):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # |gap/mean| |gap| is gap²/mean without a square that overflows.
             parts = np.where(gap == 0, 0.0, np.abs(gap / mean) * np.abs(gap))
         statistic += float(parts.sum())
     pvalue = float(chdtrc(df, statistic))
@@ -365,6 +375,7 @@ def _quantiles(values, weight, n_groups):
     """Type 7 quantiles of values that each count ``weight`` times."""
     order = np.argsort(values, kind="stable")
     values, ends = values[order], np.cumsum(weight[order])
+    # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between.
     k, last = np.arange(n_groups + 1), max(ends[-1] - 1, 0)
     # whole numbers are divided last: a quantile that is a row must be it exactly
     h = k * last / n_groups if last < _WHOLE else k / n_groups * last

@@ -37,6 +37,7 @@ def two_labels(y):
     """
     if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
+    # Passes without the sort of np.unique and of scikit-learn's own check.
     ends = np.array([y.min(), y.max()])
     two = ends[0] != ends[1] and bool(((y == ends[0]) | (y == ends[1])).all())
     return ends if two else None
@@ -169,6 +170,7 @@ def check_finite_features(X):
     """Raise if X holds NaN or infinity; one pass, no copy."""
     values = X if isinstance(X, np.ndarray) else X.data
     with np.errstate(over="ignore", invalid="ignore"):
+        # A finite sum has finite terms; an infinite one may be an overflow: look again.
         finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
     if not finite:
         raise ValueError(f"X must be finite, got {_first_not_finite(X)}")

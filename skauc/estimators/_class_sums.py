@@ -61,6 +61,7 @@ class ClassSums:
             rows = _stacked(self.rows, other.rows)
             joined = ClassSums(self.chunk, classes, n, (), rows)
             return joined if n < rows[0].shape[1] else joined.with_moments()
+        # From n = P rows on the scatter matrices are smaller than the rows.
         found: dict = {}
         for part in (self.with_moments(), other.with_moments()):
             for label, moments in zip(part.classes.tolist(), part.moments, strict=True):
@@ -142,6 +143,7 @@ def _sums_of_block(block, known, binary, weighted):
         check_finite_features(X if weight is None else X[weight > 0])
         check_feature_sizes(X)
         return few
+    # Features that are not finite or too large overflow sums: name those first.
     except ValueError:
         check_finite_features(X)
         check_feature_sizes(X)
@@ -211,6 +213,7 @@ def _check_ordinary(blocks, moments):
     """
     with np.errstate(over="ignore", invalid="ignore"):  # inf, or 0/0: in doubt
         square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in moments)
+        # Σ w x² = W + n x̄² over both classes
         low = square / sum(c.n for c in moments)
     if not np.all((low > ORDINARY[0] ** 2) & (square < ORDINARY[1])):
         check_sizes(np.max(blocks.map(sizes_of_block), axis=0))

@@ -74,6 +74,7 @@ def class_factors(class_weight, total, classes):
             )
         return np.array([class_weight.get(k, 1.0) for k in labels], float)
     with np.errstate(over="ignore", divide="ignore"):
+        # "balanced": n/(K n_k), so that all classes weigh n/K
         return total.sum() / (len(labels) * total)
 
 

@@ -54,6 +54,7 @@ class CoefficientTable(Result):
         known = error > 0
         z = np.full(len(coef), np.nan)
         z[known] = coef[known] / error[known]
+        # Wald: β̂ ± Φ⁻¹((1 + level)/2) SE
         half = ndtri((1 + confidence_level) / 2) * error
         return cls(
             tuple(labels),
@@ -81,7 +82,9 @@ class CoefficientTable(Result):
         """
         labels = [n if g is None else f"{g}: {n}" for g in groups for n in names]
         coef = np.ravel(coef)
+        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : β = 0))}
         z = np.copysign(root, coef)
+        # The limits are in standard errors from the estimate.
         low, high = coef + limits.T * error
         pvalue = 2 * ndtr(-np.abs(z))
         table = tuple(labels), coef, error, z, pvalue, low, high, confidence_level

@@ -56,6 +56,7 @@ class FirthFrame(NewtonFrame):
         """ℓ*, its gradient and the information of the augmented rows; and ℓ."""
         point = super().evaluate(B)
         kept = self.kept / self.scale[:, None]
+        # H in the row space: RᵀHR = LLᵀ, R orthonormal in scaled coordinates
         try:
             L = linalg.cholesky(kept.T @ point.H @ kept, lower=True)
         except linalg.LinAlgError:  # so far out that no row informs: it was too far
@@ -64,8 +65,10 @@ class FirthFrame(NewtonFrame):
             )
         # h = ‖√v L⁻¹x̃‖²
         root = linalg.solve_triangular(L, kept.T, lower=True).T
+        # h does not depend on the unit of the weights, ℓ does: strength = 1/count.
         G, added, bend, M = self.model.sum(_of_leverages, B, root)
         curvature = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
+        # ½ log det(LLᵀ) = Σ log L_ii; the row space's basis adds a constant.
         half_log_det = np.log(np.diag(L)).sum()
         return FirthPoint(
             point.B,
@@ -96,9 +99,11 @@ def _of_leverages(model, B, root):
             rows = np.column_stack([rows, np.ones(len(rows))])
         v, Z = weight * p * q, rows @ root
         h = v * np.einsum("ij,ij->i", Z, Z)
+        # h(½ − p) x̃,   X̃ᵀdiag(h pq)X̃
         G += (h * (q - p) / 2) @ rows
         added += rows.T @ (rows * (h * p * q)[:, None])
         if r:
+            # ½ X̃ᵀdiag{h(1 − 6pq)}X̃,   M = Σ v(1 − 2p) (z⊗z) x̃ᵀ, 1 − 2p = q − p
             bend += rows.T @ (rows * (h * (1 - 6 * p * q) / 2)[:, None])
             squares = np.einsum("ij,ik->ijk", Z, Z).reshape(len(Z), -1)
             M += squares.T @ (rows * (v * (q - p))[:, None])

@@ -108,6 +108,10 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Notes
     -----
+    With μ the difference of the class means and Σ the sum of their covariances the
+    score xᵀθ of normal classes has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, the largest for
+    ``θ* ∝ Σ⁻¹μ``.
+
     ``predict_proba`` is ``expit(slope_ · decision)``, the equal-variance normal link:
     monotone in the decision, ½ at the threshold. With separate variances the true
     posterior odds are quadratic in the score and would not be monotone.
@@ -298,9 +302,11 @@ class GaussianAUCClassifier(LinearClassifier):
         theta = problem.unit_deviation(self._direction(problem))
         coef = problem.leave(theta)
         roc = BinormalROC.from_moments(*problem.project(theta))
+        # Of a pooled deviation 1 the log odds a unit are the difference of the means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
         cut = self._threshold(roc, problem, centre)
+        # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])
         self.roc_ = BinormalROC(
             roc.mean_neg - cut, roc.std_neg, roc.mean_pos - cut, roc.std_pos
@@ -314,6 +320,7 @@ class GaussianAUCClassifier(LinearClassifier):
         if not mu.any():
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
+        # θ = Au with AᵀΣA = I: r = uᵀm/‖u‖, m = Aᵀμ (section 2)
         A, piling = whitening(sigma, mu)
         if A.shape[1] < len(mu) or piling is not None:
             self._warn_singular(problem, A, piling)
@@ -323,6 +330,7 @@ class GaussianAUCClassifier(LinearClassifier):
         if self.solver == "closed_form":
             return A @ m
         start = mu if self.coef_init is None else problem.enter(self._start(problem))
+        # From θ to u: AᵀΣθ = AᵀΣAu = u
         u, self.n_iter_, self.converged_ = maximise(
             m, A.T @ (sigma @ start), self.tol, self.max_iter
         )
@@ -366,6 +374,7 @@ class GaussianAUCClassifier(LinearClassifier):
         if self.slope_ == 0:
             return middle
         if self.threshold == "prior":
+            # log odds for variance 1 in both classes: slope (s − middle) + log(n₁/n₀)
             return middle - np.log(problem.pos.n / problem.neg.n) / self.slope_
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
@@ -384,6 +393,8 @@ class GaussianAUCClassifier(LinearClassifier):
             return None
         if self.standardize and Z.shape[1] >= Z.shape[0] - 2:
             return None
+        # Λ = ατI, τ = tr Σ/P. Of standardised features I is the diagonal of Σ in
+        # the features' units, and τ the share of them that vary.
         neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
         n, alpha = np.array([neg.n, pos.n]), self.shrinkage_
         variance = neg.covariance + pos.covariance
@@ -391,6 +402,7 @@ class GaussianAUCClassifier(LinearClassifier):
         if self.standardize:
             varies = variance > 0
             target = np.where(varies, variance, 1.0) * varies.mean()
+        # W_c has the factor 1/(n_c − 1), and 1/(n_c − 2) where a row is left out.
         a, left_out = (1 - alpha) / (n - 1), (1 - alpha) / np.maximum(n - 2, 0.5)
         return Discriminant(a, left_out, alpha * target)
 
@@ -413,6 +425,7 @@ def _finite_moments(X, positive, weight):
         check_finite_features(X)
         raise
     with np.errstate(over="ignore"):  # said of the features themselves
+        # Σ w x² = W + n x̄²
         square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
     check_feature_sizes(X, square=square, weight=weight)
     return neg, pos

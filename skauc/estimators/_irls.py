@@ -41,8 +41,8 @@ class IRLSResult:
     log_likelihood : float
         Without the penalty.
     covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
-        Inverse information; for each non-reference class the intercept (if any) and
-        then the features. None when penalised or separated, or for P > n.
+        Inverse information, M = K − 1; for each non-reference class the intercept (if
+        any) and then the features. None when penalised or separated, or for P > n.
     standard_errors : ndarray of shape (M, P + 1) or None
         Roots of its diagonal, for P > n as well.
     rank : int
@@ -140,6 +140,7 @@ def irls(
         level = float(np.average(offset, weights=weight))
         offset = offset - level
         if init is not None:
+            # The last column of a start is the intercept.
             init = init + level * (np.arange(X.shape[1] + 1) == X.shape[1])
     newton = _newton_in_row_space if X.shape[1] > n_rows else _newton
     found = newton(
@@ -167,6 +168,7 @@ def coding_of(n_classes, reference, C):
 
 def strengths(C, firth, count):
     """Of the two penalties, against weights in units of ``count``; None for none."""
+    # ℓ is in units of ``count``, and so is ‖coef‖²/(2C).
     ridge = min(1 / float(C) / count, LARGEST_RIDGE) if np.isfinite(C) else None
     return {"ridge": ridge, "firth": 1 / count if firth else None}
 
@@ -232,11 +234,13 @@ def _newton_in_row_space(
         kept = weight > 0
         X, codes, weight = X[kept], codes[kept], weight[kept]
         offset = None if offset is None else offset[kept]
+    # One unit for all features: the least norm and the ridge are those of X/unit.
     unit = float(feature_units(feature_sizes(X).max()))
     X = X if unit == 1 else X / unit
     shares, centre = None, np.zeros(X.shape[1])
     if fit_intercept:
         shares = np.ones(len(codes)) if weight is None else weight
+        # The intercept takes up the mean; centred rows span a dimension less.
         shares = shares / shares.sum()
         centre = shares @ X
     space = RowSpace.of_rows(X, centre, 1.0, shares)
@@ -244,8 +248,10 @@ def _newton_in_row_space(
         init = np.atleast_2d(init).astype(float)
         coef = init[:, : X.shape[1]] * unit
         intercept = init[:, X.shape[1] :] + (coef @ centre)[:, None]
+        # coef'x + b = coef'(x − centre) + (b + centreᵀcoef)
         init = np.column_stack([space.enter(coef.T).T, intercept[:, :fit_intercept]])
     if ridge is not None:
+        # ‖coef‖² in units: coef = coef'/unit, so the ridge of coef' is ridge/unit².
         ridge = min(ridge / unit / unit, LARGEST_RIDGE)
     found = _newton(
         space.coordinates,
@@ -258,6 +264,7 @@ def _newton_in_row_space(
         **options,
     )
     coef, errors = space.leave(found.coef.T).T, None
+    # Rows entered as x − centre: b = b' − centreᵀcoef
     intercept = found.intercept - coef @ centre
     with np.errstate(over="ignore"):
         if found.covariance is not None:
@@ -276,6 +283,7 @@ def _errors_of_features(found, space, fit_intercept):
     errors = []
     for m in range(M):
         part = slice(m * size, (m + 1) * size)
+        # Cov = root rootᵀ; Var (Lβ)_j = ‖(L root)_j‖², without the P×P matrix
         values, V = linalg.eigh(found.covariance[part, part])
         root = V * np.sqrt(np.maximum(values, 0))
         E = space.leave(root[int(fit_intercept) :])
@@ -312,6 +320,7 @@ def maximise(
         start = frame.evaluate(frame.enter(init, T))
         if start.objective >= point.objective:  # else a start worse than none
             point = start
+    # A tenth of these rows still has 100 a parameter.
     elif model.n_rows >= _SHARE * _ROWS_A_PARAMETER * model.size * T.shape[1]:
         point = _start_on_share(frame, model, point)
     ended = _iterate(frame, model, point, penalised, tol, max_iter, max_halvings)
@@ -387,6 +396,7 @@ def _iterate(frame, model, point, penalised, tol, max_iter, max_halvings):
     for n_iter in range(max_iter + 1):
         step = frame.newton_step(point)
         small = step.is_small(tol, point)
+        # Quadratic convergence squares the decrement: a hundredth is a slow step.
         linear = step.decrement2 > _LINEAR * previous
         if not penalised and linear and step.gradient <= _TINY_GRADIENT:
             separation = model.separation(point.B, step.D)
@@ -421,5 +431,6 @@ def coding(n_classes, reference, *, symmetric):
     if n_classes == 2:
         return np.array([[0.0], [1.0]])
     if symmetric:
+        # Rows of Helmert's matrix are orthonormal and add up to 0.
         return linalg.helmert(n_classes).T
     return np.delete(np.eye(n_classes), reference, axis=1)

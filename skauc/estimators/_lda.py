@@ -60,7 +60,8 @@ covariance_estimator
 
     Notes
     -----
-    The score ``f = αᵀx + β`` has variance ``γ² = αᵀΣα`` in every class, so that
+    The score ``f = αᵀx + β`` (``coef_`` and ``intercept_``) of class c is normal with
+    mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
     projected scores wherever ``covariance_`` is missing, shrunk, estimated otherwise,
@@ -139,6 +140,7 @@ covariance_estimator
             super().fit(X, y)
         rows = np.asarray(X)
         if keeps:
+            # Σ x²/n = diag W/n + Σ π_k m_k²
             square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
             check_feature_sizes(rows, square=len(rows) * square)
         moments = self._score_moments() if keeps and rows.dtype == float else None
@@ -157,6 +159,7 @@ covariance_estimator
             return False
         first = rows[:_FAR_ROWS].astype(float)
         with np.errstate(all="ignore"):  # what is no number is said by the parent
+            # Around the first row, because the squares of x far from 0 lose the spread.
             first = first - first[0]
             spread = first.std(axis=0)
             return bool(np.any((np.abs(rows[0]) > _FAR * spread) & (spread > 0)))
@@ -226,9 +229,11 @@ covariance_estimator
         if not self._keeps_digits(self.covariance_):
             return None
         coef = self.coef_
+        # αᵀm_k and αᵀΣα, with Σ = W/n
         return self.means_ @ coef.T, coef @ self.covariance_ @ coef.T
 
     def _keeps_digits(self, within):
+        # αᵀΣα against (Σ_p |α_p| σ_p)², the largest that its terms can add up to
         variance = np.einsum("kp,pq,kq->k", self.coef_, within, self.coef_)
         terms = np.abs(self.coef_) @ np.sqrt(np.diag(within))
         return bool(np.all(variance >= _DIGITS_KEPT * terms**2))
@@ -240,6 +245,7 @@ covariance_estimator
 
     def _fit_curves(self, moments, n):
         (means, covariance), K = moments, len(self.classes_)
+        # W/n, or W/(n − K)
         pooled = covariance * (1 if self.denominator == "ml" else n / (n - K))
         curves = {
             (self.classes_[i], self.classes_[j]): self._curve(means, pooled, i, j)
@@ -249,12 +255,14 @@ covariance_estimator
 
     def _curve(self, means, pooled, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
+        # f = decision_j − decision_i; with two classes the parent has that one only.
         contrast, offset = np.ones(1), self.intercept_[0]
         if len(self.classes_) > 2:
             contrast = np.eye(len(pooled))[j] - np.eye(len(pooled))[i]
             offset = self.intercept_[j] - self.intercept_[i]
         if not np.isfinite(offset):  # a prior of 0: the curve is that of X @ coef_
             offset = 0.0
+        # γ² = αᵀΣα of the scores, αᵀμ + β their means (see Notes)
         deviation = float(np.sqrt(max(contrast @ pooled @ contrast, 0.0)))
         return BinormalROC(
             float(contrast @ means[i] + offset),

@@ -42,7 +42,7 @@ def check_streams(model):
             f"would see one at a time, got {model.covariance_estimator!r:.60}"
         )
     if isinstance(model.shrinkage, str):
-        check_option("shrinkage", model.shrinkage, ("auto", "empirical"))
+        check_option("shrinkage", model.shrinkage, ("auto",))
     elif model.shrinkage is not None:
         check_parameter("shrinkage", model.shrinkage, 0, high=1)
     if model.solver == "svd" and model.shrinkage is not None:
@@ -77,10 +77,11 @@ def fit_parent(model, blocks, sums) -> None:
         raise ValueError(
             "The number of samples must be more than the number of classes."
         )
+    # S_k of each class, and last the total covariance, which "eigen" needs.
     parts = [part.scatter / part.n for part in (*sums.moments, total)]
     if model.shrinkage == "auto":
         parts = _ledoit_wolf(blocks, sums.classes, (*sums.moments, total))
-    elif model.shrinkage not in (None, "empirical"):
+    elif model.shrinkage is not None:
         parts = [_shrunk(part, model.shrinkage) for part in parts]
     shares = n / n.sum()
     priors = shares if model.priors is None else np.asarray(model.priors, dtype=float)
@@ -89,6 +90,7 @@ def fit_parent(model, blocks, sums) -> None:
     if model.solver == "svd":
         within = sum(p * S for p, S in zip(shares, parts, strict=False))
         if not parent_divides_by_n("svd"):
+            # The parent divides W of 2PK rows by 2PK − K, where W/(n − K) is meant.
             few, all_rows, K = 2 * len(within) * len(n), n.sum(), len(n)
             within = within * (1 - K / few) / (1 - K / all_rows)
     parent = LinearDiscriminantAnalysis(
@@ -119,14 +121,17 @@ def _rows_with_covariance(S):
     P = len(S)
     deviation = np.sqrt(np.diag(S))
     unit = np.where(deviation > 0, deviation, 1.0)
+    # In the units of D: eigenvalues of features of any size are comparable.
     values, V = linalg.eigh(S / unit / unit[:, None])
     values[values < P * _EPS * values[-1]] = 0.0
+    # ±√(Pλ_j) D v_j: (1/2P) Σ_j 2Pλ_j D v_j v_jᵀ D = S
     half = (V * np.sqrt(P * values)).T * unit
     return np.concatenate([half, -half])
 
 
 def _separate(parent, between, within):
     """Axes of the largest ratio of between to within, from the true class shares."""
+    # Between = total − within; Bv = λWv
     values, V = linalg.eigh(between, within)
     order = np.argsort(values)[::-1]
     shares = values[order] / values.sum()
@@ -136,12 +141,15 @@ def _separate(parent, between, within):
 
 def _uncentre(parent, origin, within):
     """From coefficients of x − o to coefficients of x."""
+    # c(x − o) + i = cx + (i − co)
     parent.intercept_ = parent.intercept_ - parent.coef_ @ origin
     if len(parent.classes_) > 2 and parent.solver != "svd":
         if parent.solver == "eigen":  # VᵀSV = I
             common = parent.scalings_ @ (origin @ parent.scalings_)
         else:
             common = linalg.lstsq(within, origin)[0]
+        # S⁻¹m = S⁻¹(m − o) + S⁻¹o;  −½mᵀS⁻¹m comes of the centred one, less
+        # coefᵀo above, by − ½oᵀS⁻¹o.
         parent.coef_ = parent.coef_ + common
         parent.intercept_ = parent.intercept_ - origin @ common / 2
     if hasattr(parent, "xbar_"):
@@ -149,6 +157,7 @@ def _uncentre(parent, origin, within):
 
 
 def _shrunk(S, alpha):
+    # (1 − α)S + α (tr S/P) I
     return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))
 
 
@@ -161,6 +170,7 @@ def _ledoit_wolf(blocks, classes, moments):
     covariances = []
     for part, scale, power in zip(moments, scales, fourth, strict=True):
         C = part.scatter / part.n / scale / scale[:, None]
+        # α = min(b², d²)/d²: b² = (Σ‖z‖⁴/n − ‖C‖²)/n, d² = ‖C − τI‖² = ‖C‖² − (tr C)²/P
         noise = (power / part.n - np.sum(C**2)) / part.n
         distance = np.sum(C**2) - np.trace(C) ** 2 / len(C)
         noise = min(max(noise, 0.0), distance)

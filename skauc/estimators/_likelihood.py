@@ -88,6 +88,7 @@ class Likelihood:
             rows = self.X[part]
             rows = rows.toarray() if sparse.issparse(rows) else rows
             rows = rows.astype(float, copy=False)
+            # Units first: the shift is that of the features in them.
             if not self.ordinary:
                 rows = rows / self.unit
             if self.shift is not None:
@@ -137,10 +138,12 @@ class Likelihood:
             if even:
                 scale, part = 0.25, rows
             else:
+                # One copy for all blocks, the last of which may be shorter.
                 scaled = np.empty_like(rows, order="C") if scaled is None else scaled
                 scale, part = 1.0, scaled[: len(rows)]
                 np.multiply(rows, np.sqrt(factors[1])[:, None], out=part)
             blas.dsyrk(scale, part.T, beta=1.0, c=square, overwrite_c=1)
+        # dsyrk fills one triangle; the column of ones has Σ wpq x and Σ wpq.
         H = np.empty((P + 1, P + 1))
         H[:P, :P] = np.triu(square) + np.triu(square, 1).T
         H[P], H[:, P] = sums[1], sums[1]
@@ -149,6 +152,7 @@ class Likelihood:
     def _many_logits(self, B):
         """K classes: H in blocks of ``X̃ᵀ diag(w p_k p_m) X̃``."""
         P, K = self.n_features, len(self.T)
+        # diag(p) − ppᵀ = Σ_{k<m} p_k p_m (e_k − e_m)(e_k − e_m)ᵀ
         pairs = list(combinations(range(K), 2))
         edges = [self.T[k] - self.T[m] for k, m in pairs]
         distinct = pairs if B.any() else pairs[:1]  # at 0 all p_k are 1/K
@@ -176,6 +180,7 @@ class Likelihood:
         laplacian = [
             np.kron(np.outer(t, t), S_km) for t, S_km in zip(edges, S, strict=True)
         ]
+        # G = X̃ᵀ diag(w)(Y − p) T
         return value, (self.T.T @ G).T, np.sum(laplacian, axis=0)
 
     def separation(self, B, D):
@@ -186,6 +191,7 @@ class Likelihood:
         some grow and none falls, quasi-completely. An offset changes neither.
         """
         (least, loss), gain = self.margins(B, D)
+        # The step D changes no margin by more than this: B stands still.
         if max(gain, -loss) < _STANDSTILL:  # there is a maximum
             return None
         if least > 0:
@@ -217,6 +223,7 @@ def _logistic(f, positive):
 
 def _softmax(F, code):
     """Class probabilities (in place of F) and the log-probability of each own class."""
+    # The largest logit is 0: e^F cannot overflow, and the sum is 1 at least.
     F -= F.max(axis=0)
     own = F[code, np.arange(len(code))]
     np.exp(F, out=F)
@@ -234,6 +241,7 @@ def _margins(F, code):
 
 def feature_sizes(X):
     """Largest absolute value of each feature, of shape (P,)."""
+    # max |x| without a copy of |X|
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
@@ -261,6 +269,7 @@ def are_ordinary(square, weight, n):
 def mean_is_ordinary(square, total, least):
     """As :func:`are_ordinary`, of the sum and the least positive one of the weights."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # Σ w x²/Σ w ≤ max x² ≤ Σ w x²/min w
         low, high = square / total, square / least
     return bool(np.all((low > ORDINARY[0] ** 2) & (high < ORDINARY[1] ** 2)))
 

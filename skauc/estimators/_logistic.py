@@ -107,7 +107,9 @@ class IRLSLogisticRegression(LogisticInference):
 
     Notes
     -----
-    Newton's step solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``. Multinomial fits maximise
+    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``: X̃ the features and
+    a column of ones, p the probabilities, D the diagonal of p(1 − p), Λ that of 1/C (0
+    for the intercept); weights multiply D and y − p. Multinomial fits maximise
     over K − 1 contrasts: reference cells for infinite C, orthonormal ones for finite
     C, which gives scikit-learn's symmetric solution without its flat direction.
 
@@ -296,6 +298,7 @@ class IRLSLogisticRegression(LogisticInference):
             neg, pos = class_factors(self.class_weight, total, self.classes_)
             weight = weight * np.where(positive, pos, neg)
         w, b = self.coef_[0].astype(float), float(self.intercept_[0])
+        # inf: an intercept that is not penalised; 0: none (PenalisedFit)
         scaling = np.inf if self.fit_intercept else 0.0
         fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)
         return with_optimum(fit, Z, positive)
@@ -326,6 +329,7 @@ class IRLSLogisticRegression(LogisticInference):
         self.n_iter_, self.n_halvings_ = result.n_iter, result.n_halvings
         self.converged_, self.separation_ = result.converged, result.separation
         self.rank_ = result.rank
+        # Dependent features add no parameter; each of K − 1 logits has its own.
         self.n_parameters_ = result.rank * (K - 1)
         self._warn()
         return self

@@ -89,6 +89,7 @@ class LogisticFit(OffsetClassifier):
                 f"covariance must be 'model' or 'HC0' where n_parameters_ >= rows, got "
                 f"{self.n_parameters_} parameters and {n:g} rows"
             )
+        # n/(n − k), k parameters; clusters: G/(G − 1) · (n − 1)/(n − k)
         if covariance == "HC1":
             factor = n / rest
         if groups is not None:
@@ -145,6 +146,7 @@ class LogisticFit(OffsetClassifier):
     @property
     def _T(self):  # noqa: N802
         reference = int(np.argmax(self.classes_ == self.reference_))
+        # Inference is of infinite C, whose coding is the one with a reference.
         return coding(len(self.classes_), reference, symmetric=False)
 
     def _of_likelihood(self, model, count, offset):
@@ -155,6 +157,7 @@ class LogisticFit(OffsetClassifier):
         firth = self.penalty == "firth"
         fitted = FittedLikelihood(model, count, offset, coef, firth=firth)
         again, once = fitted.log_likelihood, self.log_likelihood_
+        # Other rows would have another likelihood at these coefficients.
         if not abs(again - once) <= _SAME * abs(once):
             raise ValueError(
                 "X, y, sample_weight and offset must be those of the fit, whose "
@@ -181,6 +184,7 @@ class LogisticFit(OffsetClassifier):
             raise ValueError(
                 f"contrast must be finite, and no row of it 0, got {largest.min()}"
             )
+        # Rows in units of their largest: the rank does not depend on their sizes.
         rank = np.linalg.matrix_rank(L / largest)
         if rank < len(L):
             raise ValueError(

@@ -164,8 +164,10 @@ class LogisticInference(LogisticFit):
         errors = self.standard_errors_.ravel()
         fitted, identity = self._opened(rows), np.eye(coef.size)
         self._check_independent("method='profile'")
+        # χ²₁ = z²: the likelihood-ratio test keeps what has |r| ≤ Φ⁻¹ of the tail.
         quantile = -ndtri((1 - confidence_level) / 2)
         limits = np.array([fitted.limits(row, quantile) for row in identity])
+        # 2{ℓ(θ̂) − max ℓ(θ : θ_j = 0)}, for the p-values
         falls = [
             fitted.fall(row[None], -gap[None])
             for row, gap in zip(identity, coef.ravel(), strict=True)
@@ -262,6 +264,7 @@ class LogisticInference(LogisticFit):
         # In units of the coefficients' errors, in which no square over- or underflows.
         error = np.sqrt(np.diag(V))
         scaled = L * error
+        # LVLᵀ = (L∘e)(V/eeᵀ)(L∘e)ᵀ, e the errors
         S = scaled @ (V / error / error[:, None]) @ scaled.T
         size = np.sqrt(np.diag(S))
         if not (size > 0).all() or not np.isfinite(size).all():
@@ -269,6 +272,7 @@ class LogisticInference(LogisticFit):
                 "contrast must have a variance that is a positive number, got a "
                 f"standard error of {size.min():.3g}"
             )
+        # (Lθ − value)ᵀ(LVLᵀ)⁻¹(Lθ − value), in units of the contrasts' errors
         z = gap / size
         statistic = max(float(z @ np.linalg.solve(S / size / size[:, None], z)), 0.0)
         df = len(L)
@@ -279,7 +283,8 @@ class LogisticInference(LogisticFit):
         """Confidence limits of the probability of ``classes_[1]``, row by row.
 
         Answers how well the model knows each row's *probability*, not what its label
-        will be: ``expit(η ± z √(x̃ᵀVx̃))``, V being ``covariance_``.
+        will be: ``expit(η ± z √(x̃ᵀVx̃))``, η the row's decision, z the normal quantile
+        of the level, x̃ the row with a 1 for the intercept and V ``covariance_``.
 
         Parameters
         ----------
@@ -320,6 +325,7 @@ class LogisticInference(LogisticFit):
             parts = np.asarray(X @ root[-self.n_features_in_ :])
             if self.fit_intercept:
                 parts = parts + root[0]
+            # ‖v‖ = max|v| ‖v/max|v|‖, whose squares neither overflow nor vanish
             largest = np.abs(parts).max(axis=1, keepdims=True, initial=0.0)
             largest[largest == 0] = 1.0
             spread = largest[:, 0] * np.linalg.norm(parts / largest, axis=1)
@@ -392,6 +398,7 @@ class LogisticInference(LogisticFit):
                 f"{reduced.n_observations_:g} rows"
             )
         statistic = 2 * (self.log_likelihood_ - reduced.log_likelihood_)
+        # More than two likelihoods of the same float32 rows differ by (_logistic_fit).
         if statistic < -1e-6 * abs(self.log_likelihood_):
             raise ValueError(
                 "reduced must be nested in this model, got a log-likelihood that is "

@@ -87,6 +87,7 @@ class NewtonFrame:
             scale = np.sqrt(np.where(constant, np.maximum(mean**2, 1), variance))
             scale = np.append(scale, 1.0)
         else:
+            # √(Σ w x²) up to a factor, the weights w brought to a mean of 1
             scale = np.sqrt(np.diag(H)[:size] * (model.n_rows / model.total))
             scale[scale == 0] = 1.0
         frame = cls(model, ridge, scale, _row_space(H[:size, :size], scale))
@@ -95,11 +96,13 @@ class NewtonFrame:
     def on(self, part):
         """The same coordinates for a part of the rows, and its share of the ridge."""
         frame = copy(self)
+        # ℓ of a share of the rows is that share of ℓ: so must the penalty be.
         frame.model, frame.ridge = part, self.ridge * (part.total / self.model.total)
         return frame
 
     def evaluate(self, B):
         value, G, H = self.model.evaluate(B)
+        # ℓ − Σ λ_j B_j²/2
         return Point(B, value - np.sum(self.ridge * B**2) / 2, value, G, H)
 
     def newton_step(self, point, held=None):
@@ -114,6 +117,7 @@ class NewtonFrame:
         shape = point.B.shape
         # in units of scale s: (H + Λ)/(s sᵀ) d = (G − ΛB)/s,  D = d/s
         g = ((point.G - self.ridge * point.B) / self.scale[:, None]).T.ravel()
+        # H/(s sᵀ) + Λ/s²
         A = self._information(point)
         A[np.diag_indices_from(A)] += np.tile(
             self.ridge[:, 0] / self.scale**2, shape[1]
@@ -124,6 +128,7 @@ class NewtonFrame:
         else:
             d = R @ _solve(R.T @ A @ R, R.T @ g)
             g = R @ (R.T @ g)
+        # M columns of P + 1 parameters one after the other, as in H.
         D = d.reshape(shape[::-1]).T / self.scale[:, None]
         return Step(D, float(g @ d), np.abs(g).max() / self.model.total)
 
@@ -132,6 +137,7 @@ class NewtonFrame:
         R = None if self.whole else np.kron(np.eye(M), self.kept)
         if held is None:
             return R
+        # Steps with heldᵀd = 0, and within the row space if that is not everything.
         if R is None:
             return linalg.null_space(held.T)
         return R @ linalg.null_space(held.T @ R)
@@ -162,6 +168,7 @@ class NewtonFrame:
         inverse = R @ _solve(inner, R.T)
         if meat is not None:
             s = np.tile(self.scale, M)
+            # H⁻¹ meat H⁻¹, the meat in scaled units as well
             inverse = inverse @ (meat / s / s[:, None]) @ inverse
         back, unit = self.original(M)
         covariance = back @ inverse @ back.T
@@ -182,6 +189,7 @@ class NewtonFrame:
         unit : ndarray of shape (M(P + 1),)
             ``back @ d / unit`` are parameters of the features as they came.
         """
+        # B = d/s, the null space's part off, the shift undone.
         back = self._unshift() @ self._least_norm() / self.scale
         order = np.arange(self.model.size)
         if self.model.fit_intercept:
@@ -193,11 +201,13 @@ class NewtonFrame:
         coef = np.atleast_2d(init).astype(float)
         if len(T) > 2:  # K rows are T B plus a common shift, which is dropped
             coef = np.linalg.solve(np.column_stack([T, np.ones(len(T))]), coef)[:-1]
+        # coef in units of the features, then the shift back into the intercept.
         return np.linalg.solve(self._unshift(), coef.T * self.unit[:, None])
 
     def leave(self, B, T):
         """Coefficient rows in the original features, of least norm."""
         with np.errstate(over="ignore"):
+            # The shortest coefficients, the shift undone, in the features' own units
             coef = (self._unshift() @ self._least_norm() @ B).T / self.unit
         return coef if len(T) == 2 else T @ coef
 
@@ -211,6 +221,8 @@ class NewtonFrame:
         if self.whole:
             return identity
         P, unit = self.model.n_features, self.model.unit
+        # Lengths are those of the coefficients as they came, B/unit: the shortest
+        # coefficients are meant, not the shortest B.
         null, length = self.null / self.scale[:, None], (unit.min() / unit)[:, None]
         null /= np.abs(null).max(axis=0)
         solved = np.linalg.lstsq(length * null[:P], length * identity[:P], rcond=None)[
@@ -229,6 +241,7 @@ class NewtonFrame:
 def _location_scale(gram):
     """Mean and variance of the features from ``X̃ᵀX̃`` (up to a factor)."""
     gram = gram / gram[-1, -1]
+    # Σ x²/n − x̄² cancels where x̄ is large, which the caller looks at (_LARGE_MEAN).
     mean = gram[:-1, -1]
     return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
 
@@ -243,6 +256,8 @@ def _row_space(gram, scale):
 
 def _solve(A, b):
     """Solve a positive semidefinite system, by least squares if it is singular."""
+    # Unit diagonal, (A/rrᵀ)(r∘x) = b/r: nearly the best condition that a diagonal
+    # scaling gives (van der Sluis 1969, https://doi.org/10.1007/BF02165096).
     root = np.sqrt(np.maximum(np.diag(A), np.finfo(float).tiny))
     A = A / root / root[:, None]
     b = (b.T / root).T
@@ -250,6 +265,7 @@ def _solve(A, b):
         x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
     except linalg.LinAlgError:
         values, vectors = linalg.eigh(A)
+        # The least-squares solution of least norm leaves out what is rounding.
         kept = values > len(A) * _EPS * values[-1]
         inverse = np.where(kept, 1 / np.where(kept, values, 1), 0)
         x = vectors @ ((vectors.T @ b).T * inverse).T

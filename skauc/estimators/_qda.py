@@ -131,6 +131,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         law, n = NormalLaw.from_samples(rows), len(rows)
         if self._uses_eigen() or self.reg_param == 1 or _parent_divides_by_n():
             return law
+        # n_c − 1 in place of n_c
         return replace(law, deviations=law.deviations * np.sqrt(n / (n - 1)))
 
     def _curve(self, rules, classes, i, j):
@@ -161,4 +162,5 @@ def _parent_divides_by_n():
 
 def _has_full_rank(rule):
     """Whether every axis of a class has variance, up to rounding."""
+    # A singular value that is 0 comes out as some eps (2e-16) of the largest.
     return np.min(rule.deviations) > 1e-13 * np.max(rule.deviations)

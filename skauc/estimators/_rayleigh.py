@@ -67,6 +67,7 @@ class RayleighProblem:
 
         def working(part):
             scatter = part.scatter / scale / scale[:, None]
+            # Around the grand mean first: x̄/s − origin/s would cancel far from 0.
             return Moments(part.n, around(part, origin).mean / scale, scatter)
 
         return cls(
@@ -120,6 +121,7 @@ class RayleighProblem:
 
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
+        # P also in the span of the rows: tr Σ there is that of all features.
         tau = np.trace(self.sigma) / self.n_features
         return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
 
@@ -136,6 +138,7 @@ class RayleighProblem:
     def unit_deviation(self, theta):
         """θ scaled to pooled within-class deviation 1 (or to a very large gap)."""
         neg, pos = self.project(theta)
+        # (W₀ + W₁)/(n − 2), and not less than the rounding of the gap of the means
         variance = (neg.scatter + pos.scatter) / (neg.n + pos.n - 2)
         smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
         deviation = max(np.sqrt(variance), smallest)
@@ -157,6 +160,7 @@ def whitening(sigma, mu):
         The part of μ outside the range of Σ, where there is no spread at all; None
         if there is no such part.
     """
+    # Correlations: the rank does not depend on the units of the features.
     root = np.sqrt(np.diag(sigma))
     root[root == 0] = 1.0
     correlation = sigma / root / root[:, None]
@@ -166,12 +170,14 @@ def whitening(sigma, mu):
         L = np.zeros((1, 1))
     # a pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
+        # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
         inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
         return inverse.T / root[:, None], None
     values, V = linalg.eigh(correlation)
     kept = values > 16 * len(mu) * _EPS * values[-1]
     null, scaled = V[:, ~kept], mu / root
     outside = null @ (null.T @ scaled)
+    # Σ = D VλVᵀ D ⇒ A = D⁻¹Vλ^{−½} on the range
     A = V[:, kept] / np.sqrt(values[kept])
     if np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled):
         return A / root[:, None], outside / root
@@ -204,6 +210,7 @@ def maximise(m, start, tol, max_iter):
         start = m
 
     def loss_and_gradient(u):
+        # ∇ ½‖u/‖u‖ − m‖² = (I − ûûᵀ)(û − m)/‖u‖
         length = np.linalg.norm(u)
         unit = u / length
         away = unit - m  # loss ½‖away‖² = 1 − r/‖m‖
@@ -235,6 +242,7 @@ def _centre_and_scale(neg, pos, standardize):
                 f"counts of rows here), got {part.n:.3g} in the {name} class"
             )
     share = pos.n / (neg.n + pos.n)
+    # Σ w x/Σ w over both classes
     origin = (1 - share) * neg.mean + share * pos.mean
     if not standardize:
         return origin, np.ones(len(origin))

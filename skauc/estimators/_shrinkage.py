@@ -39,6 +39,7 @@ def _sizes(problem):
     """n, P, ‖Σ‖², τ and ‖Σ − τI‖² (Frobenius)."""
     n, P, sigma = problem.neg.n + problem.pos.n, problem.n_features, problem.sigma
     square, tau = np.sum(sigma**2), np.trace(sigma) / P
+    # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     return n, P, square, tau, square - P * tau**2
 
 
@@ -55,6 +56,7 @@ def _oracle_approximating(problem):
     n, P, square, tau, spread = _sizes(problem)
     if spread <= 0:
         return 1.0
+    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
     return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
 
 
@@ -62,6 +64,7 @@ def _largest_bayesian_auc(problem):
     """α with the largest Bayesian AUC: every fifth of the path, then around it."""
     if not problem.mu.any() or not problem.sigma.any():
         return 1.0  # no direction separates the classes, or each does
+    # ((1 − α)Σ + ατI)⁻¹μ = V diag{1/((1 − α)λ + ατ)} Vᵀμ: one decomposition for all α
     values, V = linalg.eigh(problem.sigma)
     values, m = np.maximum(values, 0), V.T @ problem.mu
     tau = values.sum() / problem.n_features
@@ -70,6 +73,7 @@ def _largest_bayesian_auc(problem):
     probit = _probit_of_bayesian_auc(problem)
     tried = np.arange(0, len(_PATH), _STRIDE)
     best = tried[_last_best(probit(path[tried]))]
+    # All between the neighbours that were tried before.
     tried = np.arange(max(best - _STRIDE + 1, 0), min(best + _STRIDE, len(_PATH)))
     return float(_PATH[tried[_last_best(probit(path[tried]))]])
 

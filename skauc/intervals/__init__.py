@@ -20,10 +20,11 @@ scores is ``S₁₀/n₁ + S₀₁/n₀`` with the sample covariances of the pla
 clusters the sums of ``V − Â`` over a cluster take the place of the rows (Obuchowski),
 each sum of squares times G/(G − 1), G its number of clusters.
 
-**2. Limits on a scale.** ``g⁻¹(g(A) ± z SE g'(A))`` for g the identity (clipped), logit
-or probit. Where the error is estimated as 0, or A is 0 or 1, the limits are Clopper and
-Pearson's for ``A m`` successes in ``m = min(n₀, n₁)`` trials: no AUC varies more than a
-share of the smaller class, ``Var Â ≤ A(1 − A)/m``.
+**2. Limits on a scale.** ``g⁻¹(g(Â) ± z SE g'(Â))``, SE the standard error and z the
+normal quantile of the level, for g the identity (clipped), logit or probit. Where the
+error is estimated as 0, or Â is 0 or 1, the limits are Clopper and Pearson's for
+``Â m`` successes in ``m = min(n₀, n₁)`` trials: no AUC varies more than a share of the
+smaller class, ``Var Â ≤ A(1 − A)/m``.
 
 **3. Score intervals.** All A with ``|Â − A| ≤ z √V(A)``. V is Hanley and McNeil's
 variance
@@ -34,15 +35,15 @@ with (n₀ + n₁)/2 for both sizes in the braces (Newcombe's method 5), and for
 the larger of that and DeLong's variance scaled to ``A(1 − A)``.
 
 **4. BCa.** Of the resampled AUCs, the quantiles ``Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))``,
-z₀ = Φ⁻¹ of the share below Â (ties ½), ``a = Σ u³/n³ / {6 (Σ u²/n²)^{3/2}}`` summed
-over both classes, ``u = V − Â``: the jackknife is closed, because leaving row i out
-changes Â by a multiple of u_i.
+z = Φ⁻¹(tail), z₀ = Φ⁻¹ of the share below Â (ties ½),
+``a = Σ u³/n³ / {6 (Σ u²/n²)^{3/2}}`` summed over both classes, ``u = V − Â``: the
+jackknife is closed, because leaving row i out changes Â by a multiple of u_i.
 
-**5. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores ``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` with L
-the differences of neighbours, χ² with rank(LSLᵀ) degrees of freedom. Estimated
-variances of 0 are replaced by the largest possible: 1/m for a difference on the same
-rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score, ``(1/m_a + 1/m_b)/4`` for
-different rows.
+**5. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores with the covariance S
+``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)``, L the differences of neighbours, which is χ² with rank(LSLᵀ)
+degrees of freedom. Estimated variances of 0 are replaced by the largest possible: 1/m
+for a difference on the same rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score,
+``(1/m_a + 1/m_b)/4`` for different rows.
 
 **6. Only the number of errors is known** (Cortes & Mohri 2004).
 
@@ -67,8 +68,8 @@ Catalan's c and ``s = (1 − 4z)^−½``. From
 
     Q₁ = α(s − 1) + s² − 1,    Q₂ = Q₁² + s(s² − 1) Q₁',
 
-and with ``G_p = [z^L] c^d s^p / [z^L] c^d s²`` the same two identities give for
-the ratios ``R_p = G_{p+1}/G_p``
+and with ``G_p = [z^L] c^d s^p / [z^L] c^d s²``, [z^L] the coefficient of z^L, the same
+two identities give for the ratios ``R_p = G_{p+1}/G_p``
 
     R_p = (N + p)/(d + p R_{p+1}),    R_{p+1} = (N + p + 1)/p · I_p/I_{p−1},
     I_p = ∫₀¹ v^p (1 − v²)^L (1 − v)^d dv,

@@ -203,6 +203,7 @@ class AUCEstimate(Result):
     @property
     def _has_interval(self):
         sample = self._sample
+        # The default answers for one row a class; with groups it is DeLong's, for two.
         enough = sample.cluster_pos is None or sample.smaller >= 2
         return sample.has_variance and enough
 
@@ -306,10 +307,10 @@ class AUCEstimate(Result):
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
-            ``threshold`` or ``n_errors`` and ``error_interval``, ``adaptive`` for
-            ``"cortes_mohri"``; ``n_resamples`` (9999) and ``random_state`` (0) for
-            ``"bootstrap"``; ``covariance`` (``"separate"`` or ``"common"``) for
-            ``"bayesian"``.
+            ``threshold`` (scores *above* it are called positive) or ``n_errors``, and
+            ``error_interval``, ``adaptive`` for ``"cortes_mohri"``; ``n_resamples``
+            (9999) and ``random_state`` (0) for ``"bootstrap"``; ``covariance``
+            (``"separate"`` or ``"common"``) for ``"bayesian"``.
 
         Returns
         -------

@@ -121,6 +121,8 @@ class AveragedAUC(Result):
         check_option("transform", transform, TRANSFORMS)
         check_option("alternative", alternative, ALTERNATIVES)
         tails = interval_tails(level, alternative)
+        # Placements are whole half pairs over n and round to some 1e-16: an error below
+        # 1e-14 is 0, and the limits are then the exact ones.
         error = self.standard_error if self.standard_error > 1e-14 else 0.0
         limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
         return Interval(*map(float, limits))
@@ -179,10 +181,12 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
         raise ValueError(f"y_true must hold 2 rows or more a class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
+        # A(i|j): column i, class i as the positives, class j as the negatives.
         v01, v10 = placements(score[rows[j], i], score[rows[i], i])
         parts[i, j] = v10.mean()
         influence[rows[j]] += v01
         influence[rows[i]] += v10
+    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ_c var(u)/n_c
     influence /= K * (K - 1)
     variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
     auc = parts[~np.eye(K, dtype=bool)].mean()

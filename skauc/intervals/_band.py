@@ -35,6 +35,7 @@ from ._roc_points import ROCPoints, height
 _MOST_BLOCKS = 512  # of neighbouring scores: 1/512 of a class is far below the band
 _AT_ONCE = 500  # draws: 500 × 512 × 8 bytes = 2 MB a class
 # False positive rates, dense in both corners
+# (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
 _GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
 _INSIDE = 1e-12  # beside the vertical pieces at FPR 0 and 1
 
@@ -123,6 +124,7 @@ def _in_blocks(points):
     neg, pos = points.at_neg.astype(float), points.at_pos.astype(float)
     if len(neg) <= _MOST_BLOCKS:
         return neg, pos
+    # Each class has half of the say where a block ends: both are resolved alike.
     share = (neg / neg.sum() + pos / pos.sum()) / 2
     block = ((np.cumsum(share) - share) * _MOST_BLOCKS).astype(int)
     start = np.flatnonzero(np.diff(block, prepend=-1))
@@ -139,6 +141,7 @@ def _slots(rng, count, size):
     """Gamma weights of the blocks and of half a row at each end; the outermost."""
     occupied = np.flatnonzero(count)
     weight = np.zeros((size, len(count)))
+    # Gamma(n) over their sum is Dirichlet: n exponential weights of n equal scores.
     weight[:, occupied] = rng.standard_gamma(count[occupied], (size, len(occupied)))
     ends = rng.standard_gamma(0.5, (2, size))
     return weight, ends, occupied[0], occupied[-1]
@@ -151,6 +154,7 @@ def _path(slots, top, bottom):
     the outermost scores of the class otherwise.
     """
     weight, ends, first, last = slots
+    # Columns: the corner (0, 0), beyond the top, the K blocks, beyond the bottom.
     full = np.zeros((len(weight), weight.shape[1] + 3))
     full[:, 2:-1] = weight
     full[:, 1 if top else 2 + first] += ends[0]
@@ -161,6 +165,7 @@ def _path(slots, top, bottom):
 
 def _heights(points, grid, n_draws, random_state):
     """Lower and upper curves at the grid, shape (n_draws, m) each."""
+    # At FPR 0 and 1 the curves are vertical; just beside is the end that is meant.
     at = np.clip(grid, _INSIDE, 1 - _INSIDE)
     low, high = [], []
     for draws in drawn_curves(points, n_draws, random_state):
@@ -203,6 +208,7 @@ def _simultaneous(points, grid, level, n_draws=None, random_state=0):
     low, high = _heights(points, grid, checked_draws(n_draws), random_state)
     # A draw is above the r-th smallest where r or more lie at or below it.
     least = np.minimum(_ranks(low), _ranks(-high))
+    # At most a share 1 − level of the draws have a rank below r.
     r = int(np.sort(least)[int((1 - level) * len(least))])
     return np.sort(low, axis=0)[r - 1], np.sort(high, axis=0)[len(high) - r]
 
@@ -226,6 +232,7 @@ def _fixed_width(points, grid, level, n_draws=None, random_state=0):
         for s_low, h_low, s_high, h_high in zip(*below, *above, strict=True):
             down = _furthest((s_at, h_at), (s_low, h_low))
             apart.append(max(down, _furthest((s_high, h_high), (s_at, h_at))))
+    # c bounds |h − ĥ| of a share ``level`` of the draws; moved by ±c(−1/√n₀, 1/√n₁)
     c = np.quantile(apart, level)
     return _moved(points.fpr, points.tpr, grid, c / roots[0], c / roots[1])
 
@@ -238,12 +245,14 @@ def _furthest(upper, lower):
 
 def _rotated(x, y, roots):
     """Coordinates s and h of the module's text."""
+    # s = √n₀ x + √n₁ y,   h = (√n₁ y − √n₀ x)/2
     along, across = roots[0] * x, roots[1] * y
     return along + across, (across - along) / 2
 
 
 def _joint_regions(points, grid, level):
     sizes = points.above_neg[-1], points.above_pos[-1]
+    # P(sup|F̂_c − F_c| ≤ reach_c) = √level; the classes are independent.
     reach = [kstwo.ppf(np.sqrt(level), int(n)) for n in sizes]
     return _moved(points.fpr, points.tpr, grid, *reach)
 

@@ -112,6 +112,7 @@ class Outline:
         score, y, weight = checked_rows(block, name)
         labels, values = {}, []
         for label in _at_most_two(distinct_labels(y).tolist()):
+            # Weight 0 is no row: it must not make a class, nor a run.
             mine = y == label if weight is None else (y == label) & (weight > 0)
             count = np.ones(mine.sum(), int) if weight is None else weight[mine]
             with np.errstate(over="ignore"):  # said of all blocks together
@@ -196,6 +197,7 @@ class Classes:
     @classmethod
     def of(cls, outline, pos_label) -> Classes:
         """Check what only all blocks together can break."""
+        # In the order in which the rows show them, for errors.
         labels = sorted(outline.labels, key=lambda one: outline.labels[one].chunk)
         kinds = np.empty(len(labels), dtype=object)
         kinds[:] = labels
@@ -213,6 +215,7 @@ class Classes:
         if outline.heaviest is not None:
             check_weight(np.array([n_neg, n_pos]), np.array([False, True]))
             if outline.fraction is not None or n_neg + n_pos > MOST_ROWS:
+                # frexp: heaviest = f·2^e with ½ ≤ f < 1; ldexp by −e changes no digit.
                 shift = -int(np.frexp(outline.heaviest)[1])
         return cls(neg, pos, n_neg, n_pos, outline.fraction, shift)
 
@@ -238,9 +241,11 @@ class Classes:
         score, positive, weight = self.rows(block)
         low, high = edges[0], edges[-1]
         if low > -np.inf or high < np.inf:
+            # The last range has no upper edge: +inf itself belongs to it.
             inside = (score >= low) & ((score < high) | np.isinf(high))
             score, positive = score[inside], positive[inside]
             weight = None if weight is None else weight[inside]
+        # One byte for each 0 or 1, until Runs.of adds them up in int64.
         count = np.stack([~positive, positive], axis=1).view(np.uint8)
         if weight is not None:
             count = count * weight[:, None]
@@ -294,6 +299,7 @@ def _merged(unit, parts):
 
 
 def check_same_rows(sums, classes):
+    # In the units of the weights as they were given.
     got = np.ldexp([sums.n_neg, sums.n_pos], -(classes.shift or 0))
     if not np.allclose(got, [classes.n_neg, classes.n_pos], rtol=_ROUNDING, atol=0):
         raise ValueError(

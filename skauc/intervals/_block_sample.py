@@ -53,6 +53,7 @@ class BlockSample(RankedSample):
         """DeLong's."""
         self.check_two()
         (n_neg, n_pos), (spread01, spread10) = self.sizes, self.sums.spreads
+        # Σ (V − A)²/{n(n − 1)} of each class, a spread being Σ (V − A)²/n
         return spread01 / (n_neg - 1) + spread10 / (n_pos - 1)
 
     @property

@@ -66,6 +66,7 @@ class BlockScores(ComparedScores):
             check_same_rows(sample.sums, classes)
             sample.check_two()
         n_neg, n_pos = classes.n_neg, classes.n_pos
+        # S = S₀₁/n₀ + S₁₀/n₁ (section 1); half pairs are 2n₁ V₀₁ and 2n₀ V₁₀.
         joint, gaps = (
             a.scatter / (n_neg * (n_neg - 1)) / (2 * n_pos) ** 2
             + b.scatter / (n_pos * (n_pos - 1)) / (2 * n_neg) ** 2
@@ -88,6 +89,7 @@ class BlockScores(ComparedScores):
     def variance(self, contrast):
         """``−½ Σ cᵢ cⱼ Var(Aᵢ − Aⱼ)`` for a contrast c, which adds up to 0."""
         c = np.atleast_1d(contrast)
+        # From the variances of the differences: those of equal rankings are exactly 0.
         return float(self.joint[0, 0] if len(c) == 1 else -(c @ self.gaps @ c) / 2)
 
     def same(self, i, j):
@@ -123,6 +125,8 @@ def _joint(classes, block, summaries, answers):
         score, positive, weight = classes.rows(_column(block, j))
         halves.append(_half_pairs_of_rows(score, sums, found))
     pairs = list(combinations(range(len(halves)), 2))
+    # V₀₁ of a negative counts the positives above it, V₁₀ of a positive the
+    # negatives below; of each row only that one is a placement.
     below, above = np.stack(halves, axis=2).swapaxes(0, 1)
     moments = []
     for half, rows in ((above, ~positive), (below, positive)):
@@ -141,6 +145,8 @@ def _joint(classes, block, summaries, answers):
 def _half_pairs_of_rows(score, sums, answers):
     """Half pairs below and above each row, of all ranges; shape (m, 2)."""
     n_neg, n_pos = (np.array([getattr(s, n) for s in sums]) for n in ("n_neg", "n_pos"))
+    # What lies outside of the row's range: negatives in lower ranges, positives in
+    # higher ones, two half pairs each.
     lower, higher = np.cumsum(n_neg) - n_neg, n_pos.sum() - np.cumsum(n_pos)
     offset = 2 * np.stack([lower, higher], axis=1)
     found = np.concatenate([a + b for a, b in zip(answers, offset, strict=True)])

@@ -49,11 +49,13 @@ class _Blocks:
         )
         if len(scores) <= _MOST_BLOCKS:
             return cls(neg, pos, np.full(len(scores), 0.5))
+        # Each class has half of the say where a block ends: both are resolved alike.
         share = (neg / neg.sum() + pos / pos.sum()) / 2
         block = ((np.cumsum(share) - share) * _MOST_BLOCKS).astype(int)
         start = np.flatnonzero(np.diff(block, prepend=-1))
         n_neg, n_pos = np.add.reduceat(neg, start), np.add.reduceat(pos, start)
         before = np.cumsum(n_neg) - n_neg  # negatives below the block
+        # Negatives below each score within its block, ties ½.
         below = np.cumsum(neg) - neg / 2
         below -= np.repeat(before, np.diff(np.append(start, len(neg))))
         won = np.add.reduceat(pos * below, start)
@@ -62,6 +64,7 @@ class _Blocks:
 
     def auc(self, n_neg, n_pos):
         """AUC when the blocks hold these numbers of rows, shape (..., n_blocks)."""
+        # A positive beats all negatives of lower blocks and A_b of those of its own.
         half_pairs = 2 * (np.cumsum(n_neg, axis=-1) - n_neg) + (
             2 * self.auc_inside * n_neg
         )
@@ -84,6 +87,7 @@ def _resampled_auc(sample, n_resamples=9999, random_state=0):
     drawn = []
     for start in range(0, int(n_resamples), at_once):
         rows = min(at_once, int(n_resamples) - start)
+        # Stratified: the sizes of the classes are those of the sample in every draw.
         numbers = (rng.multinomial(int(n.sum()), n / n.sum(), rows) for n in classes)
         drawn.append(blocks.auc(*numbers))
     return blocks.auc(*classes), np.sort(np.concatenate(drawn))

@@ -171,6 +171,7 @@ def compare_auc(
     if n > 2:
         return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
     df = np.inf
+    # H₀ at its border: A_a − A_b = −margin for "greater", margin for "less".
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         auc_b, variance = float(constant), a.variance([1.0])
@@ -179,13 +180,16 @@ def compare_auc(
                 f"constant must be at most the largest partial area {a.width:g}, got "
                 f"{auc_b:g}"
             )
+        # Var Â ≤ A(1 − A)/m of the AUC, or of the share of a part (section 5)
         share = auc_b / a.width
         largest = share * (1 - share) / a.smaller
     elif y_true_b is not None:
         b = _scores(y_true_b, scores_b, weights[1], clusters[1], *options, name="_b")
         auc_b, variances = float(b.auc[0]), (a.variance([1.0]), b.variance([1.0]))
         variance = sum(variances)
+        # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
         largest = (1 / a.smaller + 1 / b.smaller) / 4
+        # Without variance Welch's degrees of freedom are 0/0: then the normal law.
         if method == "welch" and variance > ROUNDING:
             df = welch_df(variances, (a.n_rows, b.n_rows))
     else:
@@ -197,11 +201,13 @@ def compare_auc(
         )
         return replace(result, permutation_pvalue=pvalue)
     error = float(np.sqrt(variance if variance > ROUNDING else largest))
-    return AUCComparison(float(a.auc[0]), auc_b, error, null, alternative, df)
+    auc_a = float(a.auc[0])
+    return AUCComparison(auc_a, auc_b, error, null, alternative, df, width=a.width)
 
 
 def welch_df(variances, sizes) -> float:
     """``(Σ V)²/Σ{V²/(n − 1)}``, V the variances of two AUCs and n their rows."""
+    # Shares of V, because the square of a tiny variance would be 0.
     V, n = np.array(variances), np.array(sizes)
     share = V / V.sum()
     return float(1 / (share**2 / (n - 1)).sum())

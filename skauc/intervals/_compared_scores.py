@@ -42,7 +42,8 @@ class ComparedScores:
         error = paired_error(
             self.variance(contrast), lambda: self.same(i, j), self.smaller
         )
-        return AUCComparison(float(auc[i]), float(auc[j]), error, null, alternative)
+        pair = float(auc[i]), float(auc[j]), error, null, alternative
+        return AUCComparison(*pair, width=self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,7 @@ class RowScores(ComparedScores):
         else:
             parts = [PartOfSample(sample, region) for sample in samples]
             auc, width = [part.area for part in parts], region.width
+            # Var ≤ 1/m of a difference of shares, width²/m of areas
             smaller = parts[0].trials / width**2
         v01, v10 = (
             np.stack(v) for v in zip(*(part.placements for part in parts), strict=True)
@@ -109,6 +111,7 @@ class RowScores(ComparedScores):
         """Variance of the contrast of the AUCs, from its placements or draws."""
         if self.draws is not None:
             return float((self.draws @ np.atleast_1d(contrast)).var(ddof=1))
+        # Σ c_k V_k row by row: of equal scores exactly 0, and not of a few roundings.
         rows = (np.atleast_1d(contrast) @ v for v in (self.v01, self.v10))
         return float(
             placement_covariance(self.samples[0], *(r[None] for r in rows))[0, 0]
@@ -121,6 +124,7 @@ class RowScores(ComparedScores):
 
 def same_ranking(a, b) -> bool:
     """Whether two scores order their rows alike, ties included."""
+    # Dense ranks agree where order and ties do.
     a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
     return bool((a == b).all())
 
@@ -138,6 +142,7 @@ def paired_error(variance, same, smaller) -> float:
         Rows of the smaller class.
     """
     if variance <= ROUNDING:
+        # No variance seen is none known: V_a − V_b lies in [−1, 1], Var ≤ 1/m.
         variance = 0.0 if same() else 1 / smaller
     return float(np.sqrt(variance))
 
@@ -154,6 +159,7 @@ def compare_all(auc, covariance, smaller, compare) -> AUCComparisons:
     compare : callable
         ``compare(i, j)`` is the comparison of a pair.
     """
+    # L: the differences of neighbours, A₁ − A₂, A₂ − A₃, …
     L = np.eye(len(auc) - 1, len(auc)) - np.eye(len(auc) - 1, len(auc), 1)
     statistic, df = chi_square(L, auc, covariance, smaller)
     return AUCComparisons(

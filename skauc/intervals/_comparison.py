@@ -23,6 +23,8 @@ from ._contrast import AUCContrast
 class TestedDifference(Result):
     """Parent of what has ``difference, standard_error, null, alternative, df``."""
 
+    width: float = 1.0  # largest value of what is compared
+
     @property
     def statistic(self: Any) -> float:
         """``(difference − null)/standard_error``; 0 for 0/0."""
@@ -34,6 +36,7 @@ class TestedDifference(Result):
     @property
     def pvalue(self: Any) -> float:
         """Of the statistic, normal or Student's t."""
+        # Always the lower tail, which keeps its digits: 1 − Φ(9) is 0, Φ(−9) is 1e-19.
         z = self.statistic
         if self.alternative == "two-sided":
             return 2 * self._below(-abs(z))
@@ -48,13 +51,13 @@ class TestedDifference(Result):
     def confidence_interval(
         self: Any, confidence_level=0.95, alternative=None
     ) -> Interval:
-        """Limits for the difference, inside [−1, 1].
+        """Limits for the difference, inside [−1, 1], or [−width, width] of areas.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         alternative : {"two-sided", "less", "greater"}, default=None
-            ``"greater"`` gives ``(low, 1)``; None takes that of the test.
+            ``"greater"`` gives ``(low, width)``; None takes that of the test.
 
         Returns
         -------
@@ -70,7 +73,7 @@ class TestedDifference(Result):
         side = self.alternative if alternative is None else alternative
         tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
         limits = difference_limits(
-            self.difference, self.standard_error, tails, self._quantile
+            self.difference, self.standard_error, tails, self._quantile, self.width
         )
         return Interval(*map(float, limits))
 
@@ -94,6 +97,8 @@ class AUCComparison(TestedDifference):
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
         P-value of a permutation test, in place of that of the statistic.
+    width : float, default=1
+        Largest value of an AUC: less than 1 for partial areas.
 
     Examples
     --------
@@ -111,11 +116,14 @@ class AUCComparison(TestedDifference):
     alternative: str = "two-sided"
     df: float = np.inf
     permutation_pvalue: float | None = None
+    width: float = 1.0
 
     def __post_init__(self):
+        check_number("width", self.width, "lie in (0, 1]", lambda width: 0 < width <= 1)
+        most = self.width + 1e-12  # areas are sums: a rounding above is none
         for name in ("auc_a", "auc_b"):
-            value = getattr(self, name)
-            check_number(name, value, "lie in [0, 1]", lambda auc: 0 <= auc <= 1)
+            value, rule = getattr(self, name), f"lie in [0, {self.width:g}]"
+            check_number(name, value, rule, lambda auc: 0 <= auc <= most)
         check_number(
             "standard_error",
             self.standard_error,
@@ -281,6 +289,7 @@ def holm(pvalues) -> np.ndarray:
     """P-values that hold together (Holm 1979)."""
     p = np.asarray(pvalues, dtype=float)
     order = np.argsort(p)
+    # p̃₍ᵢ₎ = min(1, max_{j ≤ i} (k − j + 1) p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ …
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1)

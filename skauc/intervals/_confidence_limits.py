@@ -50,8 +50,8 @@ def interval_tails(confidence_level, alternative) -> tuple[float, float]:
     }[alternative]
 
 
-def difference_limits(difference, error, tails, quantile) -> Interval:
-    """``difference ± quantile(1 − tail)·error``, inside [−1, 1].
+def difference_limits(difference, error, tails, quantile, width=1.0) -> Interval:
+    """``difference ± quantile(1 − tail)·error``, inside [−width, width].
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ def difference_limits(difference, error, tails, quantile) -> Interval:
         Of :func:`interval_tails`.
     quantile : callable
         Of the standardised difference, symmetric about 0.
+    width : float, default=1
+        Largest value of what is compared.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def difference_limits(difference, error, tails, quantile) -> Interval:
     """
     low, high = (-quantile(tail) * error if tail else np.inf for tail in tails)
     return Interval(
-        np.maximum(difference - low, -1.0), np.minimum(difference + high, 1.0)
+        np.maximum(difference - low, -width), np.minimum(difference + high, width)
     )
 
 
@@ -88,6 +90,7 @@ def larger_variance(auc, delong, n_neg, n_pos):
     -------
     callable
     """
+    # The data's variance at A: DeLong's · A(1 − A)/{Â(1 − Â)}
     share = np.asarray(auc * (1 - auc), dtype=float)
     scale = np.where(share > 0, delong / np.where(share > 0, share, 1), 0)
 
@@ -108,6 +111,7 @@ def exact_limits(share, n, tail_low, tail_high):
     x = np.asarray(share * n, dtype=float)
     rest = n - x
     low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
+    # I_h(x + 1, n − x) = 1 − I_{1−h}(n − x, x + 1): the tail is not rounded to 1.
     high = 1 - betaincinv(np.maximum(rest, _TINY), x + 1, tail_high)
     return np.where(x > 0, low, 0.0)[()], np.where(rest > 0, high, 1.0)[()]
 
@@ -138,6 +142,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
         "probit": (ndtri, _probit_slope, ndtr),
     }[transform]
+    # g⁻¹(g(A) + Φ⁻¹(tail) SE g'(A)) below, with a minus above
     centre, reach = forward(inside), error * slope(inside)
     low, high = (
         back(centre + ndtri(tail_low) * reach) if tail_low else np.zeros_like(auc),
@@ -171,6 +176,8 @@ def score_limits(auc, variance, tail_low, tail_high):
     def limit(end, tail):
         if tail == 0:
             return end + 0 * auc
+        # (Â − A)² ≤ z² V(A) holds at A = Â and from there up to the limit: halve what
+        # lies between Â and the end of [0, 1].
         z2 = ndtri(tail) ** 2
         end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
         inner, outer = auc, end + 0 * auc

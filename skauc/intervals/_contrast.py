@@ -33,6 +33,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     df : int
     """
     L = L / np.abs(L).max(axis=1, keepdims=True)  # the same hypothesis
+    # LSLᵀ = U diag(spread) Uᵀ; axes that do not vary are left out of its inverse.
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
     varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
@@ -50,6 +51,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
 
 def _largest_variance(contrast, smaller):
     """``(Σ|c|/2)²/m`` of each row."""
+    # Each V lies in [0, 1]: Σ cV has a range of Σ|c|, a deviation of at most half.
     return (np.abs(contrast).sum(axis=-1) / 2) ** 2 / smaller
 
 
@@ -71,6 +73,8 @@ class AUCContrast(Result):
         χ² of the hypothesis ``LA = 0``.
     df : int
         Its degrees of freedom, the rank of the covariance.
+    width : float, default=1
+        Largest value of an AUC: less than 1 for partial areas.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class AUCContrast(Result):
     standard_error: np.ndarray
     statistic: float
     df: int
+    width: float = 1.0
 
     @classmethod
     def _of(cls, L, comparisons):
@@ -116,13 +121,15 @@ class AUCContrast(Result):
                 f"{_MOST:g}, got {odd:g}"
             )
         rows = L / unit[:, None]
+        # In units of the largest coefficient the variance is compared with S's trace.
         variance = np.diag(rows @ covariance @ rows.T).copy()
         none = variance <= _NO_VARIANCE * np.trace(covariance)
         largest = _largest_variance(_merged(rows, comparisons.pairs), smaller)
         variance[none] = largest[none]
         spread = L @ covariance @ L.T
         statistic, df = chi_square(L, auc, covariance, smaller)
-        return cls(L, L @ auc, spread, unit * np.sqrt(variance), statistic, df)
+        error, width = unit * np.sqrt(variance), comparisons.pairs[0].width
+        return cls(L, L @ auc, spread, error, statistic, df, width)
 
     def __repr__(self):
         columns = self._columns()
@@ -172,7 +179,8 @@ class AUCContrast(Result):
         Returns
         -------
         Interval
-            Arrays ``(low, high)``, inside the range that the row can take.
+            Arrays ``(low, high)``, inside the range of the row for AUCs in
+            [0, width].
 
         Raises
         ------
@@ -180,11 +188,13 @@ class AUCContrast(Result):
             If the level breaks its rule.
         """
         level = check_level("confidence_level", confidence_level)
+        # LÂ ± z SE
         reach = -ndtri((1 - level) / 2) * self.standard_error
+        # Σ c A, A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0
         least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
         return Interval(
-            np.maximum(self.estimate - reach, least),
-            np.minimum(self.estimate + reach, most),
+            np.maximum(self.estimate - reach, self.width * least),
+            np.minimum(self.estimate + reach, self.width * most),
         )
 
 

@@ -57,11 +57,12 @@ def cortes_mohri_interval(
 
     Notes
     -----
-    For one k, Chebyshev's inequality gives ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the
-    interval is the union over the plausible k. Adaptive: ``ε_k = a₀ exp((k − k₀)²/
-    2a₁²)``, k with ε_k ≥ 1 dropped, a₀ such that ``Σ (1 − ε_k) P(K = k)`` is the
-    level, a₁ for the shortest interval. P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys'
-    mean of the rate, because the paper's Bin(N, k₀/N) is degenerate at k₀ = 0.
+    Given a number k of errors, Chebyshev's inequality gives the limits
+    ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the interval is the union over the plausible
+    k, of which k₀ were seen. Adaptive: ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, k with ε_k ≥ 1
+    dropped, a₀ such that ``Σ (1 − ε_k) P(K = k)`` is the level, a₁ for the shortest
+    interval. P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the
+    paper's Bin(N, k₀/N) is degenerate at k₀ = 0.
 
     Its coverage of the true AUC of a good classifier falls to 0 as N grows (500 + 500
     binormal scores with AUC .90: 0 %). It is for published tables without scores.
@@ -90,14 +91,17 @@ def cortes_mohri_interval(
     check_bool("adaptive", adaptive)
     if adaptive:
         return _adaptive_interval(m, n, k, confidence_level)
+    # Two statements, one of the error rate and one of the AUC: √level · √level.
     level = sqrt(confidence_level)
     low, high = _error_rate(k, m + n, level, error_interval)
 
     def limits(errors):
         mean, variance = cortes_mohri_moments(m, n, errors)
+        # P(|A − E A| ≥ √(Var A/ε)) ≤ ε (Chebyshev, eq. 11), ε = 1 − √level
         reach = np.sqrt(variance / (1 - level))
         return mean - reach, mean + reach
 
+    # Whole k with N e₁ ≤ k ≤ N e₂; the bound of eq. 11 is not monotone in k.
     return _union(limits, np.ceil((m + n) * low), np.floor((m + n) * high))
 
 
@@ -108,9 +112,11 @@ def _error_rate(k, N, level, how):
         return exact_limits(rate, N, tail, tail)
     z = -ndtri(tail)
     if how == "wilson":
+        # {p + z²/2N ± z √(p(1 − p)/N + z²/4N²)}/(1 + z²/N)
         centre = (rate + z**2 / (2 * N)) / (1 + z**2 / N)
         reach = z / (1 + z**2 / N) * sqrt(rate * (1 - rate) / N + z**2 / (4 * N**2))
     else:  # σ² ≤ 1/(4N) in the paper's eqs. 15 and 16
+        # p ± σ/√(1 − level) (eq. 15, Chebyshev), p ± zσ (eq. 16, normal), σ = 1/2√N
         centre = rate
         reach = (1 / sqrt(1 - level) if how == "chebyshev" else z) / (2 * sqrt(N))
     return max(centre - reach, 0.0), min(centre + reach, 1.0)
@@ -118,6 +124,7 @@ def _error_rate(k, N, level, how):
 
 def _adaptive_interval(m, n, k0, confidence_level):
     N = m + n
+    # Jeffreys' mean: with k₀/N = 0 the law of K would be one point.
     rate = (k0 + 0.5) / (N + 1)
     sd = sqrt(N * rate * (1 - rate))
     k, step = _plausible_errors(k0, N, sd)
@@ -129,10 +136,12 @@ def _adaptive_interval(m, n, k0, confidence_level):
     def risks(width):
         """Log a₀ and the least and largest k with ε_k < 1."""
         log_a0 = _log_risk_of_k0((k - k0) / width, probability, confidence_level)
+        # ε_k < 1 where |k − k₀| < a₁ √(−2 log a₀)
         radius = max(int(np.ceil(width * sqrt(-2 * log_a0))) - 1, 0)
         return log_a0, max(k0 - radius, k[0]), min(k0 + radius, k[-1])
 
     def limits(k, mean, variance, log_a0, width):
+        # log ε_k = log a₀ + (k − k₀)²/2a₁²,   E[A_k] ± √(Var[A_k]/ε_k)
         log_risk = log_a0 + ((k - k0) / width) ** 2 / 2
         reach = np.sqrt(variance) * np.exp(-log_risk / 2)
         return mean - reach, mean + reach
@@ -150,6 +159,7 @@ def _adaptive_interval(m, n, k0, confidence_level):
         low, high = _inside(np.min(low), np.max(high))
         return high - low
 
+    # The best a₁ is 1 to 2 standard deviations of K at levels of .9 to .99.
     bounds = np.log(sd / 10), np.log(sd * 10)
     best = minimize_scalar(length, bounds=bounds, method="bounded")
     width = np.exp(best.x)
@@ -172,12 +182,14 @@ def _log_risk_of_k0(distance, probability, confidence_level):
     """Log a₀ with ``Σ (1 − ε_k) P = level``, ``ε_k = a₀ exp(distance²/2)`` ≤ 1."""
 
     def excess(log_a0):
+        # Σ (1 − ε_k) P(K = k) − level; k with ε_k ≥ 1 add nothing (they are dropped).
         risk = np.exp(np.minimum(log_a0 + distance**2 / 2, 0))
         return (1 - risk) @ probability - confidence_level
 
     smallest = -690.0  # e^−690 is still a normal float
     if excess(smallest) <= 0:  # the distribution's own tail is the whole risk
         return smallest
+    # log a₀ to 1e-10, which is the relative error of all ε_k.
     return brentq(excess, smallest, 0, xtol=1e-10)
 
 
@@ -215,8 +227,10 @@ def _smooth_least(values):
     """
     best = np.argmin(values)
     bend = np.diff(values[max(best - 2, 0) : best + 3], 2)
+    # At a smooth minimum the three second differences are nearly equal.
     if len(bend) < 3 or 2 * bend.min() < bend.max():
         return values[best]
+    # Vertex of the parabola: f₀ − (f₁ − f₋₁)²/{8(f₁ − 2f₀ + f₋₁)}
     return values[best] - (values[best + 1] - values[best - 1]) ** 2 / (8 * bend[1])
 
 

@@ -73,8 +73,11 @@ def _moments(m, n, k):
     alpha, beta = np.abs(k - m), np.abs(k - n)
     L = np.minimum(np.minimum(k, N - k), np.minimum(m, n))
     R, h, e = _generating_ratios(L, N)
+    # E[i] = ⟨Q₁⟩/2 = {α(R₂ − 1) + R₂R₃ − 1}/2, for ⟨s⟩ = R₂, ⟨s²⟩ = R₂R₃, …; E[j]: β
     i, j = ((a * h[2] + h[2] + h[3] + h[2] * h[3]) / 2 for a in (alpha, beta))
     a = np.minimum(alpha, beta)  # Var[i] = Var[j]; the smaller one does not cancel
+    # Var[i] = (⟨Q₂⟩ − ⟨Q₁⟩²)/4 with R₂ before the bracket; e and h instead of
+    # differences of the R, so that every term keeps its digits.
     spread = (R[2] / 4) * (
         a * (h[3] + h[4] + h[3] * h[4])  # ⟨s(s² − 1) Q₁'⟩
         + 2 * R[3] * (h[4] + h[5] + h[4] * h[5])
@@ -82,10 +85,13 @@ def _moments(m, n, k):
         - 2 * a * R[3] * (e[2] + e[3])
         - R[3] * (R[4] * (e[3] + e[4]) + R[3] * (e[2] + e[3]))
     )
+    # L = 0 has i = j = 0 for sure; the quadrature would leave a rounding there.
     i, j, spread = (np.where(L > 0, value, 0.0) for value in (i, j, spread))
+    # x = i + (k − m)₊,  m − y = i + (m − k)₊,  y = j + (k − n)₊,  n − x = j + (n − k)₊
     false_pos, true_pos = i + np.maximum(k - m, 0), i + np.maximum(m - k, 0)
     false_neg, true_neg = j + np.maximum(k - n, 0), j + np.maximum(n - k, 0)
     mean = (true_neg / n + true_pos / m) / 2
+    # 12 m²n² Var = (m − y)x(M + 1) + (n − x)y(M' + 1) + {3N + 2 + 3(m − n)²} Var[i]
     at_means = true_pos * false_pos * (true_pos + false_pos + 1)
     at_means += true_neg * false_neg * (true_neg + false_neg + 1)
     variance = at_means + (3 * N + 2 + 3 * (m - n) ** 2) * spread
@@ -100,9 +106,13 @@ def _generating_ratios(L, N):
     v = end[:, None] * _NODES
     density = np.exp(L[:, None] * np.log1p(-(v**2)) + d[:, None] * np.log1p(-v))
     I5, I6, I7 = (density @ (_WEIGHTS * _NODES**p) for p in (5, 6, 7))
+    # R_{p+1} = (N + p + 1)/p · I_p/I_{p−1} for p = 6, 7; v = end·node gives ``end``
     h = {7: (N + 7) / 6 * end * I6 / I5 - 1, 8: (N + 8) / 7 * end * I7 / I6 - 1}
     e = {7: h[7] - h[8]}
     for p in range(6, 1, -1):
+        # R_p = (N + p)/(d + p R_{p+1}) with 1, and then R_{p+1}, subtracted by hand:
+        # h_p = (2L − p h_{p+1})/(d + p R_{p+1}),
+        # e_p = {2L + N h_{p+2} − p(N+p+1) e_{p+1}}/{(d + pR_{p+1})(d + (p+1)R_{p+2})}
         h[p] = (2 * L - p * h[p + 1]) / (d + p + p * h[p + 1])
         e[p] = 2 * L + (N + p) * h[p + 2] - p * h[p + 1] - p * (N + p) * e[p + 1]
         e[p] /= d + p + p * h[p + 1]

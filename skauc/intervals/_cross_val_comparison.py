@@ -162,6 +162,7 @@ class CrossValAUCComparison(TestedDifference):
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error
+        # √V, V = s² (1/J + n_test/n_train), J = df + 1
         return float(spread * np.sqrt(1 / (self.df + 1) + self.test_train_ratio))
 
     def probability(self, margin=None) -> PracticalProbabilities:
@@ -189,6 +190,8 @@ class CrossValAUCComparison(TestedDifference):
         if error == 0:
             sure = gap > margin, abs(gap) <= margin, gap < -margin
             return PracticalProbabilities(*map(float, sure))
+        # (Δ − d̄)/√V is Student's t. For d̄ ≥ 0, P(Δ > margin) = F((d̄ − margin)/√V)
+        # and P(Δ < −margin) = F(−(d̄ + margin)/√V); for d̄ < 0 they change places.
         near, far = (abs(gap) - margin) / error, (abs(gap) + margin) / error
         # P(|Δ| ≤ margin) from the tails beyond 0, which keep their digits
         tails = stdtr(self.df, near), stdtr(self.df, -near) - stdtr(self.df, -far)

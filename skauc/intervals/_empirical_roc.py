@@ -89,7 +89,8 @@ def empirical_roc(
     sample = Sample.from_rows(score, positive, weight)
     points = sample.points
     keep = np.ones(len(points.thresholds), dtype=bool)
-    if check_bool("drop_intermediate", drop_intermediate) and len(keep) > 2:
+    if check_bool("drop_intermediate", drop_intermediate):
+        # A corner between two equal steps lies on a straight line (as in roc_curve).
         bends = np.diff(points.above_neg, 2).astype(bool)
         bends |= np.diff(points.above_pos, 2).astype(bool)
         keep[1:-1] = bends
@@ -208,6 +209,7 @@ class EmpiricalROC(Result):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         rule = ThresholdRule("youden", np.zeros(1))
+        # Corner 0 is (0, 0), whose threshold inf a rule does not ask for.
         (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
@@ -245,6 +247,8 @@ class EmpiricalROC(Result):
         points = self._sample.points
         right, up = np.diff(points.fpr), np.diff(points.tpr)
         moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
+        # The hull's slopes fall along the curve, a regression rises: from its end back.
+        # up/(right + up) orders the pieces as the slope up/right does, and is finite.
         right, up = right[moves][::-1], up[moves][::-1]
         level = isotonic_regression(up / (right + up), sample_weight=right + up)[::-1]
         last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]

@@ -79,6 +79,7 @@ def _hanley_mcneil(sample):
 
 
 def _max_variance(sample):
+    # Var Â ≤ A(1 − A)/min(n₀, n₁), whatever the scores (section 2)
     return sample.auc, np.sqrt(sample.auc * (1 - sample.auc) / sample.smaller)
 
 
@@ -102,6 +103,7 @@ def _newcombe(sample):
 
 
 def _larger(sample):
+    # One row of a class shows no variance: the model speaks alone.
     delong = 0.0 if sample.smaller < 2 else _delong(sample)[1] ** 2
     return larger_variance(sample.auc, delong, *sample.sizes)
 
@@ -145,6 +147,7 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
     """Posterior under the reference prior; None if a class does not vary."""
     check_option("covariance", covariance, _REFERENCE_KAPPA)
     neg, pos = _moments(sample, "bayesian")
+    # Two variances need two classes that vary, a common one needs one.
     least = min if covariance == "separate" else max
     if least(neg.scatter, pos.scatter) == 0:
         return None
@@ -173,6 +176,7 @@ def _count_errors(sample, threshold, n_errors):
         return n_errors
     check_number("threshold", threshold, "be a number, not NaN", lambda t: t == t)
     count_neg, count_pos = sample.counts
+    # Errors where score > threshold is called positive: false alarms, then misses.
     return int(
         count_neg[sample.neg > threshold].sum()
         + count_pos[sample.pos <= threshold].sum()
@@ -200,6 +204,7 @@ def _cortes_mohri_limits(
             f"got {1 - risk / 2:g}"
         )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
+    # The side that was not asked for is the end of [0, 1].
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 

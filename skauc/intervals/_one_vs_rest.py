@@ -190,15 +190,18 @@ class OneVsRestAUC(Result):
             for rows, part in zip((y != c, y == c), _parts(estimate), strict=True):
                 influence[rows] += part / K
         sample = self.estimates[0]._sample
+        # A sample keeps its rows by class: the weights go back to the rows of _y.
         first = y == self.labels[0]
         count = np.ones(len(y))
         count[~first], count[first] = sample.counts
         if sample.cluster_neg is not None:
+            # A cluster may hold positives and negatives of a class: one sum of all.
             cluster = np.empty(len(y), int)
             cluster[~first], cluster[first] = sample.cluster_neg, sample.cluster_pos
             variance = (np.bincount(cluster, influence * count) ** 2).sum()
             smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
         else:
+            # Var Ā = Σ w u², or the squares of the clusters' sums: u is scaled for it.
             variance = count @ influence**2
             smallest = int(min(count[y == c].sum() for c in self.labels))
         error = float(np.sqrt(variance))
@@ -221,4 +224,5 @@ def _parts(estimate):
                 raise ValueError(
                     f"each class must hold at least 2 groups for an error, got {n}"
                 )
+        # With w whole numbers, Σ w part² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
         yield (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

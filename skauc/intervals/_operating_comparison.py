@@ -152,6 +152,7 @@ def drawn_points(several, n_draws, random_state):
     at_once = max(1, _NUMBERS_AT_ONCE // (len(count_neg) + len(count_pos)))
     for start in range(0, n_draws, at_once):
         size = min(at_once, n_draws - start)
+        # Gamma(w) weights over their sum are Dirichlet: a row of weight 2 is two rows.
         neg = rng.standard_gamma(count_neg, (size, len(count_neg)))
         pos = rng.standard_gamma(count_pos, (size, len(count_pos)))
         yield [_points_of_draw(one, neg, pos) for one in several]
@@ -176,5 +177,6 @@ def _shares(weight, level, K):
     order = np.argsort(level, kind="stable")
     above = np.zeros((len(weight), len(level) + 1))
     np.cumsum(weight[:, order], axis=1, out=above[:, 1:])
+    # Rows from the top score down; those of the levels 0 to i end before at[i + 1].
     at = np.searchsorted(level[order], np.arange(-1, K), side="right")
     return above[:, at] / above[:, -1:]

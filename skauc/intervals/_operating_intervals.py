@@ -72,6 +72,7 @@ def _weighted_limits(points, limits_of, tail_low, tail_high):
     each = [
         limits_of(x, n, tail_low, tail_high) for x, n in ((tp, tp + fn), (tn, tn + fp))
     ]
+    # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each
     reach = [
         np.sqrt(
             sum(
@@ -98,6 +99,7 @@ def _ratio_intervals(points, name, tail_low, tail_high):
     tails = tail_low, tail_high
     if name == "odds_ratio":
         return odds_ratio_limits(points._table, *tails)
+    # odds of PPV = LR+ · π/(1 − π),   odds of NPV = (1/LR−) · (1 − π)/π
     if name in ("lr_positive", "ppv"):
         low, high = ratio_limits(tp, n_pos, fp, n_neg, *tails)
         return (low, high) if name == "lr_positive" else _after(prior, low, high)
@@ -136,8 +138,10 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
         curve = s.points
         if name == "specificity":  # the curve of the swapped classes
             curve = ROCPoints.from_rows(-s.pos, -s.neg, s.weight_pos, s.weight_neg)
+        # Specificity 1 − FPR is the target, or sensitivity, which it is after swapping.
         grid = 1 - points._rule.targets
         return pointwise_tails(curve, grid, tail_low, tail_high, n_draws, random_state)
+    # The draws are (threshold, sensitivity, specificity), as NAMES begins.
     column = NAMES.index(name)
     drawn = [one[column] for (one,) in drawn_points((points,), n_draws, random_state)]
     drawn = np.concatenate(drawn)

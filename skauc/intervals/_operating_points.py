@@ -112,6 +112,7 @@ def operating_points(
     )
     points = sample.points
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
+    # Corner 0 is (0, 0), the threshold inf, above which there is no row.
     above_neg, above_pos = (
         np.append(0.0, above)[at] for above in (points.above_neg, points.above_pos)
     )
@@ -152,8 +153,8 @@ class OperatingPoints(Result):
     Undefined ratios are nan: a predictive value where no row is called so, 0/0. Their
     intervals say that nothing is known.
 
-    The methods of :meth:`interval`; the first that fits is the default, but for
-    a specificity at a wanted sensitivity and the other way round the last:
+    The methods of :meth:`interval`. The default is the first that fits; of a
+    specificity at a wanted sensitivity, or the other way round, it is the last:
 
     - ``"wilson"``, ``"clopper_pearson"``: sensitivity, specificity; the predictive
       values and the accuracy of the sample. For an accuracy at a given prevalence the
@@ -236,6 +237,7 @@ class OperatingPoints(Result):
     def _shares(self):
         """Hits, misses, false alarms, true negatives among all, at the prevalence."""
         n_neg, n_pos = self._sample.sizes
+        # tp·π/n₁ = π Se, fp·(1 − π)/n₀ = (1 − π)(1 − Sp), …
         sick, well = self.prevalence / n_pos, (1 - self.prevalence) / n_neg
         tp, fn, fp, tn = self._table
         return tp * sick, fn * sick, fp * well, tn * well
@@ -275,6 +277,7 @@ class OperatingPoints(Result):
     @property
     def accuracy(self) -> np.ndarray:
         """Share of right calls at the prevalence."""
+        # π Se + (1 − π) Sp
         hit, _, _, quiet = self._shares
         return hit + quiet
 
@@ -333,6 +336,8 @@ class OperatingPoints(Result):
                 f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
             )
         if method is None:
+            # At a target of the other rate the threshold is estimated: the last method,
+            # the Bayesian bootstrap, knows that, the first does not.
             method = fitting[-1 if is_crossed(self, name) else 0]
         chosen = INTERVALS[check_option("method", method, fitting)]
         for option in options:
@@ -383,6 +388,7 @@ class OperatingPoints(Result):
             raise TypeError(
                 f"other must be an OperatingPoints, got {type(other).__name__}"
             )
+        # The weights of the rows of each class are all that two scores share.
         pairs = zip(self._sample.counts, other._sample.counts, strict=True)
         if not all(np.array_equal(*pair) for pair in pairs):
             raise ValueError(

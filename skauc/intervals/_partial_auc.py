@@ -79,6 +79,7 @@ class Region:
     @property
     def chance(self) -> float:
         """Area of the diagonal."""
+        # ∫ₐᵇ x dx = (b − a)(a + b)/2, or ∫ₐᵇ (1 − y) dy
         middle = (self.low + self.high) / 2
         return self.width * (middle if self.axis == "fpr" else 1 - middle)
 
@@ -89,6 +90,7 @@ class Region:
 
     def standardized(self, area):
         """McClish's rescaling: ½ for chance, 1 for the largest area."""
+        # ½ {1 + (area − chance)/(width − chance)}
         return 0.5 + (area - self.chance) * self.slope
 
 
@@ -106,9 +108,11 @@ class PartOfSample(Value):
         x, y = points.fpr, points.tpr
         if r.axis == "fpr":
             low, high = height(x, y, r.low), height(x, y, r.high)
+            # V₁ = b − clip(x, a, b),   V₀ = clip(y, ROC(a), ROC(b)) − ROC(b)
             v1 = r.high - _mean_clipped(x, r.low, r.high)
             v0 = _mean_clipped(y, low, high) - high
         else:  # the same after swapping the classes and negating the scores
+            # (x, y) becomes (1 − y, 1 − x): tops of vertical pieces are bottoms here.
             low, high = (height(y, x, at, side="left") for at in (r.low, r.high))
             v0 = _mean_clipped(y, r.low, r.high) - r.low
             v1 = low - _mean_clipped(x, low, high)
@@ -119,6 +123,7 @@ class PartOfSample(Value):
         """Mean of the placements that are not shifted by a constant."""
         v0, v1 = self.placements
         count_neg, count_pos = self.sample.counts
+        # The mean of V₁ (of V₀ after swapping) is the area itself.
         v, count = (v1, count_pos) if self.region.axis == "fpr" else (v0, count_neg)
         return float(np.clip(np.average(v, weights=count), 0, self.region.width))
 
@@ -131,6 +136,7 @@ class PartOfSample(Value):
     @property
     def trials(self) -> float:
         """Independent draws that the area is at least as sure as (section 7)."""
+        # Of the class on the axis only the rows within the range count.
         share = self.region.width
         if self.sample.cluster_pos is not None:
             return self.sample.smaller * share
@@ -279,6 +285,7 @@ class PartialAUC(Result):
         check_option("method", method, METHODS)
         check_option("transform", transform, TRANSFORMS)
         part, region = self._part, self._part.region
+        # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
         if method == "score":
             limits = score_limits(share, _larger(share, variance, part.trials), *tails)
@@ -291,6 +298,7 @@ class PartialAUC(Result):
 
 def _larger(share, variance, trials):
     """Variance at a share: the data's, or that of uniform placements."""
+    # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
     largest = share * (1 - share)
     factor = max(variance / largest if largest else 0.0, _UNIFORM / trials)
     return lambda s: s * (1 - s) * factor
@@ -299,12 +307,14 @@ def _larger(share, variance, trials):
 def _mean_clipped(path, low, high):
     """Mean of ``clip(v, low, high)`` over each straight piece of a rising path."""
     start, end = path[:-1], path[1:]
+    # The middle of a straight piece is its mean, where no limit cuts it.
     mean = np.clip((start + end) / 2, low, high)
     # Pieces that a limit cuts: inside, the mean of the ends; beyond, the limit.
     for limit in (low, high):
         cut = np.flatnonzero((start < limit) & (limit < end))
         p, q = start[cut], end[cut]
         c, d = np.clip(p, low, high), np.clip(q, low, high)
+        # {low (c − p) + ∫_c^d v dv + high (q − d)}/(q − p), c and d the clipped ends
         inside = (d - c) * (c + d) / 2
         mean[cut] = (low * (c - p) + inside + high * (q - d)) / (q - p)
     return mean

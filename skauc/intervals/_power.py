@@ -340,12 +340,14 @@ class _Plan:
         one = self.variance(self.auc, n_neg, n_pos)
         if self.auc2 is None:
             return np.sqrt(one)
+        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
         two = self.variance(self.auc2, n_neg, n_pos)
         if self.correlation is None:
             return np.sqrt(one + two)
         covariance = binormal_covariance(
             self.auc, self.auc2, n_neg, n_pos, *self.correlation
         )
+        # Cov = √(V₁V₂) · r, r the correlation of two binormal empirical AUCs
         exact = [_binormal(auc, n_neg, n_pos) for auc in (self.auc, self.auc2)]
         shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
         return np.sqrt(np.maximum(one + two - 2 * shared, 0))  # 0 up to roundings
@@ -353,13 +355,16 @@ class _Plan:
     def power(self, n_neg, n_pos):
         """Probability to reject."""
         error = self.error(n_neg, n_pos)
+        # σ₀ is the error at the border of the null hypothesis, or the study's own.
         if self.test == "score":
             believed = np.sqrt(self.variance(self.border, n_neg, n_pos))
         else:
             believed = error
+        # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
         sides = 2 if self.alternative == "two-sided" else 1
         reach = -ndtri(self.alpha / sides) * believed
         gap = self.gap
+        # Φ((g − zσ₀)/σ), two-sided + Φ((−g − zσ₀)/σ)
         power = _beyond(gap - reach, error)
         return power if sides == 1 else power + _beyond(-gap - reach, error)
 
@@ -381,6 +386,7 @@ def _negatives(ratio, n_pos):
 
 def _least(enough, shape):
     """Least whole number from 2 for which ``enough`` holds; elementwise."""
+    # Doubled until ``high`` is enough, then halved between: ``low`` never is.
     low, high = np.full(shape, _LEAST_ROWS - 1.0), np.full(shape, float(_LEAST_ROWS))
     while not (done := np.broadcast_to(enough(high), shape)).all():
         low, high = np.where(done, low, high), np.where(done, high, 2 * high)
@@ -389,6 +395,7 @@ def _least(enough, shape):
                 "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
             )
     while (high - low > 1).any():
+        # Where high = low + 1 the middle is ``low``, never enough: nothing moves there.
         middle = np.floor((low + high) / 2)
         done = enough(np.maximum(middle, _LEAST_ROWS)) & (middle > low)
         low, high = np.where(done, low, middle), np.where(done, middle, high)

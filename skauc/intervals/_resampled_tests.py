@@ -57,12 +57,14 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     }[alternative]
     if copies.sum() <= _ALL_SIGNS:
         differences = np.zeros(1)
+        # Σ s_r c_r for all 2ⁿ choices of signs: each row doubles the list.
         for c in np.repeat(signed, copies):
             differences = np.concatenate([differences + c, differences - c])
         return float(extreme(differences).mean())
     count = 0
     for rows in _batches(n_resamples, len(signed)):
         count += int(extreme(_signs(copies, rows, rng) @ signed).sum())
+    # The observed choice is one of those possible: p is never 0.
     return (count + 1) / (n_resamples + 1)
 
 
@@ -71,6 +73,7 @@ def _signs(copies, rows, rng):
     size = rows, len(copies)
     if copies.max() == 1:
         return 2.0 * rng.integers(2, size=size, dtype=np.int8) - 1
+    # n signs ±1 add up to 2 Bin(n, ½) − n.
     return 2.0 * rng.binomial(copies, 0.5, size=size) - copies
 
 
@@ -82,11 +85,13 @@ def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
     """
     n_neg, weight = len(a.neg), np.concatenate(a.counts)
     counts = weight if a.cluster_neg is None else np.ones(len(weight))
+    # Ranks bring both scores on one scale; others may not be exchanged.
     ranks = [_ranks(np.concatenate([s.neg, s.pos]), counts) for s in (a, b)]
     neg, pos = (np.concatenate([r[part] for r in ranks])
                 for part in (slice(n_neg), slice(n_neg, None)))  # fmt: skip
     weights = weight[:n_neg], weight[n_neg:]
     both = placements(neg, pos, *(np.tile(w, 2) for w in weights))
+    # c_r = {V(a_r) − V(b_r)}/n_c; ``both`` holds the rows under a, then under b.
     effects = np.concatenate([
         (v[: len(w)] - v[len(w) :]) / w.sum()
         for v, w in zip(both, weights, strict=True)
@@ -102,6 +107,7 @@ def _ranks(score, counts):
     """Midranks of rows that each count so often."""
     _, level = np.unique(score, return_inverse=True)
     total = np.bincount(level, counts)
+    # Rows below + (rows tied + 1)/2
     return (np.cumsum(total) - (total - 1) / 2)[level]
 
 
@@ -154,9 +160,11 @@ class _Levels:
     def auc(self, neg, pos):
         """AUC of each line of weights, ties ½."""
         n_neg, n_pos = neg.shape[1], pos.shape[1]
+        # Rows of the other class weigh 0: one order of all rows serves both.
         neg = np.pad(neg, ((0, 0), (0, n_pos)))[:, self.order]
         pos = np.pad(pos, ((0, 0), (n_neg, 0)))[:, self.order]
         neg, pos = (np.add.reduceat(w, self.first, axis=1) for w in (neg, pos))
+        # A = Σ pos (negatives below + half of those tied)/(n₀ n₁)
         below = np.cumsum(neg, axis=1) - neg / 2
         return (pos * below).sum(axis=1) / neg.sum(axis=1) / pos.sum(axis=1)
 

@@ -41,6 +41,7 @@ class ROCPoints:
         first = np.concatenate([[True], score[1:] != score[:-1]])
         level = np.empty(len(order), dtype=np.intp)
         level[order] = np.cumsum(first) - 1
+        # The last row of each score: sums up to it are those at or above the threshold.
         last = np.append(np.flatnonzero(first)[1:], len(order)) - 1
         is_pos = order >= len(neg)
         if weight_neg is None or weight_pos is None:
@@ -79,6 +80,8 @@ def height(x, y, at, side="right"):
 
     Where the path is vertical that is its top, or with ``side="left"`` its bottom.
     """
+    # "right": x[left] is the last corner at or before ``at``, a vertical piece's top;
+    # "left": x[right] is the first at or after it, the bottom.
     right = np.searchsorted(x, at, side=side)
     left = np.maximum(right - 1, 0)
     right = np.minimum(left + 1, len(x) - 1) if side == "right" else right

@@ -89,6 +89,7 @@ class Sample(RankedSample):
         cls, score, positive, weight=None, cluster=None, *, keep_order=False
     ) -> Sample:
         """Split the rows; rows of weight 0 are gone."""
+        # Sorted once here; every rank statistic then searches in sorted rows.
         if weight is None and cluster is None and not keep_order:
             return cls(np.sort(score[~positive]), np.sort(score[positive]))
         masks = ~positive, positive
@@ -148,6 +149,7 @@ class Sample(RankedSample):
         largest = max(np.abs(self.neg).max(), np.abs(self.pos).max())
         if np.isinf(largest):
             return None
+        # An AUC does not depend on the unit; squares in this one cannot overflow.
         unit = largest or 1.0
         return (
             Moments.from_samples(self.neg / unit, self.weight_neg),

@@ -63,9 +63,9 @@ def cbauc_score(
 
     Notes
     -----
-    ``T_df(D/√((2 + v) q/df))`` with the one-feature posterior of
-    :class:`skauc.NormalInverseWishart`, or a mixture of such terms
-    (:class:`skauc.AdaptivePrior`).
+    ``T_df(D/√((2 + v) q/df))``, T_df the distribution function of Student's t, with D,
+    v, q and df of the one-feature posterior of :class:`skauc.NormalInverseWishart`; or
+    a mixture of such terms (:class:`skauc.AdaptivePrior`).
 
     References
     ----------
@@ -250,8 +250,10 @@ def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
     """Posterior of the score, or None if all are equal; and the scores that count."""
     prior = check_prior(prior)
     positive = check_positive(y_true, pos_label=pos_label)
+    # Sums of 10⁸ squares of 1e150 are still below 1.8e308.
     score = check_score(y_score, len(positive), largest=1e150)
     weight = check_weight(sample_weight, positive)
+    # The score is the only feature, and 1 the direction in it.
     Z, w = score[:, None], np.ones(1)
     posterior = project(prior, Z, w, score, positive, weight, covariance)
     return posterior, score if weight is None else score[weight > 0]

@@ -28,6 +28,7 @@ def wilson_limits(successes, n, tail_low, tail_high):
         # (x + z²/2 ± z √(x(n − x)/n + z²/4))/(n + z²)
         reach = z * np.sqrt(x * (total - x) / total + z**2 / 4)
         inside = np.clip((x + z**2 / 2 + sign * reach) / (total + z**2), 0, 1)
+        # No success, or nothing but: the limit is the end itself, without rounding.
         return np.where(n > 0, np.where(x == end * total, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
@@ -52,6 +53,7 @@ def ratio_limits(x, n, y, m, tail_low, tail_high):
     odd = none_x | none_y | ((x == n) & (y == m))
     x, y = np.where(odd, x + 0.5, x), np.where(odd, y + 0.5, y)
     n, m = np.where(odd, n + 1, n), np.where(odd, m + 1, m)
+    # log{(x/n)/(y/m)}, with error √(1/x − 1/n + 1/y − 1/m)
     centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
     error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
     return _log_limits(centre, error, none_x, none_y, tail_low, tail_high)
@@ -67,6 +69,7 @@ def odds_ratio_limits(table, tail_low, tail_high):
     none_above, none_below = (tp == 0) | (tn == 0), (fn == 0) | (fp == 0)
     half = np.where(none_above | none_below, 0.5, 0.0)
     tp, fn, fp, tn = tp + half, fn + half, fp + half, tn + half
+    # log OR = log{TP·TN/(FN·FP)},   Var log OR = 1/TP + 1/FN + 1/FP + 1/TN
     centre = np.log(tp) + np.log(tn) - np.log(fn) - np.log(fp)
     error = np.sqrt(1 / tp + 1 / fn + 1 / fp + 1 / tn)
     return _log_limits(centre, error, none_above, none_below, tail_low, tail_high)
@@ -74,6 +77,7 @@ def odds_ratio_limits(table, tail_low, tail_high):
 
 def _log_limits(centre, error, no_low, no_high, tail_low, tail_high):
     none = np.zeros_like(centre), np.full_like(centre, np.inf)
+    # exp(log ratio ± z SE)
     low = np.exp(centre + ndtri(tail_low) * error) if tail_low else none[0]
     high = np.exp(centre - ndtri(tail_high) * error) if tail_high else none[1]
     return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)

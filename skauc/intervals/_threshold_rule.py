@@ -68,6 +68,7 @@ class ThresholdRule(Value):
         if self.kind in ("all", "threshold"):  # not moved by any weights
             at = np.arange(1, len(thresholds) + 1)
             if self.kind == "threshold":
+                # As many corners as there are scores >= t.
                 at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first that reaches it
@@ -80,6 +81,7 @@ class ThresholdRule(Value):
 
     def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
         """Whether less than one row of its class lies beyond each target."""
+        # n(1 − target) < 1: the target asks for less than the outermost row.
         n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
         return n * (1 - self.targets) < 1 - _ROUNDING * n
 
@@ -94,6 +96,8 @@ class ThresholdRule(Value):
         else:
             above, share = points.above_neg, 1 - self.targets
         n = above[-1]
+        # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, and
+        # P(K < high) ≤ tail_high.
         deep = binom.isf(tail_low, n, share) + 1 if tail_low else np.inf
         high = binom.ppf(tail_high, n, share) if tail_high else 0
         padded = np.concatenate([[np.inf], points.thresholds, [-np.inf]])
@@ -108,6 +112,7 @@ class ThresholdRule(Value):
 def _first_best(gain):
     """Number of the first corner with the largest gain, shape (..., 1)."""
     largest = gain.max(axis=-1, keepdims=True)
+    # A corner that is better by a rounding is no better: the highest score counts.
     near = gain >= largest - _ROUNDING * np.maximum(np.abs(largest), 1)
     return np.argmax(near, axis=-1)[..., None]
 

@@ -69,6 +69,7 @@ def _space(fit, X):
     """Centred and scaled features, and the intercept's if there is one."""
     whole = X.moments()
     origin = whole.mean if fit.free else np.zeros(X.shape[1])
+    # Root mean square around the origin: Σ(x − o)²/n = W/n + (x̄ − o)²
     scale = np.sqrt(whole.scatter / whole.n + (whole.mean - origin) ** 2)
     scale = np.where(scale > 0, scale, 1.0)
     ones = fit.intercept_scaling > 0
@@ -100,6 +101,7 @@ class _Sums:
         found = self.rows.total(_terms_of_block, loss, theta, sharper)
         value, gradient, square, bent = found
         pull = self.space.penalty * theta
+        # Loss + ½θᵀΛθ,  Aᵀg + Λθ
         return value + pull @ theta / 2, gradient + pull, square, bent > 0
 
     def value(self, loss, theta):
@@ -120,8 +122,10 @@ def _terms_of_block(block, loss, theta, sharper):
     z = block.X @ theta
     value, g, curvature = loss_terms(loss, z, positive == 1, case_weight)
     if sharper is not None:
+        # In the corner slope and curvature, −tu/width and 1/width, grow as it sharpens
         scale = np.where(curvature > 0, loss.width / sharper.width, 1.0)
         g, curvature = scale * g, scale * curvature
+    # Aᵀ diag(ω) A = (√ω A)ᵀ(√ω A)
     half = np.sqrt(curvature)[:, None] * block.X
     return value, g @ block.X, half.T @ half, curvature.sum()
 
@@ -137,6 +141,7 @@ def _least_squares(sums):
     _, start, square, bent = sums.at("squared", theta)
     factor = sums.factor(square, bent)
     for _ in range(2):
+        # The gradient of squares is linear in θ: no second pass over the blocks
         gradient = start + square @ theta + sums.space.penalty * theta
         theta = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
     return theta
@@ -170,6 +175,7 @@ def _sharpened(sums, wider, sharp, theta):
 def _newton(sums, loss, theta, tol):
     """Minimise the objective; parameters, and whether they are its optimum."""
     at = sums.at(loss, theta)
+    # The objective at θ = 0 is the loss of a score of 0 for every row
     nothing = sums.case_weight.sum() * loss_value(loss, np.zeros(1), True, 1.0)
     if at[0] > nothing:  # a solver that went astray: nothing is a better start
         theta = np.zeros_like(theta)
@@ -181,6 +187,7 @@ def _newton(sums, loss, theta, tol):
         if stale:
             factor = sums.factor(square, bent)
         step = lapack.dpotrs(factor, -gradient, lower=1)[0]
+        # Newton decrement
         gain = -gradient @ step
         theta, at, moved = _line_search(sums, loss, theta, at, step, gain)
         value = at[0]
@@ -188,6 +195,7 @@ def _newton(sums, loss, theta, tol):
         stuck = stale and not moved
         if done or stuck:
             return theta, done or abs(gain) <= STUCK * value
+        # The decrement shrinks less than tenfold: the next step factorises anew
         stale, last = gain > SHRINKS * last, gain
     return theta, False
 
@@ -197,6 +205,7 @@ def _line_search(sums, loss, theta, at, step, gain):
     t = 1.0
     for _ in range(HALVINGS):
         new = sums.at(loss, theta + t * step)
+        # Armijo; what was computed at the new place is the next step's
         if new[0] <= at[0] - ARMIJO * t * gain:
             return theta + t * step, new, True
         t /= 2

@@ -117,6 +117,64 @@ def _draw(rng, n, n_boot):
     return counts
 
 
+def balanced_counts(positive, n_samples, seed=_SEED):
+    """How often each of a few balanced samples holds each row.
+
+    Which rows happened to be drawn is a large part of what five bootstrap samples err
+    by. Here every row is left out of m of the K samples, m the whole number next to
+    K/e (of five each keeps .6 of the rows, about as many different ones as a bootstrap
+    sample draws, .632), and stands K times in all of them together. In each class the
+    rows stand on a circle of K places: a row is out of m neighbouring samples and in
+    the next ones first when copies fill the class up to its size. The circle of the
+    other class takes every second sample, so that of K = 5 samples four fifths of the
+    pairs are left out together, each once; bootstrap samples leave out .52 of them.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+    n_samples : int
+        K, at least 2.
+    seed : int or Generator, default=632
+        The samples depend on it and on ``positive`` alone.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples, n)
+        Rows of each class sum to its size. Where K does not divide it, the numbers of
+        rows that the samples leave out differ by one at most, and rows stand about K
+        times. A class of one row is kept whole, one of two rows by some samples.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((n_samples, len(positive)), dtype=int)
+    circle = np.arange(n_samples)
+    every_second = np.r_[circle[::2], circle[1::2]]
+    for here, samples in ((~positive, circle), (positive, every_second)):
+        rows = rng.permutation(np.flatnonzero(here))
+        start = _places(len(rows), n_samples)
+        for place, sample in enumerate(samples):
+            counts[sample, rows] = _kept((place - start) % n_samples, n_samples)
+    return counts
+
+
+def _places(n, n_samples):
+    """Of n rows on the circle, each as often as any other, what is left spread out."""
+    rounds, rest = divmod(n, n_samples)
+    left = np.arange(rest) * n_samples // max(rest, 1)
+    return np.r_[np.tile(np.arange(n_samples), rounds), left]
+
+
+def _kept(since, n_samples):
+    """Copies of the rows of a class, by how long since their first sample out."""
+    n, n_out = len(since), max(round(n_samples / np.e), 1)
+    kept = np.flatnonzero((since >= n_out) | (n == 1))
+    kept = kept[np.argsort(since[kept], kind="stable")]
+    copies, more = divmod(n, len(kept))
+    counts = np.zeros(n, dtype=int)
+    counts[kept] = copies
+    counts[kept[:more]] += 1
+    return counts
+
+
 def bootstrap_estimate(full, scores, positive, counts, weight=None, method=".632+"):
     """AUC of the model from the scores of its refits.
 

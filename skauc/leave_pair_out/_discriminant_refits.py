@@ -84,6 +84,7 @@ def refit_discriminant(rule: DiscriminantRule, X, positive, counts, weight=None)
     if X is None:
         return None
     weight = np.ones(len(positive)) if weight is None else weight
+    # The first is no sample: the rule on all rows
     samples = np.vstack([weight[None], counts * weight])
     scores = np.array([X @ _direction(rule, X, positive, c) for c in samples])
     converged = np.isfinite(scores).all(axis=1)
@@ -122,6 +123,7 @@ def ridge_of_discriminant(rule: DiscriminantRule, X, positive, weight):
     a, penalty = (_gaussian_auc if rule.unbiased else _lda)(rule, classes)
     # an intensity of 1 would leave a class without weight in the ridge
     a = np.maximum(a, _LEAST_SCATTER / np.array([part.n for part in classes]))
+    # diag Σ_c a_c W_c
     size = sum(s * p.n * p.variance for s, p in zip(a, classes, strict=True))
     varies = size > 0
     size = np.where(varies, size, size.mean() or 1.0)
@@ -252,6 +254,7 @@ def _gaussian_auc(rule, classes):
 
 def _unbiased(rule, classes):
     """Diagonal of Σ, and the unit of every feature."""
+    # W_c/(n_c − 1), the class variances being W_c/n_c
     variance = sum(part.variance * part.n / (part.n - 1) for part in classes)
     if not rule.scaled:
         return variance, np.ones(len(variance))
@@ -331,6 +334,8 @@ def _maximiser(R, d):
         values, V = linalg.eigh(R.T @ R)
     else:
         values, V = _row_eigen(R)
+    # Eigenvalues of RᵀR round by P·eps of the largest; what d has outside of the others
+    # must be a millionth of it to be more than their rounding
     kept = values > 16 * len(d) * _EPS * values[-1]
     V, values = V[:, kept], values[kept]
     # d = (part in the range of Σ) + outside, along which no row varies

@@ -97,6 +97,7 @@ def leave_pair_out(
         rows = rows[picked]
         margin = _refitted(X, positive, fit, weight, rows)
         z = z[picked]
+    # Equal rows tie under every model, whatever rounding says
     margin[equal_rows(X, z, positive, rows)] = 0.0
     sharp, smooth = pair_statistics(
         margin, positive[rows], counted, smooth=(0.0, SMOOTH)

@@ -11,9 +11,9 @@ left. In the space of the rows, with ``K = XXᵀ/λ`` and ``B = I + √ω K √�
 penalty F is of order 1e-6, and the difference I − Qω has no digits left. A free
 intercept adds ``e eᵀ/(ωᵀe)`` to Q, ``e = F1``.
 
-That is O(n³) a model. With more features than rows the fitted scores are of nearly one
-size, and so are their curvatures: with their geometric mean ω̄ in the place of ω and
-``XXᵀ = UΛUᵀ``, once for all models of many rows,
+That is n³/3 and n² a row of the pairs, a model. With more features than rows the fitted
+scores are of nearly one size, and so are their curvatures: with their geometric mean ω̄
+in the place of ω and ``XXᵀ = UΛUᵀ``, once for all models of many rows,
 
     F̄ = U diag(λ/(λ + ω̄Λ)) Uᵀ,   Q̄ = (I − F̄)/ω̄,
 
@@ -29,7 +29,7 @@ from scipy import linalg
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
-from ._objective import ask_again
+from ._objective import ask_again, made
 from ._pairs import sample_rows
 
 # From so many rows on one curvature stands for all where those not 0 spread by
@@ -37,6 +37,7 @@ from ._pairs import sample_rows
 # off by .0000 at a share of .27, .0003 at .35, .001 at .47; its standard error is .012.
 _ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.5
 _FLAT_ROWS = 0.25  # of all, up to which they are taken out again
+_KEPT_ROWS = 2000  # of a kernel: 32 MB
 _LARGEST_COLUMN = 1e3  # of a row's square: three digits of the seven
 DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
@@ -72,9 +73,17 @@ def influence(X, positive, fit, weight, remember=ask_again):
         eigen = remember(name, lambda: _eigen(X, fit))
         Q, F = _response_of_one_curvature(*eigen, fit, curvature, rows)
         return rows, counted, z[rows], Q, F
-    Q, F = _response(kernel(X, fit) / fit.l2, curvature, fit.free)
-    block = np.ix_(rows, rows)
-    return rows, counted, z[rows], Q[block], F[block]
+    Q, F = _response(kernel_of(X, fit, remember), curvature / fit.l2, fit.free, rows)
+    return rows, counted, z[rows], Q / fit.l2, F
+
+
+def kernel_of(X, fit, remember=ask_again):
+    """The :func:`kernel`, kept for the next fit of these rows if they are not many."""
+    n = X.shape[0]
+    if n > _KEPT_ROWS:
+        return kernel(made(X), fit)
+    name = "kernel", n, fit.intercept_scaling
+    return remember(name, lambda: kernel(made(X), fit))
 
 
 def kernel(X, fit):
@@ -163,31 +172,35 @@ def gram_matrix(X, centred):
     return centred_gram(X, mean)[0]
 
 
-def _response(K, curvature, free):
-    """Q and F from the kernel; F from B⁻¹, so that it keeps its digits."""
-    on = np.flatnonzero(curvature > 0)
+def _response(K, curvature, free, rows):
+    """Q and F among some rows, λ = 1; F from B⁻¹, so that it keeps its digits."""
+    on, k = np.flatnonzero(curvature > 0), len(rows)
     if len(on) == 0:
-        return K.copy(), np.eye(len(K))
+        return K[np.ix_(rows, rows)], np.eye(k)
     root = np.sqrt(curvature[on])
     # B = I + √ω K √ω,   Q = K − K√ω B⁻¹ √ωK
     B = root[:, None] * K[np.ix_(on, on)] * root
     B[np.diag_indices_from(B)] += 1.0
-    factor = linalg.cho_factor(B, lower=True, check_finite=False)
-    half = root[:, None] * K[on]
-    Q = K - half.T @ linalg.cho_solve(factor, half, check_finite=False)
-    # F = I − Q diag(ω); a row without curvature has the column of I
-    F = np.eye(len(K))
-    F[:, on] -= Q[:, on] * curvature[on]
-    # √ωQ√ω = I − B⁻¹, so that F = ω^(−½) B⁻¹ ω^½ among the rows with curvature
-    inverse = linalg.cho_solve(factor, np.eye(len(on)), check_finite=False)
-    F[np.ix_(on, on)] = inverse * (root / root[:, None])
+    toward = root[:, None] * K[np.ix_(on, rows)]
+    itself = (on[:, None] == rows).astype(float)
+    asked = np.column_stack([toward, itself, root])
+    factor = linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
+    answer = linalg.cho_solve(factor, asked, overwrite_b=True, check_finite=False)
+    Q = K[np.ix_(rows, rows)] - toward.T @ answer[:, :k]
+    # F = I − Q diag(ω), and as √ωQ√ω = I − B⁻¹ it is ω^(−½) B⁻¹ ω^½ among rows with
+    # curvature
+    bent = curvature[rows] > 0
+    s = np.sqrt(np.where(bent, curvature[rows], 1.0))
+    inverse = (itself.T @ answer[:, k : 2 * k]) * (s / s[:, None])
+    F = np.where(bent[:, None] & bent, inverse, np.eye(k) - Q * curvature[rows])
     if free:
-        # A free intercept: Q + e eᵀ/(ωᵀe) and F − e (ω∘e)ᵀ/(ωᵀe), e = F1
-        e = F.sum(axis=1)
-        total = curvature @ e
+        # A free intercept: Q + e eᵀ/(ωᵀe) and F − e (ω∘e)ᵀ/(ωᵀe), e = F1; Qω = K√ω y
+        y = answer[:, -1]
+        e = np.where(bent, itself.T @ y / s, 1 - toward.T @ y)
+        total = root @ y
         if total > 0:
             Q = Q + np.outer(e, e) / total
-            F = F - np.outer(e, e * curvature) / total
+            F = F - np.outer(e, e * curvature[rows]) / total
     return Q, F
 
 

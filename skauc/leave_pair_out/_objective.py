@@ -19,10 +19,12 @@ from scipy import linalg
 from ..statistics._block_column import dot_products, made_beside
 from ..statistics._block_matrix import in_memory
 from ..statistics._moments import project_samples
+from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 _WALK_ROWS = 2000  # the size of the random walk is known to 3 % from that many
+_GRAM_ROWS = 200  # enough to tell how many directions a sum of squares has
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 # Rows, of all numbers, of which a column's curvature is known to its first digit.
 _CURVED_ROWS, _CURVED_NUMBERS = 20, 20_000
@@ -308,7 +310,64 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
         walk = square - pushed**2 / force.sum()
     # A column that does not vary has no walk but rounding
     alive = walk > 1e-12 * square
-    if not alive.any():
-        return 0.0
+    if not alive.any():  # rounding, or features without a spread: nothing is told
+        return np.nan
     steps = gradient[alive] / np.sqrt(walk[alive])
     return float(linalg.norm(steps) / np.sqrt(len(steps)))
+
+
+def length_of_gradient(X, positive, fit: PenalisedFit) -> tuple[float, float]:
+    """Length of the whole gradient in units of its random walk, and of how many terms.
+
+    A solver stops where the gradient, or its step, is short in the units of the rows.
+    Features far from the origin or of unequal sizes have directions of little curvature
+    in which it has not arrived by then, though it says so, and :func:`stationarity`
+    counts all directions alike. Here they count by their curvature: the length is of
+    order 1 on held-out rows, and small wherever a solver stops by itself.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    fit : PenalisedFit or ElasticNetFit
+        Beside an L1 penalty the gradient is that of the features with w ≠ 0.
+
+    Returns
+    -------
+    length : float
+        NaN where there is no gradient.
+    k : float
+        ``(Σλ)²/Σλ²``, λ the eigenvalues of the walk's covariance: on held-out rows the
+        square of the length is spread about like ``χ²_k/k``.
+    """
+    unit = fit.case_weight.mean() or 1.0
+    g = fit.slopes(X, positive)[1] / unit
+    l1 = getattr(fit, "l1", 0.0)
+    gradient = X.T @ g + (fit.l2 * fit.w + l1 * np.sign(fit.w)) / unit
+    every = len(g) // _WALK_ROWS + 1
+    rows = X[::every]
+    rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=float)
+    if l1:
+        active = np.flatnonzero(fit.w)
+        rows, gradient = rows[:, active], gradient[active]
+    if fit.free and fit.loss == "squared":  # such solvers take the means off first
+        mean = rows.mean(axis=0)
+        rows, gradient = rows - mean, gradient - mean * g.sum()
+    elif fit.intercept_scaling > 0:  # b = s·b'; of a free intercept s is 1
+        s = 1.0 if fit.free else fit.intercept_scaling
+        pull = 0.0 if fit.free else fit.l2 * fit.intercept / s
+        pull += 0.0 if fit.free else l1 * np.sign(fit.intercept)
+        rows = np.column_stack([rows, np.full(len(rows), s)])
+        gradient = np.append(gradient, s * g.sum() + pull / unit)
+    largest = np.abs(rows).max(initial=0.0)
+    if not largest > 0:
+        return np.nan, 1.0
+    force = g[::every] ** 2 + _SOLVED**2 * fit.case_weight.sum() / unit
+    rows = rows * (np.sqrt(force) / largest)[:, None]  # squares of squares are floats
+    square = np.einsum("ij,ij->", rows, rows)
+    length = linalg.norm(gradient / largest) / np.sqrt(every * square)
+    some = rows[:: len(rows) // _GRAM_ROWS + 1]
+    G = some @ some.T
+    m, trace = len(G), np.trace(G)
+    between = (np.einsum("ij,ij->", G, G) - G.diagonal() @ G.diagonal()) / (m * (m - 1))
+    return float(length), float(max((trace / m) ** 2 / max(between, TINY), 1.0))

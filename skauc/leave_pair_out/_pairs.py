@@ -15,7 +15,12 @@ from scipy.special import ndtr
 
 from ..statistics._block_column import BlockColumn, class_sums
 
+# Ridge of 2000 × 20 rows: pairs of 250 rows a class are off by .0010 (root mean square)
+# of those of all 1000, a tenth of the standard error; of 100 by .0012, of 500 by .0005
 PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sample
+# Ridge models of 30 × 10 to 80 × 200 normal and t(3) rows, 150 of each, against the
+# counted share. Bias and root mean square error change by: ¼ −.001 to −.006 and −1 to
+# −3 %; ½ −.003 to −.022 and −1 to −10 %; 1 −.01 to −.06 and +22 to −27 %
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
 _NEAR = 1e-6  # gap of fitted scores, over their range, at which rows are compared
 _SAME = 16 * np.finfo(float).eps  # what a product or two round
@@ -87,7 +92,17 @@ def _sampled(rows, count, limit):
 
 @dataclass(frozen=True, eq=False)
 class PairStatistic:
-    """AUC over pairs, with the placements of positives and negatives."""
+    """AUC over pairs, with the placements of positives and negatives.
+
+    Parameters
+    ----------
+    auc : float
+    v10, v01 : ndarray of shape (n_pos,), (n_neg,)
+        Share of negatives that each positive beats, and of positives that beat each
+        negative.
+    w_pos, w_neg : ndarray of shape (n_pos,), (n_neg,)
+        How much each row counts.
+    """
 
     auc: float
     v10: np.ndarray

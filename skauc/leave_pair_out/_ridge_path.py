@@ -23,6 +23,8 @@ from ..statistics._numerics import centred_gram, eigenvalue_cutoff
 from ._influence import pair_margins
 from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
 
+# 17 instead of 9 move the mean shift of the model by at most .002 probits (24 simulated
+# problems, 30 × 10 to 60 × 500)
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
 
 

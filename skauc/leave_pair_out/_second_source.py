@@ -9,7 +9,7 @@ method              where                                   cost
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
                     .3 n ≤ P ≤ .6 n
 ``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   O(n³) for all models,
-                    penalty                                 O(n·500²) a model
+                    penalty; the hinge, rounded             O(n·500²) a model
 ``.632+``           20 refits of at most 2·10¹⁰ products    20 × 5 steps of O(m²M),
                                                             m ≤ M of .63 n and P
 ``leave-pair-out``  smooth losses with an L2 penalty        O(n min(n, P)²), once
@@ -35,7 +35,10 @@ n × P          .632+   leave-one-out  leave-pair-out
 =============  ======  =============  ==============
 
 The last two rows are means over logistic regressions and support vector machines of
-four penalties and four data sets: 30 common factors, and sparse text.
+four penalties and four data sets: 30 common factors, and sparse text. Of the hinge
+(stochastic gradient descent and dual; 35 fits of 500 × 5000 text, 9 of 500 × 700 in 30
+common factors) .632+ is off by .015 with a bias of .011, leave-pair-out by .011 with
+.001, five folds by .010; where rounding turns the direction, 7 of 51, .632+ stays.
 
 Samples of 200 rows still gain from the average over 20 refits; from 500 rows on the
 .632+ estimate is too high by about .01 to .03 where P/n is not small, and the closed
@@ -178,12 +181,13 @@ def second_source(
         case_weight = objective.case_weight[weight > 0]
         objective = replace(objective, case_weight=case_weight)
     X, positive, weight = _with_weight(X, positive, weight)
+    # In the order of the table: the next is asked where one is not known, or too dear
     found = _leave_one_out(objective, X, positive, weight, gradient)
     if found is None:
         X = X if takes_products(objective, X) else made(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None and X.shape[1] >= weight.sum() >= _MANY_ROWS:
-        found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
+        found = _of_wide_rows(objective, X, positive, weight, gradient, remember)
     if found is None:
         solved = gradient is not None and gradient < _AT_OPTIMUM
         found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
@@ -291,6 +295,17 @@ def _of_interpolating_samples(objective, X, positive, weight):
     return _leave_pair_out(objective, X, positive, weight)
 
 
+def _of_wide_rows(objective, X, positive, weight, gradient, remember):
+    """Leave-pair-out of many rows with more features, of the hinge if it is rounded."""
+    if _is_l1(objective) or getattr(objective, "loss", None) != "hinge":
+        return _leave_pair_out(objective, X, positive, weight, gradient, remember)
+    smooth = _smooth(objective, X, positive, weight, remember=remember)
+    if smooth is None:
+        return None
+    found = leave_pair_out(X, positive, smooth[1], weight, remember)
+    return _by_pairs(found, positive, weight)
+
+
 def _leave_one_out(objective, X, positive, weight, gradient):
     if not suits_leave_one_out(objective, X, weight):
         return None
@@ -302,7 +317,7 @@ def _leave_one_out(objective, X, positive, weight, gradient):
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 
-def _smooth(objective, X, positive, weight, gradient=None):
+def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     """Rows and a smooth fit at its optimum with the scores of the objective's."""
     if isinstance(objective, DiscriminantRule):
         ridge = ridge_of_discriminant(objective, X, positive, weight)
@@ -313,7 +328,8 @@ def _smooth(objective, X, positive, weight, gradient=None):
         n = weight.sum()
         fit = at_optimum(objective, X, positive, gradient=gradient, n=n)
         return None if fit is None else (X, fit)
-    fit = at_optimum(replace(objective, loss=_ROUNDED), X, positive)
+    rounded = replace(objective, loss=_ROUNDED)
+    fit = at_optimum(rounded, X, positive, remember=remember)
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner
@@ -386,11 +402,14 @@ def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_
     fit = at_optimum(objective, X, positive, gradient, remember)
     if fit is None:
         return None
-    # The smooth share: less variance than the counted one at hardly more bias
     found = leave_pair_out(X, positive, fit, weight, remember)
-    return _source(
-        found.smooth_auc, found.smooth_variance, positive, weight, "leave-pair-out"
-    )
+    return _by_pairs(found, positive, weight)
+
+
+def _by_pairs(found, positive, weight):
+    # The smooth share: less variance than the counted one at hardly more bias
+    auc, variance = found.smooth_auc, found.smooth_variance
+    return _source(auc, variance, positive, weight, "leave-pair-out")
 
 
 def _source(auc, variance, positive, weight, method):

@@ -28,9 +28,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._moments import project_samples
-from ._influence import kernel
+from ._influence import kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
-from ._objective import PenalisedFit, ask_again, made
+from ._objective import PenalisedFit, ask_again
+from ._sparse_optimum import optimum_by_products
 
 # Newton decrement over the objective at which a step is the last, of an old and of a
 # new factorisation: the former leaves a tenth of it, the latter about its square,
@@ -42,8 +43,11 @@ from ._objective import PenalisedFit, ask_again, made
 FOR_AUC, FOR_AUC_OF_FEW_ROWS = (1e-5, 1e-3), (1e-9, 1e-7)
 CLOSE, CORNERS = (1e-7, 1e-5), (1e-7, 1e-7)
 STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
+# 20 samples of 60 × 10 to 100 × 1000 rows, C from .001 to 10⁴, take at most 14 steps of
+# the logistic loss and 66 of a rounded hinge
 MAX_ITER = 100
 ROUNDS = 3  # of so many steps for the full fit, which may start far away
+# Nocedal & Wright (2006), Numerical Optimization, section 3.1
 ARMIJO = 1e-4
 SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
 HALVINGS = 30
@@ -145,6 +149,8 @@ def smooth_optimum(
     PenalisedFit or None
         None where the matrices would be too large, or it was not reached.
     """
+    if hasattr(X, "toarray") and fit.loss != "hinge":
+        return optimum_by_products(fit, X, positive)
     if _too_large(X):
         return None
     space = _space(fit, X, remember)
@@ -193,6 +199,7 @@ def _refit(space, loss, positive, c, theta, tol=CLOSE):
 
 def _sharpened(space, wider, sharp, positive, c, theta):
     """Where the optimum goes if the rows in the rounded corner stay in it."""
+    # In the corner slope and curvature, −tu/width and 1/width, grow as it sharpens
     (_, _, g, curvature), _ = _state(space, wider, positive, c, theta)
     scale = np.where(curvature > 0, wider.width / sharp.width, 1.0)
     factors = space.factors(scale * curvature)
@@ -211,14 +218,14 @@ def _space(fit, X, remember):
     if not uses_rows(X):
         return FeatureSpace.of_fit(fit, X)
 
-    def compute():
-        K = kernel(made(X), fit)
-        # Only for the start: α = K⁻¹(z − b)
-        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
-        return K, lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+    K = kernel_of(X, fit, remember)
 
-    found = remember(("kernel", X.shape[0], fit.intercept_scaling), compute)
-    return _RowSpace(*found, fit.l2, fit.free)
+    def compute():  # only for the start: α = K⁻¹(z − b)
+        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
+        return lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
+
+    root = remember(("factor of kernel", len(K), fit.intercept_scaling), compute)
+    return _RowSpace(K, root, fit.l2, fit.free)
 
 
 def _newton(space, loss, positive, c, theta, tol):
@@ -245,6 +252,7 @@ def _newton(space, loss, positive, c, theta, tol):
         along = space.inner(pull, step)
         # Newton decrement: minus the slope of loss and penalty along the step
         gain = -np.einsum("kn,kn->k", g, dz) - along
+        # ½‖w + tΔw‖²_Λ = ½wᵀΛw + t ΔwᵀΛw + (t²/2) ΔwᵀΛΔw
         penalty = space.inner(pull, theta) / 2, along, space.inner(dpull, step)
         at, t = _line_search(loss, positive, c, at, dz, penalty, gain)
         theta = theta + t[:, None] * step
@@ -258,6 +266,7 @@ def _newton(space, loss, positive, c, theta, tol):
         stuck = (t == 0) & stale
         near = np.abs(gain) <= STUCK * value
         found[live], scores[live], converged[live] = theta, z, done | (stuck & near)
+        # The decrement shrinks less than tenfold: the next step factorises anew
         stale = gain > SHRINKS * last
         on, last = ~(done | stuck), gain
         if not on.any():
@@ -360,6 +369,7 @@ class _RowSpace:
         diagonal = D.reshape(-1)[:: len(on) + 1]
         diagonal += self.l2 + _JITTER * diagonal.max(initial=0.0)
         L, info = lapack.dpotrf(D.T, lower=1, overwrite_a=1, clean=0)
+        # D = λI: the step is that of the gradient, Δα = −r/λ
         if info or not len(on):
             return on[:0], s[:0], L, s[:0]
         return on, s, L, s * lapack.dpotrs(L, s, lower=1)[0]
@@ -462,6 +472,7 @@ class FeatureSpace:
         return H
 
     def solve(self, factors, theta, g):
+        # Aᵀg + Λθ
         gradient = g @ self.A + self.penalty * theta
         step = np.empty_like(theta)
         for k, L in enumerate(factors):

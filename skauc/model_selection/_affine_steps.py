@@ -31,7 +31,7 @@ _UNSUPERVISED = (
     "sklearn.manifold",
 )
 _IDENTITY_ROWS = 256  # rows of the identity sent through an unknown step at once
-_PROBES = 4  # random affine combinations that an affine step must respect
+_PROBES = 4  # pairs of rows on whose lines an affine step must stay
 _SAME = 1e-6  # relative difference that rounding may leave
 
 
@@ -57,8 +57,10 @@ def transpose_of(step, rows, behind):
     if isinstance(step, preprocessing.MaxAbsScaler):
         return _divided_by(step.scale_)
     if isinstance(step, preprocessing.MinMaxScaler):
+        # Its z = x · scale_ + min_: the only scaler that multiplies.
         return lambda W: step.scale_[:, None] * W
     if isinstance(step, decomposition.PCA | decomposition.IncrementalPCA):
+        # z = C(x − x̄), whitened z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
         root = np.sqrt(step.explained_variance_) if step.whiten else 1.0
         components = step.components_ / np.reshape(root, (-1, 1))
         return lambda W: components.T @ W
@@ -92,6 +94,7 @@ def _unknown_transpose(step, rows, behind):
         some = dense(_first(rows, 2 * _PROBES)).astype(float)
         image = dense(_first(behind, len(some))).astype(float)
         a, b = some[::2], some[1::2]
+        # f(2a − b) = 2f(a) − f(b): 2a − b lies on the line through two rows, beyond a.
         beyond = _image(step, 2 * a[: len(b)] - b)
         expected = 2 * image[::2][: len(b)] - image[1::2]
     except Exception:  # it refuses such rows: it is no affine map of numbers
@@ -108,6 +111,7 @@ def _unknown_transpose(step, rows, behind):
             part = np.arange(start, min(start + _IDENTITY_ROWS, len(out)))
             block = np.zeros((len(part), len(out)))
             block[np.arange(len(part)), part] = 1.0
+            # f(e_j) − f(0) is the j-th row of A, a block of rows at a time.
             out[part] = (_image(step, block) - origin) @ W
         return out
 

@@ -99,6 +99,7 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
                 "takes any fitted linear model and rows in blocks"
             )
     indexable(X, y)
+    # The estimator itself says what it thinks of more than two classes.
     labels = column_or_1d(y)
     if pos_label is not None or not _is_multiclass(labels):
         check_positive(labels, pos_label=pos_label)

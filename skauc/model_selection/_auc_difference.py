@@ -174,6 +174,7 @@ def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
         for model, whole in zip(opened, wholes, strict=True)
     )
     found = (candidate(one, once=False) for one in asked)
+    # Found one after the other: no more than two models are held, and the first once.
     first = next(found)
     return [joint_aucs([first, other]) for other in found]
 
@@ -182,6 +183,7 @@ def _conjugate(a, b, positive, weight, pos_label, prior, covariance):
     """Joint posterior of two models under a conjugate prior."""
     scores, W = _both_scores(a, b, len(positive))
     if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
+        # Both models point to classes_[1]: with the other positive class both turn.
         scores, W = -scores, -W
     return joint_posterior(scores, W, positive, weight, prior, covariance)
 
@@ -207,5 +209,6 @@ def _both_scores(a, b, n):
     if same_rows(Z_a, Z_b):
         W = np.column_stack([a.w, b.w])
     else:
+        # Features side by side: each model has 0 for those of the other.
         W = block_diag(a.w[:, None], b.w[:, None])
     return np.column_stack(scores), W

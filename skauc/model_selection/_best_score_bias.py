@@ -78,6 +78,7 @@ def best_score_bias(search) -> float:
             f"search must have a finite score of its best candidate in every fold, got "
             f"{chosen.tolist()}"
         )
+    # Σ_k {max_θ s_k(θ) − s_k(θ*)}/K; fmax leaves out candidates without a score.
     return float((np.fmax.reduce(scores, axis=1) - chosen).mean())
 
 

@@ -82,6 +82,7 @@ class BootstrapAUC:
         some = self.replicates[np.isfinite(self.replicates)]
         if len(some) == 0:
             return np.nan, np.nan
+        # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
         limits = np.quantile(some, [tail, 1 - tail]) + self.auc - np.median(some)
         low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
         return float(low), float(high)
@@ -182,6 +183,7 @@ def bootstrap_auc(
     # of the seed and the labels alone: candidates of a search share their samples
     seed = check_random_state(random_state).randint(2**31 - 1)
     counts = bootstrap_counts(positive, int(n_boot), seed)
+    # The first sample is all rows once: the estimator itself.
     samples = [np.ones(len(labels), dtype=int), *counts]
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(refit_scores)(estimator, X, labels, positive, weight, count)
@@ -219,6 +221,7 @@ def refit_scores(estimator, X, y, positive, weight, count):
     -------
     ndarray of shape (n,)
     """
+    # Rows are repeated, not weighted: any estimator can be refitted so.
     drawn = np.repeat(np.arange(len(y)), count)
     model = clone(estimator)
     params = {} if weight is None else weight_for_fit(model, weight[drawn])

@@ -2,7 +2,8 @@
 
 Candidates differ by what lies half way between the model of the data set and their
 *selection scores*, what a search ranks by; the level is that of their posteriors. In
-probits, for the adaptive prior on rows that trained the models,
+probits, for the adaptive prior on rows that trained the models, with m of the model of
+the data set, z of the rows left out and their weight w_c in the selection score,
 
     choice_i = m_i + 2 c_i,   c_i = w_c (z_i − m_i)/2,   E Z_i = level + m_i + c_i,
     Cov(Z_i, Z_j) = Σ_cells weight (μ_i − m_i)(μ_j − m_j) + σ_i σ_j ρ_ij + c_i c_j,
@@ -122,6 +123,7 @@ class Candidate:
         rng, out = np.random.default_rng(0), np.zeros(size - 1)
         for part in (self.rows, self.cells):
             for block in np.array_split(part, len(part) // _BLOCK + 1):
+                # The generator's seed makes the projection that of all candidates.
                 out += block @ rng.standard_normal((len(block), size - 1))
         return np.append(self.shift, out / np.sqrt(size - 1))
 
@@ -158,6 +160,7 @@ def candidate(asked: ModelPosterior, *, once=True, shared=None) -> Candidate:
         return Candidate(posterior, choice, none, rows, 0.0, False, luck)
     known = beliefs(model)
     heard = posterior.second_source is not None
+    # √(|between|² + within²) is the model's deviation, the posterior's at most.
     length = np.hypot(known.within, np.linalg.norm(known.between))
     most = min(1.0, deviation / length)
     return Candidate(
@@ -209,6 +212,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     """
     if len({c.held_out for c in candidates if c.ranks}) > 1:
         warn_of(say.trained_by_some())
+    # m_i + c_i = choice_i − c_i
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
@@ -217,6 +221,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
         return JointAUCs(centre, V)
     # the level, which cancels in differences: what the posteriors are wider by
     common = max(float((moments[:, 1] - np.diag(V))[ranks].mean()), 0.0)
+    # E Z_i = level + m_i + c_i, the mean of the posteriors' own; ½ stays ½.
     level = (moments[:, 0] - centre)[ranks].mean()
     return JointAUCs(centre + level * ranks, V + common * np.outer(ranks, ranks))
 
@@ -231,13 +236,17 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     for size in np.unique(n_cells):  # one model of one data set
         mine = np.flatnonzero(n_cells == size)
         part = np.array([candidates[i].cells for i in mine])
+        # Σ_cells weight (μ_i − m_i)(μ_j − m_j)
         cells[np.ix_(mine, mine)] = part @ part.T
+    # + σ_i σ_j ρ_ij
     V = np.outer(inside, inside) * rho + cells
     ranks = np.array([c.ranks for c in candidates])
     heard = ranks & np.array([c.heard for c in candidates])
     if not heard.any():
         return V
     shift = np.array([c.shift for c in candidates])
+    # + c_i c_j, less their mean, which is no difference; of those without a source the
+    # variance of the others' c, shared as far as ρ goes
     apart = np.where(heard, shift - shift[heard].mean(), 0.0)
     unknown = np.outer(~heard, ~heard) * shift[heard].var()
     return V + np.outer(apart, apart) + unknown * rho
@@ -257,6 +266,7 @@ def _luck(posterior, asked):
     """
     weight = CONTRAST
     if posterior.second_source == "refits":
+        # w_c = ½ min(1, R/20) of R refits, as in the join
         weight *= min(1.0, (asked.prior.refits or ENOUGH_REFITS) / ENOUGH_REFITS)
     eigen = asked.projection.learnt.model.eigen
     at = np.clip(posterior.probit_moments()[0], -_FLAT, _FLAT)
@@ -267,10 +277,11 @@ def _along_scores(scored, length, shared):
     """The part that the rows are: along the scores, less their class means."""
     deviation = _within_classes(scored)
     rounding = _ROUNDING * np.abs(scored.score).max()
+    # Scores that differ by rounding only rank no row within a class.
     varies = np.abs(deviation).max() > rounding
     if varies and shared is not None and shared.give(scored.Z, scored.w):
         return Direction(scored.w / np.linalg.norm(deviation), length)
-    return length * _unit(deviation if varies else _of_classes(scored.positive))
+    return length * _unit(deviation if varies else _alike(scored))
 
 
 def _within_classes(scored):
@@ -290,17 +301,20 @@ def _of_placements(scored):
     sides = placements(scored.score[~pos], scored.score[pos], weight[~pos], weight[pos])
     for part, placed in zip((~pos, pos), sides, strict=True):
         w = weight[part]
+        # √w (V − A)/n_c: products add up to DeLong's covariance but for n/(n − 1).
         gap = placed - np.average(placed, weights=w)
         out[part] = np.sqrt(w) * gap / w.sum()
-    return out if out.any() else _of_classes(pos)
+    return out if out.any() else _alike(scored)
 
 
-def _of_classes(positive):
-    """The contrast of the classes, for scores that do not vary within them.
+def _alike(scored):
+    """The part of scores that do not vary within the classes: roots of the weights.
 
-    All models with such scores rank all rows alike.
+    All models with such scores rank all rows alike, and none of what deviations from
+    class means tell apart.
     """
-    return np.where(positive, 1.0, -1.0)
+    weight = scored.weight
+    return np.ones(len(scored.score)) if weight is None else np.sqrt(weight)
 
 
 def _unit(vector):

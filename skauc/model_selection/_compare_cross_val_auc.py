@@ -153,7 +153,7 @@ def compare_cross_val_auc(
     return compare_folds(names, scores, folds, positive, rope, alternative)
 
 
-def compare_folds(names, scores, folds, positive, rope=0.01, alternative="two-sided"):
+def compare_folds(names, scores, folds, positive, rope, alternative):
     """Comparison of scores of the test rows of shared folds.
 
     Parameters
@@ -172,6 +172,7 @@ def compare_folds(names, scores, folds, positive, rope=0.01, alternative="two-si
     """
     trains, tests = zip(*folds, strict=True)
     parts = [fold_influence(score, tests, positive) for score in scores]
+    # U_i holds each row's part of AUC i: U_i·U_j is their covariance.
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
     means = auc.mean(axis=1)
     smaller = int(min(positive.sum(), (~positive).sum()))
@@ -186,6 +187,7 @@ def compare_folds(names, scores, folds, positive, rope=0.01, alternative="two-si
         )
 
     def compare(i, j, of_rows):
+        # n_test/n_train of Nadeau and Bengio, over folds of unequal sizes
         ratio = sum(map(len, tests)) / sum(map(len, trains))
         return CrossValAUCComparison(
             auc[i], auc[j], ratio, of_rows, float(rope), (names[i], names[j])

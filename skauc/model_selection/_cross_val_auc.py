@@ -68,11 +68,11 @@ def cross_val_auc(
 
     Notes
     -----
-    ``A = Σ_v A_v/V``. Row i of class c adds ``(V_i − A_v)/(V n_{c,v})`` for each fold v
-    that tests it, with its placement V_i among the rows of that fold, ties ½; the
-    variance is the sum of the squares of these sums, corrected by ``n_{c,v}/(n_{c,v} −
-    1)``. Without repeats that is ``Σ_v DeLong_v/V²``, LeDell's influence curve up to
-    this correction. Scores of different folds are never compared.
+    ``A = Σ_v A_v/V`` over V folds v. Row i of class c adds ``(V_i − A_v)/(V n_{c,v})``
+    for each fold v that tests it, with its placement V_i among the rows of that fold,
+    ties ½; the variance is the sum of the squares of these sums, corrected by
+    ``n_{c,v}/(n_{c,v} − 1)``. Without repeats that is ``Σ_v DeLong_v/V²``, LeDell's
+    influence curve up to this correction. Scores of different folds are never compared.
 
     References
     ----------
@@ -95,6 +95,7 @@ def cross_val_auc(
     scores, _, tests = held_out_scores(estimator, X, y, positive, folds, **how)
     auc, influence = fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
+    # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((influence**2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest)
 
@@ -137,6 +138,7 @@ def held_out_scores(estimator, X, y, positive, cv, **how):
                 "cv must leave rows of both classes in every training fold, got one"
             )
         score = decision_values(model, take_rows(X, test))
+        # A score points to the larger label; the positive class may be the smaller one.
         lower = getattr(model, "classes_", np.unique(y))[0]  # a regressor: the labels
         reversed_ = (np.asarray(y)[test][positive[test]] == lower).any()
         scores.append(check_score(-score if reversed_ else score, len(test)))
@@ -168,6 +170,7 @@ def fold_influence(scores, tests, positive):
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
         auc[v], part = _one_fold(score, positive[test])
+        # Added up before squaring: repeated folds test the same rows again.
         influence[test] += part / len(tests)
     return auc, influence
 
@@ -188,5 +191,6 @@ def _one_fold(score, positive):
     v01, v10 = placements(score[~positive], score[positive])
     auc, influence = v10.mean(), np.empty(len(score))
     for mask, v in ((positive, v10), (~positive, v01)):
+        # (V − A)/n · √{n/(n − 1)}: squares add up to DeLong's variance.
         influence[mask] = (v - auc) / np.sqrt(len(v) * (len(v) - 1))
     return auc, influence

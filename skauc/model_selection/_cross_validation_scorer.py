@@ -103,6 +103,7 @@ def _cv_auc(
         delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
         for train, test in splits
     )
+    # Σ_v A_v/V, or Σ_v pairs_v A_v/Σ_v pairs_v
     auc, pairs = np.array(folds).T
     return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
 

@@ -29,6 +29,7 @@ from ._scored_model import score_model, score_pairs
 from ._training_rows import ROWS
 from ._warnings import UntrustedAUCWarning
 
+# Conventions of when to warn, not estimates; no number depends on them.
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which rows left out may differ from the model
@@ -317,6 +318,7 @@ def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
         n_pos=pos.n,
         n_features=dense.eigen.n_features,
         attainable=_attainable(dense),
+        # Σ_cells weight a/(a + n)
         covariance_shrinkage=float(
             dense.weight @ (dense.a / (dense.a + neg.n + pos.n))
         ),
@@ -362,18 +364,21 @@ def _disagreement(learnt):
 def _attainable(dense):
     """Mean and central 95 % range of u under the posterior weights."""
     order = np.argsort(dense.attainable)
+    # Quantiles of a discrete law: the least u that has so much mass up to it.
     u, mass = dense.attainable[order], np.cumsum(dense.weight[order])
     low, high = u[np.searchsorted(mass, [0.025, 0.975])]
     return float(dense.weight @ dense.attainable), float(low), float(high)
 
 
 def _mean_shrinkage(dense, view):
+    # 1 − E D/xᵀd, D the difference that the cells believe in
     shrunken, _ = dense.difference(view, 0)
     observed = view.difference[0]
     return float(1 - dense.weight @ shrunken / observed) if observed != 0 else 0.0
 
 
 def _effective_dimension(dense):
+    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
     values = dense.eigen.values
     return float(
         dense.weight @ np.sum(values / (values + dense.a_scale[:, None]), axis=1)
@@ -385,10 +390,12 @@ def _normality(scored):
     for mask in (~scored.positive, scored.positive):
         if scored.weight is not None:
             mask = mask & (scored.weight > 0)
+        # Beyond 5000 rows Royston's approximation of the p-value does not hold.
         part = scored.score[mask][:5000]
-        part = (part - part.mean()) / (part.std() or 1.0)
-        enough = len(part) >= 3 and np.ptp(part) > 0
-        p_values.append(float(stats.shapiro(part).pvalue) if enough else np.nan)
+        # The test does not depend on the unit; squares of large scores would overflow.
+        size = np.ptp(part)
+        enough = len(part) >= 3 and size > 0
+        p_values.append(float(stats.shapiro(part / size).pvalue) if enough else np.nan)
     return tuple(p_values)
 
 

@@ -74,6 +74,7 @@ def entered_features(stages, X, w, y) -> EnteredFeatures:
     node = _Columns(_Entry(X), list(range(n_columns(X))))
     for step, rows, behind in stages:
         node = _behind(step, node, rows, behind, y)
+    # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
     node.back(np.atleast_2d(w).T.astype(float))
     Z, back = _collected(node.starts())
     supervised = node.saw_y or any(start.saw_y for start in node.starts())
@@ -96,6 +97,7 @@ class _Entry:
     def arrive(self, columns, W):
         if self.W is None:
             self.W = np.zeros((len(self.used), W.shape[1]))
+        # Branches of a union may take the same column: their directions add up.
         np.add.at(self.W, columns, W)
         self.used[columns] = True
 
@@ -181,6 +183,7 @@ class _Union:
             child.back(part)
 
     def starts(self):
+        # Branches of the same entry share its rows: each start once.
         unique = {id(s): s for child in self.children for s in child.starts()}
         return list(unique.values())
 
@@ -252,12 +255,11 @@ def _column_union(transformer, node, rows, y):
         child, _ = _through(step, child, part, y)
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))
+    # In the order of the columns behind, which is that of W's rows.
     _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
     return _Union(list(children), list(widths))
 
 
 def _weighted(node, factor):
     """A branch whose output is multiplied by a number."""
-    if factor == 1.0:
-        return node
     return _Affine(node, lambda W: factor * W, node.saw_y)

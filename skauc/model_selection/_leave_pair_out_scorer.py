@@ -91,6 +91,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             UndefinedMetricWarning,
         )
         return np.nan
+    # None has two meanings: no known objective, or not these rows.
     second = leave_pair_out_estimate(opened.model, Z, positive, weight)
     if second is not None:
         return second.auc

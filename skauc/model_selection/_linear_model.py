@@ -167,6 +167,7 @@ def open_estimator(estimator, X) -> LinearModel:
             check_is_fitted(estimator.estimator)
             inner = estimator.estimator
         opened = open_two_classes(inner, X)
+        # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
         natural = -float(np.ravel(getattr(opened.model, "intercept_", 0.0))[0])
         return replace(opened, threshold=natural + _moved_cut(estimator, opened))
     if hasattr(estimator, "best_estimator_"):
@@ -263,7 +264,9 @@ def _check_decision(opened):
     ours = np.asarray(
         rows @ opened.w.T if sparse.issparse(rows) else _dot(rows, opened.w)
     )
+    # A model may decide by more than its coefficients.
     ours = ours - opened.threshold
+    # A model of float32 rounds by 1e-7 of each of its terms: 1e-4 leaves it room.
     size = np.abs(ours).max(initial=1.0)
     if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=1e-4 * size):
         raise ValueError(
@@ -306,6 +309,7 @@ def _moved_cut(wrapper, opened):
         method = "predict_proba" if has_proba else "decision_function"
     if method == "predict_proba":
         rows = take_rows(opened.front, np.arange(min(5, n_rows(opened.front))))
+        # p > t is decision > logit(t) only for logistic probabilities: tried on rows.
         logistic = expit(decision_values(opened.model, rows))
         if not np.allclose(logistic, opened.model.predict_proba(rows)[:, 1]):
             raise TypeError(

@@ -70,6 +70,7 @@ class ModelPosterior:
         threshold, share_pos = self.scored.threshold, self.scored.share_pos
         if self.projection is None:  # every row gets the same answer
             constant = self._counted[0] > threshold
+            # All rows are called positive, wrong of 1 − π₁, or negative, wrong of π₁.
             return float(1 - share_pos if constant else share_pos)
         return self.projection.error(threshold, share_pos)
 
@@ -86,6 +87,7 @@ class ModelPosterior:
         """Posterior with its reasons for mistrust, and those to warn of."""
         scored, name = self.scored, type(self.scored.model).__name__
         reasons = list(self._any_rows())
+        # One reason is enough: what these rows are not is said by the other warning.
         known = rearranged or scored.broken_by is not None  # what they are is said
         if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
@@ -97,6 +99,7 @@ class ModelPosterior:
         quiet = []
         if second is None and scored.model is not None and not more:
             n_features, n = scored.Z.shape[1], self._n
+            # Warned of where the prior matters most, P ≥ n, unless the user chose it.
             ordinary = n_features < n or not self.prior.leave_pair_out
             (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
         posterior = self.projection.auc(second, n_refits)
@@ -249,6 +252,7 @@ def posterior_of_scores(
         rows = (told_rows(scored) or "assumed") if adaptive else "training"
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
+        # w was found by other rows: it carries more about δ than the prior knows.
         Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)

@@ -45,6 +45,7 @@ class OneSDRule:
             near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
+        # lexsort's last key is the first: complexity, then the better score.
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
     def _complexity(self, params):
@@ -104,9 +105,9 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       themselves. The best is the one with the largest mean of it.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
       differences of the folds, with Nadeau and Bengio's variance
-      ``(1/K + 1/(K − 1)) S²``. The results do not tell repeated folds and random
-      splits from K folds of one partition, for which they are taken: their differences
-      are then less sure than is said.
+      ``(1/K + 1/(K − 1)) S²``, S² the variance over the folds. The results do not tell
+      repeated folds and random splits from K folds of one partition, for which they are
+      taken: their differences are then less sure than is said.
 
     Of equally simple candidates the better is taken.
 
@@ -159,6 +160,7 @@ def _scores(results):
     K = split.shape[1]
 
     def of_folds(best):
+        # Var d̄ = (1/K + n_test/n_train) S², n_test/n_train = 1/(K − 1) for K folds
         spread = np.var(split - split[best], axis=1, ddof=1)
         return np.sqrt((1 / K + 1 / (K - 1)) * spread)
 

@@ -21,6 +21,7 @@ def rounded_decisions(score_range, intercept) -> str | None:
     """The intercept takes the digits of the scores from what is decided by both."""
     if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
         return None
+    # Decisions near the intercept b are eps |b| apart.
     steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
     if steps >= FEW_STEPS:
         return None
@@ -104,9 +105,17 @@ def stopped_early(name) -> str:
     )
 
 
+def not_at_optimum(name) -> str:
+    """The solver says that it has arrived, or these are not quite its rows."""
+    return (
+        f"{name} is not at its optimum on these rows, of which the AUC of the rows "
+        "left out speaks: scale the features, or pass the weights it was fitted with"
+    )
+
+
 def lost_second_source(name) -> str:
     """A model whose objective is known, but whose optimum was not reached."""
     return (
         f"{name} has no AUC of rows left out, which other candidates may have, because "
-        "its optimum was not reached: raise max_iter"
+        "its optimum was not reached: raise max_iter or scale the features"
     )

@@ -82,6 +82,7 @@ def _l1_logistic(model, positive, sample_weight):
         return None  # no optimum, or known as an L2 penalty
     scaling = scaling_of(model, penalised=model.solver == "liblinear")
     weight = case_weight_of(model, positive, sample_weight)
+    # C Σ c loss + penalty, over C
     return _stopped(model, "logistic", 1 / C, float(ratio), weight, scaling)
 
 
@@ -114,10 +115,12 @@ def _sgd(model, positive, sample_weight):
     ratio = {"l2": 0.0, "l1": 1.0}.get(model.penalty, model.l1_ratio)
     weight = case_weight_of(model, positive, sample_weight)
     if model.loss == "modified_huber":
+        # Modified Huber is four times the rounded hinge of width 2.
         weight = 4.0 * weight
     return _stopped(
         model,
         known[model.loss],
+        # α‖w‖²/2 + Σ c loss/n, times n
         model.alpha * n_given(positive),
         ratio,
         weight,
@@ -137,6 +140,7 @@ _NOT_SMOOTH_L2 = {
 def _stopped(model, loss, strength, ratio, weight, scaling):
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_
     w, b = np.ravel(coef).astype(float), float(np.ravel(model.intercept_)[0])
+    # strength {(1 − ρ)‖w‖²/2 + ρ‖w‖₁}
     l2 = strength * (1 - ratio)
     if ratio == 0:
         return PenalisedFit(loss, l2, weight, w, b, scaling)

@@ -7,7 +7,7 @@ from joblib import Parallel, delayed
 from scipy.special import ndtri
 from sklearn.utils import column_or_1d
 
-from ..leave_pair_out._bootstrap import bootstrap_counts, bootstrap_estimate
+from ..leave_pair_out._bootstrap import balanced_counts, bootstrap_estimate
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ._any_rows import take_rows
@@ -24,7 +24,7 @@ REFITS_VARIANCE = 1.5
 def refits_source(
     estimator, X, y, positive, weight, score, n_refits, *, verbose=0
 ) -> SecondSource | None:
-    """The .632+ AUC of K refits of a clone of the whole estimator.
+    """The .632+ AUC of K refits of a clone of the whole estimator, on balanced samples.
 
     Parameters
     ----------
@@ -47,9 +47,11 @@ def refits_source(
 
     Notes
     -----
-    The samples depend on the classes of the rows alone, so that all candidates of a
-    search share them. It is the same functional as that of models whose refits have
-    closed forms (:mod:`skauc.leave_pair_out._bootstrap`).
+    Every row is left out of equally many refits
+    (:func:`~skauc.leave_pair_out._bootstrap.balanced_counts`): over the draws of five
+    samples the estimate varies XX of what it does by bootstrap samples. The samples
+    depend on the classes of the rows alone, so that all candidates of a search share
+    them.
     """
     labels = column_or_1d(y)
     if weight is not None and not weight.all():  # rows of weight 0 are none
@@ -59,7 +61,10 @@ def refits_source(
     if min(positive.sum(), (~positive).sum()) < 2:
         return None
     # the class of the first row: which one is called positive does not matter
-    counts = bootstrap_counts(positive == positive[0], int(n_refits))
+    first = positive == positive[0]
+    counts = balanced_counts(first, int(n_refits))
+    pairs = [(count[first] == 0).any() & (count[~first] == 0).any() for count in counts]
+    counts = counts[pairs]  # the others would say nothing
     scores = Parallel(n_jobs=1, verbose=verbose)(
         delayed(refit_scores)(estimator, X, labels, positive, weight, count)
         for count in counts
@@ -84,6 +89,7 @@ def posterior_of_source(source: SecondSource, n: float) -> AUCPosterior:
     AUCPosterior
         Its mean is the source's AUC, its spread the delta method's.
     """
+    # z = Φ⁻¹((an + ½)/(n + 1)), section 6 of skauc.adaptive
     auc = (source.auc * n + 0.5) / (n + 1)
     z = float(ndtri(auc))
     variance = source.variance * 2 * np.pi * np.exp(z**2)  # over φ(z)²

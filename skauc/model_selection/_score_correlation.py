@@ -82,6 +82,7 @@ class SharedRows:
         blocks = [slice(k, k + step) for k in range(0, len(self.positive), step)]
         weight = np.ones(len(self.positive)) if self.weight is None else self.weight
         share = np.stack([~self.positive, self.positive]) * weight
+        # Class means of the scores: Σ w s/Σ w over the rows of a class
         share /= share.sum(axis=1, keepdims=True)
         means = sum(share[:, rows] @ self._scores(rows, W) for rows in blocks)
         for rows in blocks:
@@ -129,6 +130,7 @@ def correlation(parts, shared: SharedRows | None = None) -> np.ndarray:
     """
     product = np.zeros((len(parts), len(parts)))
     for block in _blocks(parts, shared):
+        # ρ_ij = s_iᵀs_j/√(s_iᵀs_i s_jᵀs_j), s the deviations from the class means
         product += block @ block.T
     root = np.sqrt(np.diag(product))
     known = root > 0
@@ -143,6 +145,7 @@ def _blocks(parts, shared):
     lazy = [k for k, part in enumerate(parts) if isinstance(part, Direction)]
     made = {k: _size(part) for k, part in enumerate(parts) if k not in set(lazy)}
     n = len(shared.positive) if lazy else len(parts[0])
+    # Vectors of scores, or rows of P features, whichever is wider.
     width = max(len(parts), *(len(parts[k].w) for k in lazy), 1)
     step = max(_BLOCK // width, 1)
     if lazy:

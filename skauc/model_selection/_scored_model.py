@@ -125,6 +125,7 @@ class ScoredModel:
         """
         rows, fit = self.floats, self.objective
         if rows is self.front:  # the same product, in other units
+            # fit.w = unit · w_front: the scores are there but for this factor.
             unit = fit.w @ self.w_front / (self.w_front @ self.w_front)
             fit.slopes(rows, self.second_class, unit * self.score)
         enough = largest_gradient(self.front.shape)
@@ -235,6 +236,7 @@ def _entered(scored, entered):
     with np.errstate(all="ignore"):
         score = project_samples(Z, entered.w)
         rest = score - scored.score
+        # Two ways to one score differ by a constant: A w of x, and w of z.
         same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
     if not same:  # a step that is affine nearly everywhere, but not on these rows
         return replace(scored, broken_by="a step" if supervised else None)
@@ -281,6 +283,7 @@ def score_pairs(
     ways: Iterable[LinearModel | None] = repeat(None)
     if enter and opened.stages:
         entered = entered_features(opened.stages, opened.X, opened.w, labels)
+        # Pairs of directions in the features that entered, beside those in front.
         ways = pair_models(replace(opened, w=entered.w))
     pairs = combinations(range(opened.n_classes), 2)
     for (i, j), pair, way in zip(pairs, pair_models(opened), ways, strict=False):

@@ -251,6 +251,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
         whole = estimator, X, y
         posterior = model_posterior(opened, y, **_checked(question), whole=whole)
         value = posterior.auc(once=True).choice(scale)
+    # Within two steps of floats of 1 the order of candidates is lost.
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -274,6 +275,7 @@ def _numbers(opened, whole, **question):
     low, high = posterior.interval(0.95)
     numbers = {"auc": posterior.mean(), "std": posterior.std()}
     numbers |= {"low": low, "high": high, "choice": float(choice)}
+    # The mean over the pairs of classes has the mean of their embeddings.
     sketch = np.mean([c.sketch(CONTRASTS) for c in found], axis=0)
     return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))
 
@@ -289,6 +291,7 @@ def _selection_score_of_pairs(pairs, scale):
 def _mean_probit(probit):
     """Probit of the mean of the AUCs, from the tail that keeps its digits."""
     sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0  # the smaller tail keeps digits
+    # log{Σ Φ(±z)/K}
     log_tail = logsumexp(log_ndtr(sign * np.array(probit))) - np.log(len(probit))
     return float(sign * ndtri_exp(log_tail))
 

@@ -138,10 +138,12 @@ def _comparable(search):
     results: dict[str, Any] = search.cv_results_
     refit = search.refit if isinstance(search.refit, str) else None
     names = [name for name in results if name.startswith("mean_test_")]
+    # Of several scores the one that refit names, which the search has ranked by.
     name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
     score = np.asarray(results[name], dtype=float)
     keep = np.isfinite(score)
     if "iter" in results:
+        # Scores of other rounds are of fewer rows.
         keep &= np.asarray(results["iter"]) == np.max(results["iter"])
     row = np.flatnonzero(keep)
     if not len(row):
@@ -150,6 +152,7 @@ def _comparable(search):
 
 
 def _refitted(estimator, params, X, y, prior, fit_params, shared):
+    # As searches do: an estimator among the values must not be fitted in place.
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
     return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", shared)

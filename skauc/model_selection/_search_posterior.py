@@ -260,10 +260,10 @@ def search_posterior(
 
     Notes
     -----
-    In probits, ``Z ~ N(m, V)``: m lies half way between the model of the data set and
-    the selection scores (``AUCPosterior.choice``), at the level of the posteriors; V is
-    the covariance that the model gives the candidates, and where the rows left out
-    contradict it on a difference, what m is off it, squared
+    In probits, ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the
+    data set and the selection scores (``AUCPosterior.choice``), at the level of the
+    posteriors; V is the covariance that the model gives the candidates, and where the
+    rows left out contradict it on a difference, what m is off it, squared
     (:mod:`skauc.model_selection._candidate`). ``p_best`` and ``expected_loss`` are
     means over draws of it, and may like another candidate better than the search did.
 
@@ -312,8 +312,10 @@ def search_posterior(
     joint = joint_aucs(searched.candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])
+    # A list of models has no selection of its own: ours is taken.
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates, rho)
+    # A winner that owes nothing to luck needs no correction.
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
@@ -336,6 +338,7 @@ def _lowered(posterior, bias):
     if bias == 0:
         return posterior
     mean, variance = posterior.probit_moments()
+    # Z − bias, its variance + bias²; Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
     variance += bias**2
     mean_probit = (mean - bias) / np.sqrt(1 + variance)
     lowered = AUCPosterior.normal(mean_probit, variance)

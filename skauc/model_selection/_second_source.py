@@ -10,7 +10,7 @@ from ..adaptive._cache import CACHE
 from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
-from ..leave_pair_out._objective import PenalisedFit, ask_again
+from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import (
     SecondSource,
@@ -23,7 +23,7 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_column import BlockColumn
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
-from ._reasons import lost_second_source, stopped_early
+from ._reasons import lost_second_source, not_at_optimum, stopped_early
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
 from ._training_objective import REARRANGED, largest_gradient
@@ -66,15 +66,20 @@ def left_out(
     if not products or type(known) is not PenalisedFit:
         Z = scored.samples.astype(float, copy=False)
     remember = kept_of(Z, rows, weight)
-    if type(known) is PenalisedFit and known.loss in _SMOOTH:
-        if was_stopped(model):
-            known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
-        else:
+    if isinstance(known, PenalisedFit):
+        stopped = was_stopped(model)
+        if type(known) is PenalisedFit and known.loss in _SMOOTH and not stopped:
             known, gradient = scored.near
-            if gradient > largest_gradient(Z.shape):
-                return None, None  # a solver that arrived: these are other rows
-    elif not told and isinstance(known, PenalisedFit):
-        known, reason = _of_stopped(known, Z, rows, type(model).__name__, remember)
+            arrived = gradient <= largest_gradient(Z.shape)
+        else:  # an L1 fit says it has arrived where it has not
+            l1 = isinstance(known, ElasticNetFit)
+            arrived = told and not l1 and not stopped
+        if not arrived:
+            say = stopped_early if stopped else not_at_optimum
+            known, reason = _of_stopped(
+                known, Z, rows, type(model).__name__, remember, say
+            )
+            gradient = None
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
     return found, reason
 
@@ -114,6 +119,7 @@ def held_out(scored: ScoredModel) -> SecondSource:
 
 def source_of_rows(auc, n_neg, n_pos, method, times=1.0) -> SecondSource:
     """An AUC of all rows with so many times Hanley and McNeil's variance."""
+    # (An + ½)/(n + 1): at 0 and 1 the variance would be 0.
     inside = (auc * (n_neg + n_pos) + 0.5) / (n_neg + n_pos + 1)  # never 0 or 1
     variance = times * balanced_variance(inside, n_neg, n_pos)
     return SecondSource(auc, float(variance), method)
@@ -140,19 +146,20 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     return found
 
 
-def _of_stopped(fit, Z, rows, name, remember):
+def _of_stopped(fit, Z, rows, name, remember, say):
     """The fit at the optimum that its solver did not reach, and what is to be said."""
     optimum = at_optimum(fit, Z, rows, remember=remember)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)
+    # An AUC is that of the direction: lengths and intercepts do not count.
     same = np.corrcoef(*scores)[0, 1]
     if not same >= _NEAR:
         return None, lost_second_source(name)
-    return optimum, None if same >= _REACHED else stopped_early(name)
+    return optimum, None if same >= _REACHED else say(name)
 
 
-# Correlation with the optimum's scores: beyond, its AUC is the AUC of another model.
+# Correlation with the optimum's scores: below, its AUC is the AUC of another model.
 _NEAR = 0.9
 # Beyond, it is the AUC of this one to a thousandth: Φ(.999 Φ⁻¹(A)) > A − .0003.
 _REACHED = 0.999

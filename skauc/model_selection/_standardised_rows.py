@@ -48,6 +48,7 @@ class StandardisedRows:
     def __matmul__(self, w):
         if w.ndim > 1:
             return self._product(w)
+        # The largest entry becomes 1: directions that differ by a factor have one key.
         unit = w[np.argmax(np.abs(w))] or 1.0
         direction = w / unit
         key = direction.tobytes()
@@ -59,10 +60,12 @@ class StandardisedRows:
         return unit * found
 
     def _product(self, w):
+        # Zw = X(w/s) − cᵀ(w/s)
         unscaled = (w.T / self.scale).T
         return self.X @ unscaled - self.centre @ unscaled
 
     def __rmatmul__(self, g):
+        # gᵀZ = (gᵀX − cᵀ Σg)/s
         total = g.sum(axis=-1, keepdims=True)
         return (g @ self.X - total * self.centre) / self.scale
 

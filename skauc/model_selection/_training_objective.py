@@ -91,6 +91,7 @@ def largest_gradient(shape):
     are left. One feature leaves none: any row might have trained it.
     """
     k = max(min(shape) - 1, 1)
+    # √(χ²_{k, .001}/(k + 1)), the lower quantile: held-out rows lie below it so seldom
     return np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY)
 
 
@@ -167,6 +168,7 @@ class _Rearranged:
     @staticmethod
     def _statistics(score):
         n = len(score)
+        # Σ (2i − n + 1) s_i/{n(n − 1)}: another order of the scores has another slope.
         slope = row_slope(score) / n / max(n - 1, 1)
         return np.array([np.mean(score), slope])
 
@@ -211,6 +213,7 @@ def _logistic(model, Z, positive, sample_weight):
     if not _l2_only(model):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
+    # Σ c loss + ‖w‖²/(2C): scikit-learn's C Σ c loss + ‖w‖²/2, over C
     l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
     case_weight = case_weight_of(model, positive, sample_weight)
     scaling = scaling_of(model, penalised=model.solver == "liblinear")
@@ -220,6 +223,7 @@ def _logistic(model, Z, positive, sample_weight):
 def _squared_hinge(model, Z, positive, sample_weight):
     if model.loss != "squared_hinge" or model.penalty != "l2":
         return None
+    # ‖w‖²/2 + C Σ c loss
     case_weight = model.C * case_weight_of(model, positive, sample_weight)
     scaling = scaling_of(model, penalised=True)
     return _described("squared_hinge", 1.0, case_weight, model, scaling, Z, positive)
@@ -286,9 +290,11 @@ def _discriminant(model, Z, positive, sample_weight):
     s = 0.0 if model.solver == "svd" else float(model.shrinkage or 0.0)
     ratio = left_out = np.ones(2)  # of prior and share
     if model.solver != "svd" and model.priors is not None:
+        # nΣ = n Σ_c π_c W_c/n_c = Σ_c a_c W_c, a_c = π_c n/n_c; 1 for the shares n_c/n
         ratio = model.priors_ * len(positive) / n_c
         left_out = ratio * n_c / (n_c - 1)
     neg, pos = class_moments(Z, positive, featurewise=True)
+    # Shrunk towards (tr S_c/P) I in each class: Λ = s Σ_c a_c (tr W_c/P) I
     size = ratio @ [neg.scatter.mean(), pos.scatter.mean()]
     penalty = np.full(Z.shape[1], s * size)
     return Discriminant((1 - s) * ratio, (1 - s) * left_out, penalty)
@@ -300,7 +306,9 @@ def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discrimin
     spread = (neg.scatter + pos.scatter) / (neg.n + pos.n)
     spread = np.where(spread > 0, spread, spread.mean() or 1.0)
     total = neg.n * discriminant.a[0] + pos.n * discriminant.a[1]
+    # No penalty is one of 1e-9 of a feature's scatter: half of the digits are left.
     floor = 1e-9 * max(total, 1e-9) * spread
+    # Features over √Λ: (Σ a_c W_c + Λ)⁻¹d is a ridge of strength 1 on them.
     unit = 1 / np.sqrt(np.maximum(discriminant.penalty, floor))
     Z = Z.multiply(unit).tocsr() if sparse.issparse(Z) else Z * unit
     trained = _ridge_fit(Z, positive, discriminant.a, sample_weight)
@@ -308,14 +316,17 @@ def _leave_pair_out_of_discriminant(model, Z, positive, sample_weight, discrimin
     theirs = project_samples(Z, np.ravel(model.coef_) / unit)
     if np.corrcoef(score, theirs)[0, 1] < PARALLEL:
         return None
+    # The check above needs the fit as it was, the pairs those of one row less a class.
     fit = _ridge_fit(Z, positive, discriminant.left_out, sample_weight)
     return leave_pair_out(Z, positive, fit, sample_weight)
 
 
 def _ridge_fit(Z, positive, a, sample_weight):
     weight = np.ones(len(positive)) if sample_weight is None else sample_weight
+    # a = 1 − s is 0 at shrinkage 1, where the labels must keep a weight.
     case_weight = weight * np.maximum(a, 1e-9)[positive.astype(int)]
     ridge = Ridge(alpha=1.0, solver="sparse_cg" if sparse.issparse(Z) else "svd")
+    # Of the iterative solver for sparse rows: far below 1 − PARALLEL.
     ridge.set_params(tol=1e-12)
     ridge.fit(Z, np.where(positive, 1.0, -1.0), sample_weight=case_weight)
     return PenalisedFit(

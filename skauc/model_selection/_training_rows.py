@@ -5,7 +5,7 @@ rows its score is one feature. They are told apart by what the model carries:
 
 1. its support vectors, or the class means it keeps, are those of the rows, or not;
 2. the gradient of what it minimised is 0 on training rows and of random-walk size on
-   others;
+   others, also as the solver sees it, in the units of the rows;
 3. the column means that a step in front of it keeps; its ranges can only differ;
 4. with more features than rows, w is a combination of the rows that trained it;
 5. a solver that stopped early: going on to the optimum of these rows hardly changes
@@ -20,11 +20,12 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import lsmr
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
-from ..leave_pair_out._objective import PenalisedFit, stationarity
+from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
@@ -41,6 +42,8 @@ ROWS = ("auto", "training", "held-out")
 _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
 _RIDGE = 1e-11  # of the largest square of a row
+# Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r, and products.
+_SETTLED, _PRODUCTS = 1e-6, 1000
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
 # 60 × 300, scales over four decades): the best length along w is at least .46 of w's,
@@ -54,6 +57,12 @@ _SAME_MEAN, _OTHER_MEAN = 0.01, 0.5
 # without their weights .34 to .44, two thirds of the training rows .53 to .68, held-out
 # rows .91 to 1.5 (60 × 30 to 500 × 200); the bound is .5 at 10 features, .75 at 60.
 _UNTOLD = 0.02
+# Length of the gradient where nine solvers stopped by themselves, 200 × 20, features
+# around 0 to 1e4, of scales from 1e-8 to 1e8, one or many: up to .01, and once .08.
+_AT_REST = 0.05
+# Where lbfgs was stopped after 50 steps or more, 100 × 20, scales over four, six and
+# eight decades: up to .27, on held-out rows .65 to 2.2.
+_STOPPED_ANYWHERE = 0.5
 _COARSE = 1e-3  # tolerance from which on a solver stops anywhere
 
 
@@ -122,12 +131,14 @@ def _by_class_means(scored):
         return None
     rows = scored.second_class
     neg, pos = class_moments(scored.samples, rows, scored.weight, featurewise=True)
+    # SE x̄_c = √(W_c/n_c)/√n_c = √W_c/n_c of each feature
     error = np.array([np.sqrt(m.scatter) / m.n for m in (neg, pos)])
     allowed = _rounding(scored.front) * np.abs(means)
     gap = np.maximum(np.abs(means - [neg.mean, pos.mean]) - allowed, 0.0)
     some = error > 0
     if not some.any():
         return None
+    # Root mean square over the features, in standard errors.
     apart = np.sqrt(np.mean((gap[some] / error[some]) ** 2))
     if apart < _SAME_MEAN:
         return "training"
@@ -148,8 +159,9 @@ def _by_objective(scored):
         if gradient <= largest_gradient(Z.shape):
             return "training"
         if not stopped:
-            # else a part of the training rows, or weighted there
-            return "held-out" if gradient > _strange(Z.shape) else None
+            if gradient > _strange(min(Z.shape) - 1) and _is_long(scored):
+                return "held-out"
+            return _by_steps(scored) or _by_span(scored)
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told
@@ -159,20 +171,32 @@ def _by_objective(scored):
         return None
     same = np.corrcoef(project_samples(Z, fit.w), project_samples(Z, optimum.w))[0, 1]
     if not stopped:
-        return _said(same > _CONVERGED)
+        if same > _CONVERGED:
+            return "training"
+        return "held-out" if fit.loss == "hinge" or _is_long(scored) else None
     if same > _STOPPED:
         return "training"
     # far from its optimum a model may be on training rows too
-    return "held-out" if _cannot_be_training(scored.model, fit, near, same) else None
+    strange = _cannot_be_training(scored.model, fit, near, same)
+    return "held-out" if strange and _is_long(scored, _STOPPED_ANYWHERE) else None
 
 
-def _strange(shape):
+def _strange(k):
     """Gradient, in units of its random walk, from which on rows are other rows.
 
-    Between, rows may be a part of the training rows, or were weighted there.
+    Of k directions. Between, rows may be a part of the training rows, or were weighted
+    there.
     """
-    k = max(min(shape) - 1, 1)
+    k = max(k, 1)
+    # √(χ²_{k, .02}/(k + 1)), as in largest_gradient
     return np.sqrt(chdtri(k, 1 - _UNTOLD) / (k + 1))
+
+
+def _is_long(scored, least=_AT_REST):
+    """Whether a solver that says it has arrived would not have stopped here."""
+    question = scored.floats, scored.second_class, scored.objective
+    length, k = length_of_gradient(*question)
+    return length > max(_strange(k), least)
 
 
 def _cannot_be_training(model, fit, near, same):
@@ -217,16 +241,23 @@ def _by_span(scored):
     nothing works feature by feature (an L1 penalty): no combination tells nothing.
     """
     n, P = scored.front.shape
-    if n + 1 >= P or n > _SPAN_ROWS:
+    Z, w = scored.floats, scored.w_front
+    if n + 1 >= P or (n > _SPAN_ROWS and not sparse.issparse(Z)):
         return None
-    Z = scored.rows.astype(float, copy=False)
-    K = np.asarray((Z @ Z.T).toarray() if sparse.issparse(Z) else Z @ Z.T)
-    w = scored.w_front
+    if sparse.issparse(Z):  # least squares by products, as far as the answer needs
+        rest = lsmr(Z.T, w, atol=_SETTLED, btol=_IN_SPAN / 2, maxiter=_PRODUCTS)[3]
+    else:
+        rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
+    return "training" if rest < _IN_SPAN * np.linalg.norm(w) else None
+
+
+def _out_of_span(Z, w):
+    """What of w is no combination of the rows: w − Zᵀ(ZZᵀ)⁻¹Zw."""
+    K = Z @ Z.T
     # a ridge, so that equal rows do no harm; ten rounded digits are left of α
-    K[np.diag_indices(n)] += _RIDGE * K.diagonal().max() + TINY
+    K[np.diag_indices(len(K))] += _RIDGE * K.diagonal().max() + TINY
     alpha = linalg.solve(K, project_samples(Z, w), assume_a="pos", overwrite_a=True)
-    rest = w - np.ravel(Z.T @ alpha)
-    return "training" if np.linalg.norm(rest) < _IN_SPAN * np.linalg.norm(w) else None
+    return w - Z.T @ alpha
 
 
 def was_stopped(model):
@@ -248,6 +279,7 @@ def _by_steps_taken(scored):
         return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None
+    # scikit-learn counts from 1.
     taken = model.t_ - 1
     return None if taken % len(scored.positive) == 0 else "held-out"
 
@@ -284,6 +316,7 @@ def _same_means(X, mean):
     if not some.any():
         return True
     gap = np.maximum(np.abs(centre - mean) - allowed, 0.0)
+    # In standard errors s/√n; then the root mean square over the columns.
     apart = gap[some] / spread[some] * np.sqrt(len(X))
     return np.sqrt(np.mean(apart**2)) < _SAME_MEAN
 

@@ -20,7 +20,14 @@ _FARTHEST = 1e9  # probits that a bracket walks before it gives up
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The distribution of ``Z = Φ⁻¹(AUC)``; arrays of shape (n_components,)."""
+    """The distribution of ``Z = Φ⁻¹(AUC)``.
+
+    Parameters
+    ----------
+    weight, D, v, q, df : ndarray of shape (n_components,)
+        Weights that add up to 1; difference of the projected means, ``1/ν₀* + 1/ν₁*``,
+        projected scatter and degrees of freedom of each component.
+    """
 
     weight: np.ndarray
     D: np.ndarray

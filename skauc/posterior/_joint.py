@@ -89,7 +89,21 @@ class AUCDifferencePosterior(Distribution):
 
 @dataclass(frozen=True, eq=False)
 class JointPosterior:
-    """D, and for each class ν_c*, a root of the scatter and its degrees of freedom."""
+    """Posterior of the means and covariances of two scores.
+
+    Parameters
+    ----------
+    D : ndarray of shape (2,)
+        ``Wᵀ(m₁* − m₀*)``.
+    nu : ndarray of shape (2,)
+        ν₀*, ν₁*.
+    roots : list of ndarray of shape (2, 2)
+        R with RRᵀ = WᵀS*W, of each class, or one where they share a covariance.
+    df : ndarray of shape (len(roots),)
+        κ* − P + 2.
+    shared : bool
+        Whether the classes share a covariance.
+    """
 
     D: np.ndarray
     nu: np.ndarray

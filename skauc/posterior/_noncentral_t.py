@@ -23,6 +23,7 @@ class ProbitDistribution:
     Parameters
     ----------
     weight, mu, root_v, df : ndarray of shape (n_components,)
+        Weights of the components, ``μ = D√(df/q)``, √v and degrees of freedom.
     """
 
     def __init__(self, weight, mu, root_v, df):

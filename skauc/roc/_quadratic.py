@@ -29,6 +29,8 @@ from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
 # Thresholds tried for Youden's point, in deviations from a mean and from a vertex
+# Quarters of a deviation, between which brentq finds the crossing; and beside a vertex,
+# where a density may change on any scale, one threshold a decade
 _FROM_MEAN = np.linspace(-8, 8, 65)
 _FROM_VERTEX = np.outer([-1, 1], np.geomspace(1e-8, 0.1, 8)).ravel()
 _LEVELS, _AGREEMENT = 6, 1e-11  # of the double exponential quadrature
@@ -323,6 +325,7 @@ class QuadraticROC(ROCCurve):
 
     def _equal_density_thresholds(self):
         """The best of many thresholds, and where the densities cross beside it."""
+        # J changes fast beside a vertex, where a density may be infinite
         points = [
             [
                 [distribution.vertex(), np.nextafter(distribution.offset, -np.inf)],

@@ -230,6 +230,7 @@ class BlockColumn(NDArrayOperatorsMixin):
 
     def __getitem__(self, part):
         """Some rows by number; whatever else is asked gets the array."""
+        # A mask asks for a share of all rows: then the column is made
         by_number = isinstance(part, slice) or np.asarray(part).dtype.kind in "iu"
         if not by_number:
             return np.asarray(self)[made_column(part)]

@@ -104,6 +104,7 @@ class BlockMatrix:
         return _Transposed(self)
 
     def __getitem__(self, part):
+        # Columns are one step more; rows that are asked for are made
         rows, columns = part if isinstance(part, tuple) else (part, slice(None))
         some = self
         if not _is_all(columns):
@@ -482,6 +483,7 @@ def _combination_and_sums(block):
 
 
 def _gram(block):
+    # A diagonal matrix times sparse rows leaves them sparse
     root = sparse.diags_array(block.y) if sparse.issparse(block.X) else block.y[:, None]
     Z = root @ block.X if sparse.issparse(block.X) else root * block.X
     square = Z.T @ Z

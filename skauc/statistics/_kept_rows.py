@@ -60,6 +60,7 @@ class KeptRows(RowBlocks):
 
     def beside(self, y, weight):
         """See :meth:`RowBlocks.beside`: all rows, and the mask of these as weight."""
+        # Rows that are left out get a 0, and the mask takes them out again
         masks, columns = dict(self.blocks.map(self._mask_of)), {}
         for number, part in y.items():
             mask = masks[number]

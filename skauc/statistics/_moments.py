@@ -278,6 +278,7 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
         If a group's scatter is not finite.
     """
     if weight is not None:
+        # A row of weight 0 is gone and may hold anything, NaN as well
         groups = [mask & (weight != 0) for mask in groups]
     found: list = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
@@ -586,6 +587,7 @@ def _sparse_full(X, rows, weight):
     Z = X[rows].astype(float)
     w = np.ones(len(rows)) if weight is None else weight[rows]
     n = w.sum()
+    # No row: mean and scatter are 0, not 0/0
     mean = Z.T @ w / max(n, TINY)
     raw = (Z.T @ Z.multiply(w[:, None])).toarray()
     # Σ w x xᵀ − n x̄ x̄ᵀ, if no more than four digits cancel; block by block otherwise

@@ -74,19 +74,24 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
     n = X.shape[0]
     centre = None if centre is None else np.atleast_2d(centre)
     group = np.zeros(n, dtype=int) if group is None else np.asarray(group, dtype=int)
-    root = np.ones(n) if root is None else root
     if not sparse.issparse(X):
         # Far from the origin only products of centred rows have digits
         R = X if centre is None else X - centre[group]
-        R = R * root[:, None] if scale is None else R * scale * root[:, None]
+        R = R if scale is None else R * scale
+        R = R if root is None else R * root[:, None]
         return R @ R.T, 0.0
     rows = X.tocsr() if scale is None else X.multiply(scale).tocsr()
-    product = (rows @ rows.T).toarray().astype(float, copy=False)
+    gram = (rows @ rows.T).toarray().astype(float, copy=False)
+    weight = 1.0 if root is None else root**2
     # tr(RRᵀ) bounds its largest eigenvalue, each product rounds by eps of itself
-    rounding = np.finfo(float).eps * float(np.diag(product) @ root**2)
+    rounding = np.finfo(float).eps * float(np.sum(np.diag(gram) * weight))
     if centre is not None:
         centre = centre if scale is None else centre * scale
-        cross = (rows @ centre.T)[:, group]
-        product -= cross + cross.T
-        product += (centre @ centre.T)[np.ix_(group, group)]
-    return product * root * root[:, None], rounding
+        # half of mᵀm belongs to each of the two products that are taken off
+        cross = rows @ centre.T - (centre @ centre.T)[group] / 2
+        gram -= cross[:, group]
+        gram -= cross[:, group].T
+    if root is not None:
+        gram *= root
+        gram *= root[:, None]
+    return gram, rounding

@@ -142,6 +142,7 @@ class RankSums(Value):
         neg, pos = runs.count.T
         n_neg, n_pos = neg.sum().item(), pos.sum().item()
         if 2 * n_neg * n_pos >= _LARGEST:
+            # Half pairs that int64 cannot hold
             neg, pos = neg.astype(float), pos.astype(float)
         # h = Σ_pos (2 · negatives below + ties),   tied pairs = Σ_runs n₀ n₁
         below, above = half_pairs(runs)
@@ -249,6 +250,7 @@ class Evenly:
         """Scores between which about equally much lies, from −inf to inf."""
         wanted = np.arange(1, n_ranges) / n_ranges * self.mass.sum()
         at = np.searchsorted(np.cumsum(self.mass), wanted)
+        # Equal scores must not be parted, and −inf and inf are edges already
         inner = np.unique(self.value[at])
         return np.r_[-np.inf, inner[np.isfinite(inner)], np.inf]
 

@@ -82,6 +82,7 @@ def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     float
     """
     if weight_neg is None:
+        # Whole numbers until the one division
         half_pairs = _half_pairs(np.sort(pos), neg)
         return int(half_pairs.sum()) / (2 * len(neg) * len(pos))
     weight_neg, weight_pos = _scaled(weight_neg), _scaled(weight_pos)
@@ -168,6 +169,7 @@ def bamber_variance(neg, pos, weight_neg=None, weight_pos=None) -> float:
     auc = np.average(v10, weights=weight_pos)
     order = np.argsort(neg)
     below = np.concatenate([[0.0], np.cumsum(weight_neg[order])])
+    # Weight of the negatives that are equal to each positive
     ties = below[np.searchsorted(neg[order], pos, side="right")]
     ties -= below[np.searchsorted(neg[order], pos, side="left")]
     return bamber_of_sums(

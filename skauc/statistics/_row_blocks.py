@@ -276,6 +276,7 @@ class RowBlocks:
         """
         total = None
         for result in self._results(function, shared, only):
+            # Added as they come: two results are held
             total = result if total is None else add_all([total, result])
         if total is None:
             raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
@@ -372,6 +373,7 @@ class RowBlocks:
             of_blocks = zip(*slots, strict=True)
 
             def with_answers(block):
+                # Blocks are read in the order of the passes that have asked
                 found = [[spill.get(slot) for slot in one] for one in next(of_blocks)]
                 return finish(block, summaries, found)
 
@@ -433,6 +435,7 @@ class RowBlocks:
         if all(part is None for part in weight):
             return joined, labels, None
         pairs = zip(X, weight, strict=True)
+        # Some blocks have weights: rows of the others count once
         filled = [np.ones(rows.shape[0]) if w is None else w for rows, w in pairs]
         return joined, labels, np.concatenate(filled)
 
@@ -516,6 +519,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
+    # skauc.distributed registers what it can open: no engine is imported here
     for opener in OPENERS:
         blocks = opener(X, y, sample_weight, called)
         if blocks is not None:
@@ -636,6 +640,7 @@ def _columns_of(X):
 
 def _check_columns(name, X, names):
     own = _columns_of(X)
+    # Of another number of columns the width is complained of
     if names is not None and own not in (None, names) and len(own) == len(names):
         odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
         raise ValueError(

@@ -123,8 +123,8 @@ def test_no_array_of_the_caller_stays_alive(shape, make):
     prior = AdaptivePrior()
     prior.learn(rows, labels, weight).reference()
     cbauc_scorer(ridge(rows, y), rows, y)
-    # two models, a reference level, bootstrap samples, and the kernel of wide rows
-    kept = 4 if shape == (60, 5) and make is np.array else 5
+    # two models, a reference level, bootstrap samples; of wide rows kernel and factor
+    kept = 4 if shape == (60, 5) and make is np.array else 6
     assert len(CACHE) == kept
     data = rows.data if sparse.issparse(rows) else rows
     dead = [weakref.ref(one) for one in (data, rows, labels, weight)]
@@ -195,8 +195,8 @@ def test_eight_threads_and_twelve_sets_are_one_thread():
     with ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda k: auc_posterior(models[k], *sets[k]).mean(), jobs)
         assert list(found) == [expected[k] for k in jobs]
-    # twelve models with their bootstrap samples, seven kernels of P > n rows
-    assert len(CACHE) == 12 + 12 + 7
+    # twelve models with their bootstrap samples, seven kernels of P > n rows, factored
+    assert len(CACHE) == 12 + 12 + 7 + 7
 
 
 def test_threads_survive_clearing():

@@ -8,7 +8,9 @@ from speed_clock import Case, peak_bytes
 from speed_growth import _slope
 
 
-@pytest.mark.parametrize("group", ["scorers", "searches", "estimators", "intervals"])
+@pytest.mark.parametrize(
+    "group", ["scorers", "searches", "text", "estimators", "intervals"]
+)
 def test_a_fast_group_writes_its_ratios(group, tmp_path, capsys):
     speed.main(["--fast", group, "--out", str(tmp_path)])
     table = read_table(tmp_path / f"speed_{group}.csv")

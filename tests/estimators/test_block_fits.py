@@ -15,6 +15,7 @@ from skauc import (
     QuadraticDiscriminantROC,
     RowBlocks,
 )
+from skauc.estimators._lda_moments import _rows_with_covariance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The priors do not sum to 1:UserWarning"  # the parent's, in memory and here
@@ -462,8 +463,8 @@ def test_sizes_of_features_are_those_of_all_rows(rng, way):
         ({"shrinkage": 0.1}, "shrinkage must be None for solver='svd', got 0.1"),
         ({"solver": "lsqr", "shrinkage": 1.5}, "shrinkage must be .* got 1.5"),
         (
-            {"solver": "lsqr", "shrinkage": "oas"},
-            "shrinkage must be one of .* got 'oas'",
+            {"solver": "lsqr", "shrinkage": "empirical"},
+            "shrinkage must be one of 'auto', got 'empirical'",
         ),
         ({"solver": "qr"}, "solver must be one of 'svd', 'lsqr', 'eigen', got 'qr'"),
         ({"priors": [1, 1, 1]}, "priors must hold a number >= 0 for each of the 2"),
@@ -638,3 +639,14 @@ def test_logistic_chunks_of_extreme_features(rng, size):
     found = IRLSLogisticRegression().fit(rows)
     plain = IRLSLogisticRegression().fit(X, y)
     assert found.coef_ * size == pytest.approx(plain.coef_, rel=1e-8)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_rows_with_the_covariance_of_dependent_features(rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        half = rng.normal(size=(6, rank))
+        rows = _rows_with_covariance(half @ half.T)
+        np.testing.assert_allclose(rows.T @ rows / 12, half @ half.T, atol=1e-12)
+        spread = np.linalg.svd(rows, compute_uv=False)
+        assert (spread[rank:] < 1e-14 * spread[0]).all()  # not the root of a rounding

@@ -23,7 +23,7 @@ from skauc import (
     cbauc_scorer,
     class_moments,
 )
-from skauc.estimators._rayleigh import RayleighProblem
+from skauc.estimators._rayleigh import RayleighProblem, whitening
 from skauc.estimators._shrinkage import _probit_of_bayesian_auc
 
 SOLVERS = ("bfgs", "closed_form")
@@ -654,3 +654,13 @@ def test_a_feature_that_is_another_one_and_the_class_piles_up():
         model = GaussianAUCClassifier(standardize=False).fit(X, y)
     w = model.coef_[0] / np.abs(model.coef_[0]).max()
     assert w == pytest.approx([-1, 0.01, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_whitening_of_dependent_features_has_as_many_columns_as_rank(rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        half = rng.normal(size=(6, rank))
+        A, _ = whitening(half @ half.T, half @ np.ones(rank))
+        assert A.shape == (6, rank)
+        np.testing.assert_allclose(A.T @ half @ half.T @ A, np.eye(rank), atol=1e-8)

@@ -13,6 +13,7 @@ from scipy.special import expit, logsumexp, softmax
 from skauc.estimators import _irls
 from skauc.estimators._irls import irls
 from skauc.estimators._likelihood import Likelihood, are_ordinary, feature_sizes
+from skauc.estimators._newton_frame import _row_space, _solve
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -433,3 +434,32 @@ def test_an_offset_adds_to_the_logit():
 
 def test_size_of_a_feature_is_that_of_its_largest_number():
     assert feature_sizes(np.array([[-3.0, 1.0], [-1.0, 2.0]])).tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_range_and_null_space_of_dependent_features(rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        half = rng.normal(size=(6, rank))
+        inside, outside = _row_space(half @ half.T, np.ones(6))
+        assert (inside.shape, outside.shape) == ((6, rank), (6, 6 - rank))
+        np.testing.assert_allclose(inside @ (inside.T @ half), half, atol=1e-12)
+
+
+@pytest.mark.parametrize("rank_one", [False, True])
+def test_singular_systems_have_the_solution_of_least_norm(rank_one):
+    """In units of the diagonal; the part that is rounding counts as 0."""
+    A = np.ones((5, 5))
+    if not rank_one:
+        A[3:], A[:, 3:] = 0.0, 0.0
+        A[3:, 3:] = [[2.0, 1.0], [1.0, 2.0]]
+    unit = np.array([1.0, 1e4, 1e-3, 2.0, 0.1])
+    A = A * unit * unit[:, None]
+    b = A @ np.random.default_rng(0).normal(size=(5, 2))
+    root = np.sqrt(np.diag(A))
+    scaled = A / root / root[:, None]
+    expected = np.linalg.pinv(scaled, rcond=1e-9) @ (b.T / root).T
+    np.testing.assert_allclose((_solve(A, b).T * root).T, expected, rtol=1e-9)
+    np.testing.assert_allclose(_solve(A, b[:, 0]) * root, expected[:, 0], rtol=1e-9)
+    inverse = _solve(A, np.eye(5)) * root * root[:, None]
+    np.testing.assert_allclose(inverse, np.linalg.pinv(scaled, rcond=1e-9), atol=1e-12)

@@ -224,6 +224,12 @@ def test_one_column_of_numbers_is_refused_as_by_the_parent():
         LinearDiscriminantROC().fit(np.arange(6.0) + 1e9, [0, 1, 0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_two_rows_are_too_few_wherever_they_lie(offset):
+    with pytest.raises(ValueError, match="more than the number of classes"):
+        LinearDiscriminantROC().fit(offset + np.array([[0.0], [1.0]]), [0, 1])
+
+
 def test_rows_without_spread_are_named():
     X, y = two_normals()
     with pytest.raises(ValueError, match=r"X must vary within the classes .* rank 0"):

@@ -486,10 +486,11 @@ def test_firths_penalty_is_one_observation_whatever_the_weights():
         assert weighed.log_likelihood_ == pytest.approx(repeated.log_likelihood_)
 
 
+@pytest.mark.parametrize("class_weight", [None, {1: 3.0, 2: 0.3}])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_leave_pair_out_is_that_of_scikit_learns_model(fit_intercept):
+def test_leave_pair_out_is_that_of_scikit_learns_model(fit_intercept, class_weight):
     X, y = virginica()
-    options = {"C": 0.5, "fit_intercept": fit_intercept}
+    options = {"C": 0.5, "fit_intercept": fit_intercept, "class_weight": class_weight}
     ours = IRLSLogisticRegression(**options).fit(X, y)
     theirs = LogisticRegression(**options, tol=1e-10).fit(X, y)
     told = ours._penalised_fit(X, y == 2, None)

@@ -8,6 +8,7 @@ import interval_oracles as oracles
 import numpy as np
 import pytest
 from scipy.special import softmax
+from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -240,3 +241,11 @@ def test_regressors_on_two_numbers(labels):
 def test_an_estimator_without_a_score():
     with pytest.raises(TypeError, match="must have decision_function.* StandardScaler"):
         cross_val_auc(StandardScaler(), X, Y)
+
+
+@pytest.mark.parametrize("transform", ["none", "logit", "probit"])
+def test_scores_that_all_tie_have_exact_limits(transform):
+    """They vary by nothing; of 4 rows of the smallest class two are won."""
+    result = hand_till_auc(np.repeat([0, 1, 2], 4), np.full((12, 3), 1 / 3))
+    limits = beta.ppf([0.025, 0.975], [2, 3], [3, 2])
+    assert result.confidence_interval(transform=transform) == pytest.approx(limits)

@@ -309,6 +309,8 @@ def test_a_comparison_of_ones_own():
         ({"null": None}, "null must lie in .* got None"),
         ({"alternative": "more"}, "alternative must be .* got 'more'"),
         ({"df": 0}, "df must be > 0, got 0"),
+        ({"width": 0}, r"width must lie in \(0, 1\], got 0"),
+        ({"auc_b": 0.2, "width": 0.1}, r"auc_. must lie in \[0, 0.1\], got 0.9"),
         ({"permutation_pvalue": 2}, r"permutation_pvalue must lie in \[0, 1\], got 2"),
     ):
         with pytest.raises(ValueError, match=message):

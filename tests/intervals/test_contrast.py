@@ -102,3 +102,17 @@ def test_no_variance_is_the_largest_variance():
 def test_error_texts(L, text):
     with pytest.raises(ValueError, match=text):
         compare_auc(Y, *SCORES).contrast(L)
+
+
+def test_limits_stay_inside_what_partial_areas_can_be(rng):
+    y = np.repeat([0, 1], 12)
+    scores = [y * gap + rng.standard_normal(24) for gap in (2.0, 1.0, 0.0)]
+    overall = compare_auc(y, *scores, fpr=(0.1, 0.2))
+    low, high = overall.contrast([[1, 0, 0], [2, -1, -1]]).confidence_interval(1 - 1e-9)
+    np.testing.assert_allclose(low, [0, -0.2])
+    np.testing.assert_allclose(high, [0.1, 0.2])
+    for pair in (*overall.pairs, compare_auc(y, *scores[:2], fpr=(0.1, 0.2))):
+        assert pair.confidence_interval(1 - 1e-9) == pytest.approx((-0.1, 0.1))
+        assert pair.confidence_interval(0.9, "greater")[1] == pytest.approx(0.1)
+    single = compare_auc(y, scores[0], constant=0.05, fpr=(0.1, 0.2))
+    assert single.confidence_interval(1 - 1e-9)[1] == pytest.approx(0.1)

@@ -372,3 +372,16 @@ def test_ends_of_a_bayesian_bootstrap_are_half_a_row():
     assert ends.mean(axis=1) == pytest.approx([0.5, 0.5], abs=0.01)
     assert ends.var(axis=1) == pytest.approx([0.5, 0.5], abs=0.02)
     assert (first, last) == (0, 2)
+
+
+@pytest.mark.parametrize("side", [0.0, 1.0])
+def test_bands_at_the_ends_are_those_just_beside(side):
+    """What is asked at FPR 0 or 1 counts in a simultaneous band as what is beside."""
+    roc = empirical_roc(*rows())
+    beside = abs(side - 1e-10)
+    one, two = (
+        roc.band(0.9, "simultaneous", fpr=sorted([0.5, at])) for at in (side, beside)
+    )
+    middle = int(side == 0)
+    assert one.low[middle] == pytest.approx(two.low[middle], rel=1e-9)
+    assert one.high[middle] == pytest.approx(two.high[middle], rel=1e-9)

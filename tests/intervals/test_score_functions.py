@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skauc import binormal_roc, ebauc_score
+from skauc.intervals._projection import ranks_nothing
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
@@ -35,3 +36,11 @@ def test_rows_without_weight_set_no_threshold():
     weight = np.where(np.arange(12) < 8, 1.0, 0.0)
     found = ebauc_score(y, score, sample_weight=weight)
     assert found == pytest.approx(ebauc_score(y[:8], score[:8]), rel=1e-12)
+
+
+def test_rows_that_do_not_count_rank_nothing():
+    w, score = np.ones(1), np.array([1.0, 1.0, 1.0, 5.0])
+    assert ranks_nothing(w, score, np.array([1.0, 1, 2, 0])) == "all scores are equal"
+    assert ranks_nothing(w, score, np.array([1.0, 1, 2, 1])) is None
+    assert ranks_nothing(w, score[::-1], np.array([0.5, 0, 2, 2])) is None
+    assert ranks_nothing(w, score, None) is None

@@ -65,7 +65,8 @@ def test_optimum_is_that_of_rows_in_memory(loss, scaling, start, monkeypatch):
         lazy = PenalisedFit(loss, 3.0, weights, w, (scaling > 0) * 0.1, scaling)
         found = block_optimum(lazy, matrix, labels)
     arrays = block_optimum(fit, matrix, positive)  # columns that are at hand
-    for one in (found, arrays):
+    one_of_them = block_optimum(lazy, matrix, positive)
+    for one in (found, arrays, one_of_them):
         np.testing.assert_allclose(one.w, expected.w, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(one.intercept, expected.intercept, atol=1e-8)
 
@@ -86,6 +87,22 @@ def test_optimum_is_scipys(loss):
     theta = np.append(found.w, found.intercept)
     assert objective(theta) <= known.fun * (1 + 1e-7)
     np.testing.assert_allclose(theta, known.x, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("unit", [1.0, 1e-9])  # of the weights and the penalty
+def test_least_squares_are_the_normal_equations(scaling, unit):
+    X, positive, c = rows()
+    matrix, labels, weights = in_blocks(X, positive, c)
+    given = unit * 3.0, unit * weights, np.full(4, 7.0), -5.0, scaling
+    found = block_optimum(PenalisedFit("squared", *given), matrix, labels)
+    A = np.column_stack([X, np.ones(len(X))]) if scaling else X
+    penalty = np.full(A.shape[1], 3.0)
+    penalty[4:] = 3.0 / scaling**2 if scaling else 0.0
+    pull = A.T @ (c * np.where(positive, 1.0, -1.0))
+    expected = np.linalg.solve((A.T * c) @ A + np.diag(penalty), pull)
+    expected = np.append(expected, [] if scaling else 0.0)
+    np.testing.assert_allclose(np.append(found.w, found.intercept), expected, rtol=1e-9)
 
 
 def test_no_row_in_the_corner():
@@ -141,3 +158,21 @@ def test_features_of_blocks_are_those_of_the_array(scaling):
     np.testing.assert_allclose(one.A @ theta, X @ fit.w + (scaling > 0) * 0.5)
     w, b = one.coefficients(theta, X, fit)
     np.testing.assert_allclose(np.append(w, b), np.append(fit.w, (scaling > 0) * 0.5))
+
+
+@pytest.mark.parametrize(("share", "reached"), [(0.5, True), (2.0, False)])
+def test_a_step_that_cannot_be_taken_is_the_end_or_not(share, reached, monkeypatch):
+    """It is where no more than 1e-4 of the objective is to be gained."""
+    X, positive, c = rows()
+    fit = PenalisedFit("logistic", 3.0, c, np.zeros(4), 0.0, 0.0)
+    matrix, _, _ = in_blocks(X, positive, c)
+    space = _space(fit, matrix)
+    sums = _block_optimum._Sums(space, positive, c)
+    best, found = _block_optimum._newton(sums, "logistic", np.zeros(4), (1e-12, 1e-12))
+    assert found
+    value, _, square, _ = sums.at("logistic", best)
+    v = np.array([1.0, -2.0, 0.5, 1.0])
+    slope = v @ (square + np.diag(space.penalty)) @ v
+    monkeypatch.setattr(_block_optimum, "HALVINGS", 0)
+    theta = best + np.sqrt(share * 1e-4 * value / slope) * v
+    assert _block_optimum._newton(sums, "logistic", theta, (1e-12, 1e-12))[1] == reached

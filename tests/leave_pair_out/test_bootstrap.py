@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 from skauc.leave_pair_out import _bootstrap
 from skauc.leave_pair_out._bootstrap import (
     Samples,
+    balanced_counts,
     bootstrap_counts,
     bootstrap_estimate,
     out_of_bag_auc,
@@ -60,6 +61,75 @@ def test_samples_depend_on_the_labels_alone():
         bootstrap_counts(positive), bootstrap_counts(positive)
     )
     assert (bootstrap_counts(positive) != bootstrap_counts(positive, seed=1)).any()
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 11), (40, 5), (20, 40)])
+@pytest.mark.parametrize(
+    ("n_samples", "n_out"), [(2, 1), (3, 1), (4, 1), (5, 2), (8, 3), (10, 4), (20, 7)]
+)
+def test_balanced_samples_leave_every_row_out_equally_often(n_samples, n_out, sizes):
+    positive = np.random.default_rng(1).permutation(np.repeat([False, True], sizes))
+    counts = balanced_counts(positive, n_samples)
+    assert ((counts == 0).sum(axis=0) == n_out).all()
+    assert (np.abs(counts.sum(axis=0) - n_samples) <= 1).all()
+    for rows in (positive, ~positive):
+        assert (counts[:, rows].sum(axis=1) == rows.sum()).all()
+        assert np.ptp((counts[:, rows] == 0).sum(axis=1)) <= 1
+        if rows.sum() % n_samples == 0:
+            assert (counts[:, rows].sum(axis=0) == n_samples).all()
+        for count in counts[:, rows]:
+            assert np.ptp(count[count > 0]) <= 1
+    assert any((c[positive] == 0).any() and (c[~positive] == 0).any() for c in counts)
+
+
+def test_of_five_balanced_samples_four_fifths_of_the_pairs_are_out_once():
+    positive = np.arange(40) % 4 == 0
+    met = np.zeros((40, 40))
+    for count in balanced_counts(positive, 5):
+        met += np.outer(count == 0, count == 0)
+    met = met[np.ix_(positive, ~positive)]
+    assert met.max() == 1
+    assert met.mean() == pytest.approx(0.8)
+
+
+def test_balanced_samples_by_turns_written_out():
+    """Each row from its own place on the circle, and what it stands for after it."""
+    positive, K = np.arange(30) < 10, 5
+    rng = np.random.default_rng(8)
+    expected = np.zeros((K, 30), dtype=int)
+    for rows, order in ((range(10, 30), [0, 1, 2, 3, 4]), (range(10), [0, 2, 4, 1, 3])):
+        for turn, row in enumerate(rng.permutation(rows)):
+            for later, copies in enumerate((0, 0, 2, 2, 1)):
+                expected[order[(turn + later) % K], row] = copies
+    np.testing.assert_array_equal(balanced_counts(positive, K, 8), expected)
+
+
+def test_balanced_samples_depend_on_the_labels_and_the_seed_alone():
+    positive = np.arange(12) % 3 == 0
+    np.testing.assert_array_equal(
+        balanced_counts(positive, 5), balanced_counts(positive, 5)
+    )
+    assert (balanced_counts(positive, 5) != balanced_counts(positive, 5, 1)).any()
+    assert (balanced_counts(np.arange(5) == 0, 5)[:, 0] == 1).all()
+
+
+def test_balanced_samples_vary_less_than_bootstrap_samples():
+    """Out-of-bag AUC of the difference of the class means, over draws of five."""
+    rng = np.random.default_rng(6)
+    positive = np.arange(40) % 2 == 0
+    X = rng.standard_normal((40, 5)) + 0.5 * positive[:, None]
+
+    def auc(counts):
+        means = [
+            (counts * c) @ X / (counts @ c)[:, None] for c in (positive, ~positive)
+        ]
+        return out_of_bag_auc((means[0] - means[1]) @ X.T, positive, counts)
+
+    spread = [
+        np.var([auc(draw(positive, 5, seed)) for seed in range(300)])
+        for draw in (balanced_counts, bootstrap_counts)
+    ]
+    assert spread[0] < 0.8 * spread[1]
 
 
 @pytest.mark.parametrize("pairs", [_bootstrap._PAIRS, 0])

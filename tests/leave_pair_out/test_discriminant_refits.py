@@ -6,15 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
+from sklearn.preprocessing import StandardScaler
 
 from skauc import GaussianAUCClassifier, RowBlocks
 from skauc.estimators._lda_moments import parent_divides_by_n
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._discriminant_refits import (
     DiscriminantRule,
+    _maximiser,
     refit_discriminant,
     ridge_of_discriminant,
 )
@@ -209,6 +212,23 @@ def test_spherical_classes_whose_intensity_is_one(model, round_classes):
     assert np.corrcoef(A @ found.w, true)[0, 1] > 1 - 1e-9
 
 
+def test_classes_that_are_noise_have_no_scatter_of_their_own():
+    """Their intensity is 1, though their scatter is not spherical."""
+    rng = np.random.default_rng(0)
+    positive, model = np.arange(24) % 2 == 0, MODELS[1]
+    while True:
+        X = rng.normal(size=(24, 6))
+        scaled = (StandardScaler().fit_transform(X[positive == c]) for c in (0, 1))
+        if min(map(ledoit_wolf_shrinkage, scaled)) == 1:
+            break
+    X[positive] += rng.normal(size=6)
+    rule = discriminant_objective(model, X.shape)
+    A, fit = ridge_of_discriminant(rule, X, positive, np.ones(24))
+    scores = A @ at_optimum(fit, A, positive).w
+    true = model.fit(X, positive).decision_function(X)
+    assert np.corrcoef(scores, true)[0, 1] > 1 - 1e-10
+
+
 def test_leave_one_out_of_spherical_classes():
     rng = np.random.default_rng(0)
     positive = rng.random(900) < 0.4
@@ -219,3 +239,17 @@ def test_leave_one_out_of_spherical_classes():
     found = second_source(rule, X, positive)
     assert found.method == "leave-one-out"
     assert found.auc == pytest.approx(roc_auc_score(positive, left_out), abs=2e-3)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+@pytest.mark.parametrize("n", [4, 12])
+def test_direction_of_dependent_features_has_no_part_that_is_rounding(n, rank):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        R = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, 6))
+        d = R.T @ rng.normal(size=n)
+        unit = np.sqrt((R**2).sum(axis=0)) if n > 6 else np.ones(6)
+        Z = R / unit
+        expected = np.linalg.pinv(Z.T @ Z, rcond=1e-9) @ (d / unit) / unit
+        got = _maximiser(R, d)
+        np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())

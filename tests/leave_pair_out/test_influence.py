@@ -10,6 +10,7 @@ from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
     _is_one,
+    _response,
     _response_of_one_curvature,
     gram_matrix,
     influence,
@@ -92,6 +93,21 @@ def test_every_row_has_its_own_curvature(loss, scaling, l2, path, monkeypatch):
     np.testing.assert_array_equal(counted, 1)
     np.testing.assert_allclose(Q, Q_true[block], rtol=1e-7, atol=1e-9 * Q_true.max())
     np.testing.assert_allclose(F, F_true[block], atol=1e-8)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_some_rows_are_asked_of_many(free):
+    """Rows with and without curvature, against the whole response."""
+    rng = np.random.default_rng(4)
+    X, rows = rng.normal(size=(40, 60)), np.array([7, 0, 38, 5, 21, 13])
+    curvature = np.where(np.arange(40) % 4 == 1, 0.0, rng.uniform(0.1, 2.0, 40))
+    scaling = np.inf if free else 0.0
+    fit = PenalisedFit("squared_hinge", 2.0, np.ones(40), np.ones(60), 0.0, scaling)
+    assert 0 < np.count_nonzero(curvature[rows]) < len(rows)
+    Q, F = _response(kernel(X, fit), curvature / fit.l2, free, rows)
+    Q_true, F_true = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
+    np.testing.assert_allclose(Q / fit.l2, Q_true, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(F, F_true, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
@@ -201,7 +217,7 @@ def test_a_penalised_intercept_of_tiny_rows_does_not_take_their_digits():
     for scaling in (1.0, 1e4):
         fit = PenalisedFit("squared", 1.0, one, np.zeros(X.shape[1]), 0.1, scaling)
         influence(X, positive, fit, one, remember)
-        assert asked == ["eigen"]
+    assert asked == ["eigen", "kernel"]
 
 
 def test_what_one_curvature_may_stand_for():

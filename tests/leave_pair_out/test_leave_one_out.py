@@ -270,3 +270,14 @@ def test_no_auc_is_above_one(rng):
     score, positive = np.arange(40.0), np.arange(40) >= 20
     for weight in rng.random((50, 40)):
         assert _leave_one_out._auc_and_variance(score, positive, weight)[0] <= 1
+
+
+def test_a_row_that_nothing_else_holds_keeps_its_score():
+    X, positive = _rows(20, 3)
+    X[:, 2] = np.arange(20) == 4
+    w = np.linalg.lstsq(X, np.where(positive, 1.0, -1.0))[0]
+    fit = PenalisedFit("squared", 0.0, np.ones(20), w, 0.0, 0.0)
+    scores = leave_one_out_scores(fit, X, positive)
+    assert scores[4] == pytest.approx(X[4] @ w, rel=1e-12)
+    others = np.delete(np.arange(20), 4)
+    assert (np.abs(scores - X @ w)[others] > 1e-3).all()

@@ -12,9 +12,11 @@ from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
 from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
 from skauc.leave_pair_out._objective import (
+    ElasticNetFit,
     PenalisedFit,
     _less_shrunk,
     column_curvature,
+    length_of_gradient,
     on_its_ray,
     stationarity,
 )
@@ -140,6 +142,51 @@ def test_gradient_in_units_of_its_random_walk(scaling, every, form, monkeypatch)
     assert stationarity(form(X), positive, fit) == pytest.approx(expected, rel=1e-9)
     tiny = replace(fit, l2=0.7e-8, case_weight=1e-8 * c)
     assert stationarity(form(X), positive, tiny) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("l1", [0.0, 0.4])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_length_of_the_gradient_row_by_row(scaling, loss, l1, form):
+    X, positive, c = rows(P=6)
+    X[:, 2] *= 50.0
+    w = np.array([1.0, -0.5, 0.02, 0.0, 0.3, -0.2])
+    fit = PenalisedFit(loss, 0.7, c, w, 0.3, scaling)
+    if l1:
+        fit = ElasticNetFit(loss, 0.7, c, w, 0.3, scaling, l1)
+    z = X @ w + 0.3
+    g, _ = loss_derivatives(loss, z, positive, c)
+    if scaling == np.inf and loss == "squared":
+        columns, pulls = list((X - X.mean(axis=0)).T), list(0.7 * w + l1 * np.sign(w))
+    else:
+        columns, pulls = list(X.T), list(0.7 * w + l1 * np.sign(w))
+        if scaling == 0.5:  # the weight b' = b/s of a column s, penalised like others
+            columns.append(np.full(len(X), 0.5))
+            pulls.append(0.7 * 0.6 + l1)
+        elif scaling == np.inf:
+            columns.append(np.ones(len(X)))
+            pulls.append(0.0)
+    if l1:
+        del columns[3], pulls[3]
+    gradient = [x @ g + pull for x, pull in zip(columns, pulls, strict=True)]
+    force = g**2 + 1e-6 * c.sum() * c.mean()
+    walk = sum(force @ x**2 for x in columns)
+    length, k = length_of_gradient(form(X), positive, fit)
+    assert length == pytest.approx(np.linalg.norm(gradient) / np.sqrt(walk), rel=1e-9)
+    assert 1 <= k < 1.5  # one column is most of it
+    half = replace(fit, l2=0.35, case_weight=c / 2, **({"l1": l1 / 2} if l1 else {}))
+    assert length_of_gradient(form(X), positive, half)[0] == pytest.approx(length)
+
+
+def test_the_directions_of_a_gradient_are_counted():
+    _, positive, c = rows(n=400)
+    X = np.random.default_rng(1).normal(size=(400, 12))
+    fit = PenalisedFit("squared", 1.0, c, np.zeros(12), 0.0, np.inf)
+    assert length_of_gradient(X, positive, fit)[1] == pytest.approx(12, rel=0.15)
+    X[:, 0] *= 100
+    assert length_of_gradient(X, positive, fit)[1] == pytest.approx(1, abs=0.15)
+    assert np.isnan(length_of_gradient(0 * X, positive, fit)[0])
 
 
 def test_a_smaller_penalty_with_the_same_pull():

@@ -1,10 +1,12 @@
 """Batched refits with L1, elastic-net and hinge losses against scikit-learn's own."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
@@ -128,6 +130,59 @@ def test_more_features_than_rows_are_refitted(monkeypatch):
     one_step = 20 * 20 * np.count_nonzero(fit.w)
     monkeypatch.setattr(_proximal_refits, "_STEP_PRODUCTS", 0.5 * one_step)
     assert refit_elastic_net(fit, X, positive, counts) is None
+
+
+@pytest.mark.parametrize("unit", [1e8, 1e-8])
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_the_unit_of_the_features_does_not_matter(ratio, unit):
+    X, positive = _rows(60, 12)
+    model = LogisticRegression(solver="saga", C=0.5, **TIGHT, **l1_part(ratio))
+    fit = training_objective(model.fit(X, positive), X, positive)
+    counts = bootstrap_counts(positive, 6)
+    one = refit_elastic_net(fit, X, positive, counts)
+    other = replace(fit, w=fit.w / unit, l1=fit.l1 * unit, l2=fit.l2 * unit**2)
+    two = refit_elastic_net(other, X * unit, positive, counts)
+    assert one.converged.all()
+    assert two.converged.all()
+    np.testing.assert_allclose(two.scores, one.scores, atol=1e-4)
+    # nor does one column in another unit, where no penalty is felt
+    free = replace(fit, l1=1e-9, l2=0.0)
+    columns = np.geomspace(1e-4, 1e4, 12)
+    scaled = replace(free, w=free.w / columns, l1=1e-13)
+    one, two = (
+        refit_elastic_net(f, Z, positive, counts[:2] + 1)
+        for f, Z in ((free, X), (scaled, X * columns))
+    )
+    assert one.converged.all()
+    assert two.converged.all()
+    np.testing.assert_allclose(two.scores, one.scores, rtol=1e-3, atol=1e-3)
+
+
+def test_nearly_parallel_columns_take_few_steps(monkeypatch):
+    """Far from the origin, beside a penalised intercept, 20 refits took 4000 steps."""
+    X, positive = _rows(200, 20)
+    X += 1e4
+    model = LogisticRegression(solver="liblinear", C=1.0, **l1_part(1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = training_objective(model.fit(X, positive), X, positive)
+    steps, step = [], _proximal_refits._step
+    monkeypatch.setattr(
+        _proximal_refits, "_step", lambda *args: steps.append(1) or step(*args)
+    )
+    refits = refit_elastic_net(fit, X, positive, bootstrap_counts(positive, 20))
+    assert refits.full_converged
+    assert refits.converged.all()
+    assert len(steps) < 20 * 20
+
+
+def test_a_start_astray_overflows_nowhere():
+    """A heavy penalty on the intercept that the start has: its step is far too long."""
+    X, positive = _rows(120, 10)
+    fit = ElasticNetFit(
+        "logistic", 0.0, np.ones(120), np.full(10, 1e-9), 0.5, 1.0, l1=3e8
+    )
+    _proximal_refits.sparse_optimum(fit, X * 1e8, positive)
 
 
 def test_the_perceptron_has_no_optimum_of_its_own():

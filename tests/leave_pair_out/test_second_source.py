@@ -397,6 +397,27 @@ def test_many_rows_of_a_hinge_are_left_out_of_its_rounded_corner(method, monkeyp
     assert source.auc == pytest.approx(np.mean(each), abs=0.015)
 
 
+@pytest.mark.parametrize("method", ["leave-pair-out", ".632+"])
+def test_a_hinge_with_more_features_than_many_rows(method, monkeypatch):
+    """Left out of the rounded corner, unless that is another model."""
+    if method == ".632+":
+        monkeypatch.setattr(_second_source, "_SAME_DIRECTION", 1.0)
+    rng = np.random.default_rng(0)
+    X, positive = rng.normal(size=(500, 520)) / 20, np.arange(500) % 2 == 0
+    X[positive, :3] += 0.1
+    model = LinearSVC(loss="hinge", C=0.1, max_iter=100_000, random_state=0)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    source = second_source(fit, X, positive)
+    assert source.method == method
+    if method == "leave-pair-out":
+        each = []
+        for k in range(10):  # the mean of the AUCs on what ten refits left out
+            out = np.arange(500) // 2 % 10 == k
+            score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
+            each.append(roc_auc_score(positive[out], score))
+        assert source.auc == pytest.approx(np.mean(each), abs=0.02)
+
+
 def test_scores_that_tie_have_no_variance_of_their_own():
     """What rounding leaves of it would be believed for sure."""
     positive = np.arange(700) % 3 == 0

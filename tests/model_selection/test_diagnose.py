@@ -25,7 +25,7 @@ from skauc import (
     bootstrap_auc,
     diagnose,
 )
-from skauc.model_selection._diagnose import _attainable, _with_warnings
+from skauc.model_selection._diagnose import _attainable, _normality, _with_warnings
 
 
 def normal_classes(n, P, gap=0.5, seed=0, stretch=1.0):
@@ -404,3 +404,18 @@ def test_no_difference_of_the_means_is_not_shrunken():
     rows = np.repeat(X[:30], 2, axis=0)  # each once in each class
     seen = diagnose(MODEL, rows, np.arange(60) % 2, rows="training")
     assert seen.mean_shrinkage == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_equal_scores_have_no_normality():
+    rows, y = np.r_[np.zeros(5), np.arange(7.0) + 1][:, None], np.arange(12) > 4
+    seen = diagnose(LogisticRegression(), rows, y)
+    assert np.isnan(seen.normality[0])
+    expected = stats.shapiro(np.arange(7.0)).pvalue
+    assert seen.normality[1] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-9, 1e9, 1e200])
+def test_normality_has_no_unit(unit):
+    scored = SimpleNamespace(score=unit * SCORE, positive=Y == 1, weight=None)
+    assert _normality(scored) == pytest.approx(SEEN.normality, rel=1e-6)

@@ -302,3 +302,17 @@ def test_whether_the_scores_are_the_same_has_no_unit(unit):
     cut[0].scale_ *= 1.2  # some rows lie outside
     scored = score_model(open_estimator(cut, X), Y, None, None)
     assert scored.Z is scored.front
+
+
+def test_the_smallest_bend_that_is_seen():
+    """Of a ten thousandth, on rows of about 1."""
+    rows = X / np.abs(X).max(axis=0)
+    bent = FunctionTransformer(lambda Z: Z + 1e-4 * Z**2).fit(rows)
+    assert _affine_steps.transpose_of(bent, rows, bent.transform(rows)) is None
+
+
+def test_weights_of_a_union_near_one():
+    union = FeatureUnion(
+        [("a", PCA(3)), ("b", SelectKBest(k=2))], transformer_weights={"a": 1.1}
+    )
+    check([union])

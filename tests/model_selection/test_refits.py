@@ -30,7 +30,7 @@ from skauc import (
     make_bee_scorer,
     make_ebauc_scorer,
 )
-from skauc.leave_pair_out._bootstrap import bootstrap_counts
+from skauc.leave_pair_out._bootstrap import balanced_counts
 from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection._bootstrap_auc import _left_out
 from skauc.model_selection._refits import posterior_of_source, refits_source
@@ -58,7 +58,7 @@ def source_of(model, X, y, weight, n_refits, positive=None):
 def test_refits_are_632_plus_written_out(n_refits):
     fit = clone(MODEL).fit(X, Y)
     neg, pos, won, met = np.flatnonzero(Y == 0), np.flatnonzero(Y == 1), 0.0, 0.0
-    for count in bootstrap_counts(Y == 0, n_refits):  # the class of the first row
+    for count in balanced_counts(Y == 0, n_refits):  # the class of the first row
         rows, out = np.repeat(np.arange(60), count), count == 0
         score = clone(MODEL).fit(X[rows], Y[rows]).decision_function(X)
         both = np.outer(out[pos], out[neg])

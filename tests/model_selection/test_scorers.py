@@ -637,3 +637,11 @@ def test_a_sentence_is_said_once_whatever_the_first_step_makes():
     with pytest.warns(UntrustedAUCWarning, match="A class has only 4 rows"):
         cbauc_scorer(make_pipeline(PCA(2), LogisticRegression()).fit(rows, y), rows, y)
     cbauc_scorer(make_pipeline(PCA(3), LogisticRegression()).fit(rows, y), rows, y)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_the_smaller_class_is_named_whichever_it_is(label):
+    rows = np.r_[np.flatnonzero(Y == label)[:5], np.flatnonzero(Y != label)[:30]]
+    model = LogisticRegression().fit(X[rows], Y[rows])
+    (said,) = auc_posterior(model, X[rows], Y[rows], prior="paper").warnings
+    assert said.startswith("a class has only 5 rows")

@@ -727,3 +727,32 @@ class Half:
 def test_half_of_a_search_is_none(name):
     with pytest.raises(TypeError, match="search must be a fitted search or a list"):
         search_posterior(Half(name), X, Y)
+
+
+def test_luck_is_that_of_four_probits_beyond_them():
+    asked = _asked(clone(PIPE).fit(X, Y), AdaptivePrior())
+    at = {m: _luck(AUCPosterior.normal(m, 0.01), asked) for m in (3.8, 4.0, 4.2, 9.0)}
+    # of Z, whose AUC has the mean Φ(m): .5 % less
+    assert at[4.2] == at[9.0] == pytest.approx(at[4.0], rel=0.05) != at[3.8]
+
+
+def test_scores_that_do_not_vary_within_classes_are_their_own_kind():
+    """At right angles to deviations from class means, whatever the weights."""
+    rng = np.random.default_rng(0)
+    weight, noise = rng.integers(1, 9, len(Y)), rng.normal(size=(len(Y), 1))
+    parts = []
+    for Z in (Y[:, None] * 1.0, 3.0 * Y[:, None], noise + Y[:, None]):
+        model = LogisticRegression().fit(Z, Y)
+        asked = model_posterior(
+            open_two_classes(model, Z),
+            Y,
+            prior=NormalInverseWishart(),
+            covariance="common",
+            sample_weight=weight,
+            pos_label=None,
+        )
+        parts.append(candidate(asked).rows)
+    rho = alike([Candidate(None, 0, np.zeros(0), r, 0, False, 0) for r in parts])
+    assert rho == pytest.approx(
+        np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1.0]]), abs=1e-12
+    )

@@ -473,8 +473,9 @@ def test_priors_that_are_the_shares_stay_where_a_pair_is_left_out(shares):
     X, positive = rng.standard_normal((10, 2)), np.arange(10) >= 10 * shares[0]
     X[positive] *= 2
     model = LinearDiscriminantAnalysis(solver="lsqr", priors=shares).fit(X, positive)
-    left_out = _discriminant(model, X, positive, None).left_out
-    n_c = 10 * np.array(shares)
+    told = _discriminant(model, X, positive, None)
+    assert told.a == pytest.approx([1, 1], rel=1e-12)
+    left_out, n_c = told.left_out, 10 * np.array(shares)
     # Σ p_c W_c/n_c with a row less in each
     assert left_out / left_out[0] == pytest.approx(
         (shares / (n_c - 1)) / (shares[0] / (n_c[0] - 1)), rel=1e-12
@@ -541,3 +542,22 @@ def test_modified_huber_by_its_definition():
         expected = (1 - z[k]) ** 2 if z[k] >= -1 else -4 * z[k]
         one = loss_value(told.loss, z[k : k + 1], positive[:1], told.case_weight[:1])
         assert one == pytest.approx(expected if z[k] < 1 else 0.0, rel=1e-12)
+
+
+def test_many_held_out_rows_of_a_discriminant_are_no_training_rows():
+    """Its direction on them is nearly the same: a cosine of 1 less some 1e-4."""
+    (X, y), (Xh, yh) = two_sets(3000, 4, 0, gap=2.0)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    again = LinearDiscriminantAnalysis().fit(Xh, yh).decision_function(Xh)
+    cosine = np.corrcoef(again, model.decision_function(Xh))[0, 1]
+    assert 1e-5 < 1 - cosine < 1e-3
+    assert leave_pair_out_estimate(model, X, y) is not None
+    assert leave_pair_out_estimate(model, Xh, yh) is None
+
+
+def test_a_discriminant_of_many_correlated_features():
+    """What stands for a penalty of 0 must be small beside the smallest direction."""
+    (X, y), _ = two_sets(2000, 5, 0)
+    X = X + 100 * X[:, [4]]
+    model = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    assert leave_pair_out_estimate(model, X, y) is not None

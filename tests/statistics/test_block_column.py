@@ -1,5 +1,7 @@
 """Columns that stay in their blocks, against the arrays that they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,13 @@ from skauc.statistics._block_column import (
     class_sums,
     content,
     dot_products,
+    made_beside,
+    n_given,
     row_slope,
     scores_of,
 )
 from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._kept_rows import KeptRows
 from skauc.statistics._rank_sums import Evenly
 from skauc.statistics._ranks import empirical_auc
 
@@ -136,6 +141,8 @@ def test_truth_of_numbers(column, nothing_comes):
         lambda z: np.any(z * 0.0),
         lambda z: (~(z > 1)).all(),
         lambda z: (~(z > -9)).any(),
+        lambda z: np.all(np.where(z > 1, 2, -1)),
+        lambda z: np.all(np.where(z > 1, 0.5, 0.0)),
     ):
         assert function(lazy) == function(z)
     with pytest.raises(ValueError, match="truth of a column"):
@@ -158,6 +165,7 @@ def test_sums_are_numbers(column, nothing_comes):
         np.max,
         np.ptp,
         np.average,
+        lambda z: z.std(),
         lambda z: np.abs(z - 2).max(),
         lambda z: np.abs(z - 9).max(),
         lambda z: np.sum(z, axis=-1),
@@ -213,6 +221,59 @@ def test_sums_that_a_product_has_found_cost_no_pass(rows, column, monkeypatch):
     g @ rows[1]
     monkeypatch.setattr(BlockColumn, "total", None)
     assert g.sum() == pytest.approx(np.sum(column[0] ** 2))
+
+
+def test_sums_of_both_classes(column):
+    z, lazy = column
+    positive, weight = z > 1, np.abs(z)
+    counts = np.array([(~positive).sum(), positive.sum()])
+    sums = [weight[~positive].sum(), weight[positive].sum()]
+    for mask in (positive, lazy > 1):
+        np.testing.assert_array_equal(class_sums(mask), counts)
+        for one in (weight, np.abs(lazy)):
+            np.testing.assert_allclose(class_sums(mask, one), sums, rtol=1e-13)
+    twice = 2.0 * np.ones_like(lazy)
+    np.testing.assert_array_equal(class_sums(lazy > 1, twice), 2 * counts)
+
+
+def test_rows_and_columns_at_hand_or_in_blocks(rows, column):
+    some = np.array([150, 3, 3])
+    for X in rows:
+        for z in column:
+            found, values = made_beside(X, z, some)
+            np.testing.assert_array_equal(found, rows[0][some])
+            np.testing.assert_allclose(values, column[0][some], rtol=1e-14)
+    two = column[1].beside(column[1] > 1)
+    _, values = made_beside(rows[1], two, some)
+    expected = np.stack([column[0], column[0] > 1], axis=1)[some]
+    np.testing.assert_allclose(values, expected, rtol=1e-14)
+
+
+def test_rows_that_were_left_out_are_counted(rows, column):
+    kept = replace(rows[1], blocks=KeptRows(rows[1].blocks, None))
+    less = replace(rows[1], blocks=KeptRows(rows[1].blocks, None, n_left_out=7))
+    node = column[1].node
+    found = [n_given(BlockColumn(one, node)) for one in (rows[1], kept, less)]
+    assert found == [200, 200, 207]
+    assert n_given(np.arange(5.0)) == 5
+
+
+@pytest.mark.parametrize("size", [1, 0.5, 2**31 - 1, 2**31])
+def test_ranks_of_weighted_rows(column, size):
+    """Counts up to 2³¹ stay whole numbers; what is larger, or no count, does not."""
+    z, lazy = column
+    positive, weight = z > 1, size * (1 + (z > 2))
+    if size >= 2:
+        weight = np.where(z > 2, size, 1)
+        often = size * (lazy > 2) + (lazy <= 2).astype(float)
+    else:
+        often = size * (1.0 + (lazy > 2))
+    sums = lazy.rank_sums(lazy > 1, weight=often)
+    assert isinstance(sums.n_pos, int) == (size in (1, 2**31 - 1))
+    assert (sums.n_neg, sums.n_pos) == (weight[~positive].sum(), weight[positive].sum())
+    won = np.where(z[:, None] == z, 0.5, z[:, None] > z)[positive][:, ~positive]
+    share = np.outer(weight[positive], weight[~positive].astype(float))
+    assert sums.auc == pytest.approx((share * won).sum() / share.sum(), rel=1e-12)
 
 
 def test_some_rows(column):

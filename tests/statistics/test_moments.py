@@ -427,3 +427,15 @@ def test_size_counts_the_arrays(rng):
     ]  # scatter, mean and what it was rounded by
     assert sys.getsizeof(large) - sys.getsizeof(small) == 8 * np.diff(numbers)[0]
     assert sys.getsizeof(Moments.from_samples([1.0, 2.0])) > 0
+
+
+@pytest.mark.parametrize("P", [3, 20])
+def test_a_class_far_from_the_first_rows_keeps_its_digits(rng, P):
+    """Of the rows of one class nothing tells where those of the other lie."""
+    X = rng.normal(size=(600, P))
+    positive = np.arange(600) >= 300
+    far = np.where(positive[:, None], X + 1e8, X)
+    _, pos = class_moments(far, positive)
+    near = far[positive] - 1e8  # exactly
+    expected = np.cov(near.T) * 299
+    np.testing.assert_allclose(pos.scatter, expected, rtol=1e-8, atol=1e-6)

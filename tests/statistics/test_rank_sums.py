@@ -173,3 +173,12 @@ def test_ranges_hold_equally_much():
     ]
     heavy = Evenly.of(np.arange(5.0), np.array([1.0, 1, 1, 1, 4]))
     assert heavy.edges(2).tolist() == [-np.inf, 3, np.inf]
+
+
+def test_no_auc_of_weighted_runs_is_above_one(rng):
+    value = np.arange(40.0)
+    for weight in rng.random((200, 40)):
+        count = np.stack([weight * (value < 20), weight * (value >= 20)], axis=1)
+        lower, upper = Runs(value[:17], count[:17]), Runs(value[17:], count[17:])
+        sums = RankSums.of(lower, np.inf) + RankSums.of(upper, np.inf)
+        assert sums.auc <= 1

@@ -80,3 +80,10 @@ def test_perfect_reversed_and_equal():
         assert empirical_auc(low, high, *weights) == 1.0
         assert empirical_auc(high[[0, 0, 1]], same, *weights) == 0.0
         assert empirical_auc(low, same, *weights) == 0.5
+
+
+def test_no_auc_is_above_one(rng):
+    """Sums of weights in another order are some roundings larger than all of them."""
+    neg, pos = np.arange(20.0), np.arange(20.0) + 30
+    for w_neg, w_pos in rng.random((200, 2, 20)):
+        assert empirical_auc(neg, pos, w_neg, w_pos) <= 1

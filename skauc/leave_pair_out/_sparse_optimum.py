@@ -1,0 +1,115 @@
+"""The optimum of an L2-penalised smooth loss from products with sparse rows alone.
+
+Newton's step ``(XᵀΩX + Λ)Δθ = −(Xᵀg + Λθ)`` is solved by conjugate gradients in units
+of the Hessian's diagonal, exactly enough for the step to be a Newton step (Dembo,
+Eisenstat & Steihaug 1982): a product each with X and Xᵀ an iteration, and no matrix of
+rows or features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from ._losses import loss_terms, loss_value
+from ._objective import PenalisedFit
+
+_CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
+_STUCK = 1e-6  # the decrement at which a step that cannot be taken is rounding
+_FORCING = 1e-2  # of the gradient, what conjugate gradients may leave
+_STEPS, _PRODUCTS = 50, 1000
+_ARMIJO, _HALVINGS = 1e-4, 30
+_FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
+_TINY = np.finfo(float).tiny
+
+
+def optimum_by_products(fit: PenalisedFit, X, positive) -> PenalisedFit | None:
+    """The fit at the optimum of its objective.
+
+    Parameters
+    ----------
+    fit : PenalisedFit
+        With a loss that has slopes: not the hinge.
+    X : sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+
+    Returns
+    -------
+    PenalisedFit or None
+        None where the optimum was not reached.
+    """
+    rows, c, loss = _Rows.of_fit(fit, X), fit.case_weight, fit.loss
+    theta = np.append(fit.w, fit.intercept)
+    start = loss_value(loss, rows.scores(theta), positive, c)
+    if start + rows.energy(theta) > loss_value(loss, np.zeros(len(c)), positive, c):
+        theta = np.zeros_like(theta)  # a solver that went astray
+    z = rows.scores(theta)
+    for _ in range(_STEPS):
+        value, g, curvature = loss_terms(loss, z, positive, c)
+        value += rows.energy(theta)
+        bent = curvature if curvature.any() else _FLAT * c
+        gradient = rows.transposed(g) + rows.penalty * theta
+        step = rows.newton_step(bent, gradient)
+        dz, gain = rows.scores(step), -gradient @ step
+        t = 1.0
+        for _ in range(_HALVINGS):
+            there = loss_value(loss, z + t * dz, positive, c)
+            if there + rows.energy(theta + t * step) <= value - _ARMIJO * t * gain:
+                break
+            t /= 2
+        else:
+            if not gain <= _STUCK * value:
+                return None
+            t = 0.0
+        theta, z = theta + t * step, z + t * dz
+        if gain <= _CLOSE * value or t == 0:
+            return replace(fit, w=theta[:-1], intercept=float(theta[-1]))
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with a column for the intercept, and the penalty of their coefficients."""
+
+    X: sparse.csr_array
+    square: sparse.csr_array
+    penalty: np.ndarray
+    ones: float  # 0 where there is no intercept
+
+    @classmethod
+    def of_fit(cls, fit, X):
+        s = fit.intercept_scaling
+        last = fit.l2 / s**2 if 0 < s < np.inf else 0.0
+        penalty = np.append(np.full(X.shape[1], float(fit.l2)), last)
+        return cls(X, X.multiply(X).tocsr(), penalty, float(s > 0))
+
+    def scores(self, theta):
+        return self.X @ theta[:-1] + self.ones * theta[-1]
+
+    def transposed(self, g):
+        return np.append(self.X.T @ g, self.ones * g.sum())
+
+    def energy(self, theta):
+        return self.penalty @ theta**2 / 2
+
+    def newton_step(self, curvature, gradient):
+        """Conjugate gradients, preconditioned by the Hessian's diagonal."""
+        diagonal = np.append(self.square.T @ curvature, self.ones * curvature.sum())
+        unit = 1 / (diagonal + self.penalty + _TINY)
+        step, rest = np.zeros_like(gradient), -gradient
+        scaled = unit * rest
+        along, size = scaled, rest @ scaled
+        enough = _FORCING**2 * size
+        for _ in range(_PRODUCTS):
+            if size <= enough or size == 0:
+                break
+            bent = self.transposed(curvature * self.scores(along))
+            bent += self.penalty * along
+            t = size / (along @ bent)
+            step, rest = step + t * along, rest - t * bent
+            scaled = unit * rest
+            size, last = rest @ scaled, size
+            along = scaled + (size / last) * along
+        return step
