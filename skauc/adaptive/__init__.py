@@ -53,10 +53,10 @@ to 5), which a second source corrects (6, 7).
 
    A second source of AUC a has ``z = Φ⁻¹((an + ½)/(n + 1))`` and variance s_b²: Hanley
    and McNeil's over φ(z)², of leave-one-out and leave-pair-out their own if it is
-   larger, of true refits of the whole estimator (.632+) 3/2 of it. Leave-one-out's own
-   variance V is believed where it is smaller, too, but for two of its standard errors:
-   ``V(1 + 2√(6/k))``, k rows of the smaller class being ranked wrong. With t for what
-   neither null describes,
+   larger, of true refits of the whole estimator (.632+ of samples that leave every row
+   out equally often) 3/2 of it. Leave-one-out's own variance V is believed where it is
+   smaller, too, but for two of its standard errors: ``V(1 + 2√(6/k))``, k rows of the
+   smaller class being ranked wrong. With t for what neither null describes,
 
        t² = max(s₀², (z − m)₊²/4 − s_m² − s_b²(m)),
        w = (t² + s_m²)/(t² + s_m² + s_b²),   estimate m + w(z − m),
