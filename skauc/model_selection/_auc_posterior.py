@@ -130,7 +130,7 @@ def auc_posterior(
     (10 bytes a row between the blocks, 20 with weights that are no counts), and some
     thousand rows, whatever the weights, the classes and the loss. That takes 11 passes
     of a smooth fit at its optimum, 14 with weights, about 10 a pair of more classes,
-    and 50 to 60 of the hinge or a solver that stopped early, whose optimum is found
+    and 40 to 130 of the hinge or a solver that stopped early, whose optimum is found
     first. From 65 536 rows on, the sample that leave-one-out takes is chosen among
     1024 rows of each class of a block; the mean moves by some hundredths of the
     standard deviation. All scores, 8 bytes a row, still come for
