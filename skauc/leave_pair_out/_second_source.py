@@ -60,7 +60,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..statistics._auc_variance import balanced_variance
-from ..statistics._block_column import class_sums
+from ..statistics._block_column import class_sums, made_column
 from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
@@ -221,9 +221,13 @@ def at_optimum(
         was not reached, or costs too much memory.
     """
     if isinstance(fit, ElasticNetFit) and fit.l1 > 0:
-        return (
-            None if fit.loss == "hinge" else sparse_optimum(fit, in_memory(X), positive)
-        )
+        if fit.loss == "hinge":
+            return None
+        # its working sets are columns of X: with it in memory, these are there too
+        positive, case_weight = map(made_column, (positive, fit.case_weight))
+        at_hand = replace(fit, case_weight=case_weight)
+        found = sparse_optimum(at_hand, in_memory(X), positive)
+        return found and replace(found, case_weight=fit.case_weight)
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)

@@ -25,7 +25,7 @@ from ._block_matrix import (
 )
 from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs, packed
-from ._row_blocks import add_all
+from ._row_blocks import OPENERS, Block, RowBlocks, add_all
 
 _COUNTED = 2.0**31  # 10⁹ rows of as many are an int64
 _ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
@@ -83,6 +83,51 @@ class Elementwise:
 
     def of(self, block, names, known):
         return self.function(*(value_of(p, block, names, known) for p in self.parts))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBlocks(RowBlocks):
+    """The blocks of a column, with others beside it, as those of one feature.
+
+    Parameters
+    ----------
+    columns : tuple of BlockColumn or None
+        X, y and weight.
+    """
+
+    columns: tuple
+
+    def map(self, function, *shared, only=None):
+        """See :meth:`RowBlocks.map`."""
+        return self._rows.blocks.map(*self._asked, function, *shared, only=only)
+
+    def total(self, function, *shared, only=None):
+        """See :meth:`RowBlocks.total`."""
+        return self._rows.blocks.total(*self._asked, function, *shared, only=only)
+
+    @property
+    def _rows(self):
+        return self.columns[0].rows
+
+    @property
+    def _asked(self):
+        nodes = tuple(getattr(column, "node", None) for column in self.columns)
+        return _on_columns, self._rows.blocks.feature_names, nodes
+
+
+def _on_columns(block, names, nodes, function, *shared):
+    known: dict = {}
+    columns = (value_of(node, block, names, known) for node in nodes)
+    return function(Block(block.number, *columns), *shared)
+
+
+def _open_column(X, y=None, weight=None, called=("X", "y")):
+    columns = X, y, weight
+    stay = all(part is None or isinstance(part, BlockColumn) for part in columns)
+    return ColumnBlocks(columns) if isinstance(X, BlockColumn) and stay else None
+
+
+OPENERS.append(_open_column)
 
 
 def scores_of(matrix, w) -> BlockColumn:

@@ -125,6 +125,7 @@ STAY += "scaled", "balanced", "balanced irls", "stopped", "hinge", "hinge of lib
 
 
 KINDS = "training", "held-out", "flipped", "weights", "fractions", "three classes"
+KINDS += ("paper",)
 NO_WEIGHTS = "lda", "roc"
 
 
@@ -145,6 +146,8 @@ def test_no_column_comes(name, kind, large, monkeypatch):
     if kind == "held-out":
         X, y, _ = rows_of(1)
     question = {"pos_label": 0} if kind == "flipped" else {}
+    if kind == "paper":
+        question = {"prior": "paper"}
     expected, _ = afresh(
         lambda: auc_posterior(model, X, y, sample_weight=weight, **question)
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skauc import RowBlocks
+from skauc import RowBlocks, class_moments
 from skauc.statistics import _block_column
 from skauc.statistics._block_column import (
     BlockColumn,
@@ -379,3 +379,30 @@ def test_what_is_asked_twice_is_computed_once(column, monkeypatch):
     assert (np.ones_like(lazy) * mask).sum() == mask.sum()
     assert len(passes) == 1
     assert _block_column.made_column([lazy, 3])[1] == 3
+
+
+def test_moments_of_a_column(column, nothing_comes):
+    """As of one feature, with a mask and weights that stay too."""
+    z, lazy = column
+    for weight in (None, lambda z: z**2):
+        some = [None if weight is None else weight(part) for part in (z, lazy)]
+        expected = class_moments(z, z > 1, some[0])
+        for one, two in zip(
+            class_moments(lazy, lazy > 1, some[1]), expected, strict=True
+        ):
+            assert one.n == pytest.approx(two.n)
+            assert one.mean == pytest.approx(two.mean)
+            assert one.scatter == pytest.approx(two.scatter)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_weighted_ranks(column, rng, whole):
+    z, lazy = column
+    weight = lazy**2 if not whole else (lazy**2).astype(int).astype(float)
+    w, positive = np.asarray(weight), z > 1.5
+    sums = (-lazy).rank_sums(lazy > 1.5, weight=weight)
+    expected = empirical_auc(-z[~positive], -z[positive], w[~positive], w[positive])
+    assert sums.auc == pytest.approx(expected, abs=1e-14)
+    found = class_sums(lazy > 1.5, weight)
+    np.testing.assert_allclose(found, [w[~positive].sum(), w[positive].sum()])
+    np.testing.assert_allclose([sums.n_neg, sums.n_pos], found)
