@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.validation import check_X_y, validate_data
 
-from .._validation import check_column, check_option
+from .._validation import check_column, check_option, short
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import Moments, group_moments, project_samples
 from ..statistics._row_blocks import RowBlocks, refuse_collection, row_blocks
@@ -128,6 +128,11 @@ covariance_estimator
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise ValueError(
+                "shrinkage must be None for solver='svd', which has no covariance to "
+                f"shrink, got {short(self.shrinkage)}; take solver='lsqr' or 'eigen'"
+            )
         blocks = row_blocks(X, y)
         if blocks is not None:
             with unchanged_by_errors(self):

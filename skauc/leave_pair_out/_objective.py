@@ -28,6 +28,7 @@ _GRAM_ROWS = 200  # enough to tell how many directions a sum of squares has
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 # Rows, of all numbers, of which a column's curvature is known to its first digit.
 _CURVED_ROWS, _CURVED_NUMBERS = 20, 20_000
+_ROUNDING = 64 * np.finfo(float).eps  # of a constant column less its mean
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
 _ONLY_PENALTY = 1e5  # of the curvature of all columns: beyond, w has its direction
@@ -148,9 +149,14 @@ def with_optimum(fit: PenalisedFit, Z, positive) -> PenalisedFit | None:
     largest, P = _largest_curvature(fit, Z), Z.shape[1]
     if _NO_PENALTY * largest < fit.l2 <= P * largest:
         return fit
-    column = column_curvature(fit, Z)
+    curvatures = _curvatures(fit, Z)
+    column = float(curvatures.mean())
     if fit.l2 > _ONLY_PENALTY * P * column > 0:
         return _less_shrunk(fit, _ONLY_PENALTY * P * column)
+    # With more rows than features all are scaled before anything is solved, and the
+    # penalty must be tiny beside the smallest of them.
+    if P < Z.shape[0] and column > 0:
+        column = float(curvatures[curvatures > 0].min())
     return replace(fit, l2=max(fit.l2, _NO_PENALTY * column))
 
 
@@ -186,11 +192,20 @@ def column_curvature(fit: PenalisedFit, Z) -> float:
     fit : PenalisedFit
     Z : ndarray or sparse matrix of shape (n, P)
     """
+    return float(_curvatures(fit, Z).mean())
+
+
+def _curvatures(fit, Z):
+    """The same of every column; 0 where rounding is all that it is."""
     some = _some_rows(Z)
-    if fit.free and not hasattr(Z, "toarray"):
-        some = some - some.mean(axis=0)  # a free intercept takes the mean
-    square = (some.multiply(some) if hasattr(Z, "toarray") else some**2).sum()
-    return float(square / some.shape[0] * fit.case_weight.sum() / Z.shape[1])
+    if hasattr(Z, "toarray"):
+        square = np.asarray(some.multiply(some).mean(axis=0), dtype=float).ravel()
+    else:
+        mean = some.mean(axis=0)
+        centred = some - mean if fit.free else some  # a free intercept takes the mean
+        square = (centred**2).mean(axis=0)
+        square[square <= (_ROUNDING * mean) ** 2] = 0.0
+    return square * fit.case_weight.sum()
 
 
 def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:

@@ -305,9 +305,13 @@ def _into_orthant(part, curvature, p, side):
     step is no step downwards. ``side`` is ±1 for features at 0, and 0 for others.
     """
     A, l1, l2 = part
+    bent = np.flatnonzero(curvature > 0)
+    B = A[:, bent] * np.sqrt(curvature[bent])
+    H = B @ B.T if len(B) <= len(bent) else None
     step, on = np.zeros(len(p)), np.arange(len(p))
     while len(on):
-        moved = -_newton_step(A[on], curvature, l2[on], p[on])
+        square = None if H is None else H[np.ix_(on, on)]
+        moved = -_newton_step(B[on], square, l2[on], p[on])
         right = (moved * side[on] >= 0) | (l1[on] == 0)
         if right.all() or not right.any():
             step[on] = moved
@@ -325,19 +329,17 @@ def _first_turn(beta, step, l1):
     return min(np.min(-beta[turned] / step[turned]) * (1 + _HAIR), 1.0)
 
 
-def _newton_step(A, curvature, l2, p):
-    """``(A diag(ω) Aᵀ + diag(l2))⁻¹ p``, in the smaller of the two dimensions."""
-    on = np.flatnonzero(curvature > 0)
-    s = np.sqrt(curvature[on])
-    # H = BBᵀ + diag(l2), B = A √ω of the rows with curvature
-    B = A[:, on] * s
-    size = np.einsum("pn,pn->p", B, B)
-    if len(B) <= len(on):
-        H = B @ B.T
-        H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size.mean() + _TINY
+def _newton_step(B, H, l2, p):
+    """``(BBᵀ + diag(l2))⁻¹ p``, in the smaller of the two dimensions.
+
+    B are the columns times the roots of the curvatures, and H is BBᵀ if they are few.
+    """
+    size = np.einsum("pn,pn->", B, B) / len(B)
+    if H is not None:
+        H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size + _TINY
         return lapack.dposv(H, p, lower=1, overwrite_a=1)[1]
     # (BBᵀ + D)⁻¹ = D⁻¹ − D⁻¹B(I + BᵀD⁻¹B)⁻¹BᵀD⁻¹
-    D = np.maximum(l2, _DAMPING * size.mean() + _TINY)
+    D = np.maximum(l2, _DAMPING * size + _TINY)
     half = B / D[:, None]
     inner = B.T @ half
     inner.reshape(-1)[:: len(inner) + 1] += 1.0

@@ -12,7 +12,7 @@ Every probability is ``ndtr`` of a signed argument, so both tails keep their dig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.integrate import quad
@@ -128,7 +128,9 @@ class BinormalROC(ROCCurve):
         gap = self.mean_pos - self.mean_neg
         # (μ₁ − μ₀)/√(σ₀² + σ₁²); hypot does not overflow where the squares do
         spread = np.hypot(self.std_neg, self.std_pos)
-        return float(gap / spread) if spread > 0 else float(_signed_infinity(gap))
+        return (
+            float(_ratio(gap, spread)) if spread > 0 else float(_signed_infinity(gap))
+        )
 
     @property
     def is_proper(self) -> bool:
@@ -169,18 +171,23 @@ class BinormalROC(ROCCurve):
             reached = gap + self.std_neg * ndtri(fpr)
         if self.std_pos == 0:
             return (reached > 0).astype(float)[()]
-        return ndtr(reached / self.std_pos)
+        return ndtr(_ratio(reached, self.std_pos))
 
     def _partial_area(self, max_fpr):
         if self.std_neg == 0 or self.std_pos == 0:
             return self._partial_area_with_jump(max_fpr)
         # ∫₀ᵘ ROC = ∫_{z ≤ Φ⁻¹(u)} φ(z) Φ(a + bz) dz = P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)
-        return self._two_normals(ndtri(max_fpr))
+        a = _ratio(self.mean_pos - self.mean_neg, self.std_pos)
+        b = _ratio(self.std_neg, self.std_pos)
+        if np.isfinite(a) and 0 < b < np.inf:
+            return self._two_normals(a, b, ndtri(max_fpr))
+        # a ratio beyond the floats: the narrower class is a point beside the other
+        narrow = "std_neg" if self.std_neg < self.std_pos else "std_pos"
+        return replace(self, **{narrow: 0.0})._partial_area_with_jump(max_fpr)
 
-    def _two_normals(self, end):
+    @staticmethod
+    def _two_normals(a, b, end):
         """``P(Z ≤ end, W ≤ a + bZ)`` of two normals: the smoother of two integrals."""
-        a = (self.mean_pos - self.mean_neg) / self.std_pos
-        b = self.std_neg / self.std_pos
         if b <= 1:
             top = end
 
@@ -222,7 +229,7 @@ class BinormalROC(ROCCurve):
             # 1 − Φ(−gap/σ₀) would lose the digits of an AUC near 0
             return self.auc
         # TPR jumps from 0 to 1 where t = μ₁, at FPR = Φ((μ₀ − μ₁)/σ₀)
-        return max(max_fpr - ndtr(-gap / self.std_neg), 0.0)
+        return max(max_fpr - ndtr(-_ratio(gap, self.std_neg)), 0.0)
 
     def _equal_density_thresholds(self):
         """The midpoint of the means, or both roots of a quadratic."""
@@ -264,8 +271,13 @@ def _exceedance(threshold, mean, std):
     above = mean - as_numbers("threshold", threshold)
     if std == 0:
         return (above > 0).astype(float)[()]
-    with np.errstate(over="ignore"):  # beyond the largest float of deviations
-        return ndtr(above / std)
+    return ndtr(_ratio(above, std))
+
+
+def _ratio(x, std):
+    """``x/std``, which may be beyond the largest float of deviations."""
+    with np.errstate(over="ignore"):
+        return x / std
 
 
 def _signed_infinity(x):

@@ -353,8 +353,8 @@ def _raw_traces(X, positive, weight):
     # The difference has lost log₁₀(square/trace) digits: no more than four may go
     if not np.all(trace >= _DIGITS_KEPT * square) or not np.isfinite(square).all():
         return None
-    origin = 0.0 if origin is None else origin
-    neg, pos = (Moments(float(n[c]), origin + mean[c], trace[c]) for c in (0, 1))
+    mean, rest = _two_sum(0.0 if origin is None else origin, mean)
+    neg, pos = (Moments(float(n[c]), mean[c], trace[c], rest[c]) for c in (0, 1))
     return neg, pos
 
 

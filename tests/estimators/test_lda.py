@@ -286,3 +286,9 @@ def test_a_prior_of_zero_has_the_curve_of_the_projection():
     score = X @ model.coef_[0]
     assert model.roc_.mean_neg == pytest.approx(score[y == 0].mean())
     assert model.roc_.mean_pos == pytest.approx(score[y == 1].mean())
+
+
+def test_least_squares_by_svd_cannot_shrink(rng):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"shrinkage must be None .*, got 0\.5; take"):
+        LinearDiscriminantROC(shrinkage=0.5).fit(X, y)

@@ -278,3 +278,16 @@ def test_response_to_a_weak_penalty_keeps_its_digits(size):
     _, F = _influence._response(K, curvature, False, np.arange(6))
     expected = np.linalg.inv(np.eye(6) + K * curvature)
     np.testing.assert_allclose(F, expected, rtol=1e-8)
+
+
+def test_no_penalty_is_tiny_beside_the_smallest_column():
+    """Without a penalty the units of the features do not matter, whatever they are."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6)) * np.geomspace(1e-5, 1e5, 6)
+    X[:, 3] = 0.1  # constant but for rounding
+    positive = rng.normal(size=150) > 0
+    fit = PenalisedFit("squared", 0.0, np.full(150, 2.0), np.zeros(6), 0.0, np.inf)
+    found = with_optimum(fit, X, positive).l2
+    some = X[::8] if len(X) > 150 else X
+    least = np.sort(np.var(some, axis=0) * 300)[1]
+    assert found == pytest.approx(1e-12 * least, rel=0.3)

@@ -27,6 +27,7 @@ from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
+    IRLSLogisticRegression,
     ResubstitutionSplit,
     UntrustedAUCWarning,
     auc_posterior,
@@ -625,3 +626,18 @@ def test_one_row_much_longer_than_the_others_hides_none():
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     model.coef_ = (np.where(y, 1.0, -1.0) @ unit)[None]
     assert told(model, X, y) == "training"
+
+
+@pytest.mark.parametrize("n", [200, 600])
+def test_without_a_penalty_no_unit_matters(n):
+    """Features of 1e-4 to 1e4 lost their second source, and the smallest their say."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 8)), np.arange(n) % 2
+    X[y == 1, :4] += 0.4
+    means = []
+    for size in (np.ones(8), np.geomspace(1e-4, 1e4, 8)):
+        model = IRLSLogisticRegression().fit(X * size, y)
+        posterior = auc_posterior(model, X * size, y)
+        assert posterior.warnings == ()
+        means.append((posterior.mean(), posterior.std()))
+    np.testing.assert_allclose(*means, rtol=1e-4)

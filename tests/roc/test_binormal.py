@@ -366,3 +366,22 @@ def test_threshold_of_means_too_far_apart_for_a_quadratic(ratio):
     roc = BinormalROC(0.0, 1e-200, 1e150, ratio * 1e-200)
     (threshold,) = roc._equal_density_thresholds()
     assert threshold == pytest.approx(1e150 / (1 + ratio), rel=1e-12)
+
+
+@pytest.mark.parametrize("tiny", [2e-311, 5e-324])
+@pytest.mark.parametrize("gap", [0.0, 1.0, -1.0])
+def test_a_deviation_that_is_hardly_a_float_is_a_point(tiny, gap):
+    """Its ratio to another one overflows; the curve is that of a point mass."""
+    tiny, one = np.float64(tiny), np.float64(1.0)
+    for stds, points in (((tiny, one), (0.0, 1.0)), ((one, tiny), (1.0, 0.0))):
+        curve = BinormalROC(0.0, stds[0], gap, stds[1])
+        point = BinormalROC(0.0, points[0], gap, points[1])
+        assert curve.auc == pytest.approx(point.auc, rel=1e-12)
+        for max_fpr in (0.1, 0.7, 1.0):
+            expected = point.partial_auc(max_fpr)
+            assert curve.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-9)
+        assert np.isfinite(curve.roc(np.array([0.1, 0.5]))).all()
+    # both tiny: far apart, or nowhere
+    both = BinormalROC(0.0, tiny, gap, tiny)
+    assert both.auc == (np.sign(gap) + 1) / 2
+    assert both.partial_auc(0.4) == pytest.approx([0.08, 0.4, 0.0][int(gap)], abs=1e-12)

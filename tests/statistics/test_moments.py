@@ -439,3 +439,11 @@ def test_a_class_far_from_the_first_rows_keeps_its_digits(rng, P):
     near = far[positive] - 1e8  # exactly
     expected = np.cov(near.T) * 299
     np.testing.assert_allclose(pos.scatter, expected, rtol=1e-8, atol=1e-6)
+
+
+def test_traces_keep_what_rounding_takes_from_the_means(rng):
+    X = np.round(rng.normal(size=(100, 5)) * 2**20) / 2**20
+    positive = np.arange(100) % 2 == 1
+    near, far = (_moments.class_traces(X + far, positive) for far in (0.0, 2.0**27))
+    gap = (far[1].mean - far[0].mean) + (far[1].rest - far[0].rest)
+    np.testing.assert_allclose(gap, near[1].mean - near[0].mean, atol=1e-15)
