@@ -154,11 +154,11 @@ def text_rows(n, P, rng):
     """Tf-idf of 80 words a row in Zipf frequencies, 600 of them by class."""
     y, usual = np.arange(n) % 2, 1 / (np.arange(P) + 10.0)
     told = np.exp(rng.standard_normal(P) * (rng.permutation(P) < 600))
-    words = np.empty((n, 80), dtype=int)
+    words = np.empty((n, 80), dtype=np.int32)  # liblinear takes no longer indices
     for label, share in enumerate((usual, usual * told)):
         size = (np.count_nonzero(y == label), 80)
         words[y == label] = rng.choice(P, size, p=share / share.sum())
-    place = np.repeat(np.arange(n), 80), words.ravel()
+    place = np.repeat(np.arange(n, dtype=np.int32), 80), words.ravel()
     counts = sparse.csr_array((np.ones(words.size), place), shape=(n, P))
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts), y
 
