@@ -22,8 +22,8 @@ and measures nothing).
 The last row has chunks of 50 rows: nothing but tasks, what each of them costs.
 
 ``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` (``--peers``: only
-this) one process against scikit-learn: processor seconds of rows that are in memory, the
-median of three.
+this) one process against scikit-learn: processor seconds of rows that are in memory,
+the median of three.
 """
 
 from __future__ import annotations
