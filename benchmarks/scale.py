@@ -22,8 +22,8 @@ and measures nothing).
 The last row has chunks of 50 rows: nothing but tasks, what each of them costs.
 
 ``scale_workers.csv`` has one worker against two, ``scale_peers.csv`` (``--peers``: only
-this) one process against scikit-learn and, where it is installed, dask-ml: processor
-seconds of rows that are in memory, the median of three.
+this) one process against scikit-learn: processor seconds of rows that are in memory,
+the median of three.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ import pickle
 import time
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -291,7 +290,7 @@ def one_against_two(n, two, names=("class_moments", "LinearDiscriminantROC")):
 
 
 def peers(n, repeats):
-    """One process, rows in memory: blocks against all rows at once, and dask-ml."""
+    """One process, rows in memory: blocks against all rows at once."""
     both = np.concatenate([block(n // 4, (k, 0)) for k in range(4)])
     X, y = np.ascontiguousarray(both[:, :P]), both[:, P] > 0
     cases = {
@@ -320,24 +319,6 @@ def peers(n, repeats):
         blocks = RowBlocks.from_arrays(X, y)
         calls = partial(ours, blocks), partial(ours, X, y), partial(theirs, X, y)
         yield compared(name, n, peer, calls, repeats)
-    if find_spec("dask_ml") is not None:
-        yield beside_dask_ml(X[: n // 5], y[: n // 5], repeats)
-
-
-def beside_dask_ml(X, y, repeats):
-    """A logistic regression of Dask arrays in eight chunks, one thread."""
-    import dask
-    import dask.array as da
-    from dask_ml.linear_model import LogisticRegression
-
-    rows = da.from_array(X, chunks=(len(X) // 8, P)), da.from_array(y, len(y) // 8)
-    ours = IRLSLogisticRegression().fit
-    theirs = LogisticRegression(solver="newton", C=1e6).fit
-    with dask.config.set(scheduler="single-threaded"):
-        calls = partial(ours, *rows), partial(ours, X, y), partial(theirs, *rows)
-        peer = "dask_ml LogisticRegression(solver='newton', C=1e6)"
-        name = "IRLSLogisticRegression, Dask arrays"
-        return compared(name, len(X), peer, calls, repeats)
 
 
 def compared(name, n, peer, calls, repeats):
