@@ -159,9 +159,8 @@ def _by_objective(scored):
         if gradient <= largest_gradient(Z.shape):
             return "training"
         if not stopped:
-            if gradient > _strange(min(Z.shape) - 1) and _is_long(scored):
-                return "held-out"
-            return _by_steps(scored) or _by_span(scored)
+            strange = gradient > _strange(min(Z.shape) - 1)
+            return "held-out" if strange and _is_long(scored) else None
     told = _by_steps(scored) or _by_span(scored)
     if told is not None:
         return told

@@ -485,3 +485,13 @@ def test_discriminants_that_keep_no_means_are_told_by_their_direction(
     assert told(twice, np.arange(2600) % 2) is None
     monkeypatch.setattr(_training_rows, "at_optimum", lambda *question: None)
     assert told(X, y) is None
+
+
+def test_scores_that_stay_are_one_feature(large):
+    X, y, _ = rows_of()
+    model = LogisticRegression().fit(X, y)
+    Z, labels, _ = rows_at_hand(RowBlocks.from_arrays(X, y, n_rows=700), None)
+    feature = score_model(open_estimator(model, Z), labels, None, None).feature
+    assert feature.shape == (2600, 1)
+    expected = X @ model.coef_[0] / np.abs(model.coef_).max()
+    np.testing.assert_allclose(np.asarray(feature.made())[:, 0], expected, rtol=1e-12)

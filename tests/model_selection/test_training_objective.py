@@ -41,6 +41,7 @@ from skauc.model_selection._refit_objective import (
 from skauc.model_selection._training_objective import (
     _discriminant,
     _Rearranged,
+    case_weight_of,
     largest_gradient,
     leave_pair_out_estimate,
     missing_objective,
@@ -561,3 +562,13 @@ def test_a_discriminant_of_many_correlated_features():
     X = X + 100 * X[:, [4]]
     model = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
     assert leave_pair_out_estimate(model, X, y) is not None
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()])
+def test_balanced_weights_by_their_definition(model):
+    """n/(2 n_c), scikit-learn's user guide."""
+    (X, positive), _ = two_sets(40, 5, 0)
+    X, positive = X[:30], np.arange(30) % 3 == 0
+    model = clone(model).set_params(class_weight="balanced").fit(X, positive)
+    expected = np.where(positive, 30 / (2 * 10), 30 / (2 * 20))
+    assert case_weight_of(model, positive, None) == pytest.approx(expected, rel=1e-12)

@@ -641,3 +641,10 @@ def test_without_a_penalty_no_unit_matters(n):
         assert posterior.warnings == ()
         means.append((posterior.mean(), posterior.std()))
     np.testing.assert_allclose(*means, rtol=1e-4)
+
+
+def test_rows_left_out_of_a_solver_that_arrived_elsewhere():
+    here, there = halves(60, 10)
+    model = LogisticRegression().fit(*here)
+    assert left_out(scored(model, *here))[1] is None
+    assert left_out(scored(model, *there))[1] is not None
