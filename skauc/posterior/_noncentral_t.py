@@ -151,7 +151,7 @@ class _OverNormal:
     def _nodes(self, x):
         """``x/√v``, and N, s, R and the weights ds at the nodes of N."""
         edge = np.where(self._positive, x, -x)[:, None] / self._root_v
-        # From nine standard deviations below N = 0, or the edge if that is lower, to nine
+        # From nine standard deviations below 0, or the edge if that is lower, to nine
         # above, or across the edge to where φ(edge) e^t has fallen to e^−40 φ(0)
         low = np.minimum(edge, 0) - 9
         high = np.minimum(edge, 9) + (81 - np.clip(edge, 0, 9) ** 2) / 2
