@@ -28,8 +28,8 @@ from ._mixture import (
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
 
-# Prior mass of no signal. Random labels, bias .049 (0), .046 (⅓), .044 (½); real P < n
-# MAE .76, .77, .78 of five-fold CV's.
+# Prior mass of no signal where all Σ̂ have a slab (section 4). Random labels, bias .049
+# (0), .046 (⅓), .044 (½); real P < n MAE .76, .77, .78 of five-fold CV's.
 NONE = 1 / 3
 # With all slab cells m moves by at most .004 probits, with a tenth left out by .015; of
 # _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
@@ -277,7 +277,8 @@ def _null(eigen, combine, power, nulls, spectrum, families):
     log_slab = (
         logsumexp(np.concatenate([part[0] for part in slabs])) if slabs else -np.inf
     )
-    # Prior masses: none NONE, dense and slab half of the rest each
+    # Prior masses of every Σ̂: none NONE, dense and slab half of the rest each, where
+    # there is a slab; they are not scaled to add up to the same for all Σ̂ (section 4)
     odds = np.array([log_dense, log_slab]) + np.log((1 - NONE) / (2 if slabs else 1))
     silent = logsumexp(none) + np.log(NONE)
     total = logsumexp([*odds, silent])

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr, ndtri_exp, roots_legendre, stdtr
 
-from ._noncentral_t import ProbitDistribution
+from ._noncentral_t import ProbitDistribution, log_chi2_nodes
 from ._student_t import log_stdtr, root_chi2_moments
 
 # For the integral of section 5: 32 nodes leave 6e-12 of it, 64 only rounding (t up to
 # 30, df from 1 to ∞, against 400 nodes)
 _LEGENDRE = roots_legendre(64)
+_CHI2_NODES = 97  # as of the distribution function
 _LEAST_SHARE = 0.01  # of v that stays when χ² alone makes more than the wanted spread
 _FARTHEST = 1e9  # probits that a bracket walks before it gives up
 
@@ -69,23 +70,44 @@ class Components:
         return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
 
     def variance(self) -> float:
-        """``Var Φ(Z) = E Φ(Z) E Φ(−Z) − E[Φ(Z) Φ(−Z)]``."""
-        # Section 5 in r = sin θ, which takes the root out of the denominator
-        start = np.arcsin(self.v / (2 + self.v))
+        """``Var Φ(Z) = E Var(Φ(Z) | component) + Var E[Φ(Z) | component]``."""
+        # Φ(−Z) varies as much: the smaller of the two means has more digits
+        tail = self.mirrored() if self.mean() > 0.5 else self
+        mean = stdtr(tail.df, tail.t)
+        variance = tail._variance_given_chi2() + tail._variance_of_chi2(mean)
+        return float(self.weight @ (variance + (mean - self.weight @ mean) ** 2))
+
+    def _variance_given_chi2(self):
+        """``E Var(Φ(Z) | χ²)`` of each component: section 5 from 0 to v/(2 + v)."""
+        return self._quadrant(0.0, np.arcsin(self.v / (2 + self.v)))
+
+    def _variance_of_chi2(self, mean):
+        """``Var E[Φ(Z) | χ²]`` of each component, which has the mean given."""
+        # E[Φ(Z) | χ²] = Φ(t √(χ²/df))
+        y, share = log_chi2_nodes(self.df, _CHI2_NODES)
+        values = ndtr(self.t[:, None] * np.exp(y / 2))
+        variance = np.sum(share * (values - mean[:, None]) ** 2, axis=1)
+        # Φ² times the density of χ²/df peaks near 1/(1 + 2t²/df); where the nodes do
+        # not reach as far, m(1 − m) − E[Φ(Z)Φ(−Z) | v = 0] has digits enough
+        far = (self.t < 0) & (2 * np.log1p(2 * self.t**2 / self.df) > -y[:, 0])
+        if far.any():
+            part = Components(*(x[far] for x in vars(self).values()))
+            rest = mean[far] * stdtr(part.df, -part.t)
+            variance[far] = np.maximum(rest - part._quadrant(0.0, np.pi / 2), 0.0)
+        return variance
+
+    def _quadrant(self, start, end):
+        """Section 5 in r = sin θ, which takes the root out of the denominator."""
+        # ∫ (1 + 2t²/(df(1 + sin θ)))^(−df/2) dθ/2π
         nodes, weights = _LEGENDRE
-        half = (np.pi / 2 - start) / 2
-        # E[Φ(Z)Φ(−Z)] = ∫ (1 + 2t²/(df(1 + sin θ)))^(−df/2) dθ/2π
-        # over asin(v/(2 + v)) < θ < π/2
-        theta = start[:, None] + half[:, None] * (1 + nodes)
+        half = np.broadcast_to((end - start) / 2, self.t.shape)
+        theta = start + half[:, None] * (1 + nodes)
         ratio = (self.t**2 / self.df)[:, None]
         # log1p: with the df = 1e100 of a normal component 1 + t²/df is 1
         power = np.exp(
             -self.df[:, None] / 2 * np.log1p(2 * ratio / (1 + np.sin(theta)))
         )
-        product = half * (power @ weights) / (2 * np.pi)
-        # m(1 − m) − E[Φ(Z)Φ(−Z)], with 1 − m as a tail of its own
-        mean, rest = self.mean(), self.mirrored().mean()
-        return float(max(mean * rest - self.weight @ product, 0.0))
+        return half * (power @ weights) / (2 * np.pi)
 
     def cell_moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of Z in each component."""

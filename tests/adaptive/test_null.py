@@ -206,6 +206,26 @@ def test_without_a_slab_the_dense_signals_have_its_share():
     assert alone.share_dense + alone.none == pytest.approx(1, rel=1e-12)
 
 
+def test_prior_masses_with_covariances_that_have_no_slab(monkeypatch):
+    """A third each of common ones alone; with separate ones .4, .4 and .2."""
+    X, _, eigen, *_ = problem(30, 4)
+    alike = _mixture.covariance_cell
+    # Separate covariances that are as likely, cell by cell: the prior alone decides
+    monkeypatch.setattr(
+        _null, "covariance_cell", lambda eigen, a, name: alike(eigen, a, "common")
+    )
+
+    def masses(covariances):
+        null = inverse_wishart_null(
+            eigen, lambda z: eigen.combine(z, X), power=2.0, covariances=covariances
+        )
+        return np.array([null.none, null.share_dense, 1 - null.none - null.share_dense])
+
+    change = masses(("common", "separate")) / masses(("common",))
+    prior = np.array([0.4, 0.4, 0.2]) * 3
+    np.testing.assert_allclose(change / change[0], prior / prior[0], rtol=1e-9)
+
+
 @pytest.mark.parametrize("shape", [(30, 4), (12, 20)])
 def test_the_second_null_has_the_freedom_that_the_scatter_prefers(shape):
     X, _, eigen, *_ = problem(*shape)

@@ -236,7 +236,7 @@ def test_moments_by_nested_integrals(cell):
     posterior = AUCPosterior.from_cells(*cell)
     assert posterior.mean() == pytest.approx(first, rel=1e-10)
     rest, second = oracles.second_moment(-abs(cell[0]), *cell[1:])
-    # var() subtracts numbers of the size of 1 − AUC
+    # the oracle subtracts numbers of the size of 1 − AUC
     assert posterior.var() == pytest.approx(
         second - rest**2, rel=1e-7, abs=1e-14 * rest
     )

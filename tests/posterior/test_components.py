@@ -1,5 +1,6 @@
 """The mixture that every posterior of the AUC is, against its definition."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
@@ -51,6 +52,37 @@ def test_mean_and_variance_of_the_auc_and_its_probit():
     first = over_chi2(lambda m, v: m / np.sqrt(2))
     second = over_chi2(lambda m, v: (m**2 + v) / 2)
     assert MIXTURE.moments() == pytest.approx((first, second - first**2), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        (6 * 2**0.5, 1e-6, 1e6, 1e6),
+        (6.0, 1e-8, 1e5, 99999.0),
+        (-3.0, 1e-6, 1e4, 1e4),
+        (14.0, 1e-6, 100.0, 100.0),
+        (8.0, 1e-3, 60.0, 60.0),
+        (30.0, 0.2, 1.0, 24.0),
+        (3.0, 1e-3, 0.2, 0.5),
+    ],
+    ids=str,
+)
+def test_variance_has_its_digits_in_the_tail(cell):
+    """``E Φ(−|Z|)² − m²`` by mpmath, where it is far below m = E Φ(−|Z|), too."""
+    with mp.workdps(60):
+        D, v, q, df = map(mp.mpf, cell)
+        t = abs(D) / mp.sqrt((2 + v) * q / df)
+        mean = mp.betainc(df / 2, 0.5, 0, df / (df + t**2), regularized=True) / 2
+
+        def both_sides(theta):
+            # P(N₁ ≤ Z, N₂ > Z): section 5 of the folder
+            return (1 + 2 * t**2 / (df * (1 + mp.sin(theta)))) ** (-df / 2)
+
+        start = mp.asin(v / (2 + v))
+        both = mp.quad(both_sides, [start, 0.5, 1, mp.pi / 2]) / (2 * mp.pi)
+        expected = float(mean - both - mean**2)
+    got = Components(*np.array([[1.0], *([x] for x in cell)])).variance()
+    assert got == pytest.approx(expected, rel=1e-10, abs=0)
 
 
 def test_a_mean_never_exceeds_1():
