@@ -148,6 +148,8 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
 
 def _of_stopped(fit, Z, rows, name, remember, say):
     """The fit at the optimum that its solver did not reach, and what is to be said."""
+    if not fit.w.any():  # best of length 0: it ranks these rows the wrong way round
+        return None, None
     optimum = at_optimum(fit, Z, rows, remember=remember)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
