@@ -36,8 +36,13 @@
 
        ∫_ρ^1 (1 + 2t²/(df(1 + r)))^(−df/2) dr/(2π √(1 − r²)).
 
+   The variance of Φ(Z) is a sum of squares, which keep their digits where it is far
+   below the mean: given χ² the same integral from 0 to ρ; over χ² the spread of
+   ``Φ(t √(χ²/df))`` at the nodes of section 6; between components that of their means.
+
 6. Distribution function (``_noncentral_t``). ``√2 Z = μR + √v N`` with
-   ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability.
+   ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability,
+   one trapezoidal rule over R or N, whichever spreads less.
 
 7. Two models (``_joint``). ``W = [w_a w_b]`` sees two dimensions of the posterior,
 

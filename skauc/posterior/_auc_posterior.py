@@ -39,8 +39,9 @@ class AUCPosterior(AUCDistribution):
 
     Notes
     -----
-    ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` comes from
-    ``E[AUC(1 − AUC)]``, one integral of the bivariate Student t (Dunnett & Sobel 1954).
+    ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` adds the spread
+    given χ², an integral of the bivariate Student t (Dunnett & Sobel 1954), and that
+    over χ².
     ``cdf`` is a noncentral t probability, integrated over the narrower of its two
     sources of spread (the wider one in closed form), so that neither large samples nor
     separable data break it. 1 − AUC keeps its relative accuracy in

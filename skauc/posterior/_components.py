@@ -14,6 +14,7 @@ from ._student_t import log_stdtr, root_chi2_moments
 # For the integral of section 5: 32 nodes leave 6e-12 of it, 64 only rounding (t up to
 # 30, df from 1 to ∞, against 400 nodes)
 _LEGENDRE = roots_legendre(64)
+_EPS = np.finfo(float).eps
 _CHI2_NODES = 97  # as of the distribution function
 _LEAST_SHARE = 0.01  # of v that stays when χ² alone makes more than the wanted spread
 _FARTHEST = 1e9  # probits that a bracket walks before it gives up
@@ -74,8 +75,11 @@ class Components:
         # Φ(−Z) varies as much: the smaller of the two means has more digits
         tail = self.mirrored() if self.mean() > 0.5 else self
         mean = stdtr(tail.df, tail.t)
-        variance = tail._variance_given_chi2() + tail._variance_of_chi2(mean)
-        return float(self.weight @ (variance + (mean - self.weight @ mean) ** 2))
+        centre = self.weight @ mean
+        inside = tail._variance_given_chi2() + tail._variance_of_chi2(mean)
+        variance = self.weight @ (inside + (mean - centre) ** 2)
+        # A spread below the distance of two neighbouring numbers is that of a point
+        return float(variance) if variance > (_EPS * centre) ** 2 else 0.0
 
     def _variance_given_chi2(self):
         """``E Var(Φ(Z) | χ²)`` of each component: section 5 from 0 to v/(2 + v)."""
