@@ -18,6 +18,7 @@ from ._spectrum import (
     Clip,
     Eigenbasis,
     RowBasis,
+    dense_rows,
     eigh_of_gram,
     in_single_precision,
 )
@@ -313,16 +314,15 @@ def _keys(deviation, positive, d):
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """Winsorised rows in scaled features, block by block; for P ≤ n."""
+    """Rows in scaled features, block by block; for P ≤ n."""
 
     X: np.ndarray | sparse.csr_array
     positive: np.ndarray
-    clip: Clip
+    clip: Clip | None
     scale: np.ndarray
 
     def block(self, part):
-        rows = self.X[part].toarray() if sparse.issparse(self.X) else self.X[part]
-        return self.clip.dense(rows, self.positive[part]) * self.scale
+        return dense_rows(self.X[part], self.positive[part], self.clip) * self.scale
 
     def blocks(self, rows):
         step = block_rows(len(self.scale))

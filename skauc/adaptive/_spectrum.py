@@ -1,7 +1,7 @@
 """The within-class scatter of a data set in its eigenbasis: one decomposition for all.
 
-Rows are winsorised first: within-class deviations beyond ``k`` pooled standard
-deviations are pulled in to k, and everything is divided by √c,
+Rows are winsorised first, unless k is None: within-class deviations beyond ``k`` pooled
+standard deviations are pulled in to k, and everything is divided by √c,
 ``c = 1 − 2Q(k) − 2kφ(k) + 2k²Q(k)``, which leaves normal data their variance. Features
 are then divided by their pooled within-class standard deviation, so that nothing
 below depends on the scale or the origin of a feature.
@@ -156,7 +156,7 @@ class FeatureBasis:
 
 @dataclass(frozen=True, eq=False)
 class RowBasis:
-    """P > n: ``U/√λ`` and what the winsorised deviations R are from scores of raw rows.
+    """P > n: ``U/√λ`` and what the deviations R are from scores of raw rows.
 
     ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
     ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
@@ -238,10 +238,11 @@ class Clip:
 
     @classmethod
     def of(cls, X, positive, weight, k):
+        """Limits at k standard deviations; None for k = None."""
+        if k is None:
+            return None
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         means = np.array([neg.mean, pos.mean])
-        if k is None:
-            return cls(means, np.full(len(neg.mean), np.inf), 1.0)
         # Pooled within-class standard deviation of each feature
         spread = np.sqrt((neg.scatter + pos.scatter) / max(neg.n + pos.n - 2, 1.0))
         q, phi = norm.sf(k), norm.pdf(k)
@@ -343,8 +344,14 @@ def _primal(X, positive, weight, clip, standardize):
 
 
 def _clipped_moments(block, clip):
-    rows = block.X.toarray() if sparse.issparse(block.X) else block.X
-    return class_moments(clip.dense(rows, block.y), block.y, block.weight)
+    rows = dense_rows(block.X, block.y, clip)
+    return class_moments(rows, block.y, block.weight)
+
+
+def dense_rows(X, positive, clip):
+    """Rows of float64, winsorised if there is a clip."""
+    rows = X.toarray() if sparse.issparse(X) else X
+    return rows.astype(float) if clip is None else clip.dense(rows, positive)
 
 
 def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
@@ -390,10 +397,14 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
 
 
 def _dual(X, positive, weight, clip, standardize, kept):
-    if sparse.issparse(X):
-        rows, offset = clip.sparse(X, positive)
+    offset = np.zeros((2, X.shape[1]))
+    if not sparse.issparse(X):
+        rows = dense_rows(X, positive, clip)
+    elif clip is None:
+        rows = X.astype(float)  # a copy
+        rows.sum_duplicates()
     else:
-        rows, offset = clip.dense(X, positive), np.zeros((2, X.shape[1]))
+        rows, offset = clip.sparse(X, positive)
     neg, pos = class_moments(rows, positive, weight, featurewise=True)
     means = np.array([neg.mean, pos.mean])
     full = [
@@ -420,9 +431,11 @@ def _dual(X, positive, weight, clip, standardize, kept):
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0).astype(float)
         for mask in (~positive, positive)
     ]
-    excess = clip.excess(X, positive, scale > 0)
+    excess, shrink = sparse.csr_array(X.shape), 1.0
+    if clip is not None:
+        excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
     left /= np.sqrt(values).astype(left.dtype)
-    basis = RowBasis(excess, clip.shrink, root, positive.copy(), kept, left)
+    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)

@@ -81,12 +81,14 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
         R = R if root is None else R * root[:, None]
         return R @ R.T, 0.0
     rows = X.tocsr() if scale is None else X.multiply(scale).tocsr()
+    if centre is not None:
+        centre = centre if scale is None else centre * scale
+        rows, centre = _nearer_to_origin(rows, centre)
     gram = (rows @ rows.T).toarray().astype(float, copy=False)
     weight = 1.0 if root is None else root**2
     # tr(RRᵀ) bounds its largest eigenvalue, each product rounds by eps of itself
     rounding = np.finfo(float).eps * float(np.sum(np.diag(gram) * weight))
     if centre is not None:
-        centre = centre if scale is None else centre * scale
         # half of mᵀm belongs to each of the two products that are taken off
         cross = rows @ centre.T - (centre @ centre.T)[group] / 2
         gram -= cross[:, group]
@@ -95,3 +97,18 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
         gram *= root
         gram *= root[:, None]
     return gram, rounding
+
+
+def _nearer_to_origin(rows, centre):
+    """Rows and centre less one point, whose coordinates are 0 where a row has none."""
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
+    if not full.any():
+        return rows, centre
+    # a feature with entries in all rows stays as sparse; others have rows at the origin
+    point = np.where(full, centre.mean(axis=0), 0.0)
+    near = rows.astype(float)  # a copy
+    near.data -= point[near.indices]
+    return near, centre - point

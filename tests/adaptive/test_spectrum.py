@@ -72,20 +72,22 @@ def test_dense_algebra(n, P, standardize, winsorize):
 
 def test_winsorising_leaves_normal_data_their_variance(rng):
     X, positive = rng.normal(size=(200000, 1)), rng.random(200000) < 0.3
-    eigen = eigenbasis(X, positive)
+    eigen = eigenbasis(X, positive, winsorize=2.5)
     assert 1 / eigen.scale[0] == pytest.approx(1, rel=0.01)
     X[0] = 1e9
-    assert 1 / eigenbasis(X[:2000], positive[:2000]).scale[0] < 1e8
+    one = eigenbasis(X[:2000], positive[:2000], winsorize=2.5)
+    assert 1 / one.scale[0] < 1e8
 
 
+@pytest.mark.parametrize("winsorize", [2.5, None])
 @pytest.mark.parametrize(("n", "P"), [(30, 6), (30, 50)])
-def test_sparse_is_dense(n, P):
+def test_sparse_is_dense(n, P, winsorize):
     X, positive = design(n, P)
     X[np.abs(X) < np.median(np.abs(X))] = 0
-    dense = eigenbasis(X, positive)
+    dense = eigenbasis(X, positive, winsorize=winsorize)
     w = np.random.default_rng(0).normal(size=P)
     for make in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
-        loose = eigenbasis(make(X), positive)
+        loose = eigenbasis(make(X), positive, winsorize=winsorize)
         for name in ("scale", "d", "values", "along_neg", "along_pos"):
             np.testing.assert_allclose(
                 getattr(loose, name), getattr(dense, name), rtol=1e-8, atol=1e-10
@@ -111,12 +113,14 @@ def test_primal_is_dual_at_the_border(P):
         assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9)
 
 
+@pytest.mark.parametrize("winsorize", [2.5, None])
 @pytest.mark.parametrize("P", [4, 40])
-def test_weights_repeat_rows(P):
+def test_weights_repeat_rows(P, winsorize):
     X, positive = design(24, P)
     weight = np.random.default_rng(3).integers(0, 4, 24)
-    one = eigenbasis(X, positive, weight.astype(float))
-    two = eigenbasis(repeat_rows(X, weight), repeat_rows(positive, weight))
+    one = eigenbasis(X, positive, weight.astype(float), winsorize=winsorize)
+    repeated = repeat_rows(X, weight), repeat_rows(positive, weight)
+    two = eigenbasis(*repeated, winsorize=winsorize)
     assert (one.n_neg, one.n_pos) == (two.n_neg, two.n_pos)
     np.testing.assert_allclose(one.values, two.values, rtol=1e-9)
     np.testing.assert_allclose(np.abs(one.b), np.abs(two.b), rtol=1e-8)
@@ -128,11 +132,12 @@ def test_weights_repeat_rows(P):
 
 @pytest.mark.parametrize("P", [4, 40])
 @pytest.mark.parametrize("change", ["shift", "scale", "rows", "columns"])
-def test_invariances(change, P):
+@pytest.mark.parametrize("winsorize", [2.5, None])
+def test_invariances(winsorize, change, P):
     X, positive = design(24, P)
     rng = np.random.default_rng(5)
     w = rng.normal(size=P)
-    base = eigenbasis(X, positive)
+    base = eigenbasis(X, positive, winsorize=winsorize)
     if change == "shift":
         Y, y, v = X + 100 * rng.normal(size=P), positive, w
     elif change == "scale":
@@ -144,7 +149,7 @@ def test_invariances(change, P):
     else:
         order = rng.permutation(P)
         Y, y, v = X[:, order], positive, w[order]
-    moved = eigenbasis(Y, y)
+    moved = eigenbasis(Y, y, winsorize=winsorize)
     np.testing.assert_allclose(moved.values, base.values, rtol=1e-8)
     np.testing.assert_allclose(np.abs(moved.b), np.abs(base.b), atol=1e-8)
     a, b = base.project(w, X @ w), moved.project(v, Y @ v)
@@ -152,13 +157,14 @@ def test_invariances(change, P):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-8)
 
 
+@pytest.mark.parametrize("winsorize", [2.5, None])
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
-def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make):
+def test_far_from_the_origin_the_rank_is_that_of_the_deviations(make, winsorize):
     """24 rows less two class means, of which 4 pairs of rows are one row twice."""
     X, positive = design(24, 40)
     X[12:16], positive[12:16] = X[:4], positive[:4]
     for shift in (0.0, 100.0, 1e4):
-        eigen = eigenbasis(make(X + shift), positive)
+        eigen = eigenbasis(make(X + shift), positive, winsorize=winsorize)
         assert len(eigen.values) == 24 - 2 - 4
 
 
@@ -261,11 +267,12 @@ def cubes(n, P, kind):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("winsorize", [2.5, None])
 @pytest.mark.parametrize(("n", "P"), [(25, 60), (60, 8)])
-def test_combine_is_the_transpose_of_project(n, P, weighted, kind):
+def test_combine_is_the_transpose_of_project(n, P, winsorize, weighted, kind):
     X, positive, rows = cubes(n, P, kind)
     weight = np.arange(n) % 4 + 0.0 if weighted else None
-    eigen = eigenbasis(rows, positive, weight)
+    eigen = eigenbasis(rows, positive, weight, winsorize=winsorize)
     V = np.column_stack([eigen.combine(z, rows) for z in np.eye(len(eigen.values))])
     np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-8)
     np.testing.assert_allclose(V.T @ eigen.d, eigen.b, atol=1e-8)

@@ -65,16 +65,36 @@ def test_one_centre_and_none(problem, kind):
     np.testing.assert_allclose(got, X @ X.T, rtol=1e-12, atol=1e-15)
 
 
-def test_dense_rows_far_from_the_origin_keep_their_digits():
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_far_from_the_origin_keep_their_digits(kind):
     X = np.arange(12.0).reshape(4, 3) ** 1.5
     near, _ = centred_gram(X, X.mean(axis=0))
-    far, _ = centred_gram(X + 2.0**30, (X + 2.0**30).mean(axis=0))
+    far, _ = centred_gram(kind(X + 2.0**30), (X + 2.0**30).mean(axis=0))
     np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-5)
+
+
+def test_sparse_rows_are_moved_where_no_row_has_a_zero():
+    """Every entry in two parts, one feature that must stay; the input is as before."""
+    X = np.arange(12.0).reshape(4, 3) + np.array([2.0**30, 1, 2.0**10])
+    X[2, 2] = 0
+    rows = sparse.csr_array(X)
+    column = np.repeat(rows.indices, 2)
+    parts = (np.repeat(rows.data / 2, 2), column, 2 * rows.indptr)
+    halves = sparse.csr_array(parts, shape=(4, 3))
+    centre, group = np.array([X[:2].mean(axis=0), X[2:].mean(axis=0)]), [0, 0, 1, 1]
+    true, _ = centred_gram(X, centre, group)
+    for given in (rows, halves):
+        got, rounding = centred_gram(given, centre, group)
+        np.testing.assert_allclose(got, true, rtol=1e-9, atol=1e-9)
+        assert rounding < 1e-8
+    assert halves.nnz == 22
+    np.testing.assert_array_equal(rows.toarray(), X)
 
 
 def test_rounding_bounds_the_error_of_sparse_rows():
     rng = np.random.default_rng(1)
     X = 1e6 + rng.normal(size=(30, 50))
+    X[0] = 0  # features with entries in all rows would be moved to the origin
     centre = X.mean(axis=0)
     got, rounding = centred_gram(sparse.csr_array(X), centre)
     true, _ = centred_gram(X, centre)
