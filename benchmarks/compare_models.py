@@ -99,7 +99,7 @@ def compare(problem, design, seed):
         [MeanDifference(c).fit(X[a], y[a]).decision_function(X[b]) for a, b in folds]
         for c in columns
     ]
-    return compare_folds(("a", "b"), scores, folds, y == 1)
+    return compare_folds(("a", "b"), scores, folds, y == 1, 0.01, "two-sided")
 
 
 def answers(result):

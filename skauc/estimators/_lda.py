@@ -24,6 +24,10 @@ _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 _FAR, _FAR_ROWS = 1e5, 1000
 
 
+class NoShrinkageError(NotImplementedError, ValueError):
+    """A wrong value, for which the parent raises a NotImplementedError."""
+
+
 class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
@@ -129,7 +133,7 @@ covariance_estimator
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
         if self.solver == "svd" and self.shrinkage is not None:
-            raise ValueError(
+            raise NoShrinkageError(
                 "shrinkage must be None for solver='svd', which has no covariance to "
                 f"shrink, got {short(self.shrinkage)}; take solver='lsqr' or 'eigen'"
             )

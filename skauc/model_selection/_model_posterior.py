@@ -95,7 +95,7 @@ class ModelPosterior:
             return self._broken(reasons)
         reasons += self._not_refitted()
         second, n_refits, more = self._second()
-        reasons += more
+        reasons += [] if rearranged else more
         quiet = []
         if second is None and scored.model is not None and not more:
             n_features, n = scored.Z.shape[1], self._n

@@ -497,7 +497,8 @@ def test_other_rows_are_not_taken_for_permuted_ones():
     permutation_importance(pipe, Z[1], y, scoring=cbauc_scorer, n_repeats=2)
     weighted = clone(PIPE).fit(Z[2], y, logisticregression__sample_weight=1.0 + y)
     cbauc_scorer(weighted, Z[2], y, sample_weight=1.0 + y)
-    cbauc_scorer(weighted, Z[2], y)  # the same rows: only the weights are missing
+    with pytest.warns(UntrustedAUCWarning, match="pass the weights it was fitted with"):
+        cbauc_scorer(weighted, Z[2], y)  # the same rows: only the weights are missing
 
 
 # ------------------------------------------------------------------------ bad labels
