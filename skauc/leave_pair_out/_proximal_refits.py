@@ -264,8 +264,10 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
         else:
             # The trace bounds the largest eigenvalue: 1/trace is never too long a step
             step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
-        turns = _first_turn(beta, step, l1)
-        for t in np.append(1.0, turns * 0.5 ** np.arange(turns == 1, halvings)):
+        # The first turn in its place among the halves: a coefficient next to 0 turns
+        # soon, and a step that ends there is hardly one
+        turn, halves = _first_turn(beta, step, l1), 0.5 ** np.arange(halvings)
+        for t in np.unique(np.append(halves, turn))[::-1]:
             tried = beta + t * step
             # Coefficients that would leave the orthant stop at its edge
             tried[(l1 > 0) & (np.sign(tried) != orthant)] = 0.0

@@ -150,7 +150,10 @@ def smooth_optimum(
         None where the matrices would be too large, or it was not reached.
     """
     if hasattr(X, "toarray") and fit.loss != "hinge":
-        return optimum_by_products(fit, X, positive)
+        found = optimum_by_products(fit, X, positive)
+        if found is not None:
+            return found
+    # Beside a small penalty corners may be out of reach of products
     if _too_large(X):
         return None
     space = _space(fit, X, remember)

@@ -176,6 +176,21 @@ def test_nearly_parallel_columns_take_few_steps(monkeypatch):
     assert len(steps) < 20 * 20
 
 
+def test_coefficients_next_to_zero_take_few_steps(monkeypatch):
+    # they turn after a tiny part of a step: ending there took four times the steps
+    X, positive = np.random.default_rng(0).normal(size=(100, 300)), np.arange(100) < 50
+    X[:50, :5] += 0.6
+    model = LogisticRegression(solver="liblinear", random_state=0, **l1_part(1.0))
+    fit = training_objective(model.fit(X, positive), X, positive)
+    steps, step = [], _proximal_refits._step
+    monkeypatch.setattr(
+        _proximal_refits, "_step", lambda *args: steps.append(1) or step(*args)
+    )
+    refits = refit_elastic_net(fit, X, positive, bootstrap_counts(positive, 20))
+    assert refits.converged.all()
+    assert len(steps) < 20 * 20
+
+
 def test_a_start_astray_overflows_nowhere():
     """A heavy penalty on the intercept that the start has: its step is far too long."""
     X, positive = _rows(120, 10)

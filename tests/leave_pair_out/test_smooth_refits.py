@@ -9,11 +9,14 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
+from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._smooth_refits import (
     FeatureSpace,
     refit_smooth,
+    smooth_optimum,
     uses_rows,
 )
+from skauc.leave_pair_out._sparse_optimum import optimum_by_products
 from skauc.model_selection._training_objective import penalised_fit
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
@@ -177,3 +180,17 @@ def test_weights_may_be_tiny(model, shape):
     one, two = (refit_smooth(f, X, positive, counts) for f in (fit, tiny))
     assert two.converged.all()
     np.testing.assert_allclose(two.scores, one.scores, atol=1e-4 * one.scores.std())
+
+
+def test_sparse_rows_beside_a_tiny_penalty_reach_their_optimum():
+    # rows that can be separated: without a penalty every margin is 1 or more
+    X = sparse.random(200, 1500, 0.05, format="csr", random_state=1)
+    positive, C = np.arange(200) % 2 == 0, 1e5
+    start = np.full(200, C), np.zeros(1500), 0.0, np.inf
+    fit = PenalisedFit("squared_hinge", 1.0, *start)
+    assert optimum_by_products(fit, X, positive) is None
+    found = smooth_optimum(fit, X, positive)
+    margin = np.where(positive, 1, -1) * (X @ found.w + found.intercept)
+    # what a margin lacks is α/(2C), with Σα next to ‖w‖²
+    assert found.w @ found.w < 0.01 * 2 * C
+    assert margin.min() > 0.99
