@@ -23,8 +23,9 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
     RidgeClassifierCV,
+    SGDClassifier,
 )
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
@@ -35,11 +36,13 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import class_sums, content, row_slope
+from ..statistics._block_column import class_sums, classes_given, content, row_slope
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
+# Their class_weight="balanced" counts rows, whatever these weigh.
+_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
 PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
@@ -270,8 +273,8 @@ def case_weight_of(model, positive, sample_weight):
         return weight
     if isinstance(model.class_weight, str):  # "balanced"
         known = "sample_weight" in signature(compute_class_weight).parameters
-        by_rows = isinstance(model, RidgeClassifier | RidgeClassifierCV) or not known
-        total = class_sums(positive, None if by_rows else sample_weight)
+        by_rows = sample_weight is None or isinstance(model, _BALANCE_ROWS) or not known
+        total = classes_given(positive) if by_rows else class_sums(positive, weight)
         per_class = total.sum() / (2 * total)
     else:
         classes = model.classes_

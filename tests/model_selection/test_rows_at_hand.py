@@ -241,6 +241,41 @@ def test_a_fit_in_blocks_that_there_is_not():
         bayesian_val_score(LogisticRegression(), blocks)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        RidgeClassifier(class_weight="balanced"),
+        SGDClassifier(class_weight="balanced", alpha=0.05, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_balanced_classes_count_rows_of_weight_0(model, pos_label, large):
+    X, y, weight = rows_of(n=4600)
+    weight = np.where(y == 1, weight, weight > 1).astype(float)
+    fitted(model, X, y, weight)
+    question = {"pos_label": pos_label}
+    expected, _ = afresh(
+        lambda: auc_posterior(model, X, y, sample_weight=weight, **question)
+    )
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
+    same(found, expected)
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_some_blocks_have_weights_and_some_labels_two_dimensions(few, request):
+    if not few:
+        request.getfixturevalue("large")
+    X, y, weight = rows_of(n=4600)
+    weight[:2000] = 1
+    model = fitted(LogisticRegression(), X, y, weight)
+    expected, _ = afresh(lambda: auc_posterior(model, X, y, sample_weight=weight))
+    parts = [(X[:2000], y[:2000, None]), (X[2000:], y[2000:], weight[2000:])]
+    found, _ = afresh(lambda: auc_posterior(model, RowBlocks(parts)))
+    same(found, expected)
+
+
 @pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])
 @pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
 def test_priors_and_covariances(prior, covariance, large):
