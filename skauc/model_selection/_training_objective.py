@@ -36,7 +36,13 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import class_sums, classes_given, content, row_slope
+from ..statistics._block_column import (
+    BlockColumn,
+    class_sums,
+    classes_given,
+    content,
+    row_slope,
+)
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
@@ -255,6 +261,15 @@ def _described(loss, l2, case_weight, model, scaling, Z, positive):
     w = np.ravel(model.coef_).astype(float)
     b = float(np.ravel(model.intercept_)[0])
     return with_optimum(PenalisedFit(loss, l2, case_weight, w, b, scaling), Z, positive)
+
+
+def correlation(a, b, case_weight) -> float:
+    """Of two scores, over the rows that weigh something; NaN if one is constant."""
+    if not isinstance(a, BlockColumn):  # blocks have left out the others
+        counted = case_weight > 0
+        a, b = a[counted], b[counted]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.corrcoef(a, b)[0, 1]
 
 
 def scaling_of(model, penalised=False):

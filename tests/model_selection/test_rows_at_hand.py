@@ -26,6 +26,7 @@ from skauc import (
     IRLSLogisticRegression,
     LinearDiscriminantROC,
     RowBlocks,
+    UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
     bee_scorer,
@@ -274,6 +275,31 @@ def test_some_blocks_have_weights_and_some_labels_two_dimensions(few, request):
     parts = [(X[:2000], y[:2000, None]), (X[2000:], y[2000:], weight[2000:])]
     found, _ = afresh(lambda: auc_posterior(model, RowBlocks(parts)))
     same(found, expected)
+
+
+def test_a_stopped_solver_is_not_judged_by_rows_of_weight_0(large):
+    """They are far away, and there its scores are those of the optimum."""
+    X, y, _ = rows_of(n=4600)
+    weight = np.ones(len(y))
+    weight[::50] = 0
+    model = SGDClassifier(loss="log_loss", random_state=0, learning_rate="constant")
+    model.set_params(eta0=0.5, max_iter=1)
+    model = fitted(model, X, y, weight)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    expected, said = afresh(lambda: auc_posterior(model, blocks))
+    X[::50, 0] *= 1e4
+    found, said_too = afresh(lambda: auc_posterior(model, X, y, sample_weight=weight))
+    same(found, expected)
+    assert said_too == said
+
+
+def test_scores_that_rounding_makes_constant():
+    X, y, _ = rows_of(n=200)
+    X = X + 1e9
+    model = fitted(LogisticRegression(), X, y)
+    with pytest.warns(UntrustedAUCWarning) as said:  # and no other
+        auc_posterior(model, X, y)
+    assert not [one for one in said if one.category is RuntimeWarning]
 
 
 @pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])
