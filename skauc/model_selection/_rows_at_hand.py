@@ -83,7 +83,9 @@ def rows_at_hand(X, y, sample_weight=None):
     if all(one.weight is None for one in found):
         return matrix, labels, None
     weight = BlockColumn(matrix, _Weights())
-    weight.know_sums(add_all([one.weight for one in rows]))
+    # Some blocks have weights: rows of the others count once
+    sums = [one.weight or ColumnSums(1.0, 1.0, float(one.n_rows)) for one in rows]
+    weight.know_sums(add_all(sums))
     return matrix, labels, weight
 
 
@@ -172,7 +174,7 @@ class _Outline:
     counts : ndarray of int
         Of each the rows of positive weight.
     weight : ColumnSums
-        Of the positive weights; None if all are 1.
+        Of the positive weights; None if none were given, or none is positive.
     sketch : ndarray of shape (2, P) or None
         See :meth:`BlockMatrix.sketch`; None if no row weighs anything.
     digest : bytes

@@ -26,7 +26,7 @@ from ..statistics._ranks import empirical_auc
 from ._reasons import lost_second_source, not_at_optimum, stopped_early
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
-from ._training_objective import REARRANGED, largest_gradient
+from ._training_objective import REARRANGED, correlation, largest_gradient
 from ._training_rows import was_stopped
 from ._warnings import UntrustedAUCWarning
 
@@ -155,7 +155,7 @@ def _of_stopped(fit, Z, rows, name, remember, say):
         return None, lost_second_source(name)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)
     # An AUC is that of the direction: lengths and intercepts do not count.
-    same = np.corrcoef(*scores)[0, 1]
+    same = correlation(*scores, fit.case_weight)
     if not same >= _NEAR:
         return None, lost_second_source(name)
     return optimum, None if same >= _REACHED else say(name)

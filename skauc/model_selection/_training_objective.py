@@ -23,8 +23,9 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
     RidgeClassifierCV,
+    SGDClassifier,
 )
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..leave_pair_out._estimate import LeavePairOut, leave_pair_out
@@ -35,11 +36,19 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import class_sums, content, row_slope
+from ..statistics._block_column import (
+    BlockColumn,
+    class_sums,
+    classes_given,
+    content,
+    row_slope,
+)
 from ..statistics._moments import class_moments, project_samples
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
+# Their class_weight="balanced" counts rows, whatever these weigh.
+_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
 PARALLEL = 1 - 1e-6  # cosine of the scores of a discriminant solved again
 
 
@@ -254,6 +263,15 @@ def _described(loss, l2, case_weight, model, scaling, Z, positive):
     return with_optimum(PenalisedFit(loss, l2, case_weight, w, b, scaling), Z, positive)
 
 
+def correlation(a, b, case_weight) -> float:
+    """Of two scores, over the rows that weigh something; NaN if one is constant."""
+    if not isinstance(a, BlockColumn):  # blocks have left out the others
+        counted = case_weight > 0
+        a, b = a[counted], b[counted]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.corrcoef(a, b)[0, 1]
+
+
 def scaling_of(model, penalised=False):
     """``intercept_scaling`` of :class:`PenalisedFit`."""
     if not model.fit_intercept:
@@ -270,8 +288,8 @@ def case_weight_of(model, positive, sample_weight):
         return weight
     if isinstance(model.class_weight, str):  # "balanced"
         known = "sample_weight" in signature(compute_class_weight).parameters
-        by_rows = isinstance(model, RidgeClassifier | RidgeClassifierCV) or not known
-        total = class_sums(positive, None if by_rows else sample_weight)
+        by_rows = sample_weight is None or isinstance(model, _BALANCE_ROWS) or not known
+        total = classes_given(positive) if by_rows else class_sums(positive, weight)
         per_class = total.sum() / (2 * total)
     else:
         classes = model.classes_

@@ -33,7 +33,12 @@ from ..statistics._numerics import TINY
 from ._any_rows import numeric
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
-from ._training_objective import PARALLEL, largest_gradient, leave_pair_out_estimate
+from ._training_objective import (
+    PARALLEL,
+    correlation,
+    largest_gradient,
+    leave_pair_out_estimate,
+)
 
 ROWS = ("auto", "training", "held-out")
 # Correlation of the scores with those of the optimum. A solver that says it has
@@ -168,7 +173,8 @@ def _by_objective(scored):
     optimum = at_optimum(fit, Z, rows)
     if optimum is None or not optimum.w.any():
         return None
-    same = np.corrcoef(project_samples(Z, fit.w), project_samples(Z, optimum.w))[0, 1]
+    scores = project_samples(Z, fit.w), project_samples(Z, optimum.w)
+    same = correlation(*scores, fit.case_weight)
     if not stopped:
         if same > _CONVERGED:
             return "training"

@@ -459,6 +459,17 @@ def n_given(column) -> int:
     return len(column) + getattr(blocks, "n_left_out", 0)
 
 
+def classes_given(positive) -> np.ndarray:
+    """Rows of both classes, with those that were left out, of shape (2,)."""
+    n = n_given(positive)
+    if n == len(positive):
+        return class_sums(positive)
+    blocks = positive.rows.blocks
+    asked = blocks.feature_names, positive.node, np.count_nonzero
+    n_pos = blocks.blocks.total(_on_values, *asked)
+    return np.array([n - n_pos, n_pos])
+
+
 def columns_at(rows, *columns):
     """Some rows of several columns; of such that stay in one pass."""
     if not all(isinstance(column, BlockColumn) for column in columns):

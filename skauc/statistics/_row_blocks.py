@@ -626,11 +626,10 @@ def _checked(X, y, weight, n_features, called):
                 f"{name} must have one value for each of the {X.shape[0]} rows, got "
                 f"{column.shape[0]}"
             )
+        if column is not None and column.ndim == 2 and column.shape[1] == 1:
+            column = column[:, 0]  # as data frames of one column have it
         columns.append(column)
-    y, weight = columns
-    if weight is not None and weight.ndim == 2 and weight.shape[1] == 1:
-        weight = weight[:, 0]  # as data frames of one column have it
-    return X, y, weight
+    return X, *columns
 
 
 def _columns_of(X):

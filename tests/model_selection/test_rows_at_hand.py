@@ -26,6 +26,7 @@ from skauc import (
     IRLSLogisticRegression,
     LinearDiscriminantROC,
     RowBlocks,
+    UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
     bee_scorer,
@@ -239,6 +240,66 @@ def test_a_fit_in_blocks_that_there_is_not():
         ".* auc_posterior takes any fitted linear model",
     ):
         bayesian_val_score(LogisticRegression(), blocks)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RidgeClassifier(class_weight="balanced"),
+        SGDClassifier(class_weight="balanced", alpha=0.05, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_balanced_classes_count_rows_of_weight_0(model, pos_label, large):
+    X, y, weight = rows_of(n=4600)
+    weight = np.where(y == 1, weight, weight > 1).astype(float)
+    fitted(model, X, y, weight)
+    question = {"pos_label": pos_label}
+    expected, _ = afresh(
+        lambda: auc_posterior(model, X, y, sample_weight=weight, **question)
+    )
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    found, _ = afresh(lambda: auc_posterior(model, blocks, **question))
+    same(found, expected)
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_some_blocks_have_weights_and_some_labels_two_dimensions(few, request):
+    if not few:
+        request.getfixturevalue("large")
+    X, y, weight = rows_of(n=4600)
+    weight[:2000] = 1
+    model = fitted(LogisticRegression(), X, y, weight)
+    expected, _ = afresh(lambda: auc_posterior(model, X, y, sample_weight=weight))
+    parts = [(X[:2000], y[:2000, None]), (X[2000:], y[2000:], weight[2000:])]
+    found, _ = afresh(lambda: auc_posterior(model, RowBlocks(parts)))
+    same(found, expected)
+
+
+def test_a_stopped_solver_is_not_judged_by_rows_of_weight_0(large):
+    """They are far away, and there its scores are those of the optimum."""
+    X, y, _ = rows_of(n=4600)
+    weight = np.ones(len(y))
+    weight[::50] = 0
+    model = SGDClassifier(loss="log_loss", random_state=0, learning_rate="constant")
+    model.set_params(eta0=0.5, max_iter=1)
+    model = fitted(model, X, y, weight)
+    blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
+    expected, said = afresh(lambda: auc_posterior(model, blocks))
+    X[::50, 0] *= 1e4
+    found, said_too = afresh(lambda: auc_posterior(model, X, y, sample_weight=weight))
+    same(found, expected)
+    assert said_too == said
+
+
+def test_scores_that_rounding_makes_constant():
+    X, y, _ = rows_of(n=200)
+    X = X + 1e9
+    model = fitted(LogisticRegression(), X, y)
+    with pytest.warns(UntrustedAUCWarning) as said:  # and no other
+        auc_posterior(model, X, y)
+    assert not [one for one in said if one.category is RuntimeWarning]
 
 
 @pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])

@@ -22,7 +22,7 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
 from skauc import (
@@ -201,6 +201,31 @@ def test_class_weights_are_the_solvers(make, weighted):
     model = make().fit(X, y, sample_weight=weight)
     assert leave_pair_out_estimate(model, X, y, weight) is not None
     assert leave_pair_out_estimate(model, Xh, yh) is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(class_weight="balanced", tol=1e-10),
+        RidgeClassifier(class_weight="balanced"),
+        LinearSVC(class_weight="balanced", tol=1e-10, max_iter=10**6),
+        SVC(kernel="linear", class_weight="balanced", tol=1e-10),
+        SGDClassifier(class_weight="balanced", alpha=0.1, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_balanced_rows_or_weights(model):
+    """The case weights, as sample weights, are the same fit."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(size=80) > 0.8
+    weight = np.where(y, 3.0, 1.0) * rng.uniform(0.5, 2, 80)
+    weight[::7] = 0
+    balanced = clone(model).fit(X, y, sample_weight=weight)
+    case_weight = case_weight_of(balanced, y, weight)
+    plain = clone(model).set_params(class_weight=None)
+    plain.fit(X, y, sample_weight=case_weight)
+    np.testing.assert_allclose(balanced.coef_, plain.coef_, rtol=1e-6)
 
 
 NEW_STYLE = {}
