@@ -190,7 +190,6 @@ def first_step(fit, positive, Z, penalty, theta):
         ("logistic", 0.7, "near", 1.0),
         ("squared_hinge", 0.7, "near", 1.0),
         ("logistic", 0.02, "far", 0.5),
-        (RoundedHinge(0.5), 0.02, "far", 2.0**-9),
         ("logistic", 0.7, "astray", 1.0),  # w = 0 costs less
         ("logistic", 30.0, "apart", 1.0),  # few losses, and yet w = 0 costs less
         ("squared_hinge", 1e-3, "apart", 1.0),  # no row bends
