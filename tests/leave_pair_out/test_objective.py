@@ -187,6 +187,9 @@ def test_the_directions_of_a_gradient_are_counted():
     X[:, 0] *= 100
     assert length_of_gradient(X, positive, fit)[1] == pytest.approx(1, abs=0.15)
     assert np.isnan(length_of_gradient(0 * X, positive, fit)[0])
+    one = PenalisedFit("squared", 1.0, np.ones(400), np.zeros(1), 0.0, 0.0)
+    rows_alike = np.full((400, 1), 0.3)
+    assert length_of_gradient(rows_alike, positive, one)[1] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

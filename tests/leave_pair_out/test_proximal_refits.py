@@ -315,3 +315,21 @@ def test_the_first_turn_is_where_a_coefficient_is_zero():
         tried = beta + found * step
         if found < 1:  # nothing is left before it
             assert np.any((beta * tried <= 0) & (beta != 0) & (l1 > 0))
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_the_steepest_features_come_in_first(size):
+    """Ten and as many as there are, by the slope in units of the column."""
+    X, positive = _rows(40, 60)
+    X *= np.geomspace(1, 1e3, 60)[np.random.default_rng(0).permutation(60)]
+    fit = ElasticNetFit("squared", 0.0, np.ones(40), np.zeros(60), 0.0, 0.0, l1=0.2)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    z, work = np.zeros((1, 40)), np.array([5])
+    slope = np.abs(X.T @ np.where(positive, 1.0, -1.0))
+    slope[5] = 0
+    asks = np.flatnonzero(slope > 0.2)
+    assert len(asks) > 30
+    steep = slope / np.sqrt((X**2).mean(axis=0))
+    expected = asks[np.argsort(-steep[asks])[: 10 + size]]
+    found = problem.wanted(np.ones((1, 40)), z, work, np.array([size]))
+    assert sorted(found) == sorted(expected)
