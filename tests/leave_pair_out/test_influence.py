@@ -280,11 +280,13 @@ def test_response_to_a_weak_penalty_keeps_its_digits(size):
     np.testing.assert_allclose(F, expected, rtol=1e-8)
 
 
-def test_no_penalty_is_tiny_beside_the_smallest_column():
+@pytest.mark.parametrize("unit", [1.0, 1e-9])
+def test_no_penalty_is_tiny_beside_the_smallest_column(unit):
     """Without a penalty the units of the features do not matter, whatever they are."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 6)) * np.geomspace(1e-5, 1e5, 6)
     X[:, 3] = 0.1  # constant but for rounding
+    X *= unit
     positive = rng.normal(size=150) > 0
     fit = PenalisedFit("squared", 0.0, np.full(150, 2.0), np.zeros(6), 0.0, np.inf)
     found = with_optimum(fit, X, positive).l2

@@ -187,6 +187,54 @@ def test_the_directions_of_a_gradient_are_counted():
     X[:, 0] *= 100
     assert length_of_gradient(X, positive, fit)[1] == pytest.approx(1, abs=0.15)
     assert np.isnan(length_of_gradient(0 * X, positive, fit)[0])
+    one = PenalisedFit("squared", 1.0, np.ones(400), np.zeros(1), 0.0, 0.0)
+    rows_alike = np.full((400, 1), 0.3)
+    assert length_of_gradient(rows_alike, positive, one)[1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("n", "every", "counted"), [(30, 1, 10), (30, 4, 3), (45, 1, 9)]
+)
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_walk_of_some_rows_and_its_directions_pair_by_pair(
+    n, every, counted, unit, monkeypatch
+):
+    """``k = (E‖f‖²)²/E(fᵢᵀfⱼ)²``, f the pushes of rows i ≠ j."""
+    X, positive, c = rows(n=n, P=5)
+    X = unit * (X - 1.5)
+    monkeypatch.setattr(_objective, "_WALK_ROWS", 9 if every > 1 else 100)
+    monkeypatch.setattr(_objective, "_GRAM_ROWS", {10: 14, 3: 3, 9: 10}[counted])
+    w = np.linspace(-1, 1, 5) / unit
+    fit = PenalisedFit("logistic", 0.7 * unit**2, c, w, 0.0, 0.0)
+    g, _ = loss_derivatives("logistic", X @ w, positive, c)
+    gradient = X.T @ g + 0.7 * unit**2 * w
+    size = np.sqrt(g**2 + 1e-6 * c.sum() * c.mean())
+    pushes = (size[:, None] * X)[::every]
+    walk = every * sum(f @ f for f in pushes)
+    length, k = length_of_gradient(X, positive, fit)
+    assert length == pytest.approx(np.linalg.norm(gradient) / np.sqrt(walk), rel=1e-9)
+    some = pushes[:: {10: 3, 3: 3, 9: 5}[counted]]
+    assert len(some) == counted
+    pairs = [(f @ h) ** 2 for i, f in enumerate(some) for h in some[:i]]
+    expected = np.mean([f @ f for f in some]) ** 2 / np.mean(pairs)
+    assert k == pytest.approx(max(expected, 1.0), rel=1e-9)
+
+
+def test_a_penalised_intercept_of_zero_is_not_pulled():
+    """And the gradient of rows that are all 0 is none."""
+    X, positive, c = rows()
+    w = np.array([1.0, -0.5, 0.3, 0.2])
+    fit = ElasticNetFit("logistic", 0.7, c, w, 0.0, 0.5, 0.4)
+    g, _ = loss_derivatives("logistic", X @ w, positive, c)
+    ones = np.column_stack([X, np.full(30, 0.5)])
+    gradient = ones.T @ g + np.append(0.7 * w + 0.4 * np.sign(w), 0.0)
+    walk = (g**2 + 1e-6 * c.sum() * c.mean()) @ (ones**2).sum(axis=1)
+    length, _ = length_of_gradient(X, positive, fit)
+    assert length == pytest.approx(np.linalg.norm(gradient) / np.sqrt(walk), rel=1e-9)
+    bare = replace(fit, intercept_scaling=0.0)
+    length, k = length_of_gradient(0 * X, positive, bare)
+    assert np.isnan(length)
+    assert k == 1
 
 
 def test_a_smaller_penalty_with_the_same_pull():
@@ -210,6 +258,19 @@ def test_curvature_of_an_average_column(form):
         Z = X - X.mean(axis=0) if free else X
         expected = np.mean([np.mean(x**2) * c.sum() for x in Z.T])
         assert column_curvature(fit, form(X)) == pytest.approx(expected)
+
+
+def test_a_constant_column_has_no_curvature():
+    """Its mean is rounded: what is left of it is rounding."""
+    X, _, c = rows(n=11, P=4)
+    X[:, 1], X[:, 2] = 1000 / 3, 1e-3 / 3
+    X[:, 3] = 1e3 + 1e-8 * np.arange(11)
+    assert X[0, 1] != X[:, 1].mean()
+    fit = PenalisedFit("squared", 1.0, c, np.zeros(4), 0.0, np.inf)
+    found = _objective._curvatures(fit, X)
+    assert found[0] == pytest.approx(X[:, 0].var() * c.sum())
+    assert found[1] == found[2] == 0
+    assert found[3] == pytest.approx(1e-16 * 10 * c.sum(), rel=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(24, 3), (12, 30)])

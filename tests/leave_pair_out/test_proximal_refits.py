@@ -245,3 +245,106 @@ def test_the_optimum_of_separated_rows_from_scores_that_bend_nothing():
         for f in (found, far)
     ]
     assert value[0] < value[1] < 60 * np.log(2)
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("scaling", [0.0, 2.0, np.inf])
+def test_columns_in_units_of_their_spread(scaling, thin):
+    """Scores, penalties and slopes are those of the columns as they are."""
+    X, positive = _rows(30, 7)
+    X = 3.0 + X * np.geomspace(0.01, 100, 7)
+    X[:, 4] = 0.0
+    rng = np.random.default_rng(1)
+    w, c = rng.normal(size=7) * np.array([1, 0, 1, 1, 0, 1, 0]), np.ones(30)
+    b = 0.4 if scaling else 0.0
+    fit = ElasticNetFit("logistic", 0.3, c, w, b, scaling, l1=0.5)
+    problem = _proximal_refits._Problem(
+        fit, sparse.csr_matrix(X) if thin else X, positive
+    )
+    spread = X.std(axis=0) if scaling == np.inf else np.sqrt((X**2).mean(axis=0))
+    spread[4] = 1.0
+    np.testing.assert_allclose(problem.scale, spread, rtol=1e-9)
+    work = np.flatnonzero(w)
+    A, l1, l2 = problem.block(work)
+    beta = problem._coefficients(fit, work)
+    np.testing.assert_allclose(beta @ A, X @ w + b, rtol=1e-9, atol=1e-9)
+    free = [0.0] if scaling == np.inf else []
+    of_b = [0.5 * b / scaling] if scaling == 2.0 else free
+    np.testing.assert_allclose(l1 * np.abs(beta), [*0.5 * np.abs(w[work]), *of_b])
+    of_b = [0.3 * b**2 / scaling**2] if scaling == 2.0 else free
+    np.testing.assert_allclose(l2 * beta**2, [*0.3 * w[work] ** 2, *of_b])
+    if scaling:
+        assert problem._coefficients(fit, work[:0]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
+def test_a_newton_step_solves_its_system(shape):
+    """Beyond as many features as rows in the dimension of the rows."""
+    rng = np.random.default_rng(0)
+    B, l2, p = (
+        rng.normal(size=shape),
+        rng.uniform(1, 2, shape[0]),
+        rng.normal(size=shape[0]),
+    )
+    H = B @ B.T
+    found = _proximal_refits._newton_step(B, H.copy() if shape[0] == 4 else None, l2, p)
+    np.testing.assert_allclose(found, np.linalg.solve(H + np.diag(l2), p), rtol=1e-9)
+
+
+@pytest.mark.parametrize("P", [3, 12])
+def test_features_that_turn_at_zero_stay_and_the_others_step_without(P):
+    """Against the systems of what is left, one feature after the other."""
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        A = rng.normal(size=(P, 8)) + 2 * rng.normal(size=8)
+        curvature = rng.uniform(0.1, 1, 8) * (rng.random(8) < 0.8)
+        p, l2 = rng.normal(size=P), rng.uniform(0.5, 1, P)
+        l1 = np.where(np.arange(P) == 0, 0.0, 1.0)
+        side = np.where(rng.random(P) < 0.6, -np.sign(p), 0.0)
+        H = (A * curvature) @ A.T + np.diag(l2)
+        on = np.arange(P)
+        while len(on):
+            step = -np.linalg.solve(H[np.ix_(on, on)], p[on])
+            wrong = (step * side[on] < 0) & (l1[on] > 0)
+            if not wrong.any() or wrong.all():
+                break
+            on = on[~wrong]
+        expected = np.zeros(P)
+        expected[on] = step
+        found = _proximal_refits._into_orthant((A, l1, l2), curvature, p, side)
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_the_first_turn_is_where_a_coefficient_is_zero():
+    rng = np.random.default_rng(4)
+    t = np.linspace(0, 1, 100_001)
+    for _ in range(20):
+        beta, step = rng.normal(size=3), rng.normal(size=3)
+        beta[2] = 0.0
+        l1 = np.array([1.0, 1.0, 1.0]) * (rng.random(3) < 0.7)
+        path = (beta[:, None] + t * step[:, None])[l1 > 0]
+        turned = np.sign(path) * np.sign(path[:, :1]) < 0
+        first = t[turned.any(axis=0).argmax()] if turned.any() else 1.0
+        found = _proximal_refits._first_turn(beta, step, l1)
+        assert found == pytest.approx(first, abs=2e-5)
+        tried = beta + found * step
+        if found < 1:  # nothing is left before it
+            assert np.any((beta * tried <= 0) & (beta != 0) & (l1 > 0))
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_the_steepest_features_come_in_first(size):
+    """Ten and as many as there are, by the slope in units of the column."""
+    X, positive = _rows(40, 60)
+    X *= np.geomspace(1, 1e3, 60)[np.random.default_rng(0).permutation(60)]
+    fit = ElasticNetFit("squared", 0.0, np.ones(40), np.zeros(60), 0.0, 0.0, l1=0.2)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    z, work = np.zeros((1, 40)), np.array([5])
+    slope = np.abs(X.T @ np.where(positive, 1.0, -1.0))
+    slope[5] = 0
+    asks = np.flatnonzero(slope > 0.2)
+    assert len(asks) > 30
+    steep = slope / np.sqrt((X**2).mean(axis=0))
+    expected = asks[np.argsort(-steep[asks])[: 10 + size]]
+    found = problem.wanted(np.ones((1, 40)), z, work, np.array([size]))
+    assert sorted(found) == sorted(expected)

@@ -1,5 +1,7 @@
 """The optimum by products with sparse rows, against a slow minimiser of dense ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -100,3 +102,163 @@ def test_no_square_matrix_is_made(monkeypatch):
     g = 1 / (1 + np.exp(-z)) - positive
     assert abs(g.sum()) < 1e-2 * np.abs(g).sum()
     assert np.linalg.norm(X.T @ g + found.w) < 1e-3 * np.linalg.norm(X.T @ positive)
+
+
+def small(loss="squared", scaling=2.0, l2=0.7, n=20, P=5):
+    """Few rows, a fit with coefficients, and its dense rows with the intercept's."""
+    rng = np.random.default_rng(3)
+    positive = np.arange(n) < n // 3
+    X = rng.normal(size=(n, P)) * np.geomspace(0.2, 5, P) + 0.8 * positive[:, None]
+    X[rng.random((n, P)) < 0.3] = 0.0
+    w, c = rng.normal(size=P) / 4, rng.uniform(0.5, 2.0, n)
+    fit = PenalisedFit(loss, l2, c, w, 0.3 if scaling else 0.0, scaling)
+    Z = np.column_stack([X, np.full(n, 1.0 if scaling else 0.0)])
+    share = l2 / scaling**2 if 0 < scaling < np.inf else 0.0
+    return fit, X, positive, Z, np.append(np.full(P, l2), share)
+
+
+def conjugate_gradients(H, b, forcing):
+    """The textbook's, with the diagonal as preconditioner, until r'M^-1 r is small."""
+    M = np.diag(1 / np.where(np.diag(H) > 0, np.diag(H), 1.0))
+    x, r = np.zeros(len(b)), b
+    p = M @ r
+    first = r @ M @ r
+    while r @ M @ r > forcing**2 * first:
+        alpha = (r @ M @ r) / (p @ H @ p)
+        x, new = x + alpha * p, r - alpha * (H @ p)
+        p = M @ new + (new @ M @ new) / (r @ M @ r) * p
+        r = new
+    return x
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+def test_a_newton_step_is_that_of_conjugate_gradients(scaling):
+    """Left where a hundredth of the gradient is; with the dense Hessian."""
+    fit, X, _, Z, penalty = small(scaling=scaling)
+    rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        curvature = rng.uniform(0.1, 3.0, len(X)) * (rng.random(len(X)) < 0.7)
+        gradient = rng.normal(size=Z.shape[1]) * (30.0 if scaling else 0.1)
+        if not scaling:
+            gradient[-1] = 0.0
+        H = (Z.T * curvature) @ Z + np.diag(penalty)
+        slow = conjugate_gradients(H, -gradient, 1e-2)
+        step = rows.newton_step(curvature, gradient)
+        np.testing.assert_allclose(step, slow, atol=1e-9 * np.abs(slow).max())
+        assert rows.energy(step) == pytest.approx(step**2 @ penalty / 2)
+
+
+def test_a_newton_step_from_nowhere_is_none():
+    fit, X, _, Z, _ = small()
+    rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
+    assert not rows.newton_step(np.ones(len(X)), np.zeros(Z.shape[1])).any()
+
+
+def first_step(fit, positive, Z, penalty, theta):
+    """Newton's from theta, halved until the objective falls by 1e-4 of its slope."""
+
+    def objective(theta):
+        losses = fit.case_weight @ loss_of(fit.loss, Z @ theta, positive)
+        return losses + penalty @ theta**2 / 2
+
+    if objective(theta) > objective(0 * theta):
+        theta = 0 * theta
+    t, z, e = np.where(positive, 1.0, -1.0), Z @ theta, 1e-4
+    low, middle, high = (loss_of(fit.loss, z + k * e, positive) for k in (-1, 0, 1))
+    g = fit.case_weight * (high - low) / (2 * e)
+    curvature = fit.case_weight * (high - 2 * middle + low) / e**2
+    if fit.loss == "logistic":
+        p = 1 / (1 + np.exp(-t * z))
+        g, curvature = -t * fit.case_weight * (1 - p), fit.case_weight * p * (1 - p)
+    if not curvature.any():
+        curvature = 1e-3 * fit.case_weight
+    gradient = Z.T @ g + penalty * theta
+    step = -np.linalg.solve((Z.T * curvature) @ Z + np.diag(penalty), gradient)
+    length = 1.0
+    while (
+        objective(theta + length * step)
+        > objective(theta) + 1e-4 * length * gradient @ step
+    ):
+        length /= 2
+    return theta + length * step, length
+
+
+@pytest.mark.parametrize(
+    ("loss", "l2", "start", "length"),
+    [
+        ("logistic", 0.7, "near", 1.0),
+        ("squared_hinge", 0.7, "near", 1.0),
+        ("logistic", 0.02, 1, 0.5),
+        ("logistic", 0.7, 135, 0.5),  # the losses fall, their sum with w² does not
+        ("logistic", 0.7, "astray", 1.0),  # w = 0 costs less
+        ("logistic", 30.0, "apart", 1.0),  # few losses, and yet w = 0 costs less
+        ("squared_hinge", 1e-3, "apart", 1.0),  # no row bends
+    ],
+)
+def test_the_first_step_is_newtons(loss, l2, start, length, monkeypatch):
+    fit, X, positive, Z, penalty = small(loss, l2=l2)
+    theta = np.append(fit.w, fit.intercept)
+    if start == "apart":
+        Z[:, 0] = X[:, 0] = np.where(positive, 2.0, -2.0)
+        theta = np.append(np.eye(5)[0], 0.0)
+    elif start == "astray":
+        theta = 100 * theta
+    elif start != "near":
+        theta = np.random.default_rng(start).normal(size=6)
+        theta[:5] /= np.geomspace(0.2, 5, 5)
+    fit = replace(fit, w=theta[:-1], intercept=theta[-1])
+    monkeypatch.setattr(_sparse_optimum, "_CLOSE", np.inf)
+    monkeypatch.setattr(_sparse_optimum, "_FORCING", 1e-9)
+    expected, taken = first_step(fit, positive, Z, penalty, theta)
+    assert taken == length
+    found = optimum_by_products(fit, sparse.csr_array(X), positive)
+    theta = np.append(found.w, found.intercept)
+    np.testing.assert_allclose(theta, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def near_the_optimum(share):
+    """Squared loss, from where Newton's step promises that share of the objective."""
+    fit, X, positive, Z, penalty = small("squared", l2=5.0)
+    fit = replace(fit, case_weight=30 * fit.case_weight)
+    c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
+    H = (Z.T * c) @ Z + np.diag(penalty)
+    best = np.linalg.solve(H, Z.T @ (c * t))
+    value = c @ (Z @ best - t) ** 2 / 2 + penalty @ best**2 / 2
+    along = np.linspace(1, 2, len(best))
+    start = best + np.sqrt(share * value / (along @ H @ along)) * along
+    return replace(fit, w=start[:-1], intercept=start[-1]), X, positive, best
+
+
+@pytest.mark.parametrize(("share", "steps"), [(7e-10, 1), (1.5e-9, 2), (1e-7, 2)])
+def test_the_step_that_promises_a_billionth_is_the_last(share, steps, monkeypatch):
+    monkeypatch.setattr(_sparse_optimum, "_FORCING", 1e-9)
+    fit, X, positive, best = near_the_optimum(share)
+    taken, step = [], _sparse_optimum._Rows.newton_step
+    monkeypatch.setattr(
+        _sparse_optimum._Rows,
+        "newton_step",
+        lambda *args: taken.append(1) or step(*args),
+    )
+    found = optimum_by_products(fit, sparse.csr_array(X), positive)
+    assert len(taken) == steps
+    np.testing.assert_allclose(found.w, best[:-1], rtol=1e-7)
+    assert found.intercept == pytest.approx(best[-1])
+
+
+@pytest.mark.parametrize("share", [7e-7, 1e-8, 1.5e-6, 1e-4])
+def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, monkeypatch):
+    fit, X, positive, _ = near_the_optimum(share)
+    fall = _sparse_optimum.loss_value
+    start = X @ fit.w + fit.intercept
+
+    def never_lower(loss, z, positive, c):
+        return fall(loss, z, positive, c) + 1e3 * (abs(z - start).max() > 1e-13)
+
+    monkeypatch.setattr(_sparse_optimum, "loss_value", never_lower)
+    found = optimum_by_products(fit, sparse.csr_array(X), positive)
+    if share > 1e-6:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found.w, fit.w)
+        assert found.intercept == fit.intercept

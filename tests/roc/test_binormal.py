@@ -377,7 +377,7 @@ def test_a_deviation_that_is_hardly_a_float_is_a_point(tiny, gap):
         curve = BinormalROC(0.0, stds[0], gap, stds[1])
         point = BinormalROC(0.0, points[0], gap, points[1])
         assert curve.auc == pytest.approx(point.auc, rel=1e-12)
-        for max_fpr in (0.1, 0.7, 1.0):
+        for max_fpr in (0.1, 0.5, 0.7, 1.0):
             expected = point.partial_auc(max_fpr)
             assert curve.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-9)
         assert np.isfinite(curve.roc(np.array([0.1, 0.5]))).all()

@@ -406,3 +406,15 @@ def test_weighted_ranks(column, rng, whole):
     found = class_sums(lazy > 1.5, weight)
     np.testing.assert_allclose(found, [w[~positive].sum(), w[positive].sum()])
     np.testing.assert_allclose([sums.n_neg, sums.n_pos], found)
+
+
+def test_columns_are_opened_as_blocks_where_all_of_them_are(column):
+    """Beside an array nothing can be asked block by block."""
+    z, lazy = column
+    asked = _block_column._open_column(lazy)
+    lengths = asked.map(lambda block: len(block.X))
+    assert [m for m in lengths if m] == [m for m in SIZES if m]
+    total = asked.total(lambda block: float(np.sum(block.X)))
+    assert total == pytest.approx(z.sum())
+    assert _block_column._open_column(lazy, z) is None
+    assert _block_column._open_column(z) is None

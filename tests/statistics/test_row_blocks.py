@@ -368,3 +368,12 @@ def test_gathered_rows_are_the_arrays(edges):
     every = RowBlocks([(X[part], y[part]) for part in parts]).every(2).gather()
     rows = np.concatenate([np.arange(9)[part] for part in parts[::2]])
     np.testing.assert_array_equal(every[0], X[rows])
+
+
+def test_only_samples_in_blocks_are_told_what_predicts_them():
+    blocks = RowBlocks([(np.zeros((2, 1)), np.zeros(2))])
+    with pytest.raises(ValueError, match=r"^X must .* predicts where the rows are"):
+        refuse_collection("X", blocks)
+    with pytest.raises(ValueError, match=r"^y_score") as told:
+        refuse_collection("y_score", blocks)
+    assert "predicts" not in str(told.value)
