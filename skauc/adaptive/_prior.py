@@ -60,7 +60,7 @@ class AdaptivePrior:
     refits : int or None, default=None
         So many true refits of the whole estimator give the second source (.632+):
         what a step before the model has seen of y is in it. Each refit leaves out
-        about a third of the rows (with 5 refits .4), every row as often as any other.
+        about a third of the rows (a row is left out by 2 of 5), all rows equally often.
         None: no refits.
     verbose : int, default=0
         Keyword only. How much joblib says of the refits that are done; 0 is silent.

@@ -101,7 +101,7 @@ def stopped_early(name) -> str:
     """The solver stopped before its optimum."""
     return (
         f"{name} stopped before its optimum, of which the AUC of the rows left out "
-        "speaks: raise max_iter"
+        "speaks: raise max_iter, or alpha and average=True of a stochastic descent"
     )
 
 
@@ -117,5 +117,6 @@ def lost_second_source(name) -> str:
     """A model whose objective is known, but whose optimum was not reached."""
     return (
         f"{name} has no AUC of rows left out, which other candidates may have, because "
-        "its optimum was not reached: raise max_iter or scale the features"
+        "its optimum was not reached: raise max_iter, scale the features, or take a "
+        "larger alpha and average=True of a stochastic descent"
     )
