@@ -291,6 +291,29 @@ def test_a_newton_step_solves_its_system(shape):
     np.testing.assert_allclose(found, np.linalg.solve(H + np.diag(l2), p), rtol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_systems_without_a_solution_have_the_ridge_of_their_mean_diagonal(unit):
+    """A million millionth of it, and a millionth beyond as many features as rows."""
+    B, p = 2 * unit * np.array([[1.0, 0], [1, 0], [0, 1]]), np.array([1.0, -1.0, 0.0])
+    for H, ridge in ((B @ B.T, 1e-12), (None, 1e-6)):
+        found = _proximal_refits._newton_step(B, H, np.zeros(3), p)
+        np.testing.assert_allclose(found * ridge * 4 * unit**2, p, atol=1e-3)
+
+
+def _step_of_rest(H, p, side, l1):
+    """Newton's, without the features that it would send to the wrong side of 0."""
+    on = np.arange(len(p))
+    while len(on):
+        step = -np.linalg.solve(H[np.ix_(on, on)], p[on])
+        wrong = (step * side[on] < 0) & (l1[on] > 0)
+        if not wrong.any() or wrong.all():
+            break
+        on = on[~wrong]
+    found = np.zeros(len(p))
+    found[on] = step
+    return found
+
+
 @pytest.mark.parametrize("P", [3, 12])
 def test_features_that_turn_at_zero_stay_and_the_others_step_without(P):
     """Against the systems of what is left, one feature after the other."""
@@ -302,15 +325,7 @@ def test_features_that_turn_at_zero_stay_and_the_others_step_without(P):
         l1 = np.where(np.arange(P) == 0, 0.0, 1.0)
         side = np.where(rng.random(P) < 0.6, -np.sign(p), 0.0)
         H = (A * curvature) @ A.T + np.diag(l2)
-        on = np.arange(P)
-        while len(on):
-            step = -np.linalg.solve(H[np.ix_(on, on)], p[on])
-            wrong = (step * side[on] < 0) & (l1[on] > 0)
-            if not wrong.any() or wrong.all():
-                break
-            on = on[~wrong]
-        expected = np.zeros(P)
-        expected[on] = step
+        expected = _step_of_rest(H, p, side, l1)
         found = _proximal_refits._into_orthant((A, l1, l2), curvature, p, side)
         np.testing.assert_allclose(found, expected, atol=1e-8)
 
@@ -348,3 +363,64 @@ def test_the_steepest_features_come_in_first(size):
     expected = asks[np.argsort(-steep[asks])[: 10 + size]]
     found = problem.wanted(np.ones((1, 40)), z, work, np.array([size]))
     assert sorted(found) == sorted(expected)
+
+
+def test_a_step_is_the_first_that_lowers_the_objective():
+    """Whole, halves of it, up to where a coefficient turns; edges of the orthant."""
+    rng = np.random.default_rng(7)
+    positive, seen = np.arange(24) % 3 == 0, []
+    for _ in range(300):
+        X = (rng.normal(size=(24, 5)) + rng.normal(size=(24, 1))) * rng.uniform(0.3, 3)
+        X[:, 0] += positive
+        beta = rng.normal(size=5) * rng.uniform(0.1, 4) * (rng.random(5) < 0.6)
+        l1, l2, c = np.full(5, 0.8), np.full(5, 0.1), rng.uniform(0.5, 2, 24)
+        fit = ElasticNetFit("logistic", 0.1, c, beta, 0.0, 0.0, l1=0.8)
+        problem = _proximal_refits._Problem(fit, X, positive)
+        t = np.where(positive, 1.0, -1.0)
+
+        def cost(w, X=X, c=c, t=t):
+            losses = c @ np.logaddexp(0, -t * (X @ w))
+            return losses + 0.8 * np.abs(w).sum() + 0.05 * w @ w
+
+        share = 1 / (1 + np.exp(t * (X @ beta)))
+        slope, bends = X.T @ (-t * c * share) + 0.1 * beta, c * share * (1 - share)
+        asks = np.where(np.abs(slope) > 0.8, slope - 0.8 * np.sign(slope), 0.0)
+        p = np.where(beta != 0, slope + 0.8 * np.sign(beta), asks)
+        side = np.where(beta != 0, np.sign(beta), -np.sign(p))
+        H = (X.T * bends) @ X + 0.1 * np.eye(5)
+        step = _step_of_rest(H, p, np.where(beta == 0, side, 0.0), l1)
+        crossed = [b / -s for b, s in zip(beta, step, strict=True) if b * (b + s) < 0]
+        turn = min(crossed, default=1.0) * (1 + 1e-12)
+        for length in sorted({turn, *(2.0**-k for k in range(20))}, reverse=True):
+            tried = beta + length * step
+            tried[np.sign(tried) != side] = 0.0
+            if cost(tried) <= cost(beta) + 1e-4 * min(p @ (tried - beta), 0.0):
+                break
+        held = np.any((step == 0) & (p != 0))
+        part, z = (X.T, l1, l2), X @ beta
+        arguments = part, problem, c, beta, z, p, bends
+        _, done, found, scores = _proximal_refits._step(*arguments, 1e9)
+        np.testing.assert_allclose(found, tried, atol=1e-9)
+        np.testing.assert_allclose(scores, X @ tried, atol=1e-8)
+        assert done == (not held)
+        enough = -(p @ step) / cost(beta)
+        for tol in (0.9 * enough, 1.1 * enough):
+            done = _proximal_refits._step(*arguments, tol)[1]
+            assert done == (not held and tol > enough)
+        seen.append((held, turn < 1, length < 1))
+    for some in np.array(seen).T:
+        assert np.count_nonzero(some) > 5
+
+
+def test_where_no_slope_is_left_the_step_is_done():
+    """Of two rows through which the line goes."""
+    X, positive = np.array([[1.0], [-1.0]]), np.array([True, False])
+    fit = ElasticNetFit("squared", 0.0, np.ones(2), np.ones(1), 0.0, 0.0, l1=0.0)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    part, zero = (X.T, np.zeros(1), np.zeros(1)), np.zeros(1)
+    moved, done, beta, _ = _proximal_refits._step(
+        part, problem, np.ones(2), np.ones(1), X[:, 0], zero, np.ones(2), 1e-7
+    )
+    assert not moved
+    assert done
+    assert beta == 1

@@ -17,6 +17,7 @@ from skauc.leave_pair_out._smooth_refits import (
     uses_rows,
 )
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
+from skauc.model_selection._refit_objective import training_objective
 from skauc.model_selection._training_objective import penalised_fit
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
@@ -194,3 +195,21 @@ def test_sparse_rows_beside_a_tiny_penalty_reach_their_optimum():
     # what a margin lacks is α/(2C), with Σα next to ‖w‖²
     assert found.w @ found.w < 0.01 * 2 * C
     assert margin.min() > 0.99
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("shape", [(30, 60), (60, 6)])
+def test_the_optimum_of_either_loss_and_form_of_the_rows(shape, thin):
+    """The hinge has no slope to step along: it is rounded, sparse rows or not."""
+    X, positive = _rows(*shape)
+    for model in (
+        LogisticRegression(C=0.5, **TIGHT),
+        LinearSVC(loss="hinge", C=0.05, **TIGHT),
+    ):
+        fit = training_objective(model.fit(X, positive), X, positive)
+        rows = sparse.csr_matrix(X) if thin else X
+        start = replace(fit, w=0.5 * fit.w, intercept=0.0)
+        found = smooth_optimum(start, rows, positive)
+        slow, ours = X @ fit.w, X @ found.w
+        assert found.loss == fit.loss
+        np.testing.assert_allclose(ours, slow, atol=2e-2 * slow.std())
