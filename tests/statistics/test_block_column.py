@@ -10,6 +10,7 @@ from skauc.statistics import _block_column
 from skauc.statistics._block_column import (
     BlockColumn,
     class_sums,
+    classes_given,
     content,
     dot_products,
     made_beside,
@@ -418,3 +419,14 @@ def test_columns_are_opened_as_blocks_where_all_of_them_are(column):
     assert total == pytest.approx(z.sum())
     assert _block_column._open_column(lazy, z) is None
     assert _block_column._open_column(z) is None
+
+
+def test_classes_are_counted_with_the_rows_that_were_left_out(rows, column):
+    """Rows that weigh nothing are in the blocks behind those that are kept."""
+    z, lazy = column
+    less = replace(rows[1], blocks=KeptRows(rows[1].blocks, None, n_left_out=7))
+    n_pos = np.count_nonzero(z > 1)
+    positive = BlockColumn(less, (lazy > 1).node)
+    np.testing.assert_array_equal(classes_given(positive), [207 - n_pos, n_pos])
+    for whole in (lazy > 1, z > 1):
+        np.testing.assert_array_equal(classes_given(whole), [200 - n_pos, n_pos])

@@ -377,3 +377,10 @@ def test_only_samples_in_blocks_are_told_what_predicts_them():
     with pytest.raises(ValueError, match=r"^y_score") as told:
         refuse_collection("y_score", blocks)
     assert "predicts" not in str(told.value)
+
+
+def test_a_frame_of_one_column_is_that_column(rows):
+    X, y, weight = rows
+    block = as_block(0, X, y[:, None], weight[:, None])
+    np.testing.assert_array_equal(block.y, y)
+    np.testing.assert_array_equal(block.weight, weight)
