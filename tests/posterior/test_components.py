@@ -85,6 +85,13 @@ def test_variance_has_its_digits_in_the_tail(cell):
     assert got == pytest.approx(expected, rel=1e-10, abs=0)
 
 
+def test_a_spread_below_neighbouring_numbers_is_that_of_a_point():
+    """``φ(0)² v/2 = v/4π`` around one half, whose neighbour is 1e-16 away."""
+    for v, expected in ((1e-28, 1e-28 / (4 * np.pi)), (1e-36, 0.0)):
+        one = Components(*np.array([[1.0], [0.0], [v], [1.0], [1.0]]))
+        assert one.variance() == pytest.approx(expected, rel=1e-6, abs=0)
+
+
 def test_a_mean_never_exceeds_1():
     weight = np.array([0.1, 0.7, 0.2])[[1, 2, 0]]
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1], [0, 2, 1], [1, 2, 0]):
