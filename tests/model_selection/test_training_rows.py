@@ -8,7 +8,7 @@ import pytest
 from model_oracles import newcombe
 from scipy import sparse
 from scipy.special import ndtr, ndtri
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
@@ -39,7 +39,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
-from skauc.model_selection import _second_source
+from skauc.model_selection import _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._reasons import stopped_early
 from skauc.model_selection._scored_model import score_model
@@ -51,6 +51,7 @@ from skauc.model_selection._training_rows import (
     _by_support_vectors,
     _cannot_be_training,
     _same_means,
+    _strange,
     told_rows,
     was_stopped,
 )
@@ -648,3 +649,21 @@ def test_rows_left_out_of_a_solver_that_arrived_elsewhere():
     model = LogisticRegression().fit(*here)
     assert left_out(scored(model, *here))[1] is None
     assert left_out(scored(model, *there))[1] is not None
+
+
+def test_how_long_a_gradient_is_strange():
+    """The lower 2 % of a random walk in k directions: those beside the model's own."""
+    for k in (1, 2, 7):
+        expected = np.sqrt(chi2.ppf(0.02, k) / (k + 1))
+        assert _strange(k) == pytest.approx(expected, rel=1e-9)
+    assert _strange(0) == _strange(1)
+
+
+def test_which_gradient_is_that_of_other_rows(monkeypatch):
+    monkeypatch.setattr(_training_rows, "_is_long", lambda *args: True)
+    X, y = halves(60, 3)[0]
+    asked = scored(LogisticRegression().fit(X, y), X, y)
+    bound = np.sqrt(chi2.ppf(0.02, 2) / 3)  # of three features: two directions
+    for gradient, expected in ((0.95 * bound, None), (1.05 * bound, "held-out")):
+        asked.__dict__["near"] = asked.objective, gradient
+        assert _by_objective(asked) == expected
