@@ -24,8 +24,11 @@ _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 _FAR, _FAR_ROWS = 1e5, 1000
 
 
-class NoShrinkageError(NotImplementedError, ValueError):
+class _NoShrinkageError(NotImplementedError, ValueError):
     """A wrong value, for which the parent raises a NotImplementedError."""
+
+    def __init__(self, message):
+        super().__init__(message)
 
 
 class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
@@ -133,7 +136,7 @@ covariance_estimator
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
         if self.solver == "svd" and self.shrinkage is not None:
-            raise NoShrinkageError(
+            raise _NoShrinkageError(
                 "shrinkage must be None for solver='svd', which has no covariance to "
                 f"shrink, got {short(self.shrinkage)}; take solver='lsqr' or 'eigen'"
             )

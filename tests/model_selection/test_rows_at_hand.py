@@ -275,6 +275,10 @@ def test_some_blocks_have_weights_and_some_labels_two_dimensions(few, request):
     parts = [(X[:2000], y[:2000, None]), (X[2000:], y[2000:], weight[2000:])]
     found, _ = afresh(lambda: auc_posterior(model, RowBlocks(parts)))
     same(found, expected)
+    for size in (0.5, 3.0):
+        parts[1] = X[2000:], y[2000:], np.full(2600, size)
+        _, _, column = rows_at_hand(RowBlocks(parts), None)
+        assert (column.min(), column.max()) == (min(size, 1), max(size, 1))
 
 
 def test_a_stopped_solver_is_not_judged_by_rows_of_weight_0(large):

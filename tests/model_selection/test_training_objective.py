@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import chi2
+from scipy.stats import chi2, pearsonr
 from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
@@ -42,6 +42,7 @@ from skauc.model_selection._training_objective import (
     _discriminant,
     _Rearranged,
     case_weight_of,
+    correlation,
     largest_gradient,
     leave_pair_out_estimate,
     missing_objective,
@@ -597,3 +598,11 @@ def test_balanced_weights_by_their_definition(model):
     model = clone(model).set_params(class_weight="balanced").fit(X, positive)
     expected = np.where(positive, 30 / (2 * 10), 30 / (2 * 20))
     assert case_weight_of(model, positive, None) == pytest.approx(expected, rel=1e-12)
+
+
+def test_correlation_over_the_rows_that_weigh_something(rng):
+    a, b = rng.normal(size=(2, 30))
+    weight = np.repeat([0.0, 0.5, 2.0], 10)
+    expected = pearsonr(a[10:], b[10:]).statistic
+    assert correlation(a, b, weight) == pytest.approx(expected, rel=1e-12)
+    assert np.isnan(correlation(a, np.ones(30), weight))
