@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtri
 
-from skauc.intervals._comparison import TestedDifference
+from skauc.intervals import _comparison
 from skauc.intervals._confidence_limits import (
     difference_limits,
     exact_limits,
@@ -100,7 +100,7 @@ def test_limits_of_a_difference_lie_between_minus_one_and_one():
     tails = interval_tails(0.95, "two-sided")
     assert difference_limits(0.9, 1.0, tails, ndtri) == (-1, 1)
 
-    class Refitted(TestedDifference):
+    class Refitted(_comparison.TestedDifference):
         difference, standard_error, null = 0.9, 1.0, 0.0
         alternative, df = "two-sided", 4
 

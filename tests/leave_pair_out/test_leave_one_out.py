@@ -275,7 +275,7 @@ def test_no_auc_is_above_one(rng):
 def test_a_row_that_nothing_else_holds_keeps_its_score():
     X, positive = _rows(20, 3)
     X[:, 2] = np.arange(20) == 4
-    w = np.linalg.lstsq(X, np.where(positive, 1.0, -1.0))[0]
+    w = np.linalg.lstsq(X, np.where(positive, 1.0, -1.0), rcond=None)[0]
     fit = PenalisedFit("squared", 0.0, np.ones(20), w, 0.0, 0.0)
     scores = leave_one_out_scores(fit, X, positive)
     assert scores[4] == pytest.approx(X[4] @ w, rel=1e-12)

@@ -94,7 +94,7 @@ def test_an_optimum_that_is_not_reached_is_none(monkeypatch):
 def test_no_square_matrix_is_made(monkeypatch):
     """30 000 rows of 40 000 features: a square matrix would be 7 GB."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((30_000, 40_000), density=1e-4, rng=rng, format="csr")
+    X = sparse.random(30_000, 40_000, density=1e-4, random_state=rng, format="csr")
     positive = rng.random(30_000) < 0.4
     fit = PenalisedFit("logistic", 1.0, np.ones(30_000), np.zeros(40_000), 0.0, np.inf)
     found = optimum_by_products(fit, X, positive)

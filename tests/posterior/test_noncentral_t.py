@@ -70,7 +70,8 @@ def test_one_degree_of_freedom_of_the_noncentral_t():
     one = AUCPosterior.from_cells(D=1, v=0.25, q=1, df=1)
     # P(D√χ² + √v N ≤ √2 z) = P((N − √2 z/√v)/√χ² ≤ −D/√v)
     z = np.array([-0.3, 0.0, 0.2, 0.8])
-    expected = stats.nct.cdf(-2.0, 1, -2 * np.sqrt(2) * z)
+    with np.errstate(divide="ignore"):  # before SciPy 1.15
+        expected = stats.nct.cdf(-2.0, 1, -2 * np.sqrt(2) * z)
     np.testing.assert_allclose(one.cdf(ndtr(z)), expected, atol=1e-10)
 
 
