@@ -45,10 +45,6 @@ def check_streams(model):
         check_option("shrinkage", model.shrinkage, ("auto",))
     elif model.shrinkage is not None:
         check_parameter("shrinkage", model.shrinkage, 0, high=1)
-    if model.solver == "svd" and model.shrinkage is not None:
-        raise ValueError(
-            f"shrinkage must be None for solver='svd', got {model.shrinkage!r}"
-        )
 
 
 @cache

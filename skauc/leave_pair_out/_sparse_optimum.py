@@ -103,7 +103,7 @@ class _Rows:
         along, size = scaled, rest @ scaled
         enough = _FORCING**2 * size
         for _ in range(_PRODUCTS):
-            if size <= enough or size == 0:
+            if size <= enough:
                 break
             bent = self.transposed(curvature * self.scores(along))
             bent += self.penalty * along

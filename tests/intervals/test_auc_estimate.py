@@ -196,16 +196,21 @@ def test_binormal_error_against_monte_carlo():
     assert np.mean(centre) == pytest.approx(stats.norm.cdf(delta[0]), rel=1e-8)
 
 
-def test_bayesian_limits_against_draws():
-    neg, pos = normal_samples(8, 12, seed=4)
-    rng = np.random.default_rng(1)
+def auc_draws(neg, pos, size, seed):
+    """AUCs of means and variances drawn from their posterior, σ² ~ (n − 1)s²/χ²."""
+    rng = np.random.default_rng(seed)
     draws = []
     for x in (neg, pos):
         df = len(x) - 1
-        variance = df * x.var(ddof=1) / rng.chisquare(df, 400_000)
+        variance = df * x.var(ddof=1) / rng.chisquare(df, size)
         draws.append((rng.normal(x.mean(), np.sqrt(variance / len(x))), variance))
     (m0, v0), (m1, v1) = draws
-    auc = stats.norm.cdf((m1 - m0) / np.sqrt(v0 + v1))
+    return stats.norm.cdf((m1 - m0) / np.sqrt(v0 + v1))
+
+
+def test_bayesian_limits_against_draws():
+    neg, pos = normal_samples(8, 12, seed=4)
+    auc = auc_draws(neg, pos, 400_000, seed=1)
     estimate = estimate_of(neg, pos)
     got = estimate.confidence_interval(0.9, "bayesian")
     assert got == pytest.approx(np.quantile(auc, [0.05, 0.95]), abs=2e-3)
@@ -739,14 +744,7 @@ def test_bayesian_common_against_draws():
 
 def test_bayesian_separate_of_few_rows_against_draws():
     neg, pos = normal_samples(3, 4, seed=5)
-    rng = np.random.default_rng(3)
-    draws = []
-    for x in (neg, pos):
-        df = len(x) - 1
-        variance = df * x.var(ddof=1) / rng.chisquare(df, 1_000_000)
-        draws.append((rng.normal(x.mean(), np.sqrt(variance / len(x))), variance))
-    (m0, v0), (m1, v1) = draws
-    auc = stats.norm.cdf((m1 - m0) / np.sqrt(v0 + v1))
+    auc = auc_draws(neg, pos, 1_000_000, seed=3)
     estimate = estimate_of(neg, pos)
     got = estimate.confidence_interval(0.9, "bayesian")
     assert got == pytest.approx(np.quantile(auc, [0.05, 0.95]), abs=1.5e-3)
