@@ -17,7 +17,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import get_tags
 
 from ..statistics._block_matrix import BlockMatrix
-from ._any_rows import dense, n_rows, take_rows
+from ._any_rows import dense, n_columns, n_rows, take_rows
 
 # Modules of scikit-learn whose transformers ignore y, but for the exceptions.
 _UNSUPERVISED = (
@@ -30,8 +30,8 @@ _UNSUPERVISED = (
     "sklearn.cluster",
     "sklearn.manifold",
 )
-_IDENTITY_ROWS = 256  # rows of the identity sent through an unknown step at once
-_PROBES = 4  # pairs of rows on whose lines an affine step must stay
+_NUMBERS_AT_ONCE = 2**22  # sent through an unknown step: 32 MB
+_FIRST_ROWS = 8  # of a step that is not affine hardly any stays on their lines
 _SAME = 1e-6  # relative difference that rounding may leave
 
 
@@ -90,32 +90,55 @@ def _divided_by(scale):
 
 def _unknown_transpose(step, rows, behind):
     """An unknown step is affine if lines stay lines; then unit rows tell A."""
+    width = n_columns(rows)
     try:
-        some = dense(_first(rows, 2 * _PROBES)).astype(float)
-        image = dense(_first(behind, len(some))).astype(float)
-        a, b = some[::2], some[1::2]
-        # f(2a − b) = 2f(a) − f(b): 2a − b lies on the line through two rows, beyond a.
-        beyond = _image(step, 2 * a[: len(b)] - b)
-        expected = 2 * image[::2][: len(b)] - image[1::2]
+        if not all(_stays_on_lines(step, *part) for part in _parts(rows, behind)):
+            return None
+        origin = _image(step, np.zeros((1, width)))
     except Exception:  # it refuses such rows: it is no affine map of numbers
         return None
-    if beyond.shape != expected.shape or not np.allclose(
-        beyond, expected, rtol=_SAME, atol=_SAME * np.abs(expected).max()
-    ):
-        return None
-    origin = _image(step, np.zeros((1, some.shape[1])))
 
     def transpose(W):
-        out = np.empty((some.shape[1], W.shape[1]))
-        for start in range(0, len(out), _IDENTITY_ROWS):
-            part = np.arange(start, min(start + _IDENTITY_ROWS, len(out)))
-            block = np.zeros((len(part), len(out)))
+        out = np.empty((width, W.shape[1]))
+        for part in _blocks(width, width):
+            block = np.zeros((len(part), width))
             block[np.arange(len(part)), part] = 1.0
             # f(e_j) − f(0) is the j-th row of A, a block of rows at a time.
             out[part] = (_image(step, block) - origin) @ W
         return out
 
     return transpose
+
+
+def _parts(rows, behind):
+    """All rows in front and behind, as blocks of numbers; of rows in blocks some.
+
+    An imputer or a step that cuts off is affine but for the rows that it is for.
+    """
+    n = n_rows(rows)
+    parts = [np.arange(min(_FIRST_ROWS, n))]
+    if not isinstance(rows, BlockMatrix):
+        parts += _blocks(n, n_columns(rows))
+    for part in parts:
+        yield tuple(dense(take_rows(X, part)).astype(float) for X in (rows, behind))
+
+
+def _blocks(n, width):
+    """Numbers of n rows, in blocks."""
+    return np.array_split(np.arange(n), n * width // _NUMBERS_AT_ONCE + 1)
+
+
+def _stays_on_lines(step, a, image):
+    """Whether ``f(2a − b) = 2f(a) − f(b)``: 2a − b lies on their line, beyond a.
+
+    A missing number is on no line.
+    """
+    b, image_b = np.roll(a, 1, axis=0), np.roll(image, 1, axis=0)
+    beyond, expected = _image(step, 2 * a - b), 2 * image - image_b
+    if not np.isfinite(a).all() or beyond.shape != expected.shape:
+        return False
+    largest = np.abs(expected).max(initial=0.0)
+    return np.allclose(beyond, expected, rtol=_SAME, atol=_SAME * largest)
 
 
 def _image(step, rows):
@@ -216,7 +239,3 @@ def _same_seed(step):
     copy = clone(step)
     names = [name for name in copy.get_params() if name.endswith("random_state")]
     return copy.set_params(**dict.fromkeys(names, 0))
-
-
-def _first(X, k):
-    return take_rows(X, np.arange(min(k, n_rows(X))))

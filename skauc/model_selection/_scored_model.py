@@ -224,13 +224,13 @@ def _entered(scored, entered):
     supervised, broken_by = entered.supervised, entered.broken_by
     scored = replace(scored, supervised=supervised, broken_by=broken_by)
     if broken_by is not None:
-        return scored
+        return replace(scored, Z=scored.samples)
     try:
         Z = entered.Z
         if not isinstance(Z, BlockMatrix):
             Z = check_features(Z, len(scored.score))
-    except ValueError:  # columns of text that no coefficient reaches
-        return scored
+    except ValueError:  # text, or no numbers, in columns that no coefficient reaches
+        return _in_front(scored)
     if isinstance(scored.front, StandardisedRows) and scored.front.X is Z:
         return replace(scored, Z=Z, w=entered.w)  # the scores were made so
     with np.errstate(all="ignore"):
@@ -238,9 +238,15 @@ def _entered(scored, entered):
         rest = score - scored.score
         # Two ways to one score differ by a constant: A w of x, and w of z.
         same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
-    if not same:  # a step that is affine nearly everywhere, but not on these rows
-        return replace(scored, broken_by="a step" if supervised else None)
+    if not same:  # a step that is affine on other rows, but not on these
+        return _in_front(scored)
     return replace(scored, Z=Z, w=entered.w)
+
+
+def _in_front(scored):
+    """The same where the way back fails: a closed form holds only if no step saw y."""
+    broken_by = "a step" if scored.supervised else None
+    return replace(scored, Z=scored.samples, broken_by=broken_by)
 
 
 def score_pairs(

@@ -38,6 +38,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection
 
+from skauc import auc_posterior
 from skauc.model_selection import _affine_steps
 from skauc.model_selection._entered_features import entered_features
 from skauc.model_selection._linear_model import open_estimator
@@ -316,3 +317,42 @@ def test_weights_of_a_union_near_one():
         [("a", PCA(3)), ("b", SelectKBest(k=2))], transformer_weights={"a": 1.1}
     )
     check([union])
+
+
+@pytest.mark.parametrize("where", [slice(0, 6), slice(59, 60), slice(0, 60, 5)])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [SimpleImputer(), StandardScaler(), SelectKBest(k=3)],
+        [StandardScaler(), SimpleImputer(add_indicator=True), SelectKBest(k=3)],
+    ],
+)
+def test_an_imputer_makes_the_features_wherever_numbers_are_missing(steps, where):
+    rows = X.copy()
+    rows[where, 2] = np.nan
+    found = check(steps, rows)
+    assert found.supervised
+    assert found.broken_by is None
+    assert found.Z.shape[1] in (12, 13)
+
+
+def test_a_step_that_bends_for_one_row_is_not_affine():
+    rows = X.copy()
+    rows[50] += 100
+    found = check(
+        [FunctionTransformer(np.clip, kw_args={"a_min": -999, "a_max": 40})], rows
+    )
+    assert found.Z.max() == 40
+
+
+def test_missing_numbers_in_front_of_a_scaler_at_the_end():
+    rows = np.random.default_rng(1).standard_normal((60, 80))
+    rows[40, 2] = np.nan
+    steps = [SimpleImputer(), StandardScaler(), LogisticRegression()]
+    model = make_pipeline(*steps).fit(rows, Y)
+    filled = model[0].transform(rows)
+    same = make_pipeline(*steps[1:]).fit(filled, Y)
+    expected = auc_posterior(same, filled, Y, rows="training")
+    assert auc_posterior(model, rows, Y, rows="training").mean() == pytest.approx(
+        expected.mean(), rel=1e-9
+    )
