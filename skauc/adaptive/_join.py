@@ -49,18 +49,37 @@ class Level:
         Mean of w_l.
     misfit : float
         Mean of t_l².
+    probit : float
+        Mean of m_l.
     """
 
     disagreement: float
     shift: float
     weight: float
     misfit: float
+    probit: float
 
     def along(self, difference) -> Level:
         """For a direction along which the class means differ so much: its sign."""
         if difference >= 0:
             return self
-        return replace(self, disagreement=-self.disagreement, shift=-self.shift)
+        return replace(
+            self,
+            disagreement=-self.disagreement,
+            shift=-self.shift,
+            probit=-self.probit,
+        )
+
+    def share(self, m) -> float:
+        """How much of the shift a model with the probit m is off by.
+
+        A spread that is taken for too small, or a difference for too large, is a factor
+        of the probits: who says less says less too much. A signal that is not seen adds
+        to all.
+        """
+        if self.shift * self.probit >= 0:
+            return 1.0
+        return float(np.clip(m / self.probit, 0.0, 1.0))
 
 
 def probit_of(auc, n):
@@ -156,7 +175,7 @@ def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
     weight = _weight(m, missed + s_m2, z, n_neg, n_pos)
     apart = z - m
     means = (apart.mean(), np.mean(weight * apart), weight.mean(), missed.mean())
-    return Level(*map(float, means))
+    return Level(*map(float, means), probit=float(m.mean()))
 
 
 def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
@@ -166,7 +185,8 @@ def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:
     models alone is not. Its choice is that of a candidate whose source disagrees as
     theirs do, so that candidates with and without a source can be ranked in one search.
     """
-    estimate, weight = m + SHARED * level.shift, SHARED * level.weight
+    estimate = m + SHARED * level.share(m) * level.shift
+    weight = SHARED * level.weight
     choice = m + CONTRAST * level.disagreement
     model = level.misfit + s_m2
     deviation = _deviation(estimate, weight, model, n_neg, n_pos)

@@ -166,6 +166,7 @@ def test_level_is_the_mean_of_weighted_disagreements():
     assert level.shift == pytest.approx((w[0] * 0.7 - w[1] * 0.1) / 2)
     assert level.weight == pytest.approx(w.mean())
     assert level.disagreement == pytest.approx((0.7 - 0.1) / 2)
+    assert level.probit == pytest.approx(0.35)
     got = join_level(1.1, 0.03, level, 25, 35)
     assert got.estimate == pytest.approx(1.1 + 0.75 * level.shift)
     assert got.choice == pytest.approx(1.1 + 0.5 * (0.7 - 0.1) / 2)
@@ -209,9 +210,29 @@ def test_probits_of_a_model_are_bounded_at_eight():
 
 @pytest.mark.parametrize("difference", [1e-3, 0.5, 40.0])
 def test_a_level_turns_round_with_the_direction(difference):
-    level = Level(0.2, 0.1, 0.4, 0.3)
+    level = Level(0.2, 0.1, 0.4, 0.3, 0.7)
     assert level.along(difference) == level
-    assert level.along(-difference) == Level(-0.2, -0.1, 0.4, 0.3)
+    assert level.along(-difference) == Level(-0.2, -0.1, 0.4, 0.3, -0.7)
+
+
+def test_a_model_that_says_less_is_too_sure_of_less():
+    # ridge models of probit 2 that say 1 too much
+    level = Level(-1.0, -0.8, 0.7, 0.3, 2.0)
+    shifts = {m: join_level(m, 0.03, level, 25, 35).estimate - m for m in (3.0, 2.0)}
+    assert shifts == pytest.approx({3.0: -0.6, 2.0: -0.6})
+    assert join_level(0.5, 0.03, level, 25, 35).estimate == pytest.approx(0.5 - 0.15)
+    assert join_level(0.0, 0.03, level, 25, 35).estimate == 0
+    assert join_level(-1.0, 0.03, level, 25, 35).estimate == -1
+    turned = join_level(-0.5, 0.03, level.along(-1.0), 35, 25)
+    assert turned.estimate == pytest.approx(-0.35)
+    # the choice is that of a candidate whose source disagrees as theirs
+    assert join_level(0.5, 0.03, level, 25, 35).choice == pytest.approx(0.0)
+
+
+def test_a_signal_that_the_model_does_not_see_is_missed_by_all():
+    level = Level(1.0, 0.8, 0.7, 0.3, 0.2)
+    for m in (0.05, 1.0):
+        assert join_level(m, 0.03, level, 25, 35).estimate == pytest.approx(m + 0.6)
 
 
 @pytest.mark.parametrize("auc", [0.9, 0.1])
