@@ -174,8 +174,9 @@ def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
     missed = misfit(m, s_m2, z, n_neg, n_pos)
     weight = _weight(m, missed + s_m2, z, n_neg, n_pos)
     apart = z - m
-    means = (apart.mean(), np.mean(weight * apart), weight.mean(), missed.mean())
-    return Level(*map(float, means), probit=float(m.mean()))
+    shift = np.mean(weight * apart)
+    means = apart.mean(), shift, weight.mean(), missed.mean(), m.mean()
+    return Level(*map(float, means))
 
 
 def join_level(m, s_m2, level: Level, n_neg, n_pos) -> Joined:

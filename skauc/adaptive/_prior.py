@@ -61,7 +61,7 @@ class AdaptivePrior:
         So many true refits of the whole estimator give the second source (.632+):
         what a step before the model has seen of y is in it. Each refit leaves out
         about a third of the rows (a row is left out by 2 of 5), all rows equally often.
-        None: no refits.
+        Of a classifier that is not linear they are all that is heard. None: no refits.
     verbose : int, default=0
         Keyword only. How much joblib says of the refits that are done; 0 is silent.
 

@@ -13,8 +13,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ._any_estimator import fitted_clone
-from ._linear_model import open_estimator
-from ._model_posterior import model_posterior, pair_posteriors
+from ._model_posterior import model_posterior, opened_for, pair_posteriors
 from ._rows_at_hand import rows_at_hand
 from ._training_rows import ROWS
 
@@ -41,7 +40,8 @@ def auc_posterior(
     ----------
     estimator : fitted estimator
         A linear classifier, or a Pipeline, search, frozen or threshold classifier that
-        ends in one. It is not refitted.
+        ends in one. It is not refitted. With ``AdaptivePrior(refits=K)``, which fits
+        clones of it, any classifier of two classes.
     X : array-like or sparse matrix of shape (n, n_features)
         Rows as ``estimator.predict`` takes them; usually the training rows. Or rows in
         blocks, see the notes: a Dask array or a data frame of numbers, or a
@@ -80,7 +80,7 @@ def auc_posterior(
     Raises
     ------
     TypeError
-        If the model is not linear.
+        If the model is not linear and no refits are asked for.
     ValueError
         If the input is bad (NaN, one class, lengths, other columns than the model's).
     sklearn.exceptions.NotFittedError
@@ -117,7 +117,8 @@ def auc_posterior(
 
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of
-    the whole estimator alone. ``AdaptivePrior(refits=K)`` asks for such refits.
+    the whole estimator alone. ``AdaptivePrior(refits=K)`` asks for such refits; of a
+    classifier that is not linear they are all there is.
 
     Two such numbers are not comparable: ``permutation_importance`` with
     ``cbauc_scorer`` belongs on held-out rows; on training rows ``make_cbauc_scorer(
@@ -158,7 +159,7 @@ def auc_posterior(
     prior = check_prior(prior)
     check_option("rows", rows, ROWS)
     X, y, sample_weight = rows_at_hand(X, y, sample_weight)
-    opened = open_estimator(estimator, X)
+    opened = opened_for(prior, estimator, X)
     question = dict(
         prior=prior,
         covariance=covariance,

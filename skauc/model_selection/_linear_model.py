@@ -29,6 +29,10 @@ from ._any_rows import n_rows, take_rows, transformed
 from ._standardised_rows import StandardisedRows, standardised
 
 
+class NotLinearError(TypeError):
+    """There is no linear model inside an estimator."""
+
+
 @dataclass(frozen=True)
 class LinearModel:
     """A fitted linear classifier and the rows it sees.
@@ -175,6 +179,41 @@ def open_estimator(estimator, X) -> LinearModel:
     return _leaf(estimator, X)
 
 
+def open_score(estimator, X) -> LinearModel | None:
+    """A classifier that is not linear: its score is the one feature.
+
+    As behind a step that saw y and is not affine no closed form holds, but true refits
+    of the whole estimator do.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like or sparse matrix of shape (n, n_features)
+
+    Returns
+    -------
+    LinearModel or None
+        None of more than two classes, and of rows in blocks.
+    """
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(X, BlockMatrix) or (classes is not None and len(classes) != 2):
+        return None
+    front = np.asarray(decision_values(estimator, X), dtype=float).reshape(-1, 1)
+    # Shares are cut at ½, decisions at 0.
+    shares = classes is not None and not hasattr(estimator, "decision_function")
+    way = ((estimator, X, front),)
+    return LinearModel(
+        front, np.ones(1), 0.5 if shares else 0.0, classes, estimator, X=X, stages=way
+    )
+
+
+def is_stacked(estimator) -> bool:
+    """Whether a fitted estimator is a stacked model, or a Pipeline that ends in one."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return hasattr(estimator, "final_estimator_")
+
+
 def _stages(steps, rows):
     """Every transformer of a Pipeline with the rows on both sides of it.
 
@@ -205,7 +244,7 @@ def _leaf(model, X):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
             raise TypeError(f"{name} must be fitted with refit to be scored, got none")
-        raise TypeError(_NOT_LINEAR.format(name=name))
+        raise NotLinearError(_NOT_LINEAR.format(name=name))
     _check_names(model, X)
     classes = getattr(model, "classes_", None)
     w, intercept = _coefficients(model)
@@ -285,7 +324,7 @@ def _of_parts(model, X):
     _check_names(model, X)
     parts = model.estimators_
     if any(not hasattr(part, "coef_") for part in parts):
-        raise TypeError(_NOT_LINEAR.format(name=type(model).__name__))
+        raise NotLinearError(_NOT_LINEAR.format(name=type(model).__name__))
     w, intercept = map(
         np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
     )

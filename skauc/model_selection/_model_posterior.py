@@ -12,8 +12,14 @@ from ..intervals._projection import project
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._block_column import made_column
 from . import _reasons as say
-from ._linear_model import LinearModel
-from ._refits import REFITS, posterior_of_source, refits_source
+from ._linear_model import (
+    LinearModel,
+    NotLinearError,
+    is_stacked,
+    open_estimator,
+    open_score,
+)
+from ._refits import REFITS, posterior_of_source, refits_source, told_by_refits
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import are_rearranged, held_out, left_out
 from ._training_rows import told_rows
@@ -88,7 +94,7 @@ class ModelPosterior:
         scored, name = self.scored, type(self.scored.model).__name__
         reasons = list(self._any_rows())
         # One reason is enough: what these rows are not is said by the other warning.
-        known = rearranged or scored.broken_by is not None  # what they are is said
+        known = rearranged or (scored.broken_by is not None and self.whole is None)
         if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
         if scored.broken_by is not None and self.whole is not None:
@@ -157,10 +163,7 @@ class ModelPosterior:
         return self.scored.model is None
 
     def _refit_question(self):
-        scored = self.scored
-        estimator, X, y = self.whole
-        columns = map(made_column, (y, scored.positive, scored.weight, scored.score))
-        return estimator, X, *columns
+        return _refit_question(self.whole, self.scored)
 
     @property
     def _counted(self):
@@ -179,6 +182,35 @@ class ModelPosterior:
         few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
         steps = say.rounded_decisions(np.ptp(self.scored.score), self.scored.threshold)
         return tuple(reason for reason in (few, steps) if reason is not None)
+
+
+def opened_for(prior, estimator, X, open_linear=open_estimator) -> LinearModel:
+    """An opened estimator; with true refits any classifier has a score.
+
+    Refits are asked for, or are what a stacked model gets: its last model is linear in
+    what models that saw y have made.
+
+    Parameters
+    ----------
+    prior : AdaptivePrior or NormalInverseWishart
+    estimator : fitted estimator
+    X : array-like or sparse matrix of shape (n, n_features)
+    open_linear : callable, default=open_estimator
+
+    Returns
+    -------
+    LinearModel
+    """
+    try:
+        return open_linear(estimator, X)
+    except NotLinearError:
+        opened = None
+        adaptive = isinstance(prior, AdaptivePrior)
+        if adaptive and (prior.refits or is_stacked(estimator)):
+            opened = open_score(estimator, X)
+        if opened is None:
+            raise
+        return opened
 
 
 def model_posterior(
@@ -249,7 +281,7 @@ def posterior_of_scores(
     """
     adaptive = isinstance(prior, AdaptivePrior)
     if rows == "auto":
-        rows = (told_rows(scored) or "assumed") if adaptive else "training"
+        rows = (_told(scored, whole) or "assumed") if adaptive else "training"
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
         # w was found by other rows: it carries more about δ than the prior knows.
@@ -257,3 +289,16 @@ def posterior_of_scores(
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)
     return ModelPosterior(scored, prior, projection, rows, whole)
+
+
+def _told(scored, whole):
+    """What the rows are, if anything tells; a step that saw y: clones of the whole."""
+    if scored.broken_by is None or whole is None:
+        return told_rows(scored)
+    return told_by_refits(*_refit_question(whole, scored))
+
+
+def _refit_question(whole, scored):
+    estimator, X, y = whole
+    columns = map(made_column, (y, scored.positive, scored.weight, scored.score))
+    return estimator, X, *columns

@@ -17,7 +17,7 @@ from ..posterior._conjugate import COVARIANCES
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ._candidate import CONTRASTS, candidate, contrast_names
 from ._linear_model import open_estimator, open_two_classes
-from ._model_posterior import model_posterior, pair_posteriors
+from ._model_posterior import model_posterior, opened_for, pair_posteriors
 from ._scorer import Scorer, shared
 from ._training_rows import ROWS
 
@@ -241,15 +241,16 @@ def make_bee_scorer(
 
 
 def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
-    opened = _OPEN[multi_class](estimator, X)
+    question = _checked(question)
+    opened = opened_for(question["prior"], estimator, X, _OPEN[multi_class])
     if output == "dict":
-        return _numbers(opened, (estimator, X, y), **_checked(question))
+        return _numbers(opened, (estimator, X, y), **question)
     if opened.n_classes > 2:
-        pairs = pair_posteriors(opened, y, **_checked(question)).values()
+        pairs = pair_posteriors(opened, y, **question).values()
         value = _selection_score_of_pairs(pairs, scale)
     else:
         whole = estimator, X, y
-        posterior = model_posterior(opened, y, **_checked(question), whole=whole)
+        posterior = model_posterior(opened, y, **question, whole=whole)
         value = posterior.auc(once=True).choice(scale)
     # Within two steps of floats of 1 the order of candidates is lost.
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
@@ -301,12 +302,15 @@ def _ebauc(estimator, X, y, *, thresholds, multi_class, **question):
     if opened.n_classes > 2:
         pairs = pair_posteriors(opened, y, **_checked(question)).values()
         return float(np.mean([pair.ebauc(thresholds) for pair in pairs]))
-    return model_posterior(opened, y, **_checked(question)).ebauc(thresholds)
+    whole = estimator, X, y
+    asked = model_posterior(opened, y, **_checked(question), whole=whole)
+    return asked.ebauc(thresholds)
 
 
 def _accuracy(estimator, X, y, **question):
     opened = open_two_classes(estimator, X)
-    return 1 - model_posterior(opened, y, **_checked(question)).error()
+    whole = estimator, X, y
+    return 1 - model_posterior(opened, y, **_checked(question), whole=whole).error()
 
 
 def _checked(question):

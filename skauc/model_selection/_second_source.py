@@ -134,7 +134,7 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     rows : {"training", "held-out", "assumed"}
     """
     model, second_class = scored.model, scored.second_class
-    if model is None:
+    if not hasattr(model, "coef_"):  # a pair of classes, or not linear
         return False
     score = scored.own_score
     if rows == "training":

@@ -11,6 +11,8 @@ rows its score is one feature. They are told apart by what the model carries:
 5. a solver that stopped early: going on to the optimum of these rows hardly changes
    the scores on training rows, and changes them altogether on others.
 
+Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
+that tells whether they trained it (:mod:`skauc.model_selection._refits`).
 Where nothing tells, training rows are assumed, and said so.
 """
 

@@ -9,10 +9,12 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
 
@@ -24,16 +26,22 @@ from skauc import (
     bayesian_val_score,
     bee_scorer,
     bootstrap_auc,
+    cbauc_scorer,
     clear_cache,
     cross_val_auc,
     ebauc_scorer,
     make_bee_scorer,
+    make_cbauc_scorer,
     make_ebauc_scorer,
 )
 from skauc.leave_pair_out._bootstrap import balanced_counts
 from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection._bootstrap_auc import _left_out
-from skauc.model_selection._refits import posterior_of_source, refits_source
+from skauc.model_selection._refits import (
+    posterior_of_source,
+    refits_source,
+    told_by_refits,
+)
 
 RNG = np.random.default_rng(7)
 Y = np.arange(60) % 2
@@ -367,3 +375,95 @@ def test_closed_forms_of_held_out_scores_hold_behind_any_step(make):
     clear_cache()
     with pytest.warns(UntrustedAUCWarning, match="PolynomialFeatures"):
         make(rows="training")(model, X[:40], Y[:40])
+
+
+def bent(*, chance=False):
+    """A Pipeline behind which no closed form holds; chance enters a fit of it."""
+    if chance:
+        return RandomForestClassifier(30)
+    return make_pipeline(SelectKBest(k=4), PolynomialFeatures(2), LogisticRegression())
+
+
+def signal(n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 2)
+    X = rng.standard_normal((n, 8))
+    X[:, :3] += 0.8 * y[:, None]
+    return X, y
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("chance", [False, True])
+@pytest.mark.parametrize("n", [40, 150])
+def test_clones_fitted_to_the_rows_tell_whether_these_trained_the_model(chance, n):
+    X, y = signal(n, 0)
+    others, labels = signal(n, 1)
+    model = bent(chance=chance).fit(X, y)
+    prior = AdaptivePrior(refits=3)
+    assert auc_posterior(model, X, y, prior=prior).second_source == "refits"
+    posterior = auc_posterior(model, others, labels, prior=prior)
+    assert posterior.second_source is None
+    score = model.predict_proba(others)[:, 1]
+    # the empirical AUC, but for (a n + 1/2)/(n + 1)
+    empirical = (roc_auc_score(labels, score) * n + 0.5) / (n + 1)
+    assert posterior.mean() == pytest.approx(empirical, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_cross_validation_scores_held_out_rows_behind_any_step():
+    X, y = signal(150, 2)
+    ours = cross_val_score(bent(), X, y, scoring=cbauc_scorer, cv=5)
+    theirs = cross_val_score(bent(), X, y, scoring="roc_auc", cv=5)
+    assert ours == pytest.approx((theirs * 30 + 0.5) / 31, rel=1e-9)
+
+
+def test_rows_that_a_clone_cannot_be_fitted_to_are_not_told():
+    X, y = signal(40, 0)
+    once = np.zeros(40)
+    assert told_by_refits(_Never(), X, y, y == 1, None, once) is None
+
+
+class _Never(LogisticRegression):
+    def fit(self, X, y):
+        raise RuntimeError("never")
+
+
+def test_with_refits_any_classifier_has_a_posterior():
+    X, y = signal(60, 3)
+    model = GaussianNB().fit(X, y)
+    with pytest.raises(TypeError, match="GaussianNB is not linear"):
+        auc_posterior(model, X, y)
+    prior = AdaptivePrior(refits=4)
+    with pytest.warns(UntrustedAUCWarning, match="GaussianNB saw y .* 4 refits"):
+        posterior = auc_posterior(model, X, y, prior=prior)
+    score = model.predict_proba(X)[:, 1]
+    source = refits_source(GaussianNB(), X, y, y == 1, None, score, 4)
+    expected = posterior_of_source(source, 60)
+    assert posterior.mean() == pytest.approx(expected.mean(), rel=1e-12)
+    assert posterior.std() == pytest.approx(expected.std(), rel=1e-12)
+    # the other class positive: the other way round
+    with pytest.warns(UntrustedAUCWarning, match="GaussianNB"):
+        back = auc_posterior(model, X, y, prior=prior, pos_label=0)
+    assert back.mean() == pytest.approx(posterior.mean(), rel=1e-9)
+    with pytest.warns(UntrustedAUCWarning, match="GaussianNB"):
+        score = make_cbauc_scorer(prior=prior)(model, X, y)
+    assert score == pytest.approx(posterior.choice())
+
+
+def test_of_more_classes_there_is_no_such_score():
+    X, _ = signal(60, 3)
+    y = np.arange(60) % 3
+    with pytest.raises(TypeError, match="GaussianNB is not linear"):
+        auc_posterior(GaussianNB().fit(X, y), X, y, prior=AdaptivePrior(refits=4))
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
+def test_a_stacked_model_is_refitted(wrap):
+    X, _ = signal(60, 4)
+    y = np.random.default_rng(99).permutation(np.arange(60) % 2)
+    members = [("a", LogisticRegression()), ("b", GaussianNB())]
+    model = wrap(StackingClassifier(members, cv=2)).fit(X, y)
+    with pytest.warns(UntrustedAUCWarning, match="comes from 5 refits of the whole"):
+        posterior = auc_posterior(model, X, y, rows="training")
+    assert posterior.second_source == "refits"
+    assert posterior.interval(0.95)[0] < 0.5
