@@ -16,13 +16,11 @@ from scipy.linalg import lapack
 from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix, MatrixBlocks
 from ._losses import RoundedHinge, loss_terms, loss_value
+from ._newton import ARMIJO, FLAT, HALVINGS
 from ._objective import PenalisedFit
 from ._smooth_refits import (
-    ARMIJO,
     CLOSE,
     CORNERS,
-    FLAT,
-    HALVINGS,
     MAX_ITER,
     RESOLVED,
     ROUNDS,

@@ -30,6 +30,7 @@ from scipy.linalg import lapack
 from ..statistics._moments import project_samples
 from ._influence import kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
+from ._newton import ARMIJO, FLAT, HALVINGS
 from ._objective import PenalisedFit, ask_again
 from ._sparse_optimum import optimum_by_products
 
@@ -47,14 +48,10 @@ STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
 # the logistic loss and 66 of a rounded hinge
 MAX_ITER = 100
 ROUNDS = 3  # of so many steps for the full fit, which may start far away
-# Nocedal & Wright (2006), Numerical Optimization, section 3.1
-ARMIJO = 1e-4
 SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
-HALVINGS = 30
 _RIDGE = 1e-11  # of the largest diagonal: K of centred rows is singular
 _TINY = np.finfo(float).tiny
 _JITTER = 1e-14  # of the largest diagonal: rounding of the products
-FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
 WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
 RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
