@@ -1,14 +1,15 @@
 """The optimum of a penalised linear fit to rows in blocks: Newton on sums over them.
 
-The steps of :mod:`skauc.leave_pair_out._smooth_refits` in feature space, for one
-weighting of the rows. A pass over the blocks gives the objective, its gradient and its
+The feature space of :mod:`skauc.leave_pair_out._smooth_refits`, for one weighting of
+the rows. A pass over the blocks gives the objective, its gradient and its
 Hessian at some parameters, so that a step that is taken at once costs one pass, and no
 column of n numbers is made.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import lapack
@@ -16,22 +17,9 @@ from scipy.linalg import lapack
 from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix, MatrixBlocks
 from ._losses import RoundedHinge, loss_terms, loss_value
+from ._newton import FLAT, optimum_from_afar
 from ._objective import PenalisedFit
-from ._smooth_refits import (
-    ARMIJO,
-    CLOSE,
-    CORNERS,
-    FLAT,
-    HALVINGS,
-    MAX_ITER,
-    RESOLVED,
-    ROUNDS,
-    SHRINKS,
-    STUCK,
-    WIDTHS,
-    FeatureSpace,
-    scaled_penalty,
-)
+from ._smooth_refits import FeatureSpace, scaled_penalty
 
 
 def block_optimum(fit: PenalisedFit, X: BlockMatrix, positive) -> PenalisedFit | None:
@@ -50,17 +38,16 @@ def block_optimum(fit: PenalisedFit, X: BlockMatrix, positive) -> PenalisedFit |
         None where it was not reached.
     """
     space = _space(fit, X)
-    sums = _Sums(space, positive, fit.case_weight)
+    rows = MatrixBlocks(space.A, _beside(positive, fit.case_weight))
+    sums = partial(_Sums, space, rows, fit.case_weight)
     theta = space.start(fit, X, positive)
     if fit.loss == "squared":
-        theta, reached = _least_squares(sums), True
+        theta = _least_squares(sums("squared"))
     else:
-        for _ in range(ROUNDS):
-            theta, reached = _refit(sums, fit.loss, theta)
-            if reached:
-                break
-    if not reached:
-        return None
+        theta, _, reached = optimum_from_afar(sums, fit.loss, theta[None])
+        if not reached[0]:
+            return None
+        theta = theta[0]
     w, intercept = space.coefficients(theta, X, fit)
     return replace(fit, w=w, intercept=intercept)
 
@@ -77,54 +64,63 @@ def _space(fit, X):
     return FeatureSpace(A, scaled_penalty(fit, scale), origin, scale, ones)
 
 
+def _beside(positive, case_weight):
+    """Both as columns of the blocks, or in memory if one of them is."""
+    if isinstance(positive, BlockColumn) and isinstance(case_weight, BlockColumn):
+        return positive.beside(case_weight)
+    return np.column_stack([positive, case_weight])
+
+
+@dataclass(frozen=True, eq=False)
 class _Sums:
-    """The objective at parameters θ, from one pass over the blocks for each θ."""
+    """A problem of one system: a pass over the blocks for each θ."""
 
-    def __init__(self, space, positive, case_weight):
-        self.space, self.case_weight = space, case_weight
-        lazy = isinstance(positive, BlockColumn) and isinstance(
-            case_weight, BlockColumn
-        )
-        columns = (
-            positive.beside(case_weight)
-            if lazy
-            else np.column_stack([positive, case_weight])
-        )
-        self.rows = MatrixBlocks(space.A, columns)
+    space: FeatureSpace
+    rows: MatrixBlocks
+    case_weight: BlockColumn | np.ndarray
+    loss: str | RoundedHinge
 
-    def at(self, loss, theta, sharper=None):
-        """Objective, gradient, ``Aᵀ diag(ω) A`` and whether any row has curvature.
-
-        ``sharper`` narrows the corner of a rounded hinge around the rows in it: slope
-        and curvature there are those of the sharper loss.
-        """
-        found = self.rows.total(_terms_of_block, loss, theta, sharper)
-        value, gradient, square, bent = found
+    def at(self, theta):
+        """Objective, gradient, ``Aᵀ diag(ω) A`` and Σω."""
+        found = self.rows.total(_terms_of_block, self.loss, theta[0])
+        loss, slope, square, bent = (np.asarray(part)[None] for part in found)
         pull = self.space.penalty * theta
-        # Loss + ½θᵀΛθ,  Aᵀg + Λθ
-        return value + pull @ theta / 2, gradient + pull, square, bent > 0
+        # Σ c loss(z) + ½θᵀΛθ,  Aᵀg + Λθ
+        return [loss + self.space.inner(pull, theta) / 2, slope + pull, square, bent]
 
-    def value(self, loss, theta):
-        """The objective alone."""
+    def nothing(self):
+        # z = 0 for every row
+        return self.case_weight.sum() * loss_value(self.loss, np.zeros(1), True, 1.0)
+
+    def factors(self, at, systems):
+        *_, square, bent = at
+        if not bent > 0:  # no row has curvature: a gradient step
+            square = self.space.A.gram(FLAT * self.case_weight)[None]
+        return self.space.factored(square.copy())
+
+    def step(self, theta, at, factors):
+        return lapack.dpotrs(factors[0], -at[1][0], lower=1)[0][None]
+
+    def ray(self, theta, at, step):
+        gain = -np.einsum("kp,kp->k", at[1], step)
+        # What is computed at the new place is the next step's
+        return gain, lambda systems, t: self.at(theta + t[:, None] * step)
+
+    def some(self, systems):
+        return self
+
+    def value(self, theta):
         pull = self.space.penalty * theta
-        return self.rows.total(_value_of_block, loss, theta) + pull @ theta / 2
+        loss = self.rows.total(_value_of_block, self.loss, theta[0])
+        return loss + self.space.inner(pull, theta) / 2
 
-    def factor(self, square, bent):
-        """Cholesky factor of the Hessian."""
-        if not bent:  # no row has curvature: a gradient step
-            square = self.space.A.gram(FLAT * self.case_weight)
-        (factor,) = self.space.factored(square[None].copy())
-        return factor
+    def spread(self, theta, at):
+        return (self.space.A @ theta[0]).std()
 
 
-def _terms_of_block(block, loss, theta, sharper):
+def _terms_of_block(block, loss, theta):
     positive, case_weight = block.y.T
-    z = block.X @ theta
-    value, g, curvature = loss_terms(loss, z, positive == 1, case_weight)
-    if sharper is not None:
-        # In the corner slope and curvature, −tu/width and 1/width, grow as it sharpens
-        scale = np.where(curvature > 0, loss.width / sharper.width, 1.0)
-        g, curvature = scale * g, scale * curvature
+    value, g, curvature = loss_terms(loss, block.X @ theta, positive == 1, case_weight)
     # Aᵀ diag(ω) A = (√ω A)ᵀ(√ω A)
     half = np.sqrt(curvature)[:, None] * block.X
     return value, g @ block.X, half.T @ half, curvature.sum()
@@ -137,76 +133,11 @@ def _value_of_block(block, loss, theta):
 
 def _least_squares(sums):
     """The optimum of squares: one step, and one for its rounding."""
-    theta = np.zeros(sums.space.A.shape[1])
-    _, start, square, bent = sums.at("squared", theta)
-    factor = sums.factor(square, bent)
+    theta = np.zeros((1, sums.space.A.shape[1]))
+    _, start, square, _ = at = sums.at(theta)
+    factors = sums.factors(at, slice(None))
     for _ in range(2):
         # The gradient of squares is linear in θ: no second pass over the blocks
-        gradient = start + square @ theta + sums.space.penalty * theta
-        theta = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
-    return theta
-
-
-def _refit(sums, loss, theta):
-    """Newton on the loss, or on ever sharper roundings of the hinge."""
-    if loss != "hinge":
-        smooth = loss in ("logistic", "squared")
-        return _newton(sums, loss, theta, CLOSE if smooth else CORNERS)
-    wider = None
-    for sharp in map(RoundedHinge, WIDTHS):
-        if wider is not None:
-            theta = _sharpened(sums, wider, sharp, theta)
-        theta, converged = _newton(sums, sharp, theta, CORNERS)
-        wider = sharp
-    # scores of one size as the rounding: w is 0 but for it, and has no direction
-    resolved = (sums.space.A @ theta).std() > RESOLVED * sharp.width
-    return theta, converged and resolved
-
-
-def _sharpened(sums, wider, sharp, theta):
-    """Where the optimum goes if the rows in the rounded corner stay in it."""
-    _, gradient, square, _ = sums.at(wider, theta, sharp)
-    factor = sums.factor(square, True)
-    moved = theta + lapack.dpotrs(factor, -gradient, lower=1)[0]
-    lower = sums.value(sharp, moved) < sums.value(sharp, theta)
-    return moved if lower else theta
-
-
-def _newton(sums, loss, theta, tol):
-    """Minimise the objective; parameters, and whether they are its optimum."""
-    at = sums.at(loss, theta)
-    # The objective at θ = 0 is the loss of a score of 0 for every row
-    nothing = sums.case_weight.sum() * loss_value(loss, np.zeros(1), True, 1.0)
-    if at[0] > nothing:  # a solver that went astray: nothing is a better start
-        theta = np.zeros_like(theta)
-        at = sums.at(loss, theta)
-    old_tol, new_tol = tol
-    last, stale = np.inf, True
-    for _ in range(MAX_ITER):
-        value, gradient, square, bent = at
-        if stale:
-            factor = sums.factor(square, bent)
-        step = lapack.dpotrs(factor, -gradient, lower=1)[0]
-        # Newton decrement
-        gain = -gradient @ step
-        theta, at, moved = _line_search(sums, loss, theta, at, step, gain)
-        value = at[0]
-        done = abs(gain) <= (new_tol if stale else old_tol) * value
-        stuck = stale and not moved
-        if done or stuck:
-            return theta, done or abs(gain) <= STUCK * value
-        # The decrement shrinks less than tenfold: the next step factorises anew
-        stale, last = gain > SHRINKS * last, gain
-    return theta, False
-
-
-def _line_search(sums, loss, theta, at, step, gain):
-    """Halve the step until the objective falls enough."""
-    t = 1.0
-    for _ in range(HALVINGS):
-        new = sums.at(loss, theta + t * step)
-        # Armijo; what was computed at the new place is the next step's
-        if new[0] <= at[0] - ARMIJO * t * gain:
-            return theta + t * step, new, True
-        t /= 2
-    return theta, at, False
+        at[1] = start + theta @ square[0] + sums.space.penalty * theta
+        theta = theta + sums.step(theta, at, factors)
+    return theta[0]

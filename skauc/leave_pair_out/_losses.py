@@ -24,6 +24,17 @@ class RoundedHinge:
     width: float
 
 
+@dataclass(frozen=True)
+class HeldCorner(RoundedHinge):
+    """A rounded hinge with slope and curvature of a sharper one in its corner.
+
+    As if the rows in the corner stayed in it, wherever they are there, while it
+    narrows: −tu/width and 1/width grow.
+    """
+
+    sharper: float
+
+
 def loss_terms(loss, z, positive, case_weight):
     """``Σ c · loss(z)`` over the rows, and its slope and curvature in every z."""
     value, slope, curvature = _of_rows(loss, z, positive)
@@ -62,7 +73,11 @@ def _of_rows(loss, z, positive):
             # u²/(2·width) for u < width, u − width/2 beyond
             value = near * (slack - near / 2) / loss.width
             slope = -sign * near / loss.width
-            curvature = ((slack > 0) & (slack < loss.width)) / loss.width
+            inside = (slack > 0) & (slack < loss.width)
+            curvature = inside / loss.width
+            if isinstance(loss, HeldCorner):
+                grown = np.where(inside, loss.width / loss.sharper, 1.0)
+                slope, curvature = grown * slope, grown * curvature
     return value, slope, curvature
 
 

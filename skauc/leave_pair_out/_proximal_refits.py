@@ -28,6 +28,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from ._losses import loss_derivatives, loss_value
+from ._newton import ARMIJO
 from ._objective import ElasticNetFit
 from ._smooth_refits import Refits
 
@@ -37,8 +38,6 @@ _KKT = 1e-3  # of l1: by how much a feature outside may ask to come in
 # 20 samples of 60 × 10 to 100 × 1000 rows, C from .001 to 10⁴, take at most 48 steps
 _MAX_ITER = 200
 _STEPS = ("Newton", 40), ("slope", 40)  # and how often they are halved
-# Nocedal & Wright (2006), Numerical Optimization, section 3.1
-_ARMIJO = 1e-4
 _HAIR = 1e-12
 _ENTERS = 0.5  # of the largest |p| among zeros: who leaves 0 in the same step
 _JITTER, _DAMPING = 1e-12, 1e-6  # of the mean diagonal; beyond n features
@@ -273,7 +272,7 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
             tried[(l1 > 0) & (np.sign(tried) != orthant)] = 0.0
             new = tried @ A
             # Armijo along the projected step
-            bound = value + _ARMIJO * min(p @ (tried - beta), 0.0)
+            bound = value + ARMIJO * min(p @ (tried - beta), 0.0)
             if _objective(problem, new, c, tried, l1, l2) <= bound:
                 return bool(np.any(tried != beta)), done, tried, new
         if done:

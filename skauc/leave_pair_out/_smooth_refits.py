@@ -15,14 +15,12 @@ With ``s = √ω`` and ``D = λI + sKs`` (of the drawn rows; s is 0 elsewhere) t
 on the left, ``A = λI + diag(ω)K``, has ``A⁻¹ = (I − sD⁻¹sK)/λ`` and ``A⁻¹ω = sD⁻¹s``.
 
 *Feature space* (P < n). ``(X̃ᵀ diag(ω) X̃ + Λ)Δθ = −(X̃ᵀg + Λθ)``.
-
-Steps are halved until the objective falls (Armijo); a factorisation is used again
-while the Newton decrement shrinks tenfold a step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import lapack
@@ -30,33 +28,19 @@ from scipy.linalg import lapack
 from ..statistics._moments import project_samples
 from ._influence import kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
+from ._newton import CLOSE, FLAT, optimum, optimum_from_afar
 from ._objective import PenalisedFit, ask_again
 from ._sparse_optimum import optimum_by_products
 
-# Newton decrement over the objective at which a step is the last, of an old and of a
-# new factorisation: the former leaves a tenth of it, the latter about its square,
-# unless the loss has corners. ``FOR_AUC`` is enough where only the AUC is asked: .632+
-# (104 models of 13 data sets) is right to 5e-5, root mean square, and at worst 2.4e-4.
+# Enough where only the AUC is asked: .632+ (104 models of 13 data sets) is right to
+# 5e-5, root mean square, and at worst 2.4e-4.
 # With few rows a feature the objective may hardly tell how far the end is: rows that
 # stand three times, each with its own label, 100 × 300, C = 100: .748 with FOR_AUC,
 # .689 with CLOSE, .6885 at the end; 150 × 100, C = 10⁴: .597, .532, .515.
 FOR_AUC, FOR_AUC_OF_FEW_ROWS = (1e-5, 1e-3), (1e-9, 1e-7)
-CLOSE, CORNERS = (1e-7, 1e-5), (1e-7, 1e-7)
-STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
-# 20 samples of 60 × 10 to 100 × 1000 rows, C from .001 to 10⁴, take at most 14 steps of
-# the logistic loss and 66 of a rounded hinge
-MAX_ITER = 100
-ROUNDS = 3  # of so many steps for the full fit, which may start far away
-# Nocedal & Wright (2006), Numerical Optimization, section 3.1
-ARMIJO = 1e-4
-SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
-HALVINGS = 30
 _RIDGE = 1e-11  # of the largest diagonal: K of centred rows is singular
 _TINY = np.finfo(float).tiny
 _JITTER = 1e-14  # of the largest diagonal: rounding of the products
-FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
-WIDTHS = (0.3, 0.03, 3e-3)  # scores at a margin are off by less
-RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
 MOST_ROWS = 5000  # of a Gram matrix: 200 MB
@@ -111,8 +95,7 @@ def refit_smooth(
     solved : bool, default=False
         Whether the fit is known to be at its optimum.
     tol : tuple of float, default=(1e-7, 1e-5)
-        Newton decrement, over the objective, that is small enough for the last step
-        with an old and with a new factorisation of a loss without corners.
+        As for :func:`~skauc.leave_pair_out._newton.optimum`.
 
     Returns
     -------
@@ -122,16 +105,18 @@ def refit_smooth(
     if _too_large(X):
         return None
     space = _space(fit, X, remember)
+    theta, full, full_converged = _full(space, fit, X, positive, solved)
     weights = counts * fit.case_weight
-    theta, full, at_optimum = _full(space, fit, X, positive, solved)
     # So many samples at once that their systems fit the memory of a batch
     rows = max(int(_BATCH_NUMBERS // space.system_size(counts)), 1)
-    parts = [
-        _refit(space, fit.loss, positive, part, np.tile(theta, (len(part), 1)), tol)
-        for part in np.split(weights, range(rows, len(counts), rows))
-    ]
-    scores, converged = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-    return Refits(scores, converged, full[0], bool(at_optimum[0]))
+    parts = []
+    for c in np.split(weights, range(rows, len(counts), rows)):
+        refit = partial(_Weighted, space, positive, c)
+        start = np.tile(theta, (len(c), 1))
+        _, (_, scores, *_), converged = optimum(refit, fit.loss, start, tol)
+        parts.append((scores, converged))
+    scores, converged = map(np.concatenate, zip(*parts, strict=True))
+    return Refits(scores, converged, full, full_converged)
 
 
 def smooth_optimum(
@@ -158,9 +143,9 @@ def smooth_optimum(
         return None
     space = _space(fit, X, remember)
     theta, _, at_optimum = _full(space, fit, X, positive)
-    if not at_optimum[0]:
+    if not at_optimum:
         return None
-    w, intercept = space.coefficients(theta[0], X, fit)
+    w, intercept = space.coefficients(theta, X, fit)
     return replace(fit, w=w, intercept=intercept)
 
 
@@ -174,41 +159,12 @@ def _too_large(X):
 
 def _full(space, fit, X, positive, solved=False):
     """The optimum of all rows: parameters, scores and whether it was reached."""
-    theta, c = space.start(fit, X, positive)[None], fit.case_weight[None]
+    theta = space.start(fit, X, positive)
     if solved:
-        return theta, space.scores(theta)[0], np.array([True])
-    for _ in range(ROUNDS):
-        theta, z, at_optimum = _refit(space, fit.loss, positive, c, theta)
-        if at_optimum[0]:
-            break
-    return theta, z, at_optimum
-
-
-def _refit(space, loss, positive, c, theta, tol=CLOSE):
-    """Newton on the loss, or on ever sharper roundings of the hinge."""
-    if loss != "hinge":
-        tol = tol if loss in ("logistic", "squared") else CORNERS
-        return _newton(space, loss, positive, c, theta, tol)
-    wider = None
-    for width in WIDTHS:
-        sharp = RoundedHinge(width)
-        if wider is not None:
-            theta = _sharpened(space, wider, sharp, positive, c, theta)
-        theta, z, converged = _newton(space, sharp, positive, c, theta, CORNERS)
-        wider = sharp
-    # scores of one size as the rounding: w is 0 but for it, and has no direction
-    return theta, z, converged & (z.std(axis=1) > RESOLVED * sharp.width)
-
-
-def _sharpened(space, wider, sharp, positive, c, theta):
-    """Where the optimum goes if the rows in the rounded corner stay in it."""
-    # In the corner slope and curvature, −tu/width and 1/width, grow as it sharpens
-    (_, _, g, curvature), _ = _state(space, wider, positive, c, theta)
-    scale = np.where(curvature > 0, wider.width / sharp.width, 1.0)
-    factors = space.factors(scale * curvature)
-    moved = theta + space.solve(factors, theta, scale * g)
-    old, new = (_state(space, sharp, positive, c, t)[0][1] for t in (theta, moved))
-    return np.where((new < old)[:, None], moved, theta)
+        return theta, space.scores(theta[None])[0], True
+    all_rows = partial(_Weighted, space, positive, fit.case_weight[None])
+    theta, (_, z, *_), converged = optimum_from_afar(all_rows, fit.loss, theta[None])
+    return theta[0], z[0], bool(converged[0])
 
 
 def uses_rows(X) -> bool:
@@ -231,91 +187,62 @@ def _space(fit, X, remember):
     return _RowSpace(K, root, fit.l2, fit.free)
 
 
-def _newton(space, loss, positive, c, theta, tol):
-    """Minimise for every row of c at once; parameters, scores and convergence."""
-    at, pull = _state(space, loss, positive, c, theta)
-    # The objective at θ = 0 is the loss of a score of 0 for every row
-    lost = at[1] > c.sum(axis=1) * loss_value(loss, np.zeros(1), True, 1.0)
-    if lost.any():  # a solver that went astray: nothing is a better start
-        theta = np.where(lost[:, None], 0.0, theta)
-        at, pull = _state(space, loss, positive, c, theta)
-    found, scores = np.empty_like(theta), np.empty_like(at[0])
-    converged = np.zeros(len(c), dtype=bool)
-    live, last = np.arange(len(c)), np.full(len(c), np.inf)
-    factors = np.empty(len(c), dtype=object)
-    stale = np.ones(len(c), dtype=bool)
-    for _ in range(MAX_ITER):
-        _, _, g, curvature = at
-        if stale.any():
-            bent = curvature.any(axis=1, keepdims=True)
-            bent = np.where(bent, curvature, FLAT * c)[stale]
-            factors[stale] = space.factors(bent)
-        step = space.solve(factors, theta, g)
-        dz, dpull = space.scores(step)
-        along = space.inner(pull, step)
-        # Newton decrement: minus the slope of loss and penalty along the step
-        gain = -np.einsum("kn,kn->k", g, dz) - along
-        # ½‖w + tΔw‖²_Λ = ½wᵀΛw + t ΔwᵀΛw + (t²/2) ΔwᵀΛΔw
-        penalty = space.inner(pull, theta) / 2, along, space.inner(dpull, step)
-        at, t = _line_search(loss, positive, c, at, dz, penalty, gain)
-        theta = theta + t[:, None] * step
-        pull = pull + t[:, None] * dpull
-        z, value = at[:2]
-        old_tol, new_tol = tol
-        # The step is taken all the same: this one is the last
-        done = np.abs(gain) <= np.where(stale, new_tol, old_tol) * value
-        # A step that cannot be taken with an old factorisation gets a new one; with
-        # a new one it is rounding that stands in the way.
-        stuck = (t == 0) & stale
-        near = np.abs(gain) <= STUCK * value
-        found[live], scores[live], converged[live] = theta, z, done | (stuck & near)
-        # The decrement shrinks less than tenfold: the next step factorises anew
-        stale = gain > SHRINKS * last
-        on, last = ~(done | stuck), gain
-        if not on.any():
-            break
-        if not on.all():
-            at = [part[on] for part in at]
-            parts = live, theta, pull, c, last, stale, factors
-            live, theta, pull, c, last, stale, factors = (part[on] for part in parts)
-    return found, scores, converged
+@dataclass(frozen=True, eq=False)
+class _Weighted:
+    """A loss and the penalty in a space, with weights of the rows for every system."""
 
+    space: _RowSpace | FeatureSpace
+    positive: np.ndarray
+    c: np.ndarray
+    loss: str | RoundedHinge
 
-def _state(space, loss, positive, c, theta):
-    """Scores, objective, slope and curvature of the weighted losses; and Λθ."""
-    z, pull = space.scores(theta)
-    value, g, curvature = loss_terms(loss, z, positive, c)
-    return (z, value + space.inner(pull, theta) / 2, g, curvature), pull
+    def at(self, theta):
+        """Objective, scores, slope and curvature of the losses."""
+        z = self.space.scores(theta)
+        pull = self.space.pull(theta, z)
+        return self._state(z, self.space.inner(pull, theta) / 2, self.c)
 
+    def _state(self, z, penalty, c):
+        loss, g, curvature = loss_terms(self.loss, z, self.positive, c)
+        return [loss + penalty, z, g, curvature]
 
-def _line_search(loss, positive, c, at, dz, penalty, gain):
-    """Halve every step until the objective falls enough: what is there, and lengths.
+    def nothing(self):
+        # z = 0 for every row
+        return self.c.sum(axis=1) * loss_value(self.loss, np.zeros(1), True, 1.0)
 
-    The penalty is given by its value, slope and curvature along the step.
-    """
-    z, value, *_ = at
+    def factors(self, at, systems):
+        curvature = at[3][systems]
+        bent = curvature.any(axis=1, keepdims=True)
+        return self.space.factors(np.where(bent, curvature, FLAT * self.c[systems]))
 
-    def reached(rows, t):
-        there = z[rows] + t[:, None] * dz[rows]
-        loss_there, *slopes = loss_terms(loss, there, positive, c[rows])
-        now, slope, bend = (part[rows] for part in penalty)
-        return there, loss_there + now + t * slope + t**2 / 2 * bend, *slopes
+    def step(self, theta, at, factors):
+        return self.space.solve(factors, theta, at[2])
 
-    t = np.ones(len(c))
-    new = reached(slice(None), t)
-    for _ in range(HALVINGS):
-        # Armijo, in a form that NaN fails; only the samples that fail are tried again
-        high = np.flatnonzero(~(new[1] <= value - ARMIJO * t * gain))
-        if len(high) == 0:
-            return new, t
-        t[high] /= 2
-        for whole, part in zip(new, reached(high, t[high]), strict=True):
-            whole[high] = part
-    # No step: what was there stays, with its slopes
-    t[high] = 0.0
-    for whole, part in zip(new, at, strict=True):
-        whole[high] = part[high]
-    return new, t
+    def ray(self, theta, at, step):
+        _, z, g, _ = at
+        inner, dz = self.space.inner, self.space.scores(step)
+        pull, dpull = self.space.pull(theta, z), self.space.pull(step, dz)
+        # ½‖θ + tΔθ‖²_Λ = ½θᵀΛθ + t ΔθᵀΛθ + (t²/2) ΔθᵀΛΔθ
+        start, slope, bend = (
+            inner(pull, theta) / 2,
+            inner(pull, step),
+            inner(dpull, step),
+        )
+
+        def reached(some, t):
+            penalty = start[some] + t * slope[some] + t**2 / 2 * bend[some]
+            return self._state(z[some] + t[:, None] * dz[some], penalty, self.c[some])
+
+        return -np.einsum("kn,kn->k", g, dz) - slope, reached
+
+    def some(self, systems):
+        return replace(self, c=self.c[systems])
+
+    def value(self, theta):
+        return self.at(theta)[0]
+
+    def spread(self, theta, at):
+        return at[1].std(axis=1)
 
 
 class _RowSpace:
@@ -337,9 +264,11 @@ class _RowSpace:
         return np.append(lapack.dpotrs(self.root, z - b, lower=1)[0], b)
 
     def scores(self, theta):
-        """z, and λKα: what the penalty's product with α needs."""
-        pull = theta[:, :-1] @ self.K
-        return pull + theta[:, -1:], self.l2 * pull
+        return theta[:, :-1] @ self.K + theta[:, -1:]
+
+    def pull(self, theta, z):
+        """``λKα``: what the penalty's product with α needs."""
+        return self.l2 * (z - theta[:, -1:])
 
     def coefficients(self, theta, X, fit):
         """``w = X̃ᵀα`` and the intercept that goes with X."""
@@ -438,7 +367,11 @@ class FeatureSpace:
         return w, float(theta[-1] - self.origin @ w) if self.with_intercept else 0.0
 
     def scores(self, theta):
-        return theta @ self.A.T, self.penalty * theta
+        return theta @ self.A.T
+
+    def pull(self, theta, z):
+        """``Λθ``"""
+        return self.penalty * theta
 
     def inner(self, pull, theta):
         return np.einsum("kp,kp->k", pull, theta)

@@ -14,14 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from ._losses import loss_terms, loss_value
+from ._newton import ARMIJO, FLAT, HALVINGS
 from ._objective import PenalisedFit
 
 _CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
 _STUCK = 1e-6  # the decrement at which a step that cannot be taken is rounding
 _FORCING = 1e-2  # of the gradient, what conjugate gradients may leave
 _STEPS, _PRODUCTS = 50, 1000
-_ARMIJO, _HALVINGS = 1e-4, 30
-_FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
 _TINY = np.finfo(float).tiny
 
 
@@ -49,14 +48,14 @@ def optimum_by_products(fit: PenalisedFit, X, positive) -> PenalisedFit | None:
     for _ in range(_STEPS):
         value, g, curvature = loss_terms(loss, z, positive, c)
         value += rows.energy(theta)
-        bent = curvature if curvature.any() else _FLAT * c
+        bent = curvature if curvature.any() else FLAT * c
         gradient = rows.transposed(g) + rows.penalty * theta
         step = rows.newton_step(bent, gradient)
         dz, gain = rows.scores(step), -gradient @ step
         t = 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(HALVINGS):
             there = loss_value(loss, z + t * dz, positive, c)
-            if there + rows.energy(theta + t * step) <= value - _ARMIJO * t * gain:
+            if there + rows.energy(theta + t * step) <= value - ARMIJO * t * gain:
                 break
             t /= 2
         else:

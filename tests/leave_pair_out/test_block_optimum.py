@@ -7,14 +7,14 @@ import pytest
 from scipy.optimize import minimize
 
 from skauc import RowBlocks
-from skauc.leave_pair_out import _block_optimum
+from skauc.leave_pair_out import _block_optimum, _newton
 from skauc.leave_pair_out._block_optimum import _space, block_optimum
 from skauc.leave_pair_out._losses import RoundedHinge, loss_value
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._smooth_refits import FeatureSpace, smooth_optimum
 from skauc.model_selection._rows_at_hand import LabelColumn
 from skauc.statistics._block_column import BlockColumn, scores_of
-from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._block_matrix import BlockMatrix, MatrixBlocks
 
 LOSSES = ["logistic", "squared", "squared_hinge", RoundedHinge(0.5), "hinge"]
 SCALINGS = [0.0, 0.5, np.inf]  # no intercept, a penalised and a free one
@@ -122,8 +122,8 @@ def test_an_optimum_that_is_not_reached(monkeypatch):
     X, positive, c = rows()
     matrix, labels, weights = in_blocks(X, positive, c)
     fit = PenalisedFit("logistic", 3.0, weights, np.zeros(4), 0.0, np.inf)
-    monkeypatch.setattr(_block_optimum, "MAX_ITER", 1)
-    monkeypatch.setattr(_block_optimum, "ROUNDS", 1)
+    monkeypatch.setattr(_newton, "MAX_ITER", 1)
+    monkeypatch.setattr(_newton, "ROUNDS", 1)
     assert block_optimum(fit, matrix, labels) is None
 
 
@@ -167,12 +167,13 @@ def test_a_step_that_cannot_be_taken_is_the_end_or_not(share, reached, monkeypat
     fit = PenalisedFit("logistic", 3.0, c, np.zeros(4), 0.0, 0.0)
     matrix, _, _ = in_blocks(X, positive, c)
     space = _space(fit, matrix)
-    sums = _block_optimum._Sums(space, positive, c)
-    best, found = _block_optimum._newton(sums, "logistic", np.zeros(4), (1e-12, 1e-12))
+    blocks = MatrixBlocks(space.A, np.column_stack([positive, c]))
+    sums = _block_optimum._Sums(space, blocks, c, "logistic")
+    tol = 1e-12, 1e-12
+    best, (value, _, square, _), found = _newton.minimise(sums, np.zeros((1, 4)), tol)
     assert found
-    value, _, square, _ = sums.at("logistic", best)
     v = np.array([1.0, -2.0, 0.5, 1.0])
-    slope = v @ (square + np.diag(space.penalty)) @ v
-    monkeypatch.setattr(_block_optimum, "HALVINGS", 0)
+    slope = v @ (square[0] + np.diag(space.penalty)) @ v
+    monkeypatch.setattr(_newton, "ARMIJO", np.inf)  # no step is good enough
     theta = best + np.sqrt(share * 1e-4 * value / slope) * v
-    assert _block_optimum._newton(sums, "logistic", theta, (1e-12, 1e-12))[1] == reached
+    assert _newton.minimise(sums, theta, tol)[-1] == reached
