@@ -61,11 +61,7 @@ def refits_source(
     is less of a chance than with bootstrap samples. The samples depend on the classes
     of the rows alone, so that all candidates of a search share them.
     """
-    labels = column_or_1d(y)
-    if weight is not None and not weight.all():  # rows of weight 0 are none
-        rows = np.flatnonzero(weight)
-        X, labels, score = take_rows(X, rows), labels[rows], score[rows]
-        positive, weight = positive[rows], weight[rows]
+    X, labels, positive, weight, score = _counted(X, y, positive, weight, score)
     if min(positive.sum(), (~positive).sum()) < 2:
         return None
     # the class of the first row: which one is called positive does not matter
@@ -96,24 +92,38 @@ def told_by_refits(estimator, X, y, positive, weight, score) -> str | None:
     {"training", "held-out"} or None
         None where that does not tell, or no clone can be fitted to these rows.
     """
-    labels, once = column_or_1d(y), np.ones(len(positive), dtype=int)
-    counted = once if weight is None else weight
+    X, labels, positive, weight, score = _counted(X, y, positive, weight, score)
+    once = np.ones(len(labels), dtype=int)
 
-    def refit():
+    def refit(weight):
         return refit_scores(estimator, X, labels, positive, weight, once)
 
+    def apart(a, b):
+        return 1 - correlation(a, b, once if weight is None else weight)
+
     try:
-        first = refit()
-        apart = 1 - correlation(score, first, counted)
-        if apart <= _SAME:
+        first = refit(weight)
+        if apart(score, first) <= _SAME:
             return "training"
-        # Chance in the fit sets two refits apart, and those of the training rows.
-        chance = 1 - correlation(first, refit(), counted)
+        # Chance sets two clones apart, or that the estimator may have had no weights.
+        second = refit(None)
     except Exception:
         return None
-    if apart <= min(_ALIKE * chance, _NEAR):
+    chance = apart(first, second)
+    from_score = min(apart(score, first), apart(score, second))
+    if from_score <= max(_SAME, min(_ALIKE * chance, _NEAR)):
         return "training"
-    return "held-out" if apart > _APART + _UNLIKE * chance else None
+    return "held-out" if from_score > _APART + _UNLIKE * chance else None
+
+
+def _counted(X, y, positive, weight, score):
+    """Rows that count: X, labels, mask, weights, scores; rows of weight 0 are none."""
+    labels = column_or_1d(y)
+    if weight is None or weight.all():
+        return X, labels, positive, weight, score
+    rows = np.flatnonzero(weight)
+    X, labels, positive = take_rows(X, rows), labels[rows], positive[rows]
+    return X, labels, positive, weight[rows], score[rows]
 
 
 def posterior_of_source(source: SecondSource, n: float) -> AUCPosterior:

@@ -417,6 +417,21 @@ def test_cross_validation_scores_held_out_rows_behind_any_step():
     assert ours == pytest.approx((theirs * 30 + 0.5) / 31, rel=1e-9)
 
 
+@pytest.mark.parametrize("fitted_with", [True, False])
+def test_rows_are_told_with_weights_whether_or_not_the_fit_had_them(fitted_with):
+    X, y = signal(60, 0)
+    weight = np.random.default_rng(0).integers(0, 4, 60).astype(float)
+    model = GaussianNB()
+    model.fit(X, y, sample_weight=weight if fitted_with else None)
+    score = model.predict_proba(X)[:, 1]
+    found = told_by_refits(GaussianNB(), X, y, y == 1, weight, score)
+    assert found == "training"
+    others, labels = signal(60, 1)
+    score = model.predict_proba(others)[:, 1]
+    told = told_by_refits(GaussianNB(), others, labels, labels == 1, weight, score)
+    assert told != "training"
+
+
 def test_rows_that_a_clone_cannot_be_fitted_to_are_not_told():
     X, y = signal(40, 0)
     once = np.zeros(40)
