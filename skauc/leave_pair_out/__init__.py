@@ -32,5 +32,6 @@ the model minimised (:mod:`._objective`). No estimator is known.
     _ridge_path ───────────────┘                        ├─ _second_source
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
-    _newton ← all that take Newton steps
+    _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _proximal_refits
+    _row_space ← _smooth_refits
 """

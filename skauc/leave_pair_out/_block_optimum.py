@@ -79,6 +79,7 @@ class _Sums:
     rows: MatrixBlocks
     case_weight: BlockColumn | np.ndarray
     loss: str | RoundedHinge
+    by_products = False
 
     def at(self, theta):
         """Objective, gradient, ``Aᵀ diag(ω) A`` and Σω."""

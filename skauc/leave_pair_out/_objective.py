@@ -95,6 +95,12 @@ class PenalisedFit:
             self._last.update(rows=X, positive=positive, found=found)
         return self._last["found"]
 
+    def scores(self, X):
+        """``Xw + b``, those of :meth:`slopes` if it was asked of these rows last."""
+        if self._last.get("rows") is X:
+            return self._last["found"][0]
+        return project_samples(X, self.w) + self.intercept
+
     @property
     def free(self) -> bool:
         """Whether the intercept is not penalised."""

@@ -3,16 +3,9 @@
 Every refit minimises ``Σ c_i loss(z_i) + ½‖w‖²_Λ``, ``z = Xw + b``, with its own
 weights c (how often a bootstrap sample drew the row, times its case weight). They are
 neighbours of one optimum, so all of them start there and take Newton steps together
-in min(n, P) dimensions: the products with the data are one matrix product for all
-samples, only the factorisations are one a sample, of the drawn rows alone.
+in min(n, P) dimensions: products with the data are one matrix product for all samples.
 
-*Row space* (P ≥ n, or sparse). With ``K = XXᵀ``, ``w = Xᵀα``, ``z = Kα + b``, slope g
-and curvature ω of the weighted losses a step solves
-
-    λΔα + ω∘(KΔα + Δb) = −(λα + g),   1ᵀ(α + Δα) = 0.
-
-With ``s = √ω`` and ``D = λI + sKs`` (of the drawn rows; s is 0 elsewhere) the matrix
-on the left, ``A = λI + diag(ω)K``, has ``A⁻¹ = (I − sD⁻¹sK)/λ`` and ``A⁻¹ω = sD⁻¹s``.
+*Row space* (P ≥ n, or sparse). :mod:`._row_space`.
 
 *Feature space* (P < n). ``(X̃ᵀ diag(ω) X̃ + Λ)Δθ = −(X̃ᵀg + Λθ)``.
 """
@@ -25,11 +18,12 @@ from functools import partial
 import numpy as np
 from scipy.linalg import lapack
 
-from ..statistics._moments import project_samples
+from ..statistics._numerics import TINY
 from ._influence import kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
 from ._newton import CLOSE, FLAT, optimum, optimum_from_afar
 from ._objective import PenalisedFit, ask_again
+from ._row_space import Leading, RowSpace, factor_of
 from ._sparse_optimum import optimum_by_products
 
 # Enough where only the AUC is asked: .632+ (104 models of 13 data sets) is right to
@@ -38,8 +32,6 @@ from ._sparse_optimum import optimum_by_products
 # stand three times, each with its own label, 100 × 300, C = 100: .748 with FOR_AUC,
 # .689 with CLOSE, .6885 at the end; 150 × 100, C = 10⁴: .597, .532, .515.
 FOR_AUC, FOR_AUC_OF_FEW_ROWS = (1e-5, 1e-3), (1e-9, 1e-7)
-_RIDGE = 1e-11  # of the largest diagonal: K of centred rows is singular
-_TINY = np.finfo(float).tiny
 _JITTER = 1e-14  # of the largest diagonal: rounding of the products
 _BATCH_NUMBERS = 2_000_000  # numbers in the systems of one batch: 16 MB
 _SPARSE_ROWS = 2000  # up to here a sparse X with P < n works in row space
@@ -104,7 +96,7 @@ def refit_smooth(
     """
     if _too_large(X):
         return None
-    space = _space(fit, X, remember)
+    space = _space(fit, X, remember, many=True)
     theta, full, full_converged = _full(space, fit, X, positive, solved)
     weights = counts * fit.case_weight
     # So many samples at once that their systems fit the memory of a batch
@@ -173,25 +165,24 @@ def uses_rows(X) -> bool:
     return P >= n or (hasattr(X, "toarray") and n <= _SPARSE_ROWS)
 
 
-def _space(fit, X, remember):
+def _space(fit, X, remember, many=False):
+    """The smaller one; ``many`` refits are worth a decomposition of the kernel."""
     if not uses_rows(X):
         return FeatureSpace.of_fit(fit, X)
-
     K = kernel_of(X, fit, remember)
-
-    def compute():  # only for the start: α = K⁻¹(z − b)
-        ridge = K + np.eye(len(K)) * (_RIDGE * K.diagonal().max() + _TINY)
-        return lapack.dpotrf(ridge.T, lower=1, overwrite_a=1, clean=0)[0]
-
-    root = remember(("factor of kernel", len(K), fit.intercept_scaling), compute)
-    return _RowSpace(K, root, fit.l2, fit.free)
+    name = len(K), fit.intercept_scaling
+    root = remember(("factor of kernel", *name), lambda: factor_of(K))
+    leading = None
+    if many and fit.loss == "logistic":
+        leading = remember(("spectrum of kernel", *name), lambda: Leading.of_kernel(K))
+    return RowSpace(K, root, fit.l2, fit.free, leading)
 
 
 @dataclass(frozen=True, eq=False)
 class _Weighted:
     """A loss and the penalty in a space, with weights of the rows for every system."""
 
-    space: _RowSpace | FeatureSpace
+    space: RowSpace | FeatureSpace
     positive: np.ndarray
     c: np.ndarray
     loss: str | RoundedHinge
@@ -215,22 +206,24 @@ class _Weighted:
         bent = curvature.any(axis=1, keepdims=True)
         return self.space.factors(np.where(bent, curvature, FLAT * self.c[systems]))
 
+    @property
+    def by_products(self):
+        return self.space.by_products
+
     def step(self, theta, at, factors):
-        return self.space.solve(factors, theta, at[2])
+        _, _, g, curvature = at
+        return self.space.solve(factors, theta, g, curvature)
 
     def ray(self, theta, at, step):
         _, z, g, _ = at
         inner, dz = self.space.inner, self.space.scores(step)
         pull, dpull = self.space.pull(theta, z), self.space.pull(step, dz)
         # ½‖θ + tΔθ‖²_Λ = ½θᵀΛθ + t ΔθᵀΛθ + (t²/2) ΔθᵀΛΔθ
-        start, slope, bend = (
-            inner(pull, theta) / 2,
-            inner(pull, step),
-            inner(dpull, step),
-        )
+        start, bend = inner(pull, theta) / 2, inner(dpull, step) / 2
+        slope = inner(pull, step)
 
         def reached(some, t):
-            penalty = start[some] + t * slope[some] + t**2 / 2 * bend[some]
+            penalty = start[some] + t * slope[some] + t**2 * bend[some]
             return self._state(z[some] + t[:, None] * dz[some], penalty, self.c[some])
 
         return -np.einsum("kn,kn->k", g, dz) - slope, reached
@@ -245,85 +238,6 @@ class _Weighted:
         return at[1].std(axis=1)
 
 
-class _RowSpace:
-    """Parameters (α, b): ``w = Xᵀα``. The last entry is b, 0 unless it is free."""
-
-    def __init__(self, K, root, l2, free):
-        self.K, self.root, self.l2, self.free = K, root, l2, free
-
-    def system_size(self, counts):
-        return np.count_nonzero(counts, axis=1).max() ** 2
-
-    def start(self, fit, X, positive):
-        """``α = K⁻¹(z − b)``: the fitted scores, whether at their optimum or not.
-
-        ``−g/λ`` would be exact at the optimum, and anything elsewhere.
-        """
-        z = project_samples(X, fit.w) + fit.intercept
-        b = z.mean() if self.free else 0.0
-        return np.append(lapack.dpotrs(self.root, z - b, lower=1)[0], b)
-
-    def scores(self, theta):
-        return theta[:, :-1] @ self.K + theta[:, -1:]
-
-    def pull(self, theta, z):
-        """``λKα``: what the penalty's product with α needs."""
-        return self.l2 * (z - theta[:, -1:])
-
-    def coefficients(self, theta, X, fit):
-        """``w = X̃ᵀα`` and the intercept that goes with X."""
-        alpha, b = theta[:-1], theta[-1]
-        w = np.asarray(X.T @ alpha).ravel()
-        if not self.free:
-            # The kernel holds scaling² for the intercept's column: b = scaling² Σα
-            return w, float(fit.intercept_scaling**2 * alpha.sum())
-        mean = np.asarray(X.T @ np.full(len(alpha), 1 / len(alpha))).ravel()
-        # w = Σ α_i (x_i − x̄), b of raw rows less x̄ᵀw
-        w = w - alpha.sum() * mean
-        return w, float(b - mean @ w)
-
-    def inner(self, pull, theta):
-        return np.einsum("kn,kn->k", pull, theta[:, :-1])
-
-    def factors(self, curvature):
-        """Of every system: drawn rows, s, Cholesky factor of D, ``A⁻¹ω = sD⁻¹s``."""
-        found = np.empty(len(curvature), dtype=object)
-        found[:] = [self._factor(row) for row in curvature]
-        return found
-
-    def _factor(self, curvature):
-        on = np.flatnonzero(curvature > 0)
-        s = np.sqrt(curvature[on])
-        D = self.K.take(on, axis=0).take(on, axis=1)
-        D *= s
-        D *= s[:, None]
-        # D = λI + sKs of the rows with curvature
-        diagonal = D.reshape(-1)[:: len(on) + 1]
-        diagonal += self.l2 + _JITTER * diagonal.max(initial=0.0)
-        L, info = lapack.dpotrf(D.T, lower=1, overwrite_a=1, clean=0)
-        # D = λI: the step is that of the gradient, Δα = −r/λ
-        if info or not len(on):
-            return on[:0], s[:0], L, s[:0]
-        return on, s, L, s * lapack.dpotrs(L, s, lower=1)[0]
-
-    def solve(self, factors, theta, g):
-        """Newton's (Δα, Δb) from the residual ``r = λα + g``."""
-        r = self.l2 * theta[:, :-1] + g
-        Kr, down, db = r @ self.K, r, np.zeros(len(r))  # down becomes λA⁻¹r
-        # λA⁻¹r = r − x with x = sD⁻¹s(Kr), and 1ᵀ(α + Δα) = 0 gives
-        # λΔb = (λ1ᵀα − 1ᵀr + 1ᵀx)/(1ᵀ sD⁻¹s);  λΔα = −(r − x + λΔb sD⁻¹s)
-        excess = theta[:, :-1].sum(axis=1) * self.l2 - r.sum(axis=1)
-        for k, (on, s, L, toward) in enumerate(factors):
-            if len(on) == 0:
-                continue
-            x = s * lapack.dpotrs(L, s * Kr[k].take(on), lower=1)[0]
-            if self.free:
-                db[k] = (excess[k] + x.sum()) / toward.sum()
-                x -= db[k] * toward
-            down[k, on] -= x
-        return np.column_stack([down / -self.l2, db / self.l2])
-
-
 def scaled_penalty(fit, scale):
     """Λ of the scaled features, and of the intercept if there is one."""
     # λ‖w‖² = Σ λθ_j²/scale_j², θ = scale·w
@@ -335,6 +249,8 @@ def scaled_penalty(fit, scale):
 
 class FeatureSpace:
     """Parameters θ of centred, scaled features, and the intercept's if there is one."""
+
+    by_products = False
 
     def __init__(self, A, penalty, origin, scale, with_intercept):
         self.A, self.penalty = A, penalty
@@ -370,7 +286,7 @@ class FeatureSpace:
         return theta @ self.A.T
 
     def pull(self, theta, z):
-        """``Λθ``"""
+        """``Λθ``."""
         return self.penalty * theta
 
     def inner(self, pull, theta):
@@ -383,7 +299,7 @@ class FeatureSpace:
     def factored(self, H):
         """The same from upper triangles of ``Aᵀ diag(ω) A``, which are overwritten."""
         diagonal = np.einsum("kpp->kp", H)  # a view
-        tiny = _JITTER * diagonal.max(axis=1, keepdims=True) + _TINY
+        tiny = _JITTER * diagonal.max(axis=1, keepdims=True) + TINY
         diagonal += self.penalty + tiny
         steepest = np.sqrt(diagonal + tiny)  # where rounding leaves no factor
         found = np.empty(len(H), dtype=object)
@@ -407,7 +323,7 @@ class FeatureSpace:
                 H[:, j, j:] = (curvature * self.A[:, j]) @ self.A[:, j:]
         return H
 
-    def solve(self, factors, theta, g):
+    def solve(self, factors, theta, g, curvature):
         # Aᵀg + Λθ
         gradient = g @ self.A + self.penalty * theta
         step = np.empty_like(theta)
