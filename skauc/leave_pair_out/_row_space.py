@@ -119,13 +119,13 @@ def projected_gradients(D, near, right, s, missing):
     toward = near(s)
     size = _inner(s, toward) + TINY
 
-    def projected(x):
-        y = near(x)
-        return y - toward * (_inner(s, y) / size)[:, None]
+    def divided(rest):  # what Δb takes, so that sᵀM⁻¹ of the rest is 0
+        db = _inner(toward, rest) / size
+        return rest - s * db[:, None], db
 
     u = toward * (missing / size)[:, None]
-    rest = right - D(u)
-    along = scaled = projected(rest)
+    rest, db = divided(right - D(u))
+    along = scaled = near(rest)
     left = _inner(rest, scaled)
     enough = _LEFT**2 * left
     for _ in range(_PRODUCTS):
@@ -133,11 +133,12 @@ def projected_gradients(D, near, right, s, missing):
             break
         bent = D(along)
         t = (left / (_inner(along, bent) + TINY))[:, None]
-        u, rest = u + t * along, rest - t * bent
-        scaled = projected(rest)
+        u = u + t * along
+        rest, more = divided(rest - t * bent)
+        scaled, db = near(rest), db + more
         last, left = left, _inner(rest, scaled)
         along = scaled + (left / (last + TINY))[:, None] * along
-    return u, _inner(toward, rest) / size
+    return u, db
 
 
 def _inner(a, b):
