@@ -10,7 +10,12 @@ from scipy.optimize import minimize
 from skauc.leave_pair_out import _objective
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
-from skauc.leave_pair_out._losses import RoundedHinge, loss_derivatives, loss_value
+from skauc.leave_pair_out._losses import (
+    HeldCorner,
+    RoundedHinge,
+    loss_derivatives,
+    loss_value,
+)
 from skauc.leave_pair_out._objective import (
     ElasticNetFit,
     PenalisedFit,
@@ -59,6 +64,27 @@ def test_slope_and_curvature_are_those_of_the_value(loss):
         np.testing.assert_allclose(slope, c * (high - low) / (2 * step), atol=1e-7)
         expected = c * (high - 2 * middle + low) / step**2
         np.testing.assert_allclose(curvature, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_rows_of_a_corner_that_is_held_are_those_of_the_wider_one(positive):
+    """0 < u < .5 has the parabola of width .2, however large u is; u = 1 − tz."""
+    u, t = np.array([-0.3, 0.1, 0.4, 0.6, 2.0]), 1 if positive else -1
+    z, c = (1 - u) / t, np.array([0.5, 1.0, 2.0, 3.0, 0.7])
+    slope, curvature = loss_derivatives(HeldCorner(0.5, 0.2), z, positive, c)
+    np.testing.assert_allclose(
+        slope, -t * c * np.array([0, 0.1 / 0.2, 0.4 / 0.2, 1, 1])
+    )
+    np.testing.assert_allclose(curvature, c * np.array([0, 1 / 0.2, 1 / 0.2, 0, 0]))
+
+
+def test_scores_are_of_the_rows_that_are_asked():
+    X, positive, c = rows()
+    fit = PenalisedFit("logistic", 3.0, c, np.array([0.1, 0.2, -0.3, 0.4]), 0.5, np.inf)
+    for _ in range(2):
+        np.testing.assert_allclose(fit.scores(X), X @ fit.w + 0.5)
+        np.testing.assert_allclose(fit.scores(2 * X), 2 * X @ fit.w + 0.5)
+        assert fit.slopes(X, positive)[0] is fit.scores(X)
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)

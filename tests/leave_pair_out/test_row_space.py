@@ -92,16 +92,37 @@ def test_kernel_of_directions_and_a_level_is_told_apart():
     ("values", "told"),
     [
         (np.r_[np.ones(25), np.full(5, 5.0)], True),
-        (np.r_[np.ones(24), np.full(6, 5.0)], False),  # a direction for five rows
-        (np.r_[np.ones(24), np.full(6, 3.5)], True),  # that hardly stand out
+        (np.r_[np.ones(24), np.full(6, 4.2)], False),  # a direction for five rows
+        (np.r_[np.ones(24), np.full(6, 3.8)], True),  # that hardly stand out
         (np.r_[0.0, np.ones(29)], True),  # centred rows
-        (np.r_[0.0, 5e-4, np.ones(28)], False),  # rows that stand twice
-        (np.r_[0.0, 5e-3, np.ones(28)], True),
+        (np.r_[0.0, 9e-4, np.ones(28)], False),  # rows that stand twice
+        (np.r_[0.0, 1.05e-3, np.ones(28)], True),
     ],
 )
 def test_kernels_without_a_level(values, told):
     U = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
-    assert (Leading.of_kernel((U * values) @ U.T) is not None) == told
+    K = (U * values) @ U.T
+    for unit in (1.0, 1e-9, 1e9):
+        assert (Leading.of_kernel(unit * K) is not None) == told
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_coefficients_have_the_scores_of_the_rows(scaling):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 30)) + 2.0
+    fit = PenalisedFit("logistic", 2.0, np.ones(20), np.zeros(30), 0.0, scaling)
+    free = np.isinf(scaling)
+    centred = X - X.mean(axis=0) * free
+    K = centred @ centred.T + (0.0 if free else scaling**2)
+    theta = np.append(rng.normal(size=20), 0.7 * free)
+    space = RowSpace(K, factor_of(K), fit.l2, free)
+    w, intercept = space.coefficients(theta, X, fit)
+    z = space.scores(theta[None])
+    np.testing.assert_allclose(X @ w + intercept, z[0], atol=1e-11)
+    # λ‖w‖², and that of the intercept if there is a penalty of it
+    b = 0.0 if free or scaling == 0 else intercept / scaling
+    energy = space.inner(space.pull(theta[None], z), theta[None])
+    assert energy == pytest.approx(fit.l2 * (w @ w + b**2))
 
 
 @pytest.mark.parametrize("constrained", [False, True])
