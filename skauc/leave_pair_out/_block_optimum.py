@@ -103,9 +103,9 @@ class _Sums:
         return lapack.dpotrs(factors[0], -at[1][0], lower=1)[0][None]
 
     def ray(self, theta, at, step):
-        gain = -np.einsum("kp,kp->k", at[1], step)
+        slope = np.einsum("kp,kp->k", at[1], step)
         # What is computed at the new place is the next step's
-        return gain, lambda systems, t: self.at(theta + t[:, None] * step)
+        return slope, lambda systems, t: self.at(theta + t[:, None] * step)
 
     def some(self, systems):
         return self
@@ -134,7 +134,7 @@ def _value_of_block(block, loss, theta):
 
 def _least_squares(sums):
     """The optimum of squares: one step, and one for its rounding."""
-    theta = np.zeros((1, sums.space.A.shape[1]))
+    theta = np.zeros_like(sums.space.penalty)[None]
     _, start, square, _ = at = sums.at(theta)
     factors = sums.factors(at, slice(None))
     for _ in range(2):

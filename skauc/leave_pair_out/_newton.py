@@ -15,8 +15,8 @@ asked for
 ``step(theta, state, factors)``
     the directions;
 ``ray(theta, state, step)``
-    the Newton decrement, minus the slope of the objective along every step, and a
-    function ``reached(systems, t)``: the state of some at θ + t·step;
+    the slope of the objective along every step, and a function
+    ``reached(systems, t)``: the state of some at θ + t·step;
 ``some(systems)``
     the problem of some systems alone;
 ``value(theta)``, ``spread(theta, state)``
@@ -120,8 +120,8 @@ def minimise(problem, theta, tol):
             factors[stale] = problem.factors(at, stale)
             by_products = by_products & ~stale
         step = problem.step(theta, at, factors)
-        gain, reached = problem.ray(theta, at, step)
-        gain = np.abs(gain)
+        slope, reached = problem.ray(theta, at, step)
+        gain = np.abs(slope)  # Newton decrement: none of a step upwards is taken
         at, t = _line_search(at, gain, reached)
         theta = theta + t[:, None] * step
         old_tol, new_tol = (share * at[0] for share in tol)

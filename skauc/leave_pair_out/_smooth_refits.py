@@ -226,7 +226,7 @@ class _Weighted:
             penalty = start[some] + t * slope[some] + t**2 * bend[some]
             return self._state(z[some] + t[:, None] * dz[some], penalty, self.c[some])
 
-        return -np.einsum("kn,kn->k", g, dz) - slope, reached
+        return np.einsum("kn,kn->k", g, dz) + slope, reached
 
     def some(self, systems):
         return replace(self, c=self.c[systems])

@@ -143,6 +143,19 @@ def test_separable_rows_under_a_weak_penalty_converge(loss_model, shape):
     assert refits.converged.all()
 
 
+@pytest.mark.parametrize("shape", [(30, 200), (40, 12)])
+def test_a_fit_at_its_optimum_is_not_moved(shape):
+    X, positive = _rows(*shape)
+    model = LogisticRegression(**TIGHT).fit(X, positive)
+    fit, counts = penalised_fit(model, X, positive), bootstrap_counts(positive, 3)
+    told = refit_smooth(fit, X, positive, counts, solved=True)
+    found = refit_smooth(fit, X, positive, counts)
+    assert told.full_converged
+    np.testing.assert_allclose(told.full, X @ fit.w + fit.intercept, atol=1e-8)
+    tol = 2e-4 * found.scores.std()
+    np.testing.assert_allclose(told.scores, found.scores, atol=tol)
+
+
 def test_row_space_where_it_is_the_smaller_one():
     X, _ = _rows(10, 10)
     assert uses_rows(X)
