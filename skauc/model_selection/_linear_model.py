@@ -30,7 +30,19 @@ from ._standardised_rows import StandardisedRows, standardised
 
 
 class NotLinearError(TypeError):
-    """There is no linear model inside an estimator."""
+    """There is no linear model inside an estimator.
+
+    Parameters
+    ----------
+    name : str
+        Class of what there is instead.
+    """
+
+    def __init__(self, name):
+        super().__init__(
+            f"{name} is not linear (it has no coef_): score held-out decision_function "
+            "values with skauc.cbauc_score instead"
+        )
 
 
 @dataclass(frozen=True)
@@ -244,7 +256,7 @@ def _leaf(model, X):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
             raise TypeError(f"{name} must be fitted with refit to be scored, got none")
-        raise NotLinearError(_NOT_LINEAR.format(name=name))
+        raise NotLinearError(name)
     _check_names(model, X)
     classes = getattr(model, "classes_", None)
     w, intercept = _coefficients(model)
@@ -262,12 +274,6 @@ def _leaf(model, X):
     opened = LinearModel(X, w, -intercept, classes, model)
     _check_decision(opened)
     return opened
-
-
-_NOT_LINEAR = (
-    "{name} is not linear (it has no coef_): score held-out decision_function values "
-    "with skauc.cbauc_score instead"
-)
 
 
 def _check_names(model, X):
@@ -324,7 +330,7 @@ def _of_parts(model, X):
     _check_names(model, X)
     parts = model.estimators_
     if any(not hasattr(part, "coef_") for part in parts):
-        raise NotLinearError(_NOT_LINEAR.format(name=type(model).__name__))
+        raise NotLinearError(type(model).__name__)
     w, intercept = map(
         np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
     )
