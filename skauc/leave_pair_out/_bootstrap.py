@@ -210,8 +210,11 @@ def plus_632(apparent, outside) -> float:
     """``(1 − w) apparent + w outside``, ``w = .632/(1 − .368R)``.
 
     R is the relative overfitting ``(Err − err)/(½ − err)`` of the errors 1 − AUC out
-    of bag and apparent, in [0, 1]; an out-of-bag AUC below ½ counts as ½.
+    of bag and apparent, in [0, 1]; an out-of-bag AUC below ½ counts as ½. A model that
+    ranks its own rows the wrong way round (stacked ones of noise do) overfits that way.
     """
+    if apparent < 0.5:
+        return 1 - plus_632(1 - apparent, 1 - outside)
     # R = (Err − err)/(½ − err) = (A_apparent − A_out)/(A_apparent − ½)
     outside = np.maximum(outside, 0.5)  # keeps a NaN
     R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0

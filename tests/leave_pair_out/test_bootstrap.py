@@ -196,7 +196,7 @@ def test_many_rows_average_over_the_samples(sample, monkeypatch):
         (1.0, 0.5, 0.5),  # R = 1: out of bag alone
         (1.0, 0.3, 0.5),  # below chance counts as chance
         (0.6, 0.7, 0.632 * 0.7 + 0.368 * 0.6),  # R = 0: .632
-        (0.4, 0.3, 0.632 * 0.5 + 0.368 * 0.4),
+        (0.4, 0.3, 0.632 * 0.3 + 0.368 * 0.4),  # the same of 1 - AUC
     ],
 )
 def test_plus_632_at_its_corners(apparent, outside, expected):
@@ -234,3 +234,25 @@ def test_methods(sample, weighted):
         given = weight if weighted else None
         got = bootstrap_estimate(full, scores, positive, counts, given, method)
         assert got == pytest.approx(value), method
+
+
+@pytest.mark.parametrize(
+    ("apparent", "outside", "expected"),
+    [
+        # all of it is overfitting, the wrong way round
+        (0.1, 0.5, 0.5),
+        (0.1, 0.6, 0.5),
+        # R = (.8 - .6)/(.8 - .5) of the model the other way round
+        (0.2, 0.4, 1 - (0.8 - 0.632 / (1 - 0.368 * 2 / 3) * 0.2)),
+        (0.3, 0.1, 1 - (0.368 * 0.7 + 0.632 * 0.9)),
+    ],
+)
+def test_a_model_that_ranks_its_own_rows_the_wrong_way_round(
+    apparent, outside, expected
+):
+    assert plus_632(apparent, outside) == pytest.approx(expected, rel=1e-12)
+
+
+def test_plus_632_without_rows_left_out_is_not_known():
+    assert np.isnan(plus_632(0.3, np.nan))
+    assert np.isnan(plus_632(0.7, np.nan))
