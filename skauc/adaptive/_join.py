@@ -17,7 +17,7 @@ CONTRAST = 0.5  # w_c; loss by choice equal from .3 to .7, on few signals .80 at
 SHARED = 0.75  # of what reference models are off by, another model is
 ENOUGH_REFITS = 20  # R at which a second source may say w_c of the contrasts
 _BOUND = 8.0  # probits beyond 1 − 6e-16 of the model only drown the second source
-_WAY = 65  # places between m and z
+_WAY = np.linspace(0, 1, 65)[1:, None]  # places between m and z
 _FLAT = 4.0  # probits beyond which V/φ² grows without telling more
 
 
@@ -207,10 +207,9 @@ def _weight(m, model, z, n_neg, n_pos, excess=1.0):
     a better source would lower the estimate. So it is the largest of
     ``w(z')(z' − m)``, z' between m and z.
     """
-    share = np.linspace(0, 1, _WAY)[1:, None]
-    there = np.clip(np.atleast_1d(m + share * (z - m)), -_BOUND, _BOUND)
+    there = np.clip(m + _WAY * (z - m), -_BOUND, _BOUND)
     # z' = m + share (z − m):  w(z')(z' − m)/(z − m)
-    said = share * model / (model + excess * source_variance(there, n_neg, n_pos))
+    said = _WAY * model / (model + excess * source_variance(there, n_neg, n_pos))
     weight = said.max(axis=0)
     return weight if np.ndim(m) else float(weight[0])
 

@@ -111,7 +111,7 @@ class Null:
             half = AUCPosterior.point_mass_at_half()
             parts.append((self.none, half.D, half.v, half.q, half.df))
         weight, D, v, q, df = _end_to_end(parts)
-        return AUCPosterior.from_cells(D, v, q, df, weight / weight.sum())
+        return AUCPosterior(weight / weight.sum(), D, v, q, df)
 
     def _slab_cells(self, part, view, k, x, combine):
         eigen, a = self.dense.eigen, view.a[:, k]

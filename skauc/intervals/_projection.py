@@ -67,6 +67,7 @@ def ranks_nothing(w, score, weight) -> str | None:
     if not np.any(w):
         return "the coefficients are all 0"
     counted = score if weight is None or weight.all() else score[weight > 0]
-    if np.ptp(counted) <= _SAME * np.abs(counted).max():
+    low, high = counted.min(), counted.max()
+    if high - low <= _SAME * max(-low, high):
         return "all scores are equal"
     return None

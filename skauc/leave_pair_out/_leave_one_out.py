@@ -27,8 +27,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._block_column import BlockColumn, made_beside, made_column
-from ..statistics._numerics import block_rows
-from ..statistics._ranks import delong_covariance, placements
+from ..statistics._numerics import TINY, block_rows
+from ..statistics._ranks import delong_covariance, placements, placements_in_order
 from ._objective import unscaled
 
 # Rows that make the Hessian, so many a feature at least, and rows that are left out.
@@ -69,18 +69,19 @@ def leave_one_out_auc(fit, X, positive, weight):
         h = leverages(fit, X, curvature)
         left_out = z + _steps(h, g, curvature, weight)
         return _auc_and_variance(left_out, positive, weight)
-    order = [c[np.argsort(z[c])] for c in map(np.flatnonzero, (~positive, positive))]
+    order = np.argsort(z)
+    ranked = positive[order]
+    classes = [order[np.flatnonzero(c)] for c in (~ranked, ranked)]
     # each of these rows carries the same share of the curvature of its class
-    curved, mass = _even_sample(order, curvature, limit // 2)
-    rows, count = _even_sample(order, weight, _LEFT_OUT_ROWS // 2)
+    curved, mass = _even_sample(classes, curvature, limit // 2)
+    rows, count = _even_sample(classes, weight, _LEFT_OUT_ROWS // 2)
     raw, *unit = unscaled(X)
     h = leverages(fit, raw[curved], mass, raw[rows], unit)
-    left_out = z[rows] + _steps(h, g[rows], curvature[rows], weight[rows])
-    after, before = (
-        _auc_and_variance(score, positive[rows], count) for score in (left_out, z[rows])
-    )
-    of_all = _of_classes(*(z[c] for c in order), *(weight[c] for c in order))
-    return _moved(of_all, before, after)
+    score, some = z[rows], positive[rows]
+    left_out = score + _steps(h, g[rows], curvature[rows], weight[rows])
+    of_all = _of_ranked(z[order], ranked, weight[order])
+    before = _auc_and_variance(score, some, count)
+    return _moved(of_all, before, _auc_and_variance(left_out, some, count))
 
 
 def _auc_of_blocks(fit, X, positive, columns, limit):
@@ -134,10 +135,13 @@ def _even_sample(order, weight, limit):
     for some in order:
         count = weight[some]
         if len(some) > limit:
-            reach = np.cumsum(count)
+            equal = _are_equal(count)
+            reach = np.cumsum(count) if not equal else count[-1:] * len(some)
             # The middles of equal shares of the weight
             places = (np.arange(limit) + 0.5) / limit * reach[-1]
-            some = some[np.searchsorted(reach, places).clip(max=len(some) - 1)]
+            # Of equal weights the first j with (j + 1) w ≥ p is p/w, rounded up, − 1
+            at = np.ceil(places / count[0]) - 1 if equal else reach.searchsorted(places)
+            some = some[at.astype(int).clip(0, len(some) - 1)]
             count = np.full(limit, reach[-1] / limit)
         rows.append(some)
         mass.append(count)
@@ -180,20 +184,27 @@ def _steps(h, g, curvature, weight):
 
 def _auc_and_variance(score, positive, weight):
     """The AUC of rows that count so often, and DeLong's variance."""
-    classes = ~positive, positive
-    return _of_classes(*(score[c] for c in classes), *(weight[c] for c in classes))
+    order = np.argsort(score)
+    return _of_ranked(score[order], positive[order], weight[order])
 
 
-def _of_classes(neg, pos, w_neg, w_pos):
-    if np.ptp(w_neg) == np.ptp(w_pos) == 0:  # then nothing asks which row is which
-        v01, v10 = placements(np.sort(neg), np.sort(pos))
+def _of_ranked(score, positive, weight):
+    """The same of rows in ascending order of their scores."""
+    neg, pos = np.flatnonzero(~positive), np.flatnonzero(positive)
+    w_neg, w_pos = weight[neg], weight[pos]
+    if _are_equal(w_neg) and _are_equal(w_pos):  # then no row counts more than another
+        v01, v10 = placements_in_order(score, neg, pos)
     else:
-        v01, v10 = placements(neg, pos, w_neg, w_pos)
+        v01, v10 = placements(score[neg], score[pos], w_neg, w_pos)
     variance = delong_covariance(v01[None], v10[None], w_neg, w_pos)
-    return min(float(np.average(v10, weights=w_pos)), 1.0), float(variance[0, 0])
+    return min(float(v10 @ w_pos / w_pos.sum()), 1.0), float(variance[0, 0])
 
 
-def leverages(fit, X, curvature, rows=None, unit=(0.0, 1.0)):
+def _are_equal(weight):
+    return weight.min() == weight.max()
+
+
+def leverages(fit, X, curvature, rows=None, unit=None):
     """``h_i`` of every row, without what a free intercept adds.
 
     Parameters
@@ -205,14 +216,15 @@ def leverages(fit, X, curvature, rows=None, unit=(0.0, 1.0)):
         What each adds to it.
     rows : ndarray or sparse matrix of shape (m, P), default=None
         Rows whose leverage is asked, if those of X are but a sample.
-    unit : tuple of float or ndarray of shape (P,), default=(0.0, 1.0)
-        Centre and scale of the features in which the fit was penalised.
+    unit : sequence of two ndarray of shape (P,), default=None
+        Centre and scale of the features in which the fit was penalised, if these are
+        not they.
 
     Returns
     -------
     ndarray of shape (m,)
     """
-    mean, scale = (np.broadcast_to(part, X.shape[1]) for part in unit)
+    mean, scale = unit or (np.zeros(X.shape[1]), np.ones(X.shape[1]))
     if getattr(fit, "l1", 0.0) > 0:
         mean, scale = mean[fit.w != 0], scale[fit.w != 0]
     X, sampled = _active_features(fit, X), rows is not None
@@ -260,8 +272,10 @@ def _dense(rows, mean):
 def _inverse_root(H):
     """L⁻¹ of ``H = LLᵀ``, features in units of their own curvature."""
     # H⁻¹ = unit (unit H unit)⁻¹ unit
-    unit = 1 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
-    H = H * unit * unit[:, None] + _JITTER * np.eye(len(H))
+    unit = 1 / np.sqrt(np.maximum(H.diagonal(), TINY))
+    H = H * unit
+    H *= unit[:, None]
+    H.flat[:: len(H) + 1] += _JITTER
     root, failed = lapack.dtrtri(np.linalg.cholesky(H), lower=1)
     if failed:
         raise np.linalg.LinAlgError("a feature has no curvature")

@@ -44,27 +44,31 @@ def loss_terms(loss, z, positive, case_weight):
     return value.sum(axis=-1), slope, curvature
 
 
-def _of_rows(loss, z, positive):
-    """Loss, slope and curvature of each row: new columns, which nothing else holds."""
+def _of_rows(loss, z, positive, *, valued=True):
+    """Loss, slope and curvature of each row: new columns, which nothing else holds.
+
+    The loss is None unless it is asked: its logarithms are half of the time.
+    """
+    sign, value = 2.0 * positive - 1.0, None  # t; np.where takes ten times as long
     if loss == "logistic":
-        sign = np.where(positive, -1.0, 1.0)
-        miss = sign * z
+        miss = -sign * z
         # log(1 + e^m) = max(m, 0) + log(1 + e^−|m|), m = −tz: no exponential overflows
         small = np.exp(-np.abs(miss))
         large = 1 / (1 + small)
-        value = np.log1p(small)
-        value += np.maximum(miss, 0.0)
-        # p of the likelier class and of the other one, each to its last digit
+        if valued:
+            value = np.log1p(small)
+            value += np.maximum(miss, 0.0)
+        # p = 1/(1 + e^−m) = e^min(m, 0)/(1 + e^−|m|) and p (1 − p), to the last digit
+        slope = np.exp(np.minimum(miss, 0.0))
+        slope *= large
+        slope *= -sign
         small *= large
-        slope = np.where(miss > 0, large, small)
-        slope *= sign
-        large *= small
-        curvature = large
+        small *= large
+        curvature = small
     elif loss == "squared":
-        slope = z - np.where(positive, 1.0, -1.0)
-        value, curvature = slope**2 / 2, np.ones_like(z)
+        slope, curvature = z - sign, np.ones_like(z)
+        value = slope**2 / 2 if valued else None
     else:
-        sign = np.where(positive, 1.0, -1.0)
         slack = np.maximum(0.0, 1.0 - sign * z)
         if loss == "squared_hinge":
             value, slope, curvature = slack**2, -2 * sign * slack, 2.0 * (slack > 0)
@@ -88,5 +92,5 @@ def loss_value(loss, z, positive, case_weight):
 
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
-    _, slope, curvature = _of_rows(loss, z, positive)
+    _, slope, curvature = _of_rows(loss, z, positive, valued=False)
     return case_weight * slope, case_weight * curvature

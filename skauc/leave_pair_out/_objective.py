@@ -23,11 +23,11 @@ from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
-_WALK_ROWS = 2000  # the size of the random walk is known to 3 % from that many
+_WALK_ROWS = 1000  # the size of the random walk is known to 5 % from that many
 _GRAM_ROWS = 200  # enough to tell how many directions a sum of squares has
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 # Rows, of all numbers, of which a column's curvature is known to its first digit.
-_CURVED_ROWS, _CURVED_NUMBERS = 20, 20_000
+_CURVED_ROWS, _CURVED_NUMBERS = 20, 5_000
 _ROUNDING = 64 * np.finfo(float).eps  # of a constant column less its mean
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
@@ -303,8 +303,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     slopes have a floor, what solvers leave when they stop.
     """
     unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
-    l2, total = fit.l2 / unit, fit.case_weight.sum() / unit
-    g = fit.slopes(X, positive)[1] / unit
+    l2, total = fit.l2 / unit, len(fit.case_weight)
+    g = fit.slopes(X, positive)[1]
+    g = g if unit == 1 else g / unit
     X, mean, scale = unscaled(X)
     # Nor need its mean be that over all of very many features.
     every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
@@ -315,16 +316,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     some, pushing = made_beside(X, g, slice(None, None, k))
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
-        mean = np.asarray(some.mean(axis=0)).ravel()
+        mean = np.full(len(pushing), 1 / len(pushing)) @ some
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
     gradient = X.T @ g - mean * g.sum() + force_of_penalty
     if hasattr(X, "multiply"):
         pushed, square = some.T @ force, some.multiply(some).T @ force
     else:
         some = some - mean
-        pushed = some.T @ force
+        pushed = force @ some
         some *= some
-        square = some.T @ force
+        square = force @ some
     walk = square
     if fit.intercept_scaling > 0:
         # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out

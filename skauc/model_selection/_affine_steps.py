@@ -171,12 +171,10 @@ def sees_y(step, rows, y):
         return False
     if module.startswith("sklearn.feature_selection"):
         return True
+    if module.startswith(_UNSUPERVISED):
+        return isinstance(step, preprocessing.TargetEncoder)
     if get_tags(step).target_tags.required:
         return True
-    if module.startswith(_UNSUPERVISED) and not isinstance(
-        step, preprocessing.TargetEncoder
-    ):
-        return False
     if isinstance(rows, BlockMatrix):  # it is not refitted there: as if it did
         return True
     return _ANSWERS.remember(_question(step, rows, y), step, rows, y)

@@ -297,7 +297,7 @@ def _coefficients(model):
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
     coef = np.atleast_2d(coef).astype(float)
     intercept = np.ravel(getattr(model, "intercept_", 0.0)).astype(float)
-    return coef, np.broadcast_to(intercept, len(coef))
+    return coef, intercept + np.zeros(len(coef))
 
 
 def _check_decision(opened):

@@ -180,7 +180,8 @@ class ModelPosterior:
         """Reasons that hold for any prior and any rows."""
         n_pos = self._n * self.scored.share_pos
         few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
-        steps = say.rounded_decisions(np.ptp(self.scored.score), self.scored.threshold)
+        score = self.scored.score
+        steps = say.rounded_decisions(score.max() - score.min(), self.scored.threshold)
         return tuple(reason for reason in (few, steps) if reason is not None)
 
 

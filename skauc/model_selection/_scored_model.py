@@ -90,7 +90,7 @@ class ScoredModel:
     def share_pos(self) -> float:
         """Weighted share of the positive class."""
         if self.weight is None:
-            return float(self.positive.mean())
+            return float(class_sums(self.positive)[1] / len(self.positive))
         return float(class_sums(self.positive, self.weight)[1] / self.weight.sum())
 
     @property

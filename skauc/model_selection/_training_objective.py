@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from functools import cache
 from inspect import signature
 from threading import Lock
 
@@ -99,9 +100,13 @@ def largest_gradient(shape):
     is about ``χ²_k/(k + 1)``: the length of w is fitted, k = min(n, P) − 1 directions
     are left. One feature leaves none: any row might have trained it.
     """
-    k = max(min(shape) - 1, 1)
+    return _least_strange(max(min(shape) - 1, 1))
+
+
+@cache
+def _least_strange(k):
     # √(χ²_{k, .001}/(k + 1)), the lower quantile: held-out rows lie below it so seldom
-    return np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY)
+    return float(np.clip(np.sqrt(chdtri(k, 1 - _MISTAKEN) / (k + 1)), *_STATIONARY))
 
 
 def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
@@ -186,7 +191,7 @@ class _Rearranged:
         coef = model.coef_
         coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
         digest = hashlib.blake2b(np.ascontiguousarray(coef).tobytes())
-        digest.update(content(positive))
+        digest.update(len(positive).to_bytes(8) + content(positive))
         return digest.digest()
 
 

@@ -120,8 +120,8 @@ class AUCPosterior(AUCDistribution):
         # E Φ(Z) = Φ(m/√(1 + s²)) = Φ(mean_probit) ⇒ m = mean_probit √(1 + s²), and with
         # √2 Z = D + √v N:  D = √2 m, v = 2s²
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
-        made = cls.from_cells(D, 2 * variance, _NORMAL_DF, _NORMAL_DF)
-        return replace(made, **entered)
+        cell = 1.0, D, 2 * variance, _NORMAL_DF, _NORMAL_DF
+        return cls(*np.reshape(cell, (5, 1)), **entered)
 
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:

@@ -434,13 +434,15 @@ def class_sums(positive, weight=None) -> np.ndarray:
         return np.array([len(positive) - n_pos, n_pos])
     if isinstance(weight, BlockColumn) and isinstance(positive, BlockColumn):
         return weight.by_class(positive)
-    return np.array([weight[mask].sum() for mask in (~positive, positive)])
+    return np.array([weight @ mask for mask in (~positive, positive)])
 
 
 def content(column) -> bytes:
-    """What tells a column from others: its bytes, or 16 a block."""
+    """What tells a column from others of its length: its bytes, or 16 a block."""
     if isinstance(column, BlockColumn):
         return column.content
+    if column.dtype == bool:
+        return np.packbits(column).tobytes()
     return np.ascontiguousarray(column).tobytes()
 
 

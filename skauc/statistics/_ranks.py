@@ -68,6 +68,28 @@ def _sorted_placements(neg, pos):
     return above_neg / (2 * len(pos)), half_pairs / (2 * len(neg))
 
 
+def placements_in_order(score, neg, pos):
+    """The same of all rows in ascending order of their scores.
+
+    Without ties, i − k negatives are below the k-th positive if i rows are: no search.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Sorted.
+    neg, pos : ndarray of int of shape (n_neg,), (n_pos,)
+        Places of the two classes among them, ascending.
+
+    Returns
+    -------
+    v01, v10 : ndarray of shape (n_neg,), (n_pos,)
+    """
+    if (score[1:] == score[:-1]).any():
+        return placements(score[neg], score[pos])
+    below_neg, below_pos = (at - np.arange(len(at)) for at in (neg, pos))
+    return (len(pos) - below_neg) / len(pos), below_pos / len(neg)
+
+
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½.
 
