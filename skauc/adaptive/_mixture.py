@@ -10,11 +10,13 @@ weights are evidence × prior; cells without weight are dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, ndtr, ndtri
+from scipy.special import gammaln, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
+from ..statistics._numerics import log_sum_exp
 from ._cross_validated import Spectrum
 from ._spectrum import Eigenbasis, Projected
 
@@ -140,9 +142,9 @@ def mixture(
     probit, log_prior = attainable_prior(power)
     cells = []
     for covariance in covariances:
-        steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
-        for a in max(eigen.n_features, 4) * np.asarray(steps):
-            log_evidence, a_scale, ell, noise = covariance_cell(eigen, a, covariance)
+        a_of_all = strengths(eigen, covariance)
+        found = covariance_cell(eigen, a_of_all, covariance)
+        for a, log_evidence, a_scale, ell, noise in zip(a_of_all, *found, strict=True):
             signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
             for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
                 head = (a_scale, a, gamma, covariance == "separate")
@@ -150,6 +152,13 @@ def mixture(
     return normalised(eigen, cells, ndtr(probit))
 
 
+def strengths(eigen, covariance):
+    """The a that are tried: from a sixteenth of P to 32 P; for spheres one, huge."""
+    steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
+    return max(eigen.n_features, 4) * np.asarray(steps)
+
+
+@lru_cache  # of the few powers that a program asks for
 def attainable_prior(power):
     """``Φ⁻¹(u)`` of the cells of the attainable AUC, and their log prior mass."""
     # Even cells up to 2u − 1 = 15/16, Φ⁻¹(u) = 1.86; beyond, steps in probits
@@ -164,15 +173,20 @@ def attainable_prior(power):
         # (2u − 1)^c − 1 = expm1(c log(2u − 1)), with digits near u = 1
         tail_mass = np.log(np.diff(np.expm1(log_share)))
     log_mass = np.concatenate([even_mass, tail_mass])
-    return np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass - logsumexp(log_mass)
+    probit, log_mass = np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass
+    log_mass -= log_sum_exp(log_mass)
+    probit.flags.writeable = log_mass.flags.writeable = False
+    return probit, log_mass
 
 
 def covariance_cell(eigen, a, covariance):
     """Log evidence of W, ``as`` at its maximum, ℓ and η of one (covariance, a).
 
     ℓ are the eigenvalues of Σ̂ along those of W, η the noise of ``b = Vᵀd``, both of
-    shape (r [+ 1],): the last one is that of the null space, if there is one.
+    shape (r [+ 1],): the last one is that of the null space, if there is one. Of
+    several a, (K,), there are as many of all four.
     """
+    a = np.asarray(a)
     separate = covariance == "separate"
     P, n_neg, n_pos = eigen.n_features, eigen.n_neg, eigen.n_pos
     # κ = P + 1 + a, the df of W_c or W: one is lost with each mean
@@ -190,43 +204,60 @@ def covariance_cell(eigen, a, covariance):
         # as = e^t; of both terms, of size κP, only what differs is written.
         total = 0.0
         for df, spectrum in groups:
-            log_det = np.log1p(spectrum * np.exp(-t)[:, None]).sum(axis=1)
-            total = total - (df * P * t + (kappa + df) * log_det) / 2
+            log_det = np.log1p(spectrum * np.exp(-t)[..., None]).sum(axis=-1)
+            total = total - (df * P * t + (kappa[..., None] + df) * log_det) / 2
         return total
 
     if covariance == "spherical":  # the limit a → ∞, the only cell of its kind
-        a_scale, best = a * _typical_variance(eigen), 0.0
+        a_scale, best = a * _typical_variance(eigen), np.zeros(a.shape)
     else:
         a_scale, best = _maximise(log_evidence, np.log(a * _typical_variance(eigen)))
     for df, _ in groups:
         # log Γ_P((κ + df)/2) − log Γ_P(κ/2), which does not depend on s
-        best += _log_multigamma((kappa + df) / 2, P) - _log_multigamma(kappa / 2, P)
+        best = best + _log_multigamma((kappa + df) / 2, P)
+        best = best - _log_multigamma(kappa / 2, P)
+    scatter, strength = a_scale[..., None], a[..., None]
     if separate:
         # E Σ_c = (asI + W_c)/(κ + n_c − 1 − P − 1);  d has the noise Σ₀/n₀ + Σ₁/n₁
-        ell_neg = (a_scale + along_neg) / (a + n_neg - 1)
-        ell_pos = (a_scale + along_pos) / (a + n_pos - 1)
+        ell_neg = (scatter + along_neg) / (strength + n_neg - 1)
+        ell_pos = (scatter + along_pos) / (strength + n_pos - 1)
         return best, a_scale, (ell_neg + ell_pos) / 2, ell_neg / n_neg + ell_pos / n_pos
     # E Σ = (asI + W)/(κ + n − 2 − P − 1);  d has the noise Σ(1/n₀ + 1/n₁) = Σ/h
-    ell = (a_scale + values) / (a + n - 2)
+    ell = (scatter + values) / (strength + n - 2)
     return best, a_scale, ell, ell * (1 / n_neg + 1 / n_pos)
 
 
 def _maximise(function, start):
-    """Place (as e^t) and value of the maximum near start: two grids and a parabola."""
+    """Place (as e^t) and value of the maximum near start: two grids and a parabola.
+
+    Of several starts, (K,): the function takes (K, m) places.
+    """
     # e^±9 around the typical variance, 0.3 apart, then .02 apart, then a parabola
-    t = start + np.linspace(-9, 9, 61)
+    t = np.add.outer(start, np.linspace(-9, 9, 61))
     values = function(t)
-    if not np.ptp(values):  # one row a class says nothing about the scale
-        return float(np.exp(start)), float(values[0])
-    k = int(np.clip(np.argmax(values), 1, len(t) - 2))
-    t = np.linspace(t[k - 1], t[k + 1], 31)
+    flat = values.min(axis=-1) == values.max(axis=-1)
+    k = _inner(values)
+    t = np.linspace(_at(t, k - 1), _at(t, k + 1), 31, axis=-1)
     values = function(t)
-    k = int(np.clip(np.argmax(values), 1, len(t) - 2))
-    left, middle, right = values[k - 1 : k + 2]
+    k = _inner(values)
+    left, middle, right = (_at(values, k + step) for step in (-1, 0, 1))
     bend = left - 2 * middle + right
-    shift = 0.5 * (left - right) / bend if bend < 0 else 0.0
-    best = t[k] + np.clip(shift, -1, 1) * (t[1] - t[0])
-    return float(np.exp(best)), float(function(np.array([best]))[0])
+    peak = bend < 0
+    shift = np.where(peak, 0.5 * (left - right) / np.where(peak, bend, 1.0), 0.0)
+    best = _at(t, k) + np.clip(shift, -1, 1) * (t[..., 1] - t[..., 0])
+    # one row a class says nothing about the scale
+    best = np.where(flat, start, best)
+    return np.exp(best), function(best[..., None])[..., 0]
+
+
+def _inner(values):
+    """Place of the largest of each row, but for the ends."""
+    return np.clip(np.argmax(values, axis=-1), 1, values.shape[-1] - 2)
+
+
+def _at(values, k):
+    """The k-th of each row."""
+    return np.take_along_axis(values, np.asarray(k)[..., None], axis=-1)[..., 0]
 
 
 def _typical_variance(eigen):
@@ -245,11 +276,7 @@ def signal_cells(eigen, ell, noise, gamma, probit):
     """
     # The null space is P − r equal directions: their log variance counts so often,
     # their energies are one sum
-    block = [eigen.null] * (eigen.null > 0)
-    multiplicity = np.append(np.ones(len(eigen.values)), block)
-    energy = eigen.b**2
-    if eigen.null:
-        energy = np.append(energy, max(eigen.d @ eigen.d - energy.sum(), 0.0))
+    multiplicity, energy = eigen.multiplicity, eigen.energy
     log_ell = np.log(ell)
     # ℓ^γ over its largest value, so that no power overflows
     shape = np.exp(np.asarray(gamma)[..., None] * (log_ell - log_ell.max()))
@@ -258,19 +285,19 @@ def signal_cells(eigen, ell, noise, gamma, probit):
     signal = tau[..., None] * shape[..., None, :]
     total = signal + noise
     # log Π N(b_i; 0, τℓ_i^γ + η_i), without (2π)^{−P/2};  k = τℓ^γ/(τℓ^γ + η)
-    log_b = -0.5 * np.log(total) @ multiplicity - 0.5 * (energy / total).sum(axis=-1)
+    log_b = -0.5 * np.log(total) @ multiplicity - 0.5 * (1 / total) @ energy
     return log_b, signal / total
 
 
 def _log_multigamma(x, P):
     """Log of the multivariate gamma function, without its constant in π."""
     # log Γ_P(x) = (P(P − 1)/4) log π + Σ_{j<P} log Γ(x − j/2)
-    return float(gammaln(x - np.arange(P) / 2).sum())
+    return gammaln(x[..., None] - np.arange(P) / 2).sum(axis=-1)
 
 
 def normalised(eigen, cells, attainable):
     log_weight = np.concatenate([cell[0] for cell in cells])
-    log_weight = log_weight - logsumexp(log_weight)
+    log_weight = log_weight - log_sum_exp(log_weight)
     # All that are dropped together weigh less than _LOST
     keep = np.flatnonzero(log_weight > np.log(_LOST / len(log_weight)))
     weight = np.exp(log_weight[keep])

@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from ..posterior._auc_posterior import AUCPosterior
+from ..statistics._numerics import log_sum_exp
 from ._cross_validated import Spectrum
 from ._join import pooled
 from ._mixture import (
-    A_STEPS,
     GAMMAS,
-    SPHERICAL,
     Mixture,
     attainable_prior,
     covariance_cell,
     normalised,
     signal_cells,
+    strengths,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -220,9 +220,9 @@ def inverse_wishart_null(
     Null
     """
     nulls = [
-        (a, covariance, *covariance_cell(eigen, a, covariance))
+        (a, covariance, *cell)
         for covariance in covariances
-        for a in _strengths(eigen, covariance)
+        for a, *cell in _cells(eigen, covariance)
     ]
     return _null(eigen, combine, power, nulls, None, families)
 
@@ -236,21 +236,18 @@ def cross_validated_null(
     best. With n − 2 of them the direction's own fit to d, ``h(xᵀd − D)²``, would swamp
     q for P ≫ n: .60 where the truth is .99.
     """
-    cells = [
-        (a, *covariance_cell(eigen, a, "common")) for a in _strengths(eigen, "common")
-    ]
     # The a by its evidence of W: the cross-validated spectrum has none of its own
-    a, _, a_scale, _, _ = max(cells, key=lambda cell: cell[1])
+    a, _, a_scale, _, _ = max(_cells(eigen, "common"), key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
     null = (a, "common", 0.0, a_scale, ell, noise)
     return _null(eigen, combine, power, [null], spectrum, ("dense", "slab"))
 
 
-def _strengths(eigen, covariance):
-    """The a that are tried: from a sixteenth of P to 32 P; for spheres one, huge."""
-    steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
-    return max(eigen.n_features, 4) * np.asarray(steps)
+def _cells(eigen, covariance):
+    """Every a that is tried, with its log evidence of W, as, ℓ and η."""
+    a = strengths(eigen, covariance)
+    return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
 
 
 def _null(eigen, combine, power, nulls, spectrum, families):
@@ -272,16 +269,16 @@ def _null(eigen, combine, power, nulls, spectrum, families):
             slabs.append(
                 _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a)
             )
-    log_dense = logsumexp(np.concatenate([cell[0] for cell in dense]))
+    log_dense = log_sum_exp(np.concatenate([cell[0] for cell in dense]))
     # without a slab its share is the dense family's: log ½ cancels in the ratio below
     log_slab = (
-        logsumexp(np.concatenate([part[0] for part in slabs])) if slabs else -np.inf
+        log_sum_exp(np.concatenate([part[0] for part in slabs])) if slabs else -np.inf
     )
     # Prior masses of every Σ̂: none NONE, dense and slab half of the rest each, where
     # there is a slab; they are not scaled to add up to the same for all Σ̂ (section 4)
     odds = np.array([log_dense, log_slab]) + np.log((1 - NONE) / (2 if slabs else 1))
-    silent = logsumexp(none) + np.log(NONE)
-    total = logsumexp([*odds, silent])
+    silent = log_sum_exp(none) + np.log(NONE)
+    total = log_sum_exp([*odds, silent])
     mixture = replace(normalised(eigen, dense, ndtr(probit)), spectrum=spectrum)
     return Null(
         mixture,
@@ -326,9 +323,5 @@ def _kept(slabs, log_slab, share):
 
 def _log_no_signal(eigen, noise):
     """``log Π N(b; 0, η)``, without the constant that the signal cells leave out."""
-    multiplicity, energy = np.ones(len(eigen.values)), eigen.b**2
-    if eigen.null:
-        multiplicity = np.append(multiplicity, eigen.null)
-        energy = np.append(energy, max(eigen.d @ eigen.d - energy.sum(), 0.0))
     # −½ Σ [log η_i + b_i²/η_i], the null space as P − r equal terms
-    return -0.5 * (multiplicity @ np.log(noise) + np.sum(energy / noise))
+    return -0.5 * (eigen.multiplicity @ np.log(noise) + np.sum(eigen.energy / noise))

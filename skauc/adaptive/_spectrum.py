@@ -16,12 +16,13 @@ is sparse minus one row a class. The null space of W is one block of dimension P
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.stats import norm
+from scipy.special import ndtr
 
-from ..statistics._moments import Moments, class_moments
+from ..statistics._moments import Moments, RawSums, class_moments, in_units
 from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
 from ..statistics._row_blocks import RowBlocks, row_blocks
 
@@ -91,15 +92,28 @@ class Eigenbasis:
     basis: FeatureBasis | RowBasis
     unseen: int = 0
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Number of features that are not constant, or are not seen."""
         return int(np.count_nonzero(self.scale)) + self.unseen
 
-    @property
+    @cached_property
     def null(self) -> int:
         """Dimension of the null space of W."""
         return self.n_features - len(self.values)
+
+    @cached_property
+    def multiplicity(self) -> np.ndarray:
+        """Of how many directions each coordinate is: the null space is one block."""
+        return np.append(np.ones(len(self.values)), [self.null] * (self.null > 0))
+
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """``b²``, and what of ``|d|²`` lies in the null space, (r [+ 1],)."""
+        energy = self.b**2
+        if self.null:
+            energy = np.append(energy, max(self.d @ self.d - energy.sum(), 0.0))
+        return energy
 
     @property
     def by_rows(self) -> bool:
@@ -245,7 +259,7 @@ class Clip:
         means = np.array([neg.mean, pos.mean])
         # Pooled within-class standard deviation of each feature
         spread = np.sqrt((neg.scatter + pos.scatter) / max(neg.n + pos.n - 2, 1.0))
-        q, phi = norm.sf(k), norm.pdf(k)
+        q, phi = ndtr(-k), np.exp(-(k**2) / 2) / np.sqrt(2 * np.pi)
         # c = E clip(N, −k, k)² = 1 − 2Q(k) − 2kφ(k) + 2k²Q(k)
         return cls(means, k * spread, np.sqrt(1 - 2 * q - 2 * k * phi + 2 * k**2 * q))
 
@@ -255,7 +269,22 @@ class Clip:
 
     def dense(self, rows, positive):
         mean = self.means[positive.astype(int)]
-        return self.values(rows.astype(float), mean, self.bound)
+        out = rows - mean
+        np.clip(out, -self.bound, self.bound, out=out)
+        out /= self.shrink
+        out += mean
+        return out
+
+    def moments(self, X, rows, c, weight) -> Moments | None:
+        """Moments of dense rows of class c, winsorised; None if that costs digits."""
+        sums = RawSums.around_zero(X.shape[1])
+        for part in sums.parts(rows):
+            # clip(x − x̄_c), of which the origin is 0; class mean and factor come last
+            block = X[part] - self.means[c]
+            np.clip(block, -self.bound, self.bound, out=block)
+            sums.add(block, None if weight is None else weight[part])
+        found = sums.moments()
+        return found and in_units(found, self.means[c], 1 / self.shrink)
 
     def excess(self, X, positive, alive):
         """What winsorising takes off the rows, but for one row a class; CSR."""
@@ -344,6 +373,13 @@ def _primal(X, positive, weight, clip, standardize):
 
 
 def _clipped_moments(block, clip):
+    if clip is not None and not sparse.issparse(block.X):
+        rows = map(np.flatnonzero, (~block.y, block.y))
+        found = tuple(
+            clip.moments(block.X, some, c, block.weight) for c, some in enumerate(rows)
+        )
+        if all(found):
+            return found
     rows = dense_rows(block.X, block.y, clip)
     return class_moments(rows, block.y, block.weight)
 

@@ -29,7 +29,9 @@ from ._row_blocks import refuse_collection, row_blocks
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
+_PASS_BYTES = 2**25  # rows whose groups are copied one after the other
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache
+_LEAST_ROWS = 16  # so that adding up sums of P numbers costs little beside reading rows
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
 _FIRST_ROWS = 1000  # enough to tell a mean from a spread
 
@@ -188,6 +190,12 @@ def around(moments, origin) -> Moments:
     return Moments(moments.n, mean, moments.scatter)
 
 
+def in_units(moments, origin, unit) -> Moments:
+    """Moments of ``origin + unit · x``."""
+    mean, rest = _two_sum(origin, unit * moments.mean)
+    return Moments(moments.n, mean, unit**2 * moments.scatter, rest)
+
+
 def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Moments of the two classes, in the order ``neg, pos``.
 
@@ -282,9 +290,11 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
         groups = [mask & (weight != 0) for mask in groups]
     found: list = [None] * len(groups)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
-        if not sparse.issparse(X) and not featurewise and X.ndim == 2:
+        if not sparse.issparse(X) and X.ndim == 2:
             # With few features centring is as cheap as the products it would save
-            if X.shape[1] >= _MANY_FEATURES:
+            if featurewise:
+                found = _raw_featurewise(X, groups, weight)
+            elif X.shape[1] >= _MANY_FEATURES:
                 found = _raw(X, groups, weight)
         for g, mask in enumerate(groups):
             if found[g] is None:
@@ -329,7 +339,7 @@ def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
 def _raw_traces(X, positive, weight):
     """``Σ w‖x − o‖² − n‖x̄ − o‖²`` of each class; None if that would cost digits.
 
-    The origin is that of :class:`_RawSums`.
+    The origin is that of :class:`RawSums`.
     """
     P = X.shape[1]
     shares = np.stack([~positive, positive]).astype(float)
@@ -449,31 +459,28 @@ def _merged(X, rows, weight, featurewise):
 def _raw(X, groups, weight):
     """Moments of each group by one pass over X; None where that would cost digits.
 
-    A block of rows is read once, and each group of it copied within the cache.
+    The rows of a group are copied, as many as stay in the cache: of each group out of
+    as many rows of X as may be read together, so that it is one pass over a file too.
     """
     P = X.shape[1]
-    # At least P rows: adding a block to the P×P sums costs no more than making it
-    step = max(_RAW_BYTES // (8 * P), P)
-    sums = [_RawSums.of_first_rows(X, mask) for mask in groups]
-    buffer = np.empty((min(step, X.shape[0]), P))
+    step = max(_PASS_BYTES // (8 * P), RawSums.n_rows(P))
+    sums = [RawSums.of_first_rows(X, mask) for mask in groups]
+    buffer = np.empty((min(RawSums.n_rows(P), X.shape[0]), P))
     for start in range(0, X.shape[0], step):
-        rows = X[start : start + step]
         for group, mask in zip(sums, groups, strict=True):
-            part = np.flatnonzero(mask[start : start + step])
-            if not len(part):
-                continue
-            block = buffer[: len(part)]
-            if X.dtype == float:
-                # "clip" only spares numpy a buffer: no index is out of range
-                np.take(rows, part, axis=0, out=block, mode="clip")
-            else:
-                block[:] = rows[part]
-            group.add(block, None if weight is None else weight[start + part])
+            for part in group.parts(start + np.flatnonzero(mask[start : start + step])):
+                block = buffer[: len(part)]
+                if X.dtype == float:
+                    # "clip" only spares numpy a buffer: no index is out of range
+                    np.take(X, part, axis=0, out=block, mode="clip")
+                else:
+                    block[:] = X[part]
+                group.add(block, None if weight is None else weight[part])
     return [group.moments() for group in sums]
 
 
 @dataclass(eq=False)
-class _RawSums:
+class RawSums:
     """Sums of products around one origin.
 
     ``W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ`` loses as many digits as the second
@@ -491,7 +498,23 @@ class _RawSums:
         """Nothing summed yet, around the origin that the first rows choose."""
         P = X.shape[1]
         origin = _origin(X[np.flatnonzero(mask[:_FIRST_ROWS])])
-        return cls(origin, 0.0, np.zeros(P), np.zeros((P, P), order="F"))
+        return replace(cls.around_zero(P), origin=origin)
+
+    @classmethod
+    def around_zero(cls, P):
+        """Nothing summed yet, of rows that are not far from 0."""
+        return cls(None, 0.0, np.zeros(P), np.zeros((P, P), order="F"))
+
+    @staticmethod
+    def n_rows(P) -> int:
+        """Rows of a block that stays in the cache with its copy and the sums."""
+        # At least P rows: adding a block to the P×P sums costs no more than making it
+        return max(_RAW_BYTES // (8 * P), P)
+
+    def parts(self, rows):
+        """Row numbers of the blocks."""
+        step = self.n_rows(len(self.total))
+        return (rows[start : start + step] for start in range(0, len(rows), step))
 
     def add(self, block, weight):
         """Add the rows of a block, which is overwritten."""
@@ -510,9 +533,9 @@ class _RawSums:
         """The moments; None if no rows or too few digits are left."""
         if self.n == 0:
             return None
-        # dsyrk fills one triangle
-        upper = np.triu(self.square)
-        square = upper + np.triu(self.square, 1).T
+        # dsyrk fills one triangle, and the other is 0: of the sum the diagonal is twice
+        square = self.square + self.square.T
+        square.flat[:: len(square) + 1] /= 2
         # W = Σ w(x − o)(x − o)ᵀ − n(x̄ − o)(x̄ − o)ᵀ
         mean = self.total / self.n
         scatter = square - np.outer(mean, mean) * self.n
@@ -521,6 +544,36 @@ class _RawSums:
         origin = 0.0 if self.origin is None else self.origin
         mean, rest = _two_sum(origin, mean)
         return Moments(float(self.n), mean, scatter, rest)
+
+
+def _raw_featurewise(X, groups, weight):
+    """Diagonals of each group's moments by one pass of products without a copy.
+
+    Around one origin, as :class:`RawSums`; None where that would cost digits.
+    """
+    none, P = [None] * len(groups), X.shape[1]
+    shares = np.stack(groups).astype(float)
+    if weight is not None:
+        shares *= weight
+        if not np.all(weight > 0):  # rows of weight 0 may hold anything
+            return none
+    origin = _origin(X[:_FIRST_ROWS])
+    total, square = np.zeros((2, len(groups), P))
+    step = max(_READ_BYTES // (8 * P), _LEAST_ROWS)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        rows = X[part].astype(float, copy=False)
+        rows = rows if origin is None else rows - origin
+        total += shares[:, part] @ rows
+        square += shares[:, part] @ (rows * rows)
+    # Σ w(x − x̄)² = Σ w(x − o)² − n(x̄ − o)²
+    n = shares.sum(axis=1)
+    mean = total / np.maximum(n, TINY)[:, None]
+    scatter = square - n[:, None] * mean**2
+    kept = np.all(scatter >= _DIGITS_KEPT * square, axis=1)
+    mean, rest = _two_sum(0.0 if origin is None else origin, mean)
+    found = zip(n.tolist(), mean, scatter, rest, strict=True)
+    return [Moments(*part) if k else None for part, k in zip(found, kept, strict=True)]
 
 
 def _two_sum(a, b):
@@ -535,8 +588,12 @@ def _two_sum(a, b):
 def _origin(first):
     """The first row, if some feature is farther from 0 than it varies; else None."""
     first = first.astype(float, copy=False)
-    # Where the mean exceeds the spread, raw squares would be mostly that of the mean
-    far = len(first) and np.any(first.mean(axis=0) ** 2 > first.var(axis=0))
+    if not len(first):
+        return None
+    # Where the mean exceeds the spread, raw squares would be mostly that of the mean:
+    # x̄² > mean(x²) − x̄²
+    share = np.full(len(first), 1 / len(first))
+    far = np.any(2 * (share @ first) ** 2 > share @ first**2)
     return first[0].copy() if far else None
 
 

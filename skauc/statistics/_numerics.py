@@ -23,6 +23,12 @@ RANK = 1e-10
 TINY = np.finfo(float).tiny
 
 
+def log_sum_exp(x) -> float:
+    """``log Σ e^x`` of an array, of which one number at least is finite."""
+    largest = np.max(x)
+    return float(largest + np.log(np.exp(x - largest).sum()))
+
+
 def block_rows(n_columns: int, *, least: int = 1) -> int:
     """Rows of a float64 block of ``BLOCK_BYTES``, at least ``least``."""
     return max(BLOCK_BYTES // (8 * max(n_columns, 1)), least)

@@ -1,7 +1,6 @@
 """Cells of the adaptive prior against full P×P densities and draws."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -392,7 +391,8 @@ def test_no_part_of_a_combination_of_the_rows_lies_beyond_them():
 def test_evidence_of_a_mean_difference_within_the_rows():
     """One direction beyond the span, in which the means do not differ."""
     b = np.array([0.3, -0.1, 0.6, 0.2])
-    eigen = SimpleNamespace(values=np.arange(4.0), null=1, b=b, d=b)
+    eigen, *_ = problem(12, 20)
+    eigen = replace(eigen, scale=np.ones(5), values=np.arange(4.0), b=b, d=b)
     ell, noise = np.array([0.2, 0.4, 1.0, 2.0, 0.5]), np.full(5, 0.07)
     probit = np.array([0.3, 1.2])
     log_b, _ = signal_cells(eigen, ell, noise, (0.0, 1.0), probit)

@@ -1,6 +1,6 @@
 """The model of a data set against full P×P densities, cell by cell."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,8 +166,8 @@ def test_degrees_of_freedom_that_are_tried():
         _, _, eigen, *_ = problem(20, P)
         size = max(P, 4)
         expected = size * np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32])
-        np.testing.assert_array_equal(_null._strengths(eigen, "common"), expected)
-        np.testing.assert_array_equal(_null._strengths(eigen, "spherical"), 1e4 * size)
+        np.testing.assert_array_equal(_mixture.strengths(eigen, "common"), expected)
+        np.testing.assert_array_equal(_mixture.strengths(eigen, "spherical"), 1e4 * size)
 
 
 def test_which_models_have_a_slab():
@@ -241,7 +241,9 @@ def test_the_second_null_has_the_freedom_that_the_scatter_prefers(shape):
 def test_evidence_of_no_signal_within_the_rows():
     """One direction beyond the span, in which the means do not differ."""
     b, noise = np.array([0.3, -0.1, 0.6]), np.array([0.2, 0.5, 0.1, 0.02])
-    eigen = SimpleNamespace(values=np.ones(3), null=1, b=b, d=b)
+    X = np.random.default_rng(0).standard_normal((12, 20))
+    eigen = eigenbasis(X, np.arange(12) % 2 == 1)
+    eigen = replace(eigen, scale=np.ones(4), values=np.ones(3), b=b, d=b)
     found = _null._log_no_signal(eigen, noise)
     expected = stats.norm.logpdf(np.append(b, 0.0), 0, np.sqrt(noise)).sum()
     assert found == pytest.approx(expected + 2 * np.log(2 * np.pi), rel=1e-12)

@@ -473,8 +473,8 @@ def test_gradient_in_units_of_its_random_walk(n):
     walk = force @ centred**2 - (force @ centred) ** 2 / force.sum()
     gradient = g @ centred + 2.0 * fit.w
     expected = np.sqrt(np.mean(gradient**2 / walk))
-    # of 9000 rows every fifth tells the walk
-    rtol = 1e-9 if n == 300 else 0.03
+    # of 9000 rows every tenth tells the walk
+    rtol = 1e-9 if n == 300 else 0.05
     assert stationarity(X, positive, fit) == pytest.approx(expected, rel=rtol)
 
 
