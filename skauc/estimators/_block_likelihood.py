@@ -20,7 +20,8 @@ from ._checks import (
     check_classes,
     check_finite_features,
     check_known,
-    two_labels,
+    codes_of,
+    distinct,
 )
 from ._class_sums import check_two_dimensional, is_text, labels_of, sizes_of_block
 from ._class_weight import check_products, class_factors
@@ -54,11 +55,8 @@ def _labels_of(block, classes):
     weight = np.ones(len(y))
     if block.weight is not None:
         weight = check_non_negative(block.weight, len(y))
-    own = two_labels(y)
-    if own is None:
-        own, codes = np.unique(y, return_inverse=True)
-    else:
-        codes = (y == own[1]).astype(np.intp)
+    own = distinct(y)
+    codes = codes_of(y, own)
     if classes is not None:
         check_known(own, classes)
     # A row of weight 0 is gone: it must not be the least weight of its class.

@@ -12,11 +12,14 @@ from .._validation import check_column, check_non_negative, check_number
 from ..statistics._row_blocks import refuse_collection
 from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
+# Of more labels a row scikit-learn warns, at a quarter
+_ROWS_A_LABEL = 8
+
 
 def check_labels(y):
     """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
-    if two_labels(y) is not None:
+    if few_labels(y) is not None:
         return
     if y.dtype == object:
         check_kinds(y.ravel().tolist())
@@ -24,8 +27,8 @@ def check_labels(y):
         check_classification_targets(y)
 
 
-def two_labels(y):
-    """The sorted labels of a column of two integers, without sorting; else None.
+def few_labels(y):
+    """The sorted labels of a column of integers from a short range, without sorting.
 
     Parameters
     ----------
@@ -33,14 +36,25 @@ def two_labels(y):
 
     Returns
     -------
-    ndarray of shape (2,) or None
+    ndarray of shape (K,) or None
+        None where they are not integers, all the same, or of a range of more than an
+        eighth of the rows, unless there are two.
     """
     if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
     # Passes without the sort of np.unique and of scikit-learn's own check.
     ends = np.array([y.min(), y.max()])
-    two = ends[0] != ends[1] and bool(((y == ends[0]) | (y == ends[1])).all())
-    return ends if two else None
+    if ends[0] == ends[1]:
+        return None
+    if bool(((y == ends[0]) | (y == ends[1])).all()):
+        return ends
+    low, high = ends.tolist()
+    if (high - low) * _ROWS_A_LABEL > len(y):
+        return None
+    # A difference of unsigned integers is never negative; of others int64 holds it
+    above = y - ends[0] if y.dtype.kind == "u" else y.astype(np.int64) - low
+    found = np.flatnonzero(np.bincount(above.astype(np.intp)))
+    return (found.astype(y.dtype) + ends[0]).astype(y.dtype)
 
 
 def check_kinds(labels):
@@ -87,12 +101,22 @@ def check_classes(y, *, binary=False):
     ValueError
         If there are fewer than two classes, or more than allowed.
     """
-    classes = two_labels(y)
-    classes = np.unique(y) if classes is None else classes
+    classes = distinct(y)
     check_class_count(classes, binary=binary)
+    return classes, codes_of(y, classes)
+
+
+def codes_of(y, classes):
+    """Number of each row's label among the sorted classes."""
     if len(classes) == 2:  # several times faster than a search
-        return classes, (y == classes[1]).astype(np.intp)
-    return classes, np.searchsorted(classes, y)
+        return (y == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, y)
+
+
+def distinct(y):
+    """Sorted labels of a column."""
+    classes = few_labels(y)
+    return np.unique(y) if classes is None else classes
 
 
 def check_class_count(classes, *, binary=False):
@@ -277,7 +301,8 @@ def check_discriminant(X, y, priors, *, sizes=True):
         raise ValueError("y should be a 1d array, got None")
     labels = check_column("y", y)
     check_labels(labels)
-    classes, _ = check_classes(labels)
+    classes = distinct(labels)
+    check_class_count(classes)
     check_priors(priors, len(classes))
     if sizes:
         check_feature_sizes(X)

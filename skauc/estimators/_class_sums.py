@@ -26,7 +26,7 @@ from ._checks import (
     check_kinds,
     check_known,
     check_sizes,
-    two_labels,
+    distinct,
 )
 from ._likelihood import ORDINARY, feature_sizes
 
@@ -129,8 +129,7 @@ def _sums_of_block(block, known, binary, weighted):
         if not weighted:
             raise ValueError("sample_weight must be None, got weights")
         weight = check_non_negative(weight, len(y))
-    classes = two_labels(y)
-    classes = np.unique(y) if classes is None else classes
+    classes = distinct(y)
     if known is not None:
         check_known(classes, known)
         classes = known

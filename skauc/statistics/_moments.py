@@ -33,7 +33,7 @@ _PASS_BYTES = 2**25  # rows whose groups are copied one after the other
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache
 _LEAST_ROWS = 16  # so that adding up sums of P numbers costs little beside reading rows
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
-_FIRST_ROWS = 1000  # enough to tell a mean from a spread
+_FIRST_ROWS = 200  # enough to tell a mean from a spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,7 +355,9 @@ def _raw_traces(X, positive, weight):
         rows = X[part].astype(float, copy=False)
         rows = rows if origin is None else rows - origin
         total += shares[:, part] @ rows
-        square += shares[:, part] @ np.einsum("ij,ij->i", rows, rows)
+        # ‖x − o‖² of every row; np.einsum takes twice as long
+        norm = np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0]
+        square += shares[:, part] @ norm
     # Σ w‖x − x̄‖² = Σ w‖x − o‖² − n‖x̄ − o‖²
     n = shares.sum(axis=1)
     mean = total / np.maximum(n, TINY)[:, None]

@@ -167,7 +167,9 @@ def test_degrees_of_freedom_that_are_tried():
         size = max(P, 4)
         expected = size * np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32])
         np.testing.assert_array_equal(_mixture.strengths(eigen, "common"), expected)
-        np.testing.assert_array_equal(_mixture.strengths(eigen, "spherical"), 1e4 * size)
+        np.testing.assert_array_equal(
+            _mixture.strengths(eigen, "spherical"), 1e4 * size
+        )
 
 
 def test_which_models_have_a_slab():
