@@ -135,14 +135,18 @@ def _even_sample(order, weight, limit):
     for some in order:
         count = weight[some]
         if len(some) > limit:
-            equal = _are_equal(count)
-            reach = np.cumsum(count) if not equal else count[-1:] * len(some)
             # The middles of equal shares of the weight
-            places = (np.arange(limit) + 0.5) / limit * reach[-1]
-            # Of equal weights the first j with (j + 1) w ≥ p is p/w, rounded up, − 1
-            at = np.ceil(places / count[0]) - 1 if equal else reach.searchsorted(places)
-            some = some[at.astype(int).clip(0, len(some) - 1)]
-            count = np.full(limit, reach[-1] / limit)
+            middle = (np.arange(limit) + 0.5) / limit
+            if _are_equal(count):
+                total = count[0] * len(some)
+                # The first row j, from 0, with j + 1 ≥ middle·n
+                at = np.ceil(middle * len(some)).astype(int) - 1
+            else:
+                reach = np.cumsum(count)
+                total = reach[-1]
+                at = np.searchsorted(reach, middle * total)
+            some = some[at.clip(max=len(some) - 1)]
+            count = np.full(limit, total / limit)
         rows.append(some)
         mass.append(count)
     return np.concatenate(rows), np.concatenate(mass)

@@ -77,6 +77,19 @@ def test_evidence_of_the_scatter(n, P, covariance):
     np.testing.assert_allclose(np.diff(values), np.diff(oracle), rtol=1e-9)
 
 
+@pytest.mark.parametrize("covariance", ["common", "separate", "spherical"])
+@pytest.mark.parametrize("shape", [(30, 4), (12, 20)])
+def test_several_strengths_are_as_many_cells(shape, covariance):
+    eigen, *_ = problem(*shape)
+    a = np.array([0.5, 8.0, 1000.0])
+    together = covariance_cell(eigen, a, covariance)
+    for k, one in enumerate(a):
+        for got, alone in zip(
+            together, covariance_cell(eigen, one, covariance), strict=True
+        ):
+            np.testing.assert_allclose(got[k], alone, rtol=1e-12)
+
+
 @pytest.mark.parametrize("n_pos", [3, 8])
 def test_common_and_separate_evidence_share_their_constant(n_pos):
     """Both are densities of the same data: (W₀, W₁) or their sum and the split.
@@ -356,6 +369,14 @@ def test_maximum_by_grids_and_a_parabola():
     # a skewed one to the square of the step, .02
     place, _ = _maximise(lambda t: 3 * t - np.exp(t), 2.0)
     assert np.log(place) == pytest.approx(np.log(3), abs=1e-4)
+    # several at once, each from its own start
+    top = np.array([-3.03, 0.0071, 4.4])[:, None]
+    places, values = _maximise(lambda t: 2.5 - 0.3 * (t - top) ** 2, top[:, 0] + 0.37)
+    np.testing.assert_allclose(np.log(places), top[:, 0], atol=1e-9)
+    np.testing.assert_allclose(values, 2.5, atol=1e-12)
+    # where it still rises at the end, the end
+    place, _ = _maximise(lambda t: t, 1.0)
+    assert np.log(place) == pytest.approx(10.0, abs=0.03)
     # without any information, where it started
     assert _maximise(np.zeros_like, 1.5) == (pytest.approx(np.exp(1.5)), 0.0)
 

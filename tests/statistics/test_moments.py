@@ -409,9 +409,79 @@ def test_equal_columns_stay_equal_to_a_few_roundings(rng, mean):
         assert abs(contrast) <= 16 * np.finfo(float).eps * W[0, 0]
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.9, 1e8])
+@pytest.mark.parametrize("weighted", [False, True, "zeros"])
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_diagonals_are_those_of_two_passes(rng, monkeypatch, offset, weighted, dtype):
+    monkeypatch.setattr(_moments, "_READ_BYTES", 2**10)  # 25 rows a block
+    X = (rng.normal(size=(70, 5)) * [1, 2, 0, 10, 0.1] + offset).astype(dtype)
+    positive, weight = rng.uniform(size=70) < 0.4, None
+    X[:, 4] = np.where(positive, 0.3, 0.7)  # varies, but in neither class
+    if weighted:
+        weight = rng.integers(weighted != "zeros", 4, 70).astype(float)
+    parts = class_moments(X, positive, weight, featurewise=True)
+    for part, mask in zip(parts, (~positive, positive), strict=True):
+        rows = X[mask].astype(float)
+        if weighted:
+            rows = oracles.repeat_rows(rows, weight[mask].astype(int))
+        n, mean, scatter = oracles.two_pass_moments(rows)
+        assert part.n == pytest.approx(n, rel=1e-14)
+        np.testing.assert_allclose(part.mean, mean, rtol=1e-13, atol=1e-14)
+        # the mean of numbers near 1e8 is rounded by 1e-8
+        rtol = 1e-11 if offset < 1e8 else 1e-7
+        assert part.scatter[4] < 1e-28
+        np.testing.assert_allclose(
+            part.scatter[:4], np.diag(scatter)[:4], rtol=rtol, atol=1e-28
+        )
+
+
+def test_no_pass_of_products_where_it_would_cost_digits(rng):
+    X = np.concatenate([rng.normal(size=(300, 3)), rng.normal(size=(300, 3)) + 1e3])
+    groups = np.arange(600) < 300, np.arange(600) >= 300
+    near, far = _moments._raw_featurewise(X, groups, None)
+    np.testing.assert_allclose(near.scatter, 300 * X[:300].var(axis=0), rtol=1e-12)
+    assert far is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_in_other_units(rng, weighted):
+    X = rng.normal(size=(40, 3))
+    weight = rng.uniform(1, 2, 40) if weighted else None
+    sums, origin = _moments.RawSums.around_zero(3), np.array([5.0, -1e8, 0.0])
+    for part in np.split(np.arange(40), [13]):
+        sums.add(X[part], None if weight is None else weight[part])
+    got = _moments.in_units(sums.moments(), origin, 0.5)
+    w = np.ones(40) if weight is None else weight
+    mean = np.average(X, axis=0, weights=w)
+    assert got.n == pytest.approx(w.sum(), rel=1e-14)
+    np.testing.assert_allclose((got.mean - origin) + got.rest, mean / 2, rtol=1e-12)
+    expected = np.cov(X.T, aweights=w, ddof=0) * w.sum() / 4
+    np.testing.assert_allclose(got.scatter, expected, rtol=1e-12)
+
+
+def test_blocks_of_a_group_stay_in_the_cache():
+    """With their copy, or hold a row a feature."""
+    sums = _moments.RawSums.around_zero(50)
+    parts = list(sums.parts(np.arange(5, 3000)))
+    np.testing.assert_array_equal(np.concatenate(parts), np.arange(5, 3000))
+    assert len(parts[0]) * 50 * 8 <= _moments._RAW_BYTES < (len(parts[0]) + 1) * 50 * 8
+    assert _moments.RawSums.n_rows(10_000) == 10_000
+
+
+@pytest.mark.parametrize("mean", [0.9, 1.1])
+def test_rows_farther_from_zero_than_they_vary_have_an_origin(mean):
+    """Of rows ±1 around the mean, whose variance is 1."""
+    rows = np.array([[mean + 1, 0.0], [mean - 1, 1.0]])
+    origin = _moments._origin(rows)
+    assert (origin is None) == (mean < 1)
+    assert mean < 1 or origin.tolist() == rows[0].tolist()
+    assert _moments._origin(rows[:0]) is None
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_one_pass_is_two_passes(rng, monkeypatch, order):
     monkeypatch.setattr(_moments, "_RAW_BYTES", 2**13)  # 51 rows a block
+    monkeypatch.setattr(_moments, "_PASS_BYTES", 2**14)  # of 102 rows of X
     X = np.asarray(rng.normal(size=(300, 20)) + np.arange(20), order=order)
     positive = np.arange(300) > 250  # blocks without a row of one class
     for part, mask in zip(

@@ -5,12 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import logsumexp
 
 from skauc.statistics._numerics import (
     BLOCK_BYTES,
     block_rows,
     centred_gram,
     eigenvalue_cutoff,
+    log_sum_exp,
 )
 
 
@@ -134,3 +136,8 @@ def test_rounding_of_sparse_rows_has_the_unit_of_the_weights(problem):
     ones = centred_gram(rows, centre, group, root=np.ones(len(X)))[1]
     assert plain == pytest.approx(ones, rel=1e-12, abs=0)
     assert plain > 0
+
+
+@pytest.mark.parametrize("x", [[0.0, -1.0], [1e4, 1e4 - 2], [-1e4, -np.inf], [3.0]])
+def test_sum_of_exponentials_that_are_no_floats(x):
+    assert log_sum_exp(x) == pytest.approx(logsumexp(x), rel=1e-14)

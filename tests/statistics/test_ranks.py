@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from skauc.statistics._ranks import empirical_auc, placements
+from skauc.statistics._ranks import empirical_auc, placements, placements_in_order
 
 scores = st.lists(st.sampled_from([-np.inf, -2, 0, 0.5, 1, np.inf]), min_size=1)
 
@@ -25,6 +25,24 @@ def test_all_pairs_with_ties(neg, pos):
         placements(neg, pos), oracles.loop_placements(neg, pos), strict=True
     ):
         np.testing.assert_allclose(got, expected, atol=1e-14)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    score=st.lists(st.integers(-30, 30), min_size=2, max_size=12, unique=True)
+    | st.lists(st.sampled_from([-np.inf, 0, 1]), min_size=2, max_size=12),
+    data=st.data(),
+)
+def test_rows_in_order_need_no_search(score, data):
+    score = np.sort(np.array(score, float))
+    n_neg = data.draw(st.integers(1, len(score) - 1))
+    places = np.array(data.draw(st.permutations(range(len(score)))))
+    neg, pos = np.sort(places[:n_neg]), np.sort(places[n_neg:])
+    expected = oracles.loop_placements(score[neg], score[pos])
+    for got, of_loop in zip(
+        placements_in_order(score, neg, pos), expected, strict=True
+    ):
+        np.testing.assert_allclose(got, of_loop, atol=1e-14)
 
 
 def test_weights(rng):

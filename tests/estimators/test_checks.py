@@ -1,0 +1,42 @@
+"""Labels without a sort against those of one."""
+
+import numpy as np
+import pytest
+
+from skauc.estimators._checks import codes_of, distinct, few_labels
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64, float, str])
+@pytest.mark.parametrize("labels", [[0, 1], [3, 5], [0, 1, 2, 7], [100, 2, 50]])
+def test_labels_are_those_of_a_sort(labels, dtype):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(np.array(labels, dtype=dtype), [900, *labels[1:]]))
+    classes, codes = np.unique(y, return_inverse=True)
+    found = distinct(y)
+    np.testing.assert_array_equal(found, classes)
+    assert found.dtype == y.dtype
+    np.testing.assert_array_equal(codes_of(y, found), codes)
+    assert (few_labels(y) is None) == (dtype in (float, str))
+
+
+@pytest.mark.parametrize("low", [-128, -(2**63), 2**63 - 256])
+def test_labels_at_the_ends_of_their_type(low):
+    labels = [low, low + 3, low + 255]
+    dtype = np.int8 if low == -128 else np.int64
+    y = np.repeat(np.array(labels, dtype=dtype), 800)
+    assert few_labels(y).tolist() == labels
+    far = np.repeat(np.array([2**64 - 9, 2**64 - 1, 2**64 - 3], np.uint64), 99)
+    assert few_labels(far).tolist() == sorted({*far.tolist()})
+
+
+def test_a_range_of_an_eighth_of_the_rows():
+    y = np.append(np.arange(3), np.zeros(12, dtype=int))
+    assert few_labels(y) is None
+    np.testing.assert_array_equal(few_labels(np.append(y, 0)), [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "y", [np.zeros(9, int), np.zeros(0, int), np.eye(2, dtype=int)]
+)
+def test_no_labels_of_one_class_or_of_a_table(y):
+    assert few_labels(y) is None
