@@ -29,7 +29,6 @@ from ._row_blocks import refuse_collection, row_blocks
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
-_PASS_BYTES = 2**25  # rows whose groups are copied one after the other
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache
 _LEAST_ROWS = 16  # so that adding up sums of P numbers costs little beside reading rows
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
@@ -461,23 +460,25 @@ def _merged(X, rows, weight, featurewise):
 def _raw(X, groups, weight):
     """Moments of each group by one pass over X; None where that would cost digits.
 
-    The rows of a group are copied, as many as stay in the cache: of each group out of
-    as many rows of X as may be read together, so that it is one pass over a file too.
+    A block of rows is read once, and each group of it copied within the cache.
     """
     P = X.shape[1]
-    step = max(_PASS_BYTES // (8 * P), RawSums.n_rows(P))
+    step = RawSums.n_rows(P)
     sums = [RawSums.of_first_rows(X, mask) for mask in groups]
-    buffer = np.empty((min(RawSums.n_rows(P), X.shape[0]), P))
+    buffer = np.empty((min(step, X.shape[0]), P))
     for start in range(0, X.shape[0], step):
+        rows = X[start : start + step]
         for group, mask in zip(sums, groups, strict=True):
-            for part in group.parts(start + np.flatnonzero(mask[start : start + step])):
-                block = buffer[: len(part)]
-                if X.dtype == float:
-                    # "clip" only spares numpy a buffer: no index is out of range
-                    np.take(X, part, axis=0, out=block, mode="clip")
-                else:
-                    block[:] = X[part]
-                group.add(block, None if weight is None else weight[part])
+            part = np.flatnonzero(mask[start : start + step])
+            if not len(part):
+                continue
+            block = buffer[: len(part)]
+            if X.dtype == float:
+                # "clip" only spares numpy a buffer: no index is out of range
+                np.take(rows, part, axis=0, out=block, mode="clip")
+            else:
+                block[:] = rows[part]
+            group.add(block, None if weight is None else weight[start + part])
     return [group.moments() for group in sums]
 
 
