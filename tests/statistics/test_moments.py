@@ -516,3 +516,27 @@ def test_traces_keep_what_rounding_takes_from_the_means(rng):
     near, far = (_moments.class_traces(X + far, positive) for far in (0.0, 2.0**27))
     gap = (far[1].mean - far[0].mean) + (far[1].rest - far[0].rest)
     np.testing.assert_allclose(gap, near[1].mean - near[0].mean, atol=1e-15)
+
+
+def test_traces_of_ordinary_rows_need_no_second_pass(rng):
+    X, positive = rng.normal(size=(60, 4)) + [0, 2, 0, 0], np.arange(60) % 3 == 0
+    for part, mask in zip(
+        _moments._raw_traces(X, positive, None), (~positive, positive), strict=True
+    ):
+        expected = mask.sum() * X[mask].var(axis=0).sum()
+        assert part.scatter == pytest.approx(expected, rel=1e-12)
+
+
+def test_sums_of_ordinary_rows_need_no_second_pass(rng):
+    X = rng.normal(size=(60, 20)) + np.arange(20) % 2
+    groups = np.arange(60) < 20, np.arange(60) >= 20
+    for part, mask in zip(_moments._raw(X, groups, None), groups, strict=True):
+        assert_moments(part, *oracles.two_pass_moments(X[mask]))
+    none, every = np.zeros(60, dtype=bool), np.ones(60, dtype=bool)
+    gone, whole = _moments._raw(X, (none, every), None)
+    assert gone is None
+    assert_moments(whole, *oracles.two_pass_moments(X))
+    # around 0 the mean takes all digits from the spread
+    sums = _moments.RawSums.around_zero(20)
+    sums.add(X + 1e9, None)
+    assert sums.moments() is None
