@@ -441,6 +441,9 @@ def test_no_pass_of_products_where_it_would_cost_digits(rng):
     near, far = _moments._raw_featurewise(X, groups, None)
     np.testing.assert_allclose(near.scatter, 300 * X[:300].var(axis=0), rtol=1e-12)
     assert far is None
+    (moved,) = _moments._raw_featurewise(X[:300] + 2, groups[0][None, :300], None)
+    np.testing.assert_allclose(moved.mean, X[:300].mean(axis=0) + 2, rtol=1e-13)
+    np.testing.assert_allclose(moved.scatter, near.scatter, rtol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -468,13 +471,13 @@ def test_blocks_of_a_group_stay_in_the_cache():
     assert _moments.RawSums.n_rows(10_000) == 10_000
 
 
-@pytest.mark.parametrize("mean", [0.9, 1.1])
+@pytest.mark.parametrize("mean", [0.9, 1.1, -1.1])
 def test_rows_farther_from_zero_than_they_vary_have_an_origin(mean):
     """Of rows ±1 around the mean, whose variance is 1."""
     rows = np.array([[mean + 1, 0.0], [mean - 1, 1.0]])
     origin = _moments._origin(rows)
-    assert (origin is None) == (mean < 1)
-    assert mean < 1 or origin.tolist() == rows[0].tolist()
+    assert (origin is None) == (abs(mean) < 1)
+    assert origin is None or origin.tolist() == rows[0].tolist()
     assert _moments._origin(rows[:0]) is None
 
 
