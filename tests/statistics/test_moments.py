@@ -440,6 +440,7 @@ def test_no_pass_of_products_where_it_would_cost_digits(rng):
     groups = np.arange(600) < 300, np.arange(600) >= 300
     near, far = _moments._raw_featurewise(X, groups, None)
     np.testing.assert_allclose(near.scatter, 300 * X[:300].var(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(near.mean, X[:300].mean(axis=0), rtol=1e-12)
     assert far is None
     (moved,) = _moments._raw_featurewise(X[:300] + 2, groups[0][None, :300], None)
     np.testing.assert_allclose(moved.mean, X[:300].mean(axis=0) + 2, rtol=1e-13)
