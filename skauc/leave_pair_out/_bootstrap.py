@@ -47,8 +47,10 @@ class Samples:
     drawn: np.ndarray
 
     @classmethod
-    def of_rows(cls, X, positive, weight, n_boot):
-        """None where a weight is no whole number: a part of a row cannot be drawn."""
+    def of_rows(cls, X, positive, weight, draw, n_boot):
+        """Of ``draw(mask, n_boot)``, as :func:`bootstrap_counts` or `balanced_counts`.
+
+        None where a weight is no whole number: a part of a row cannot be drawn."""
         copies = np.rint(weight).astype(int)
         whole = np.abs(weight - copies) <= _ROUNDING * weight
         if not whole.all() or copies.sum() > _MANY_COPIES:
@@ -61,7 +63,7 @@ class Samples:
         neg, pos = (
             (weight[c].sum(), weight[c] @ size[c]) for c in (~positive, positive)
         )
-        counts = bootstrap_counts(positive[rows] == (pos > neg), n_boot)
+        counts = draw(positive[rows] == (pos > neg), n_boot)
         total = np.zeros((n_boot, len(positive)))
         np.add.at(total, (slice(None), rows), counts)
         return cls(rows, counts, copies, total / copies)

@@ -88,12 +88,21 @@ class PenalisedFit:
         The gradient tells whether these rows trained the model, and the rows left out
         of it start from the same slopes. ``score`` is ``X @ w``, if it is known.
         """
-        if self._last.get("rows") is not X or self._last["positive"] is not positive:
-            score = project_samples(X, self.w) if score is None else score
-            z = score + self.intercept
-            found = z, *loss_derivatives(self.loss, z, positive, self.case_weight)
-            self._last.update(rows=X, positive=positive, found=found)
-        return self._last["found"]
+
+        def compute():
+            found = project_samples(X, self.w) if score is None else score
+            z = found + self.intercept
+            return z, *loss_derivatives(self.loss, z, positive, self.case_weight)
+
+        return self.kept("slopes", X, positive, compute)
+
+    def kept(self, name, X, positive, compute):
+        """The value that was computed last for these very rows and labels."""
+        rows, labels, value = self._last.get(name, (None, None, None))
+        if rows is not X or labels is not positive:
+            value = compute()
+            self._last[name] = X, positive, value
+        return value
 
     def scores(self, X):
         """``Xw + b``, those of :meth:`slopes` if it was asked of these rows last."""

@@ -16,7 +16,8 @@ is one of the whole problem when ``|∂_j| ≤ l1`` everywhere else; if not, the
 set grows.
 
 Products with the data are one matrix product for all samples; the Newton systems, of
-a few features each, are one a sample.
+a few features each, are one a sample. An elastic net with more features than rows is
+solved in the dimension of the rows (:mod:`._dual_refits`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ._dual_refits import dual_optimum, refit_dual, suits_dual
 from ._losses import loss_derivatives, loss_value
 from ._newton import ARMIJO
 from ._objective import ElasticNetFit
@@ -64,6 +66,9 @@ def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
         None where X is sparse and the working set would be too large a dense block,
         or a step of all samples would cost more than 10¹⁰ products.
     """
+    refits = refit_dual(fit, X, positive, counts) if suits_dual(fit, X) else None
+    if refits is not None:
+        return refits
     problem = _Problem(fit, X, positive)
     # The fit to all rows first: every sample starts from it
     c = np.vstack([fit.case_weight[None], counts * fit.case_weight])
@@ -79,6 +84,9 @@ def refit_elastic_net(fit: ElasticNetFit, X, positive, counts) -> Refits | None:
 
 def sparse_optimum(fit: ElasticNetFit, X, positive) -> ElasticNetFit | None:
     """The fit at the optimum of its objective, or None as :func:`refit_elastic_net`."""
+    found = dual_optimum(fit, X, positive) if suits_dual(fit, X) else None
+    if found is not None:
+        return found
     problem = _Problem(fit, X, positive)
     solved = _solve(problem, fit.case_weight[None], *problem.start(fit))
     if solved is None or not solved[3][0]:

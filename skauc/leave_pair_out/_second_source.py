@@ -64,12 +64,18 @@ from ..statistics._block_column import class_sums, made_column
 from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
-from ._bootstrap import Samples, bootstrap_estimate
+from ._bootstrap import (
+    Samples,
+    balanced_counts,
+    bootstrap_counts,
+    bootstrap_estimate,
+)
 from ._discriminant_refits import (
     DiscriminantRule,
     refit_discriminant,
     ridge_of_discriminant,
 )
+from ._dual_refits import suits_dual
 from ._estimate import leave_pair_out
 from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
@@ -113,6 +119,11 @@ _AT_OPTIMUM, _SETTLED, _LOOSEST = 1e-2, 2e-4, 1e-1
 # MAE .017 (500 × 20), .030 (500 × 150), .021 (1000 × 50); .632+: .016, .025, .024.
 _ROUNDED = RoundedHinge(1.0)
 _SAME_DIRECTION = 0.98  # correlation of the scores: Φ(.98 Φ⁻¹(A)) > A − .01
+# Of an L1 or elastic-net fit to fewer rows than features. Squared error over Hanley and
+# McNeil's variance of 20 bootstrap and of 5 balanced samples, C = 1 and 10: 300 × 5000
+# text .62, .77 and 2.6, 2.5; 200 × 5000 text .58, .78 and 3.2, 2.9; 200 × 1000 normal
+# 3.8, 3.0 and 3.7, 2.9 (its bias is .01 less); 100 × 1000 .57, .95 and .56, .80.
+_FEW, _FEW_FOR_ROWS = 5, 200
 _CLOSED_FORM = ("logistic", "squared", "squared_hinge")
 
 
@@ -223,11 +234,9 @@ def at_optimum(
     if isinstance(fit, ElasticNetFit) and fit.l1 > 0:
         if fit.loss == "hinge":
             return None
-        # its working sets are columns of X: with it in memory, these are there too
-        positive, case_weight = map(made_column, (positive, fit.case_weight))
-        at_hand = replace(fit, case_weight=case_weight)
-        found = sparse_optimum(at_hand, in_memory(X), positive)
-        return found and replace(found, case_weight=fit.case_weight)
+        return fit.kept(
+            "optimum", X, positive, lambda: _optimum_of_l1(fit, X, positive)
+        )
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)
@@ -238,6 +247,14 @@ def at_optimum(
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)
     return smooth_optimum(fit, X, positive, remember)
+
+
+def _optimum_of_l1(fit, X, positive):
+    # its working sets are columns of X: with it in memory, these are there too
+    positive, case_weight = map(made_column, (positive, fit.case_weight))
+    at_hand = replace(fit, case_weight=case_weight)
+    found = sparse_optimum(at_hand, in_memory(X), positive)
+    return found and replace(found, case_weight=fit.case_weight)
 
 
 def _with_weight(X, positive, weight):
@@ -263,8 +280,8 @@ def suits_leave_one_out(objective, X, weight=None) -> bool:
         P = np.count_nonzero(objective.w)
         count = np.ones(X.shape[0]) if weight is None else weight
         # more than a few steps where leave-one-out is there instead
-        cheap = _is_cheap(objective, X, count, 20, 4 * _STEPS)
-        most = _FEW_ACTIVE if cheap else most
+        if _is_cheap(objective, X, count, 20, 4 * _STEPS):
+            most = 0.0 if _has_few_samples(objective, X, count) else _FEW_ACTIVE
     return n >= _MANY_ROWS and P <= most * n
 
 
@@ -341,9 +358,11 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
 def _bootstrap(objective, X, positive, weight, n_boot, remember, solved):
     if not _is_cheap(objective, X, weight, n_boot):
         return None
+    few = _has_few_samples(objective, X, weight)
+    draw, n_boot = (balanced_counts, _FEW) if few else (bootstrap_counts, n_boot)
     samples = remember(
-        ("samples", n_boot),
-        lambda: Samples.of_rows(made(X), positive, weight, n_boot),
+        ("samples", few, n_boot),
+        lambda: Samples.of_rows(made(X), positive, weight, draw, n_boot),
     )
     if samples is None:
         return None
@@ -358,6 +377,11 @@ def _bootstrap(objective, X, positive, weight, n_boot, remember, solved):
         samples.counts[done],
     )
     return _source(auc, 0.0, positive[rows], np.ones(len(rows)), ".632+")
+
+
+def _has_few_samples(objective, X, weight):
+    """Whether five balanced samples say as much as twenty that are drawn."""
+    return _is_l1(objective) and X.shape[1] >= weight.sum() >= _FEW_FOR_ROWS
 
 
 def _refits(objective, X, positive, samples, remember, solved):
@@ -379,6 +403,9 @@ def _is_cheap(objective, X, weight, n_boot, steps=_STEPS):
     if _is_l1(objective):
         if objective.loss == "hinge":
             return False
+        n_boot = _FEW if _has_few_samples(objective, X, weight) else n_boot
+        if suits_dual(objective, X):
+            return n_boot * steps * (0.63 * n) ** 3 / 3 <= _WORK
         # its systems are those of the features with w ≠ 0, or of the rows if fewer
         P = min(max(np.count_nonzero(objective.w), 1), n)
     drawn = 0.63 * n  # different rows in a sample: 1 − 1/e

@@ -45,7 +45,8 @@ def test_samples_are_drawn_in_the_order_of_fourth_powers(form):
     centred = X - X[rows].mean(axis=0)
     spread = X[rows].std(axis=0)
     size = ((centred[:, :6] / spread[:6]) ** 4).sum(axis=1)
-    samples = Samples.of_rows(form(X), positive, copies.astype(float), 3)
+    drawn = bootstrap_counts, 3
+    samples = Samples.of_rows(form(X), positive, copies.astype(float), *drawn)
     assert sorted(samples.rows) == sorted(rows)
     assert (np.diff(size[samples.rows]) > -1e-9).all()
     each = [

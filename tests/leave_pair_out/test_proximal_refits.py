@@ -117,6 +117,7 @@ def test_stochastic_gradient_descent_is_taken_to_its_optimum(loss):
 
 def test_more_features_than_rows_are_refitted(monkeypatch):
     """An almost pure L2 penalty: 80 features of 20 rows, unless a step is too dear."""
+    monkeypatch.setattr(_proximal_refits, "suits_dual", lambda *_: False)
     X, positive = _rows(20, 80)
     model = LogisticRegression(solver="saga", **TIGHT, **l1_part(1e-3))
     fit = training_objective(model.fit(X, positive), X, positive)

@@ -534,9 +534,26 @@ def test_what_a_batch_in_the_span_of_the_rows_may_cost():
 @pytest.mark.parametrize(("active", "suits"), [(336, False), (337, True)])
 def test_l1_fits_whose_batch_costs_too_much_are_left_one_out(active, suits):
     """20 refits of 20 steps of .63 · 700 · 336² products are less than 2e10."""
-    w = np.arange(1000) < active
+    w = np.arange(690) < active
     fit = ElasticNetFit("logistic", 1.0, 1.0, w.astype(float), 0.0, np.inf, l1=1.0)
-    assert suits_leave_one_out(fit, np.broadcast_to(0.0, (700, 1000))) == suits
+    assert suits_leave_one_out(fit, np.broadcast_to(0.0, (700, 690))) == suits
+
+
+@pytest.mark.parametrize(("active", "suits"), [(481, False), (482, True)])
+def test_l1_fits_of_fewer_rows_than_features_have_five_samples(active, suits):
+    """5 refits of 20 steps of .63 · 1370 · 481² products are less than 2e10."""
+    w = np.arange(3000) < active
+    fit = ElasticNetFit("logistic", 0.0, 1.0, w.astype(float), 0.0, np.inf, l1=1.0)
+    X = np.broadcast_to(0.0, (1370, 3000))
+    assert suits_leave_one_out(fit, X) == suits
+    few = replace(fit, w=(np.arange(3000) < 5).astype(float))
+    assert not suits_leave_one_out(few, X)
+    assert suits_leave_one_out(few, X[:, :1369])
+    # an elastic net of more features: 5 refits of 5 steps of (.63 · 2125)³/3
+    dense = replace(fit, w=np.ones(3000), l2=1.0)
+    for n, cheap in ((2125, True), (2126, False)):
+        X = np.broadcast_to(0.0, (n, 3000))
+        assert _second_source._is_cheap(dense, X, np.ones(n), 20) == cheap
 
 
 def test_refits_for_an_auc_are_close_to_true_ones():
