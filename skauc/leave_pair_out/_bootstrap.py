@@ -50,7 +50,8 @@ class Samples:
     def of_rows(cls, X, positive, weight, draw, n_boot):
         """Of ``draw(mask, n_boot)``, as :func:`bootstrap_counts` or `balanced_counts`.
 
-        None where a weight is no whole number: a part of a row cannot be drawn."""
+        None where a weight is no whole number: a part of a row cannot be drawn.
+        """
         copies = np.rint(weight).astype(int)
         whole = np.abs(weight - copies) <= _ROUNDING * weight
         if not whole.all() or copies.sum() > _MANY_COPIES:

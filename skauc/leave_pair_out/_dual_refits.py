@@ -11,8 +11,8 @@ Newton step of them, E the features with w ≠ 0 and ω the curvatures at z, sol
 
     (diag(1/ω) + X_E X_Eᵀ/l2) Δα = z − Xw(α) − b
 
-and lowers the dual objective ``ψ = l2/2 ‖w(α)‖² − Σ (α_i z_i + c_i loss(z_i))``. What it
-is above minus the primal one, the *gap*, bounds how far either is from its optimum. An
+and lowers the dual objective ``ψ = l2/2 ‖w(α)‖² − Σ (α_i z_i + c_i loss(z_i))``. The
+*gap*, what the primal one is above −ψ, bounds how far either is from its optimum. An
 intercept is the weight of one more column, so large that its penalty is not felt.
 
 Features enter and leave by thousands in one step, where a working set would grow
