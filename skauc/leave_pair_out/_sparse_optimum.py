@@ -21,6 +21,8 @@ _CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
 _STUCK = 1e-6  # the decrement at which a step that cannot be taken is rounding
 _FORCING = 1e-2  # of the gradient, what conjugate gradients may leave
 _STEPS, _PRODUCTS = 50, 1000
+_ASKED = 3  # products from one look at what is left to the next
+_LEVEL = 1e-4  # of the curvature: the penalty of an intercept that has none
 _TINY = np.finfo(float).tiny
 
 
@@ -94,21 +96,66 @@ class _Rows:
         return self.penalty @ theta**2 / 2
 
     def newton_step(self, curvature, gradient):
-        """Conjugate gradients, preconditioned by the Hessian's diagonal."""
+        """Conjugate gradients, until the Hessian's diagonal says that it is enough."""
         diagonal = np.append(self.square.T @ curvature, self.ones * curvature.sum())
         unit = 1 / (diagonal + self.penalty + _TINY)
-        step, rest = np.zeros_like(gradient), -gradient
+        n, P = self.X.shape
+        if P >= n and self.penalty[0] > 0:
+            return self._of_rows(curvature, gradient, unit)
+        return self._of_features(curvature, gradient, unit)
+
+    def _of_features(self, curvature, gradient, unit):
+        """``(XᵀΩX + Λ)⁻¹`` of minus the gradient, preconditioned by the diagonal."""
+
+        def bent(step):
+            return self.transposed(curvature * self.scores(step)) + self.penalty * step
+
+        def is_enough(rest, size):
+            return size <= enough
+
+        enough = _FORCING**2 * (gradient @ (unit * gradient))
+        return _conjugate_gradients(bent, -gradient, unit, is_enough)
+
+    def _of_rows(self, curvature, gradient, unit):
+        """The same from n numbers, ``Λ⁻¹(Xᵀs(I + sXΛ⁻¹Xᵀs)⁻¹sXΛ⁻¹ − I)``, s = √Ω."""
+        s, inverse = np.sqrt(curvature), 1 / np.maximum(self.penalty, _TINY)
+        if not self.penalty[-1] > 0:  # of an intercept it is not felt beside Ω
+            inverse[-1] = self.ones / (_LEVEL * curvature.sum())
+        enough = _FORCING**2 * (gradient @ (unit * gradient))
+
+        def bent(y):
+            drawn = s * y
+            spread = self.X @ (inverse[0] * (self.X.T @ drawn))
+            return y + s * (spread + self.ones * inverse[-1] * drawn.sum())
+
+        def is_enough(rest, size):
+            # what is left of the gradient, Xᵀs of the rest: not asked every time
+            asked.append(size)
+            if len(asked) % _ASKED:
+                return False
+            left = self.transposed(s * rest)
+            return left @ (unit * left) <= enough
+
+        asked = []
+        square = np.asarray(self.square.sum(axis=1)).ravel()
+        size = curvature * inverse[0] * square
+        start = s * self.scores(inverse * gradient)
+        y = _conjugate_gradients(bent, start, 1 / (1 + size), is_enough)
+        return inverse * (self.transposed(s * y) - gradient)
+
+
+def _conjugate_gradients(bent, rest, unit, is_enough):
+    """``x`` with ``bent(x) = rest``, preconditioned by a diagonal."""
+    x = np.zeros_like(rest)
+    scaled = unit * rest
+    along, size = scaled, rest @ scaled
+    for _ in range(_PRODUCTS):
+        if not size > 0 or is_enough(rest, size):
+            break
+        ahead = bent(along)
+        t = size / (along @ ahead)
+        x, rest = x + t * along, rest - t * ahead
         scaled = unit * rest
-        along, size = scaled, rest @ scaled
-        enough = _FORCING**2 * size
-        for _ in range(_PRODUCTS):
-            if size <= enough:
-                break
-            bent = self.transposed(curvature * self.scores(along))
-            bent += self.penalty * along
-            t = size / (along @ bent)
-            step, rest = step + t * along, rest - t * bent
-            scaled = unit * rest
-            size, last = rest @ scaled, size
-            along = scaled + (size / last) * along
-        return step
+        size, last = rest @ scaled, size
+        along = scaled + (size / last) * along
+    return x

@@ -149,6 +149,34 @@ def test_a_newton_step_is_that_of_conjugate_gradients(scaling):
         assert rows.energy(step) == pytest.approx(step**2 @ penalty / 2)
 
 
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+def test_a_newton_step_of_fewer_rows_than_features(scaling, monkeypatch):
+    """The same from a system of the rows; a free intercept to four digits."""
+    fit, X, _, Z, penalty = small(scaling=scaling, n=12, P=30)
+    rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
+    monkeypatch.setattr(
+        _sparse_optimum._Rows, "_of_features", lambda *_: pytest.fail("of P numbers")
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.7)
+        gradient = Z.T @ rng.normal(size=12) + penalty * rng.normal(size=31)
+        H = (Z.T * curvature) @ Z + np.diag(penalty)
+        unit = 1 / np.maximum(np.diag(H), 1e-300)
+        for forcing in (1e-2, 1e-8):
+            monkeypatch.setattr(_sparse_optimum, "_FORCING", forcing)
+            step = rows.newton_step(curvature, gradient)
+            left = H @ step + gradient
+            start = gradient @ (unit * gradient)
+            assert left @ (unit * left) <= (forcing + 2e-4) ** 2 * start
+        if scaling == 0:
+            assert step[-1] == 0
+            continue
+        slow = -np.linalg.solve(H, gradient)
+        atol = 3e-4 if scaling == np.inf else 1e-6
+        np.testing.assert_allclose(step, slow, atol=atol * np.abs(slow).max())
+
+
 def test_a_newton_step_from_nowhere_is_none():
     fit, X, _, Z, _ = small()
     rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
