@@ -123,6 +123,7 @@ _ROUNDED = RoundedHinge(1.0)
 # 20 factorisations of n²: the scores correlate to .996 or more (500 and 2000 rows of
 # text, C from .005 to 50), those of width 1 to .989.
 _NARROW = RoundedHinge(0.3)
+_SOON = 1e-5  # of the objective: 1 less the correlation of the scores is below 2e-6
 _SAME_DIRECTION = 0.98  # correlation of the scores: Φ(.98 Φ⁻¹(A)) > A − .01
 # Of an L1 fit to fewer rows than features. Squared error over Hanley and McNeil's
 # variance of 20 bootstrap and of 5 balanced samples, C = 1 and 10: 300 × 5000 text .62,
@@ -267,7 +268,8 @@ def at_optimum(
         )
     n_rows, n_features = X.shape
     if fit.loss == "hinge" and hasattr(X, "toarray") and _is_wide(n_rows, n_features):
-        found = optimum_by_products(replace(fit, loss=_NARROW), X, positive)
+        narrow = replace(fit, loss=_NARROW)
+        found = optimum_by_products(narrow, X, positive, _SOON)
         if found is not None:
             return replace(found, loss="hinge")
     if fit.loss in _CLOSED_FORM:
@@ -386,8 +388,11 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
         n = weight.sum()
         fit = at_optimum(objective, X, positive, gradient=gradient, n=n)
         return None if fit is None else (X, fit)
-    rounded = replace(objective, loss=_ROUNDED)
-    fit = at_optimum(rounded, X, positive, remember=remember)
+    rounded, fit = replace(objective, loss=_ROUNDED), None
+    if hasattr(X, "toarray"):
+        fit = optimum_by_products(rounded, X, positive, _SOON)
+    if fit is None:
+        fit = at_optimum(rounded, X, positive, remember=remember)
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner

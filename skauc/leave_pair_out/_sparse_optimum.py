@@ -17,16 +17,18 @@ from ._losses import loss_terms, loss_value
 from ._newton import ARMIJO, FLAT, HALVINGS
 from ._objective import PenalisedFit
 
-_CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
+CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
 _STUCK = 1e-6  # the decrement at which a step that cannot be taken is rounding
 _FORCING = 1e-2  # of the gradient, what conjugate gradients may leave
 _STEPS, _PRODUCTS = 50, 1000
 _ASKED = 3  # products from one look at what is left to the next
-_LEVEL = 1e-4  # of the curvature: the penalty of an intercept that has none
+_LEVEL = 1e-6  # of the curvature: the penalty of an intercept that has none
 _TINY = np.finfo(float).tiny
 
 
-def optimum_by_products(fit: PenalisedFit, X, positive) -> PenalisedFit | None:
+def optimum_by_products(
+    fit: PenalisedFit, X, positive, close=CLOSE
+) -> PenalisedFit | None:
     """The fit at the optimum of its objective.
 
     Parameters
@@ -35,6 +37,8 @@ def optimum_by_products(fit: PenalisedFit, X, positive) -> PenalisedFit | None:
         With a loss that has slopes: not the hinge.
     X : sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
+    close : float, default=1e-9
+        Share of the objective: a Newton decrement whose step is the last.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def optimum_by_products(fit: PenalisedFit, X, positive) -> PenalisedFit | None:
                 return None
             t = 0.0
         theta, z = theta + t * step, z + t * dz
-        if gain <= _CLOSE * value or t == 0:
+        if gain <= close * value or t == 0:
             return replace(fit, w=theta[:-1], intercept=float(theta[-1]))
     return None
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC, LinearSVC
@@ -25,6 +26,7 @@ from skauc.leave_pair_out._second_source import (
     _source,
     at_optimum,
     second_source,
+    source_of_rounded_hinge,
     suits_leave_one_out,
 )
 from skauc.leave_pair_out._smooth_refits import (
@@ -416,6 +418,90 @@ def test_a_hinge_with_more_features_than_many_rows(method, monkeypatch):
             score = X[out] @ model.fit(X[~out], positive[~out]).coef_[0]
             each.append(roc_auc_score(positive[out], score))
         assert source.auc == pytest.approx(np.mean(each), abs=0.02)
+
+
+def words(n, P, told, seed=0):
+    """Sparse rows of words in Zipf frequencies, some of which lean to a class."""
+    rng = np.random.default_rng(seed)
+    positive, usual = np.arange(n) % 2 == 0, 1 / (np.arange(P) + 10.0)
+    lean = np.exp(rng.normal(size=P) * (rng.permutation(P) < told))
+    X = np.zeros((n, P))
+    for rows, share in ((positive, usual * lean), (~positive, usual)):
+        X[rows] = rng.multinomial(60, share / share.sum(), size=rows.sum()) > 0
+    return sparse.csr_array(X / np.sqrt(X.sum(axis=1, keepdims=True))), positive
+
+
+@pytest.mark.parametrize(("told", "close"), [(1500, 0.06), (0, 0.09)])
+@pytest.mark.parametrize(("ratio", "C"), [(0.1, 10.0), (0.5, 10.0), (0.9, 50.0)])
+def test_an_elastic_net_of_far_more_features_than_rows(ratio, C, told, close):
+    """Its solver is stopped: the AUC on new rows is that of the rows left out."""
+    X, positive = words(1700, 4000, told)
+    model = LogisticRegression(solver="saga", C=C, max_iter=20, **l1_part(ratio))
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X[:200], positive[:200])
+    fit = training_objective(model, X[:200], positive[:200])
+    assert np.count_nonzero(fit.w) > 200
+    optimum = at_optimum(fit, X[:200], positive[:200])
+    source = second_source(optimum, X[:200], positive[:200])
+    assert source.method == ".632+"
+    truth = roc_auc_score(positive[200:], X[200:] @ optimum.w)
+    assert truth > 0.7 if told else abs(truth - 0.5) < 0.05
+    assert source.auc == pytest.approx(truth, abs=close)
+    # the same object, for who asks again
+    assert at_optimum(fit, X[:200], positive[:200]) is not optimum
+    rows, labels = X[:200], positive[:200]
+    assert at_optimum(fit, rows, labels) is at_optimum(fit, rows, labels)
+
+
+@pytest.mark.parametrize(
+    ("n", "l2", "n_samples"), [(200, 0.0, 5), (199, 0.0, 20), (200, 1.0, 20)]
+)
+def test_samples_of_an_l1_fit_to_fewer_rows_than_features(
+    n, l2, n_samples, monkeypatch
+):
+    X, positive = words(n, 400, 100)
+    w = np.ones(400) if l2 else np.eye(400)[0]
+    fit = ElasticNetFit("logistic", l2, np.ones(n), w, 0.0, np.inf, l1=0.5)
+    asked, refit = [], _second_source.refit_elastic_net
+
+    def seen(*question):
+        asked.append(question[-1])
+        return refit(*question)
+
+    monkeypatch.setattr(_second_source, "refit_elastic_net", seen)
+    assert second_source(fit, X, positive).method == ".632+"
+    (counts,) = asked
+    assert counts.shape == (n_samples, n)
+    # balanced: every row is left out of two samples
+    assert np.all((counts == 0).sum(axis=0) == 2) == (n_samples == 5)
+
+
+def test_a_hinge_of_many_sparse_rows_needs_no_sharp_optimum(monkeypatch):
+    X, positive = words(1500, 4000, 1000)
+    X, new, positive, truth = X[:500], X[500:], positive[:500], positive[500:]
+    model = LinearSVC(loss="hinge", C=1.0, max_iter=100_000, random_state=0)
+    fit = training_objective(model.fit(X, positive), X, positive)
+    away = replace(fit, w=fit.w * (1 + 0.1 * np.sin(np.arange(4000))))
+    monkeypatch.setattr(
+        _second_source, "smooth_optimum", lambda *_: pytest.fail("the sharp one")
+    )
+    source = source_of_rounded_hinge(away, X, positive)
+    at_rest = second_source(fit, X, positive)
+    assert source.auc == pytest.approx(at_rest.auc, abs=1e-4)
+    assert source.method == "leave-pair-out"
+    assert source.auc == pytest.approx(roc_auc_score(truth, new @ fit.w), abs=0.04)
+    # its optimum is that of a narrow corner
+    found = at_optimum(away, X, positive)
+    assert found.loss == "hinge"
+    assert np.corrcoef(X @ found.w, X @ fit.w)[0, 1] > 0.995
+    # another direction, fewer rows, another loss
+    turned = replace(fit, w=fit.w * (np.arange(4000) % 2))
+    assert source_of_rounded_hinge(turned, X, positive) is None
+    few = replace(fit, case_weight=fit.case_weight[:499])
+    assert source_of_rounded_hinge(few, X[:499], positive[:499]) is None
+    assert source_of_rounded_hinge(replace(fit, loss="squared"), X, positive) is None
+    sparse_fit = ElasticNetFit("hinge", 1.0, fit.case_weight, fit.w, 0.0, np.inf, 1.0)
+    assert source_of_rounded_hinge(sparse_fit, X, positive) is None
 
 
 def test_scores_that_tie_have_no_variance_of_their_own():
