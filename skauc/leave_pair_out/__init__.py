@@ -18,8 +18,9 @@ the model minimised (:mod:`._objective`). No estimator is known.
    intercept is left in, because in a pair it cancels.
 5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
    and take Newton steps together: in the span of the rows (P ≥ n) or of the features,
-   smooth losses and the hinge as a limit of them; on a working set for L1; in closed
-   form for discriminants. .632+ (Efron & Tibshirani 1997,
+   smooth losses and the hinge as a limit of them; on a working set for L1, in the
+   scores of the rows for an elastic net of more features; in closed form for
+   discriminants. .632+ (Efron & Tibshirani 1997,
    https://doi.org/10.1080/01621459.1997.10474007) weighs the AUC out of bag and the
    apparent one, that of the optimum.
 6. **Second source.** Which of 3, 4 and 5 is asked: measured errors and costs in
@@ -33,5 +34,5 @@ the model minimised (:mod:`._objective`). No estimator is known.
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
     _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _proximal_refits
-    _row_space ← _smooth_refits
+    _row_space ← _smooth_refits;   _dual_refits ← _proximal_refits
 """

@@ -32,8 +32,9 @@ from scipy.linalg import lapack
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY
 from ._losses import loss_terms, loss_value
+from ._newton import ARMIJO, HALVINGS
 from ._objective import ElasticNetFit
-from ._smooth_refits import ARMIJO, HALVINGS, MOST_ROWS, Refits
+from ._smooth_refits import MOST_ROWS, Refits
 
 # Of the objective. 5 refits of 8 designs (300 × 5000, 500 × 50 000 text; l1_ratio .1 to
 # .9, C from 1 to 100): .632+ is that of a gap of 1e-9 to 2e-4.

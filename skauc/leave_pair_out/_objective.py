@@ -106,9 +106,8 @@ class PenalisedFit:
 
     def scores(self, X):
         """``Xw + b``, those of :meth:`slopes` if it was asked of these rows last."""
-        if self._last.get("rows") is X:
-            return self._last["found"][0]
-        return project_samples(X, self.w) + self.intercept
+        rows, _, found = self._last.get("slopes", (None, None, None))
+        return found[0] if rows is X else project_samples(X, self.w) + self.intercept
 
     @property
     def free(self) -> bool:
