@@ -36,8 +36,8 @@ from ._newton import ARMIJO, HALVINGS
 from ._objective import ElasticNetFit
 from ._smooth_refits import MOST_ROWS, Refits
 
-# Of the objective. 5 refits of 16 designs (300 × 5000, 500 × 50 000 text; l1_ratio .1 to
-# .99, C from 1 to 100): .632+ is that of a gap of 1e-8 to four digits.
+# Of the objective. 5 refits of 16 designs (text of 300 × 5000, 500 × 50 000; l1_ratio
+# from .1 to .99, C from 1 to 100): .632+ is that of a gap of 1e-8 to four digits.
 _GAP = 1e-4
 _STEPS = 15  # from a neighbour it takes 3 to 9; then larger penalties come first
 _MORE_STEPS = 60
