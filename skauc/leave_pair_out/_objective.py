@@ -328,7 +328,7 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
     gradient = X.T @ g - mean * g.sum() + force_of_penalty
     if hasattr(X, "multiply"):
-        pushed, square = some.T @ force, some.multiply(some).T @ force
+        pushed, square = some.T @ force, _squared(some).T @ force
     else:
         some = some - mean
         pushed = force @ some
@@ -344,6 +344,14 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
         return np.nan
     steps = gradient[alive] / np.sqrt(walk[alive])
     return float(linalg.norm(steps) / np.sqrt(len(steps)))
+
+
+def _squared(X):
+    """Sparse rows of squares."""
+    X = X.tocsr()
+    if not X.has_canonical_format:  # an entry may be the sum of two
+        return X.multiply(X)
+    return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape)
 
 
 def length_of_gradient(X, positive, fit: PenalisedFit) -> tuple[float, float]:

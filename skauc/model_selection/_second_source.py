@@ -82,10 +82,12 @@ def left_out(
             if found is not None:
                 return found, None
             say = stopped_early if stopped else not_at_optimum
+            smooth = type(known) is PenalisedFit and known.loss in _SMOOTH
+            before = _gradient_if_near(scored) if smooth else None
             known, reason = _of_stopped(
-                known, Z, rows, type(model).__name__, remember, say
+                known, Z, rows, type(model).__name__, remember, say, before
             )
-            gradient = None
+            gradient = 0.0 if smooth else None  # it is at its optimum now
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
     return found, reason
 
@@ -152,11 +154,17 @@ def are_rearranged(scored: ScoredModel, rows: str) -> bool:
     return found
 
 
-def _of_stopped(fit, Z, rows, name, remember, say):
+def _gradient_if_near(scored):
+    """The gradient that the model itself has; infinite if it must be moved."""
+    near, gradient = scored.near
+    return gradient if near is scored.objective else np.inf
+
+
+def _of_stopped(fit, Z, rows, name, remember, say, gradient=None):
     """The fit at the optimum that its solver did not reach, and what is to be said."""
     if not fit.w.any():  # best of length 0: it ranks these rows the wrong way round
         return None, None
-    optimum = at_optimum(fit, Z, rows, remember=remember)
+    optimum = at_optimum(fit, Z, rows, gradient, remember=remember)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
     scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)

@@ -198,9 +198,9 @@ def test_weights_may_be_tiny(model, shape):
 
 def test_sparse_rows_beside_a_tiny_penalty_reach_their_optimum():
     # rows that can be separated: without a penalty every margin is 1 or more
-    X = sparse.random(200, 1500, 0.05, format="csr", random_state=1)
+    X = sparse.random(200, 190, 0.05, format="csr", random_state=1)
     positive, C = np.arange(200) % 2 == 0, 1e5
-    start = np.full(200, C), np.zeros(1500), 0.0, np.inf
+    start = np.full(200, C), np.zeros(190), 0.0, np.inf
     fit = PenalisedFit("squared_hinge", 1.0, *start)
     assert optimum_by_products(fit, X, positive) is None
     found = smooth_optimum(fit, X, positive)

@@ -44,13 +44,15 @@ def objective(theta, fit, X, positive):
     )
 
 
+@pytest.mark.parametrize("P", [70, 30])
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
 @pytest.mark.parametrize("l2", [3.0, 0.1])
 @pytest.mark.parametrize(
     "loss", ["logistic", "squared", "squared_hinge", RoundedHinge(1.0)]
 )
-def test_nothing_is_lower(loss, l2, scaling):
-    X, positive, c = problem()
+def test_nothing_is_lower(loss, l2, scaling, P):
+    """In the space of the rows, P > n, and in that of the features."""
+    X, positive, c = problem(P=P)
     fit = PenalisedFit(loss, l2, c, np.zeros(X.shape[1]), 0.0, scaling)
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
     question = fit, X, positive
