@@ -7,7 +7,9 @@ to 5), which a second source corrects (6, 7).
 1. Rows (``_spectrum``). Deviations from the class means beyond 2.5 pooled standard
    deviations are pulled in, features divided by their pooled standard deviation.
    ``W = RᵀR = V diag(λ) Vᵀ`` of rank r, d the mean difference, ``b = Vᵀd``,
-   ``h = n₀n₁/n``, x the direction in these features, |x| = 1.
+   ``h = n₀n₁/n``, x the direction in these features, |x| = 1. Of more than 1000 sparse
+   rows with more features W is not decomposed: what follows asks for smooth functions
+   of its eigenvalues, which products with the rows tell (``_ritz_basis``).
 
 2. Inverse-Wishart null (``_mixture``). ``Σ ~ IW(asI, P + 1 + a)``, a and s by their
    evidence of W: ``ℓ_k = (as + λ_k)/(a + n − 2)``, ``ℓ₀ = as/(a + n − 2)`` in the null
@@ -123,7 +125,7 @@ winsorize = 2.5    None: error of the AUC .0000 (.0005), loss −.0005 (.0002); 
 
 ::
 
-    _spectrum ← _cross_validated ← _mixture ┐
+    _ritz_basis ← _spectrum ← _cross_validated ← _mixture ┐
     _slab, _join ───────────────────────────┴─ _null ← _reference ← _learnt ← _prior
     _cache ───────────────────────────────────────────────────────────┤
                                                                    _beliefs

@@ -54,11 +54,8 @@ def beliefs(projection: LearntProjection) -> Beliefs:
     model, rows = projection.learnt.model, projection.learnt.Z
     x = model.eigen.unit(projection.w)
 
-    def combine(z):
-        return model.eigen.combine(z, rows)
-
     nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
-    found = [_of_null(null.posterior(projection.view, 0, x, combine)) for null in nulls]
+    found = [_of_null(null.posterior(projection.view, 0, x, rows)) for null in nulls]
     # Var Z of the half-and-half mixture: mean of the nulls' variances + ¼ (Z̄₁ − Z̄₂)²
     share = 1 / np.sqrt(len(nulls))
     first, last = found[0][0], found[-1][0]

@@ -2,7 +2,8 @@
 
 Section 3 of :mod:`skauc.adaptive`. For P ≤ n the folds are moments, which add up: the
 cost is two more passes and an eigenproblem P×P a fold. For P > n they are rows of the
-coordinates ``U√Λ`` of the one decomposition, eigenproblems of a Gram matrix.
+coordinates ``U√Λ`` of the one decomposition, eigenproblems of a Gram matrix; of more
+than 1000 sparse rows nothing is decomposed (:mod:`._ritz_basis`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
+from ..statistics._lanczos import lanczos, random_signs
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, eigenvalue_cutoff
+from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
 from ._spectrum import (
     Clip,
     Eigenbasis,
     RowBasis,
     dense_rows,
-    eigh_of_gram,
-    in_single_precision,
+    row_keys,
+    row_squares,
 )
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
@@ -30,6 +33,7 @@ FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar,
 ENOUGH = 200
 # n/P beyond which the spectrum of the sample is that of the rows left out.
 MANY = 20
+_LEFT_OUT_VECTORS, _STEPS, _SEED = 16, 12, 1974
 _SAME = 1e-9  # of the largest key: rows that differ by rounding only are one row
 
 
@@ -47,9 +51,8 @@ class Spectrum:
     values: np.ndarray
     null: float
 
-    def along(self, a) -> float:
-        """``xᵀΣ̂x`` of a direction of length 1 with ``a = Vᵀx``."""
-        square = a**2
+    def along(self, square) -> float:
+        """``xᵀΣ̂x`` of a direction of length 1 with ``square = (Vᵀx)²``."""
         # xᵀΣ̂x = Σ a_k² ℓ_k + (1 − |a|²) ℓ₀; |a|² may round past 1
         return float(square @ self.values + max(1 - square.sum(), 0.0) * self.null)
 
@@ -58,12 +61,14 @@ class Spectrum:
 class _LeftOut:
     """One fold: variances along its own eigenvectors, largest first, and outside.
 
-    ``rows`` is how many were left out, with their weights.
+    ``rows`` is how many were left out, with their weights; ``shares`` where the values
+    stand, as shares of the rank.
     """
 
     values: np.ndarray
     null: float
     rows: float
+    shares: np.ndarray
 
 
 def cross_validated_spectrum(
@@ -92,15 +97,14 @@ def cross_validated_spectrum(
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, positive, weight = X[kept], positive[kept], weight[kept]
+    if isinstance(eigen.basis, RitzBasis):
+        return _by_products(eigen)
     if isinstance(eigen.basis, RowBasis):
         Z = eigen.basis.coordinates()
         fold = balanced_folds(_keys(Z, positive, eigen.b), positive)
         if fold is None:
             return None
-        single = in_single_precision(X)
-        return spectrum_of_rows(
-            Z, positive, fold, eigen.n_features, weight, single=single
-        )
+        return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
     rows = _Scaled(X, positive, Clip.of(X, positive, weight, winsorize), eigen.scale)
     fold = balanced_folds(rows.keys(weight, eigen.d), positive)
     if fold is None:
@@ -190,11 +194,11 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
             square = square + honest * np.einsum("pr,pr->r", vectors, about @ vectors)
             total, rows = total + honest * np.trace(about), rows + left.n
         parts.append(_left_out(square, total, rows, n_features, len(lam)))
-    return _averaged(parts, n_features, rank)
+    return _averaged(parts, n_features > rank, _even(rank))
 
 
 def spectrum_of_rows(
-    Z, positive, fold, n_features, weight=None, enough=ENOUGH, single=False
+    Z, positive, fold, n_features, weight=None, enough=ENOUGH
 ) -> Spectrum | None:
     """Cross-validated spectrum from coordinates of the rows in their own span.
 
@@ -209,8 +213,6 @@ def spectrum_of_rows(
     weight : ndarray of shape (n,), default=None
     enough : float, default=200
         Left-out rows after which no further fold is decomposed.
-    single : bool, default=False
-        Whether to work in single precision.
 
     Returns
     -------
@@ -218,7 +220,6 @@ def spectrum_of_rows(
         None where nothing varies in the rows left out.
     """
     c = np.ones(len(Z)) if weight is None else weight
-    Z = Z.astype(np.float32 if single else float, copy=False)
     # All folds are sums of entries of one Gram matrix
     G, classes = Z @ Z.T, np.array([~positive, positive])
     parts: list[_LeftOut] = []
@@ -229,21 +230,81 @@ def spectrum_of_rows(
         if np.min(np.count_nonzero(classes & ~out, axis=1)) < 2:
             continue
         size = (classes & ~out) @ c
-        share = (classes * (~out * c) / size[:, None]).astype(G.dtype, copy=False)
+        share = classes * (~out * c) / size[:, None]
         R = _recentred(G, share, positive)
         inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
         # √c R = U√λ Vᵀ of the training rows, so that R_out V = R_out (√c R)ᵀ U/√λ
-        root = np.sqrt(c[inside]).astype(R.dtype, copy=False)
+        root = np.sqrt(c[inside])
         training = R[np.ix_(inside, inside)]
         training *= root
         training *= root[:, None]
-        lam, left = _descending(training, single)
+        lam, left = _descending(training)
         along = (R[np.ix_(outside, inside)] * root) @ left / np.sqrt(lam)
         # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
         honest = c[out] / (1 + 1 / size[positive[out].astype(int)])
         square, total = honest @ along**2, honest @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
-    return _averaged(parts, n_features, Z.shape[1])
+    return _averaged(parts, n_features > Z.shape[1], _even(Z.shape[1]))
+
+
+def _by_products(eigen) -> Spectrum | None:
+    """The same of rows that are only multiplied by: :mod:`._ritz_basis`.
+
+    The squares of the rows left out along the eigenvectors of the others are a measure
+    of λ; that of random combinations of these rows is theirs on the average.
+    """
+    rows, n_features = eigen.basis.rows, eigen.n_features
+    count = rows.root**2
+    classes = np.array([~rows.positive, rows.positive])
+    means = (classes * count / (classes @ count)[:, None]) @ rows.Z
+    keys = row_keys(rows, row_squares(rows, means), eigen.basis.gap)
+    fold = balanced_folds(keys, rows.positive)
+    if fold is None:
+        return None
+    order = np.argsort(keys, kind="stable")
+    parts: list[_LeftOut] = []
+    for k in range(fold.max() + 1):
+        if sum(part.rows for part in parts) >= ENOUGH:
+            break
+        # of a fold that leaves a class one row nothing is known
+        if np.min(np.count_nonzero(classes & (fold != k), axis=1)) >= 2:
+            parts.append(_fold_by_products(rows, fold == k, order, n_features))
+    many = eigen.stands_for[::-1]
+    ranks = (np.cumsum(many) - many / 2) / many.sum()
+    return _averaged(parts, eigen.null > 0, ranks, many)
+
+
+def _fold_by_products(rows, out, order, n_features):
+    """One fold: variances at even shares of the rank of the others, and outside."""
+    count = rows.root**2
+    classes = np.array([~rows.positive, rows.positive])
+    size = (classes & ~out) @ count
+    means = ((classes & ~out) * count / size[:, None]) @ rows.Z
+    inside = rows.some(~out)
+    seen = density(inside, order, row_squares(inside, means).sum())
+    # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
+    honest = count / (1 + 1 / size[rows.positive.astype(int)])
+    root = np.where(out, np.sqrt(honest), 0).astype(rows.root.dtype)
+    left = RowProducts(rows.Z, root, rows.positive)
+    total = row_squares(left, means).sum()
+    # Random combinations of the deviations of the rows left out
+    signs = np.empty((len(order), _LEFT_OUT_VECTORS))
+    signs[order] = random_signs(*signs.shape, _SEED)
+    signs = (signs * root[:, None]).astype(root.dtype)
+    combined = rows.Z.T @ signs - means.T @ (classes @ signs)
+    ritz = lanczos(inside.gram, inside.scores(combined), _STEPS)
+    squares = ritz.square * [reciprocal(v) for v in ritz.values] / len(ritz.values)
+    # Gauss's rules of all vectors on the mean of their values: as fine as they are
+    largest = ritz.values.max()
+    nodes = np.exp(np.log(np.maximum(ritz.values, _FLOOR * largest)).mean(axis=0))
+    square = on_nodes(nodes, ritz.values.ravel(), squares.ravel())
+    many = on_nodes(nodes, seen.values, seen.counts)
+    some = many > 0
+    square, many = square[some][::-1], many[some][::-1]
+    rank, n_out = many.sum(), count[out].sum()
+    null = max(total - square.sum(), 0.0) / max(n_features - rank, 1)
+    shares = (np.cumsum(many) - many / 2) / rank
+    return _LeftOut(square / many / n_out, null / n_out, n_out, shares)
 
 
 def _recentred(G, share, positive):
@@ -258,50 +319,52 @@ def _recentred(G, share, positive):
     return R
 
 
-def decreasing(values) -> np.ndarray:
+def decreasing(values, weight=None) -> np.ndarray:
     """Nearest decreasing sequence in squared error: neighbours that rise are pooled."""
-    blocks: list[tuple[float, int]] = []
-    for value in values:
+    weight = np.ones(len(values)) if weight is None else weight
+    blocks: list[tuple[float, float, int]] = []
+    for value, size in zip(values, weight, strict=True):
         # Pool adjacent violators: a block that its follower exceeds is averaged with it
-        mean, size = float(value), 1
+        mean, size, length = float(value), float(size), 1
         while blocks and blocks[-1][0] < mean:
-            before, more = blocks.pop()
-            size += more
-            mean += (before - mean) * more / size
-        blocks.append((mean, size))
-    means = np.array([mean for mean, _ in blocks])
-    return np.repeat(means, [size for _, size in blocks])
+            before, more, longer = blocks.pop()
+            size, length = size + more, length + longer
+            mean += (before - mean) * (more / size if size > 0 else 0.5)
+        blocks.append((mean, size, length))
+    means = np.array([mean for mean, *_ in blocks])
+    return np.repeat(means, [length for *_, length in blocks])
 
 
 def _left_out(square, total, rows, n_features, rank):
     # What the eigenvectors of the training rows leave of the squares, over P − rank
     null = max(total - square.sum(), 0.0) / rows / max(n_features - rank, 1)
-    return _LeftOut(square / rows, null, rows)
+    return _LeftOut(square / rows, null, rows, _even(rank))
 
 
-def _averaged(parts, n_features, rank):
+def _even(rank):
+    """Shares at which the eigenvalues stand: the k-th of r at (k − ½)/r."""
+    return (np.arange(rank) + 0.5) / rank
+
+
+def _averaged(parts, has_null, shares, many=None):
     if not parts:
         return None
     rows = [part.rows for part in parts]
-    # Folds differ in rank: the k-th of r eigenvalues stands at the share (k − ½)/r
-    share = (np.arange(rank) + 0.5) / rank
-    at_share = [
-        np.interp(share, (np.arange(len(p.values)) + 0.5) / len(p.values), p.values)
-        for p in parts
-    ]
-    values = decreasing(np.average(at_share, axis=0, weights=rows))
+    # Folds differ in rank
+    at_share = [np.interp(shares, p.shares, p.values) for p in parts]
+    values = decreasing(np.average(at_share, axis=0, weights=rows), many)
     if not values[0] > 0:
         return None
     floor = _FLOOR * values[0]
     null = np.average([p.null for p in parts], weights=rows)
-    null = max(float(null), floor) if n_features > rank else 0.0
+    null = max(float(null), floor) if has_null else 0.0
     # Ascending, as linalg.eigh has the eigenvectors
     return Spectrum(np.maximum(values, floor)[::-1], null)
 
 
-def _descending(matrix, single=False):
-    values, vectors, rounding = eigh_of_gram(matrix, single)
-    keep = values > eigenvalue_cutoff(values, rounding=rounding)
+def _descending(matrix):
+    values, vectors = linalg.eigh(matrix, driver="evd")
+    keep = values > eigenvalue_cutoff(values)
     return values[keep][::-1], vectors[:, keep][:, ::-1]
 
 

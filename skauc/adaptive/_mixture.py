@@ -89,8 +89,7 @@ class Mixture:
         """Posterior mean and variance of xᵀδ in each cell."""
         # xᵀδ = Σ a_i δ_i, E δ_i = k_i b_i, Var δ_i = k_i η_i; the null space is one
         # coordinate, the part of x and of xᵀd that V does not reach
-        a = view.a[:, k]
-        ab, square = a * self.eigen.b, a**2
+        ab, square = view.cross[:, k], view.square[:, k]
         if self.eigen.null:
             ab = np.append(ab, view.difference[k] - ab.sum())
             square = np.append(square, max(1.0 - square.sum(), 0.0))
@@ -106,7 +105,7 @@ class Mixture:
     def _variance(self, view, k):
         if self.spectrum is not None:
             df = self.a + self.eigen.n_neg + self.eigen.n_pos
-            return df * self.spectrum.along(view.a[:, k]), df
+            return df * self.spectrum.along(view.square[:, k]), df
         # q = xᵀ(asI + W)x, |x| = 1
         q = self.a_scale + view.square_neg[k] + view.square_pos[k]
         df = self.a + self.eigen.n_neg + self.eigen.n_pos
@@ -195,16 +194,18 @@ def covariance_cell(eigen, a, covariance):
         np.append(x, [0.0] * (eigen.null > 0))
         for x in (eigen.values, eigen.along_neg, eigen.along_pos)
     )
-    groups = [(n - 2, eigen.values)]
+    groups = [(n - 2, eigen.values, eigen.stands_for)]
     if separate:
-        groups = [(n_neg - 1, eigen.spectrum_neg), (n_pos - 1, eigen.spectrum_pos)]
+        classes = zip((n_neg - 1, n_pos - 1), eigen.groups, strict=True)
+        groups = [(df, *spectrum) for df, spectrum in classes]
 
     def log_evidence(t):
         # log p(W | a, s) = κ/2 log|asI| − (κ + df)/2 log|asI + W| up to a constant, at
         # as = e^t; of both terms, of size κP, only what differs is written.
         total = 0.0
-        for df, spectrum in groups:
-            log_det = np.log1p(spectrum * np.exp(-t)[..., None]).sum(axis=-1)
+        for df, spectrum, many in groups:
+            logs = np.log1p(spectrum * np.exp(-t)[..., None])
+            log_det = np.sum(many * logs, axis=-1)
             total = total - (df * P * t + (kappa[..., None] + df) * log_det) / 2
         return total
 
@@ -212,7 +213,7 @@ def covariance_cell(eigen, a, covariance):
         a_scale, best = a * _typical_variance(eigen), np.zeros(a.shape)
     else:
         a_scale, best = _maximise(log_evidence, np.log(a * _typical_variance(eigen)))
-    for df, _ in groups:
+    for df, *_ in groups:
         # log Γ_P((κ + df)/2) − log Γ_P(κ/2), which does not depend on s
         best = best + _log_multigamma((kappa + df) / 2, P)
         best = best - _log_multigamma(kappa / 2, P)
@@ -263,7 +264,7 @@ def _at(values, k):
 def _typical_variance(eigen):
     n = eigen.n_neg + eigen.n_pos
     # tr W/(n − 2), or h|d|² where no class varies; over P
-    within = eigen.values.sum() / max(n - 2, 1.0)
+    within = eigen.values @ eigen.stands_for / max(n - 2, 1.0)
     between = eigen.n_neg * eigen.n_pos / n * (eigen.d @ eigen.d)
     return max(within or between, np.finfo(float).tiny) / eigen.n_features
 

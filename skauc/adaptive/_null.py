@@ -84,7 +84,7 @@ class Null:
     slabs: tuple[SlabUnder, ...]
     none: float
 
-    def posterior(self, view: Projected, k: int, x, combine) -> AUCPosterior:
+    def posterior(self, view: Projected, k: int, x, X) -> AUCPosterior:
         """Posterior of the AUC of the k-th direction of a view.
 
         Parameters
@@ -95,8 +95,8 @@ class Null:
             Which of them is asked of.
         x : ndarray of shape (P,)
             The direction in scaled features, of length 1.
-        combine : callable
-            ``z -> V z``.
+        X : ndarray or sparse matrix of shape (n, P)
+            The rows that were decomposed.
 
         Returns
         -------
@@ -106,23 +106,27 @@ class Null:
             return AUCPosterior.point_mass_at_half()
         parts = [(self.share_dense * self.dense.weight, *self.dense.cells(view, k))]
         # weight_dense + weight_slab + weight_none = 1: one mixture of all cells
-        parts += [self._slab_cells(part, view, k, x, combine) for part in self.slabs]
+        parts += [self._slab_cells(part, view, k, x, X) for part in self.slabs]
         if self.none > 0:
             half = AUCPosterior.point_mass_at_half()
             parts.append((self.none, half.D, half.v, half.q, half.df))
         weight, D, v, q, df = _end_to_end(parts)
         return AUCPosterior(weight / weight.sum(), D, v, q, df)
 
-    def _slab_cells(self, part, view, k, x, combine):
-        eigen, a = self.dense.eigen, view.a[:, k]
+    def _slab_cells(self, part, view, k, x, X):
+        eigen = self.dense.eigen
+
         # xᵀδ = (Σ̂^½x)ᵀω with ω = Σ̂^{−½}δ
-        root = power_of_covariance(0.5, part.ell, part.null, x, a, combine)
+        def filtered(g):
+            return view.filtered(k, g, X)
+
+        root = power_of_covariance(0.5, part.ell, part.null, x, filtered)
         D, noise = part.cells.difference(root[eigen.scale > 0])
         # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
         df = part.a + eigen.n_neg + eigen.n_pos
         q = part.a_scale + view.square_neg[k] + view.square_pos[k]
         if self.dense.spectrum is not None:
-            q = df * self.dense.spectrum.along(a)
+            q = df * self.dense.spectrum.along(view.square[:, k])
         return part.weight, *self.dense.observed(view, k, D, noise, q, df)
 
 
@@ -172,15 +176,11 @@ class TwoNulls:
         -------
         m, s_m2 : float
         """
-
-        def combine(z):
-            return self.eigen.combine(z, X)
-
         x = self.eigen.unit(w)
-        first = self.inverse_wishart.posterior(view, k, x, combine).probit_moments()
+        first = self.inverse_wishart.posterior(view, k, x, X).probit_moments()
         if self.cross_validated is None:
             return pooled(first, first)
-        second = self.cross_validated.posterior(view, k, x, combine)
+        second = self.cross_validated.posterior(view, k, x, X)
         return pooled(first, second.probit_moments())
 
 
@@ -197,7 +197,7 @@ def one_feature(eigen: Eigenbasis, *, power, covariances) -> TwoNulls:
 
 def inverse_wishart_null(
     eigen: Eigenbasis,
-    combine,
+    filtered,
     *,
     power,
     covariances=("common", "separate"),
@@ -208,8 +208,8 @@ def inverse_wishart_null(
     Parameters
     ----------
     eigen : Eigenbasis
-    combine : callable
-        ``z -> V z``, (r,) to (P,).
+    filtered : callable
+        ``g -> V diag(g) Vᵀd``, (r,) to (P,).
     power : float
         c of the prior of the attainable AUC.
     covariances : tuple of {"common", "separate", "spherical"}
@@ -224,11 +224,11 @@ def inverse_wishart_null(
         for covariance in covariances
         for a, *cell in _cells(eigen, covariance)
     ]
-    return _null(eigen, combine, power, nulls, None, families)
+    return _null(eigen, filtered, power, nulls, None, families)
 
 
 def cross_validated_null(
-    eigen: Eigenbasis, combine, spectrum: Spectrum, *, power
+    eigen: Eigenbasis, filtered, spectrum: Spectrum, *, power
 ) -> Null:
     """The cross-validated null; see :func:`inverse_wishart_null`.
 
@@ -241,7 +241,7 @@ def cross_validated_null(
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
     null = (a, "common", 0.0, a_scale, ell, noise)
-    return _null(eigen, combine, power, [null], spectrum, ("dense", "slab"))
+    return _null(eigen, filtered, power, [null], spectrum, ("dense", "slab"))
 
 
 def _cells(eigen, covariance):
@@ -250,7 +250,7 @@ def _cells(eigen, covariance):
     return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
 
 
-def _null(eigen, combine, power, nulls, spectrum, families):
+def _null(eigen, filtered, power, nulls, spectrum, families):
     probit, log_prior = attainable_prior(power)
     best = max(null[2] for null in nulls)
     dense, none, slabs = [], [], []
@@ -267,7 +267,7 @@ def _null(eigen, combine, power, nulls, spectrum, families):
         # noise that is not Σ̂/h does not leave the ω̂_j independent
         if covariance != "separate" and "slab" in families and log_w > best - _FAINT:
             slabs.append(
-                _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a)
+                _slab_of(eigen, filtered, ell, probit, log_prior, silence, a_scale, a)
             )
     log_dense = log_sum_exp(np.concatenate([cell[0] for cell in dense]))
     # without a slab its share is the dense family's: log ½ cancels in the ratio below
@@ -288,13 +288,13 @@ def _null(eigen, combine, power, nulls, spectrum, families):
     )
 
 
-def _slab_of(eigen, combine, ell, probit, log_prior, silence, a_scale, a):
+def _slab_of(eigen, filtered, ell, probit, log_prior, silence, a_scale, a):
     """Log evidence of every slab cell under one Σ̂, and what it takes to ask it."""
     h = eigen.n_neg * eigen.n_pos / (eigen.n_neg + eigen.n_pos)
     null = float(ell[-1]) if eigen.null else 0.0
     values = ell[: len(eigen.values)]
     # ω̂ = Σ̂^{−½}d by the symmetric root: ω̂_j is still feature j's
-    omega = power_of_covariance(-0.5, values, null, eigen.d, eigen.b, combine)
+    omega = power_of_covariance(-0.5, values, null, eigen.d, filtered)
     cells = slab(omega[eigen.scale > 0], h, probit)
     n_shares = len(cells.tau) // len(probit)
     # log p(d | slab, π, u)/p(d | none) + log prior of u − log of the number of π

@@ -16,8 +16,8 @@ from ..statistics._numerics import TINY
 _KNOTS = 512
 
 
-def power_of_covariance(power, ell, null, x, a, combine) -> np.ndarray:
-    """``Σ̂^p x = ℓ₀^p x + V((ℓ^p − ℓ₀^p) a)``, ``a = Vᵀx``.
+def power_of_covariance(power, ell, null, x, filtered) -> np.ndarray:
+    """``Σ̂^p x = ℓ₀^p x + V diag(ℓ^p − ℓ₀^p) Vᵀx``.
 
     Parameters
     ----------
@@ -27,9 +27,8 @@ def power_of_covariance(power, ell, null, x, a, combine) -> np.ndarray:
     null : float
         ℓ₀; 0 where there is no null space: then x is V a.
     x : ndarray of shape (P,)
-    a : ndarray of shape (r,)
-    combine : callable
-        ``z -> V z``, (r,) to (P,): one product with the rows for P > n.
+    filtered : callable
+        ``g -> V diag(g) Vᵀx``, (r,) to (P,): one product with the rows for P > n.
 
     Returns
     -------
@@ -37,8 +36,8 @@ def power_of_covariance(power, ell, null, x, a, combine) -> np.ndarray:
     """
     # Σ̂^p = V diag(ℓ^p) Vᵀ + ℓ₀^p (I − VVᵀ)
     if null == 0:
-        return combine(ell**power * a)
-    return null**power * x + combine((ell**power - null**power) * a)
+        return filtered(ell**power)
+    return null**power * x + filtered(ell**power - null**power)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,14 @@ With ``R`` the (weighted) deviations from the class means, ``W = RᵀR = V diag(
 and ``d`` the mean difference, ``b = Vᵀd``. For P ≤ n this is the P×P eigenproblem, from
 moments that stream in blocks. For P > n it is the n×n Gram matrix
 ``RRᵀ = U diag(λ) Uᵀ``, ``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R
-is sparse minus one row a class. The null space of W is one block of dimension P − r.
+is sparse minus one row a class, and of more than 1000 such rows there is no Gram
+matrix: values of λ stand for many eigenvalues each (:mod:`._ritz_basis`). The null
+space of W is one block of dimension P − r.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,23 +28,36 @@ from scipy.special import ndtr
 from ..statistics._moments import Moments, RawSums, class_moments, in_units
 from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
 from ..statistics._row_blocks import RowBlocks, row_blocks
+from ._ritz_basis import (
+    RitzBasis,
+    RowProducts,
+    density,
+    nodes_of,
+    on_nodes,
+    reciprocal,
+    ritz_of_difference,
+)
 
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
-_BLOCK_ROWS = 4096
-# More sparse rows in single precision, half the time: λ right to 1e-6 of the largest.
-_SINGLE_ROWS, _SINGLE_LOSS = 1000, 1e-5
+_BLOCK_ROWS, _BLOCK_ENTRIES = 4096, 2**16
+_GRAM_ROWS = 1000  # of more sparse rows there is no Gram matrix
+_SAME_RANK = 0.02  # of it: what random signs may count too many or too few
 
 
 @dataclass(frozen=True, eq=False)
 class Projected:
     """What the decomposition says of a direction w: k columns for k directions.
 
-    ``a = Vᵀx`` and ``square_neg, square_pos = xᵀW_c x`` for ``x`` = w in scaled
-    features, of length 1; ``difference = xᵀd``; ``size`` the length of w in scaled
-    features before that, ``alive`` False where it is 0.
+    With ``a = Vᵀx``, x = w in scaled features, of length 1: ``square = a²`` and
+    ``cross = a∘b``, and ``filtered(k, g, X)`` is ``V diag(g) Vᵀx`` of the k-th
+    direction, (P,), X the rows that were decomposed. ``square_neg, square_pos =
+    xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w in scaled features before
+    that, ``alive`` False where it is 0.
     """
 
-    a: np.ndarray
+    square: np.ndarray
+    cross: np.ndarray
+    filtered: Callable
     difference: np.ndarray
     square_neg: np.ndarray
     square_pos: np.ndarray
@@ -77,6 +93,8 @@ class Eigenbasis:
         What projects a direction.
     unseen : int, default=0
         Features beyond the coordinates given, in which no row differs from another.
+    counts : tuple of three ndarray, default=None
+        How many eigenvalues of W, W₀ and W₁ their values stand for; one each.
     """
 
     n_neg: float
@@ -89,8 +107,21 @@ class Eigenbasis:
     along_pos: np.ndarray
     spectrum_neg: np.ndarray
     spectrum_pos: np.ndarray
-    basis: FeatureBasis | RowBasis
+    basis: FeatureBasis | RowBasis | RitzBasis
     unseen: int = 0
+    counts: tuple | None = None
+
+    @cached_property
+    def stands_for(self) -> np.ndarray:
+        """How many eigenvalues of W each value stands for, (r,)."""
+        return np.ones(len(self.values)) if self.counts is None else self.counts[0]
+
+    @property
+    def groups(self) -> list[tuple[np.ndarray, np.ndarray | float]]:
+        """Spectra of both classes, each with its multiplicities."""
+        many = (1.0, 1.0) if self.counts is None else self.counts[1:]
+        spectra = (self.spectrum_neg, self.spectrum_pos)
+        return list(zip(spectra, many, strict=True))
 
     @cached_property
     def n_features(self) -> int:
@@ -100,12 +131,12 @@ class Eigenbasis:
     @cached_property
     def null(self) -> int:
         """Dimension of the null space of W."""
-        return self.n_features - len(self.values)
+        return self.n_features - round(float(self.stands_for.sum()))
 
     @cached_property
     def multiplicity(self) -> np.ndarray:
         """Of how many directions each coordinate is: the null space is one block."""
-        return np.append(np.ones(len(self.values)), [self.null] * (self.null > 0))
+        return np.append(self.stands_for, [self.null] * (self.null > 0))
 
     @cached_property
     def energy(self) -> np.ndarray:
@@ -131,18 +162,34 @@ class Eigenbasis:
         size = linalg.norm(x, axis=0)
         unit = np.where(size > 0, size, 1.0)
         x = x / unit
+        if isinstance(self.basis, RitzBasis):
+            square, cross, filtered, neg, pos = self.basis.project(x)
+            return Projected(square, cross, filtered, self.d @ x, neg, pos, size)
         if isinstance(self.basis, FeatureBasis):
-            a, square_neg, square_pos = self.basis.project(x)
+            a, neg, pos = self.basis.project(x)
         else:
             # Rx comes from the scores X @ w, for w of the length that makes |x| = 1
             score = np.reshape(score, (len(score), -1)) / unit
-            a, square_neg, square_pos = self.basis.project(w / unit, score)
-        return Projected(a, self.d @ x, square_neg, square_pos, size)
+            a, neg, pos = self.basis.project(w / unit, score)
+
+        def combined(k, g, X):
+            return self.combine(g * a[:, k], X)
+
+        cross = a * self.b[:, None]
+        return Projected(a**2, cross, combined, self.d @ x, neg, pos, size)
+
+    def filtered_difference(self, g, X) -> np.ndarray:
+        """``V diag(g) Vᵀ d``, (P,)."""
+        if isinstance(self.basis, RitzBasis):
+            return self.basis.filtered(self.basis.of_difference, 0, g)
+        return self.combine(g * self.b, X)
 
     def combine(self, z, X=None) -> np.ndarray:
         """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
         if isinstance(self.basis, FeatureBasis):
             return self.basis.vectors @ z
+        if isinstance(self.basis, RitzBasis):
+            raise TypeError("of products with rows there are no eigenvectors")
         # V = RᵀU/√λ: a sum of rows, here of features before their scale
         scale = self.scale if np.ndim(z) == 1 else self.scale[:, None]
         return scale * self.basis.combine(z, X)
@@ -193,13 +240,12 @@ class RowBasis:
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
         # Vᵀx = Λ^(−½)Uᵀ(Rx)
-        a = self.left.T @ s.astype(self.left.dtype, copy=False)
-        return a.astype(float, copy=False), square_neg, square_pos
+        return self.left.T @ s, square_neg, square_pos
 
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         # V z = Rᵀ(U Λ^(−½) z)
-        v = (self.left @ z.astype(self.left.dtype, copy=False)).T * self.root
+        v = (self.left @ z).T * self.root
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
@@ -207,7 +253,7 @@ class RowBasis:
 
     def coordinates(self):
         """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
-        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ, of either precision
+        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ
         # U√Λ = (U/√Λ) Λ, without the roots of the weights
         return self.left * squares / self.root[:, None]
 
@@ -309,10 +355,14 @@ class Clip:
         at_zero = self.values(0.0, self.means, self.bound)
         out = X.astype(float)
         out.sum_duplicates()
-        row = np.repeat(positive.astype(int), np.diff(out.indptr))
-        mean = self.means[row, out.indices]
-        value = self.values(out.data, mean, self.bound[out.indices])
-        out.data = value - at_zero[row, out.indices]
+        of_class = np.repeat(positive.view(np.uint8), np.diff(out.indptr))
+        # Some entries at a time: what is made of them is a few times as large
+        for start in range(0, out.nnz, _BLOCK_ENTRIES):
+            part = slice(start, start + _BLOCK_ENTRIES)
+            at = of_class[part], out.indices[part]
+            bound = self.bound[out.indices[part]]
+            value = self.values(out.data[part], self.means[at], bound)
+            out.data[part] = value - at_zero[at]
         return out, at_zero
 
 
@@ -335,20 +385,6 @@ def _scale(neg, pos, standardize):
         spread = np.full(len(spread), spread[alive].mean())
     alive &= spread > 0
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
-
-
-def in_single_precision(X) -> bool:
-    """Whether the eigenproblems of these rows are solved in single precision."""
-    return sparse.issparse(X) and X.shape[0] > _SINGLE_ROWS
-
-
-def eigh_of_gram(gram, single):
-    """Eigenvalues, ascending, eigenvectors, what of the former may be rounding."""
-    if not single:
-        return *linalg.eigh(gram, driver="evd"), 0.0
-    values, vectors = linalg.eigh(gram.astype(np.float32, copy=False), driver="evd")
-    values = values.astype(float)
-    return values, vectors, _SINGLE_LOSS * np.max(values, initial=0.0)
 
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
@@ -449,29 +485,85 @@ def _dual(X, positive, weight, clip, standardize, kept):
     ]
     scale = _scale(*full, standardize)
     d = (full[1].mean - full[0].mean) * scale
-    rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
+    if sparse.issparse(rows):
+        rows.data *= scale[rows.indices]  # a copy of its own, as above
+    else:
+        rows = rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
+    if sparse.issparse(X) and X.shape[0] > _GRAM_ROWS:
+        products = RowProducts.of_rows(rows, root, positive)
+        within = np.sum((_diagonal(neg) + _diagonal(pos)) * scale**2)
+        return _by_products(products, (neg.n, pos.n), scale, d, means * scale, within)
     # RRᵀ = U diag(λ) Uᵀ
     gram, rounding = centred_gram(rows, means * scale, positive, root=root)
-    single = in_single_precision(X)
-    gram = gram.astype(np.float32) if single else gram
-    values, left, lost = eigh_of_gram(gram, single)
-    keep = _not_rounding(values, d, neg.n, pos.n, max(rounding, lost))
+    values, left = linalg.eigh(gram, driver="evd")
+    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
     values, left = values[keep], left[:, keep]
     # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [
-        values * np.sum(left[mask] ** 2, axis=0, dtype=float)
-        for mask in (~positive, positive)
-    ]
+    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     spectra = [
-        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0).astype(float)
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
         for mask in (~positive, positive)
     ]
     excess, shrink = sparse.csr_array(X.shape), 1.0
     if clip is not None:
         excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
-    left /= np.sqrt(values).astype(left.dtype)
+    left /= np.sqrt(values)
     basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
     b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
+
+
+def _by_products(rows, n, scale, d, means, within):
+    """The same of more rows, from products with them; :mod:`._ritz_basis`."""
+    squares = row_squares(rows, means)
+    gap = rows.scores(d)
+    order = np.argsort(row_keys(rows, squares, gap), kind="stable")
+    whole = density(rows, order, within)
+    classes = [
+        density(rows.of_class(c), order, squares[rows.positive == c].sum())
+        for c in (False, True)
+    ]
+    ritz = ritz_of_difference(rows, gap)
+    some = ritz.values[0][reciprocal(ritz.values[0]) > 0]
+    ends = np.append(whole.values, some)
+    nodes = nodes_of(ends.min(), ends.max())
+    counts = on_nodes(nodes, whole.values, whole.counts)
+    n_features = np.count_nonzero(scale)
+    if abs(counts.sum() - n_features) < _SAME_RANK * n_features:
+        counts *= n_features / counts.sum()  # fewer that vary than rows
+    inside = on_nodes(nodes, whole.values, whole.counts * whole.share)
+    usual = counts @ inside / (counts @ counts)
+    share = np.divide(inside, counts, out=np.full(len(nodes), usual), where=counts > 0)
+    energy = on_nodes(
+        nodes, ritz.values[0], ritz.square[0] * reciprocal(ritz.values[0])
+    )
+    return Eigenbasis(
+        *n,
+        scale,
+        d,
+        nodes,
+        np.sqrt(energy),
+        nodes * (1 - share),
+        nodes * share,
+        classes[0].values,
+        classes[1].values,
+        RitzBasis(rows, nodes, gap, ritz),
+        counts=(counts, classes[0].counts, classes[1].counts),
+    )
+
+
+def row_squares(rows, means):
+    """``|r_i|²`` of weighted deviations from the class means."""
+    of_class = rows.positive.astype(int)
+    product = np.einsum("nc,nc->n", rows.Z @ means.T, np.eye(2)[of_class])
+    raw = np.asarray(rows.Z.multiply(rows.Z).sum(axis=1)).ravel()
+    centre = np.einsum("cp,cp->c", means, means)[of_class]
+    return rows.root**2 * np.maximum(raw - 2 * product + centre, 0.0)
+
+
+def row_keys(rows, squares, gap):
+    """``|r|² ± rᵀd``, as in :func:`~skauc.adaptive._cross_validated.balanced_folds`."""
+    sign = np.where(rows.positive, 1.0, -1.0)
+    return squares / rows.root**2 + sign * gap / rows.root

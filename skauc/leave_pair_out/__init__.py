@@ -12,7 +12,8 @@ the model minimised (:mod:`._objective`). No estimator is known.
    ``z_S⁽⁻ˢ⁾ = z_S + (F_SS)⁻¹ Q_SS g_S``: exact for squared losses.
 3. **Leave-pair-out.** S runs over the pairs of a positive and a negative. The share of
    pairs with ``z_i⁽⁻ˢ⁾ > z_j⁽⁻ˢ⁾`` estimates the AUC without the bias of leave-one-out
-   (Airola et al. 2011, https://doi.org/10.1016/j.csda.2010.11.018).
+   (Airola et al. 2011, https://doi.org/10.1016/j.csda.2010.11.018). Of more than 1000
+   sparse rows with more features Q and F come from products with the rows.
 4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²), or an even sample of
    them, which tells what leaving out takes off the AUC of all; what a row does to the
    intercept is left in, because in a pair it cancels.
@@ -30,7 +31,8 @@ the model minimised (:mod:`._objective`). No estimator is known.
 
     _losses ← _objective ← _influence ← _estimate ──────┐
     _pairs  ←──────────────┘   ↑                        │
-    _ridge_path ───────────────┘                        ├─ _second_source
+    _ridge_path ───────────────┤                        ├─ _second_source
+    _response_by_products ─────┘                        │
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
     _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _proximal_refits

@@ -7,7 +7,9 @@ on a data set, whatever the user's grid is. In standardised features,
     √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ,   F = U diag(l/(Λ + l)) Uᵀ + rest,
 
 ``u = √c/√n`` the intercept and ``rest`` the projection on what neither reaches. One
-decomposition serves all penalties; P > n goes through the n×n Gram matrix.
+decomposition serves all penalties; P > n goes through the n×n Gram matrix. Of more than
+2000 sparse rows there is none: ``U diag(f(Λ)) Uᵀ t`` comes from Lanczos' steps from the
+labels t, the responses from :mod:`._response_by_products`.
 """
 
 from __future__ import annotations
@@ -18,14 +20,23 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ..statistics._block_column import columns_at
+from ..statistics._lanczos import lanczos
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff
 from ._influence import pair_margins
 from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
+from ._response_by_products import (
+    kernel_diagonal,
+    response_by_products,
+)
 
 # 17 instead of 9 move the mean shift of the model by at most .002 probits (24 simulated
 # problems, 30 × 10 to 60 × 500)
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
+# 1500 texts, 50 000 words: the AUC is off by .0004 at most; 1500 × 4862 news, nearly
+# all ranked right, by −.03 at the smallest penalty, without their labels by .005
+_GRAM_ROWS = 2000
+_STEPS = 60  # of Lanczos from the labels: scores to 1e-3 at the smallest penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +79,16 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     gap = (pos.mean - neg.mean) * scale
     rows, counted = sample_rows(project_samples(X, scale * gap), positive, c)
     of_class, count = columns_at(rows, positive, c)
+    # tr W = tr(total scatter) − h|d|²
+    h = neg.n * pos.n / total.n
+    A = _Rows(X, total.mean, scale, np.sqrt(c))
+    if dual and sparse.issparse(X) and X.shape[0] > _GRAM_ROWS:
+        trace = np.sum(squares * scale**2)
+        within = max(trace - h * gap @ gap, 1e-12 * trace)
+        rank = min(total.n - 2, np.count_nonzero(scale))
+        penalties = STRENGTHS * within / max(rank, 1)
+        return _by_products(A, positive, rows, of_class, c, counted, penalties)
     if dual:
-        A = _Rows(X, total.mean, scale, np.sqrt(c))
         values, left = _eigh(*A.gram())
         U, target = left[rows], left.T @ (np.sqrt(c) * np.where(positive, 1.0, -1.0))
 
@@ -88,8 +107,6 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         def to_directions(coefficients):
             return vectors @ coefficients
 
-    # tr W = tr(total scatter) − h|d|²
-    h = neg.n * pos.n / total.n
     within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
     penalties = STRENGTHS * within / max(min(total.n - 2, len(values)), 1)
     # The intercept: centred features leave it the mean of the labels ±1
@@ -110,6 +127,27 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         scale[:, None] * to_directions(coefficients),
         np.array([one.auc for one in auc]),
         np.array(covariance),
+    )
+
+
+def _by_products(A, positive, rows, of_class, c, counted, penalties):
+    """The same of more sparse rows, from products with them."""
+    t = np.where(positive, 1.0, -1.0)
+    middle = np.average(t, weights=c)
+    # √c z = G(G + l)⁻¹ √c(t − middle) + √c middle,  w = Aᵀ(G + l)⁻¹ √c(t − middle)
+    ritz = lanczos(A.kernel, (A.root * (t - middle))[:, None], _STEPS)
+    shares = 1 / (ritz.values[0] + penalties[:, None])
+    alpha = np.array([ritz.function(share, 0) for share in shares])
+    diagonal, auc = kernel_diagonal(A.X, rows, A.scale), []
+    for penalty, share in zip(penalties, shares, strict=True):
+        fitted = ritz.function(ritz.values[0] * share, 0)
+        z = (fitted / A.root)[rows] + middle
+        Q, F = response_by_products(diagonal, rows, c / penalty, penalty)
+        auc.append(_statistic(Q, F, z, of_class, c[rows], counted))
+    covariance = [[one.covariance_with(two) for two in auc] for one in auc]
+    directions = A.scale[:, None] * A.transposed(alpha.T)
+    return RidgePath(
+        directions, np.array([one.auc for one in auc]), np.array(covariance)
     )
 
 
@@ -159,3 +197,8 @@ class _Rows:
         # The mean is taken off the product, not off sparse rows
         out = self.X.T @ weighted - np.outer(self.mean, weighted.sum(axis=0))
         return self.scale[:, None] * out
+
+    def kernel(self, left):
+        """``AAᵀ left``."""
+        x = self.scale[:, None] * self.transposed(left)
+        return self.root[:, None] * (self.X @ x - self.mean @ x)

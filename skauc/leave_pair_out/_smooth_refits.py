@@ -145,7 +145,7 @@ def _too_large(X):
     """Whether a Gram matrix, or sparse rows made dense, would be."""
     n, P = X.shape
     if uses_rows(X):
-        return n > MOST_ROWS
+        return n > (_SPARSE_ROWS if hasattr(X, "toarray") else MOST_ROWS)
     return hasattr(X, "toarray") and n * P > _DENSE_NUMBERS
 
 

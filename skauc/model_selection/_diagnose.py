@@ -379,10 +379,8 @@ def _mean_shrinkage(dense, view):
 
 def _effective_dimension(dense):
     # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
-    values = dense.eigen.values
-    return float(
-        dense.weight @ np.sum(values / (values + dense.a_scale[:, None]), axis=1)
-    )
+    values, many = dense.eigen.values, dense.eigen.stands_for
+    return float(dense.weight @ (values / (values + dense.a_scale[:, None])) @ many)
 
 
 def _normality(scored):

@@ -27,9 +27,7 @@ def slow(projection):
     for null in (model.inverse_wishart, model.cross_validated):
         if null is None:
             continue
-        law = null.posterior(
-            projection.view, 0, x, lambda z: model.eigen.combine(z, projection.learnt.Z)
-        )
+        law = null.posterior(projection.view, 0, x, projection.learnt.Z)
         rng, means, variances = np.random.default_rng(0), [], []
         for D, v, q, df in zip(law.D, law.v, law.q, law.df, strict=True):
             # Z = (D √(χ²/q) + √v N)/√2, by an even sample of χ²
@@ -68,12 +66,8 @@ def test_the_nulls_are_apart_by_half_of_what_their_means_differ(case):
     model = projection.learnt.model
     means = []
     for null in (model.inverse_wishart, model.cross_validated):
-        law = null.posterior(
-            projection.view,
-            0,
-            model.eigen.unit(projection.w),
-            lambda z: model.eigen.combine(z, projection.learnt.Z),
-        )
+        x = model.eigen.unit(projection.w)
+        law = null.posterior(projection.view, 0, x, projection.learnt.Z)
         root = np.sqrt(2) * np.exp(gammaln((law.df + 1) / 2) - gammaln(law.df / 2))
         means.append(law.weight @ (law.D * root / np.sqrt(2 * law.q)))
     expected = (means[0] - means[1]) / 2

@@ -231,8 +231,8 @@ def test_two_rows_in_a_class_leave_nothing():
 
 def test_variance_along_a_direction():
     spectrum = Spectrum(np.array([1.0, 4.0]), 0.5)
-    assert spectrum.along(np.array([0.6, 0.0])) == pytest.approx(0.36 + 0.64 * 0.5)
-    assert spectrum.along(np.array([0.6, 0.8])) == pytest.approx(0.36 + 0.64 * 4)
+    assert spectrum.along(np.array([0.36, 0.0])) == pytest.approx(0.36 + 0.64 * 0.5)
+    assert spectrum.along(np.array([0.36, 0.64])) == pytest.approx(0.36 + 0.64 * 4)
 
 
 @pytest.mark.parametrize(("n", "P"), [(20, 40), (40, 5)])
@@ -259,6 +259,7 @@ def test_what_is_left_over_is_shared_by_the_other_directions(beyond):
     if beyond:
         assert part.null * beyond * rows == pytest.approx(10.0 - square.sum())
     # a direction in which nothing varied has a variance, too, but hardly any
-    flat = _averaged([_left_out(np.array([6.0, 0.0]), 6.0, rows, 2, 2)], 2, 2)
+    part = _left_out(np.array([6.0, 0.0]), 6.0, rows, 2, 2)
+    flat = _averaged([part], False, part.shares)
     assert flat.values[1] == 1.5
     assert 0 < flat.values[0] < 1e-6

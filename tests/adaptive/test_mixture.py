@@ -401,7 +401,12 @@ def test_no_part_of_a_combination_of_the_rows_lies_beyond_them():
     model = mixture(eigen)
     x = eigen.project(np.ones(20), np.zeros(12))
     a = np.ones(len(eigen.values)) / np.sqrt(len(eigen.values))
-    inside = replace(x, a=a[:, None], difference=np.array([a @ eigen.b]))
+    inside = replace(
+        x,
+        square=a[:, None] ** 2,
+        cross=(a * eigen.b)[:, None],
+        difference=np.array([a @ eigen.b]),
+    )
     D, noise = model.difference(inside, 0)
     k = len(a)
     np.testing.assert_allclose(D, model.shrink[:, :k] @ (a * eigen.b), rtol=1e-9)

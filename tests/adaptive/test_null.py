@@ -75,6 +75,10 @@ def oracle(Sigma, d, h, probit, log_prior, gamma, x):
     return np.exp(log_weight - logsumexp(log_weight)), D, noise
 
 
+def difference_filter(eigen, X):
+    return lambda g: eigen.filtered_difference(g, X)
+
+
 @pytest.mark.parametrize(("n", "P"), [(40, 4), (12, 11), (12, 15)])
 def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     probit, log_prior = few_cells(monkeypatch)
@@ -86,15 +90,15 @@ def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     null = 0.3 if eigen.null else 0.0
     Sigma = V @ np.diag(ell) @ V.T + null * (np.eye(P) - V @ V.T)
 
-    def combine(z):  # the eigenvectors of eigen, whatever their signs
-        return V @ (np.sign(np.sum(V * d[:, None], axis=0) * eigen.b) * z)
+    def filtered(g):
+        return V @ (g * (V.T @ d))
 
     w = rng.normal(size=P)
     x = w / scale
     x /= np.linalg.norm(x)
-    null_ = cross_validated_null(eigen, combine, Spectrum(ell, null), power=2.0)
+    null_ = cross_validated_null(eigen, filtered, Spectrum(ell, null), power=2.0)
     view = eigen.project(w, X @ w)
-    got = null_.posterior(view, 0, x, combine)
+    got = null_.posterior(view, 0, x, X)
 
     weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
     a = null_.dense.a[0]
@@ -130,20 +134,21 @@ def test_inverse_wishart_null_with_few_signals():
     for mask in (positive, ~positive):
         A[mask] -= A[mask].mean(axis=0)
     R = A * eigen.scale / dual.shrink
+    V = R.T @ dual.left
 
-    def combine(z):
-        return R.T @ (dual.left @ z)
+    def filtered(g):
+        return V @ (g * (V.T @ eigen.d))
 
     w = np.zeros(P)
     w[:5] = 1
-    null_ = inverse_wishart_null(eigen, combine, power=2.0, covariances=("common",))
+    null_ = inverse_wishart_null(eigen, filtered, power=2.0, covariances=("common",))
     x = w / eigen.scale
     x /= np.linalg.norm(x)
     view = eigen.project(w, X @ w)
     truth = ndtr(np.sqrt(5 / 2))
     assert null_.none < 1e-4
     assert null_.share_dense < 0.05
-    posterior = null_.posterior(view, 0, x, combine)
+    posterior = null_.posterior(view, 0, x, X)
     assert posterior.mean() == pytest.approx(truth, abs=0.06)
     assert null_.dense.posterior(view).mean() < truth - 0.15
 
@@ -152,10 +157,11 @@ def test_no_signal_is_half_and_prior_mass_is_a_third(monkeypatch):
     rng = np.random.default_rng(4)
     X, positive = rng.normal(size=(60, 10)), np.arange(60) % 2 == 0
     eigen = eigenbasis(X, positive)
-    null_ = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z, power=2.0)
+    filtered = difference_filter(eigen, X)
+    null_ = inverse_wishart_null(eigen, filtered, power=2.0)
     assert null_.none > 1 / 3
     monkeypatch.setattr(_null, "NONE", 0.5)
-    more = inverse_wishart_null(eigen, lambda z: eigen.basis.vectors @ z, power=2.0)
+    more = inverse_wishart_null(eigen, filtered, power=2.0)
     odds = [b.none / (1 - b.none) for b in (null_, more)]
     assert odds[1] / odds[0] == pytest.approx(2)
 
@@ -175,12 +181,11 @@ def test_degrees_of_freedom_that_are_tried():
 def test_which_models_have_a_slab():
     X, _, eigen, *_ = problem(20, 6)
 
-    def combine(z):
-        return eigen.combine(z, X)
+    filtered = difference_filter(eigen, X)
 
     def slabs(covariances, families):
         return inverse_wishart_null(
-            eigen, combine, power=2.0, covariances=covariances, families=families
+            eigen, filtered, power=2.0, covariances=covariances, families=families
         ).slabs
 
     both = "dense", "slab"
@@ -196,7 +201,7 @@ def test_without_a_slab_the_dense_signals_have_its_share():
     def null(families):
         return inverse_wishart_null(
             eigen,
-            lambda z: eigen.combine(z, X),
+            difference_filter(eigen, X),
             power=2.0,
             covariances=("common",),
             families=families,
@@ -219,7 +224,7 @@ def test_prior_masses_with_covariances_that_have_no_slab(monkeypatch):
 
     def masses(covariances):
         null = inverse_wishart_null(
-            eigen, lambda z: eigen.combine(z, X), power=2.0, covariances=covariances
+            eigen, difference_filter(eigen, X), power=2.0, covariances=covariances
         )
         return np.array([null.none, null.share_dense, 1 - null.none - null.share_dense])
 
@@ -232,9 +237,8 @@ def test_prior_masses_with_covariances_that_have_no_slab(monkeypatch):
 def test_the_second_null_has_the_freedom_that_the_scatter_prefers(shape):
     X, _, eigen, *_ = problem(*shape)
     spectrum = Spectrum(np.maximum(eigen.values, 1e-3), 0.1 if eigen.null else 0.0)
-    null = cross_validated_null(
-        eigen, lambda z: eigen.combine(z, X), spectrum, power=2.0
-    )
+    filtered = difference_filter(eigen, X)
+    null = cross_validated_null(eigen, filtered, spectrum, power=2.0)
     steps = max(shape[1], 4) * np.asarray(_mixture.A_STEPS)
     evidence = [_mixture.covariance_cell(eigen, a, "common")[0] for a in steps]
     assert (null.dense.a == steps[np.argmax(evidence)]).all()

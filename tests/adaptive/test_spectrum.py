@@ -51,11 +51,9 @@ def check_against_dense(eigen, X, positive, standardize=True, *, raw):
         assert view.difference[k] == pytest.approx(x @ d, rel=1e-9)
         assert view.square_neg[k] == pytest.approx(x @ W0 @ x, rel=1e-9)
         assert view.square_pos[k] == pytest.approx(x @ W1 @ x, rel=1e-9)
-        np.testing.assert_allclose(np.abs(view.a[:, k]), np.abs(V.T @ x), atol=1e-9)
+        np.testing.assert_allclose(view.square[:, k], (V.T @ x) ** 2, atol=1e-9)
         # Signs of eigenvectors are free, their products are not.
-        np.testing.assert_allclose(
-            view.a[:, k] * eigen.b, (V.T @ x) * (V.T @ d), atol=1e-9
-        )
+        np.testing.assert_allclose(view.cross[:, k], (V.T @ x) * (V.T @ d), atol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "P"), [(40, 3), (30, 29), (30, 30), (30, 31), (20, 70)])
@@ -276,11 +274,17 @@ def test_combine_is_the_transpose_of_project(n, P, winsorize, weighted, kind):
     V = np.column_stack([eigen.combine(z, rows) for z in np.eye(len(eigen.values))])
     np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-8)
     np.testing.assert_allclose(V.T @ eigen.d, eigen.b, atol=1e-8)
-    w = np.random.default_rng(1).normal(size=P)
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=P)
     np.testing.assert_allclose(eigen.combine(np.eye(len(eigen.values)), rows), V)
     x = eigen.unit(w)
     assert np.linalg.norm(x) == pytest.approx(1)
-    np.testing.assert_allclose(V.T @ x, eigen.project(w, X @ w).a[:, 0], atol=1e-8)
+    view, g = eigen.project(w, X @ w), rng.normal(size=len(eigen.values))
+    np.testing.assert_allclose((V.T @ x) ** 2, view.square[:, 0], atol=1e-8)
+    filtered = V @ (g * (V.T @ x))
+    np.testing.assert_allclose(view.filtered(0, g, rows), filtered, atol=1e-8)
+    filtered = V @ (g * eigen.b)
+    np.testing.assert_allclose(eigen.filtered_difference(g, rows), filtered, atol=1e-8)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,0 +1,171 @@
+"""Leave-pair-out of sparse rows by products, against the inverse of their kernel."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skauc.leave_pair_out import _influence, _ridge_path
+from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._objective import PenalisedFit
+from skauc.leave_pair_out._response_by_products import (
+    CentredKernel,
+    common_curvature,
+    kernel_diagonal,
+)
+from skauc.leave_pair_out._ridge_path import ridge_path
+from skauc.leave_pair_out._sparse_optimum import optimum_by_products
+
+N = 600
+
+
+def texts(P=4000, seed=0, n=N):
+    """Rows of length 1 whose classes prefer some of the words."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    usual = 1 / (np.arange(P) + 10.0)
+    told = usual * np.exp(0.7 * rng.normal(size=P) * (rng.random(P) < 0.3))
+    words = np.where(positive[:, None], told / told.sum(), usual / usual.sum())
+    X = sparse.csr_array(np.log1p(rng.poisson(60 * words)).astype(float))
+    return X / np.sqrt(X.multiply(X).sum(axis=1))[:, None], positive
+
+
+def fitted(X, positive, loss="logistic", C=1.0, scaling=np.inf, weight=None):
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    nothing = np.zeros(X.shape[1]), 0.0, scaling
+    fit = PenalisedFit(loss, 1 / C, weight, *nothing)
+    return optimum_by_products(fit, X, positive)
+
+
+@pytest.fixture
+def either_way(monkeypatch):
+    """Leave-pair-out by products and from the kernel, over the same pairs."""
+
+    def ask(X, positive, fit):
+        monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
+        fast = leave_pair_out(X, positive, fit)
+        monkeypatch.setattr(_influence, "_is_near_enough", lambda curvature: False)
+        return leave_pair_out(X, positive, fit), fast
+
+    return ask
+
+
+def test_moments_are_those_of_the_kernel():
+    X, _ = texts(n=50, P=300)
+    rows = np.array([3, 40, 7])
+    A = X.toarray() - X.toarray().mean(axis=0)
+    K = A @ A.T
+    found = CentredKernel(X.astype(np.float32)).moments(rows)
+    # the mean direction, in which K is empty, is none of them
+    assert found[:, 0] == pytest.approx(1 - 1 / 50)
+    for power in range(1, 5):
+        exact = np.diag(np.linalg.matrix_power(K, power))[rows]
+        np.testing.assert_allclose(found[:, power], exact, rtol=1e-4)
+
+
+@pytest.mark.parametrize("theta", [0.01, 1.0, 100.0])
+def test_diagonal_of_the_inverse(theta):
+    X, _ = texts()
+    rows = np.arange(0, N, 3)
+    A = X.toarray() - X.toarray().mean(axis=0)
+    exact = np.linalg.inv(np.eye(N) + theta * A @ A.T).diagonal() - 1 / N
+    diagonal = kernel_diagonal(X, rows)
+    found = diagonal.inverse(theta)
+    # q = (1/F − 1)/θ, as it enters the scores that are left out
+    one, two = ((1 / F - 1) / theta for F in (exact[rows], found))
+    assert two.mean() == pytest.approx(one.mean(), rel=3e-3 if theta > 10 else 2e-3)
+    np.testing.assert_allclose(two, one, rtol=0.08 if theta > 10 else 0.04)
+    assert diagonal.mean(theta) == pytest.approx(exact.mean() * N / (N - 1), rel=5e-3)
+    # in units of other rows
+    scaled = kernel_diagonal(1e6 * X, rows).inverse(1e-12 * theta)
+    np.testing.assert_allclose(scaled, found, rtol=1e-4)
+    halved = kernel_diagonal(2 * X, rows, np.full(X.shape[1], 0.5)).inverse(theta)
+    np.testing.assert_allclose(halved, found, rtol=1e-5)
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+@pytest.mark.parametrize("scaling", [np.inf, 1.0, 0.0])
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "squared"])
+def test_auc_is_that_of_the_kernel(either_way, loss, C, scaling, permuted):
+    X, positive = texts()
+    if permuted:
+        positive = np.random.default_rng(5).permutation(positive)
+    slow, fast = either_way(X, positive, fitted(X, positive, loss, C, scaling))
+    # the weaker the penalty, the smaller the difference that a left-out score is
+    near = 0.006 if C == 30 else 0.003
+    assert fast.smooth_auc == pytest.approx(slow.smooth_auc, abs=near)
+    assert fast.smooth_variance == pytest.approx(slow.smooth_variance, rel=0.02)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_curvatures_that_differ(either_way, loss):
+    """Class weights, a loss that is flat at some rows: one curvature in their place."""
+    X, positive = texts()
+    weight = np.where(positive, 2.0, 1.0)
+    fit = fitted(X, positive, loss, 10.0, weight=weight)
+    slow, fast = either_way(X, positive, fit)
+    assert fast.smooth_auc == pytest.approx(slow.smooth_auc, abs=0.006)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    X, _ = texts()
+    order, rows = np.random.default_rng(3).permutation(N), np.arange(0, N, 3)
+    place = np.argsort(order)[rows]
+    one, two = kernel_diagonal(X, rows), kernel_diagonal(X[order], place)
+    np.testing.assert_allclose(two.inverse(3.0), one.inverse(3.0), rtol=1e-4)
+
+
+def test_one_curvature_of_equal_ones_and_of_half_of_them():
+    X, _ = texts(n=300)
+    diagonal = kernel_diagonal(X, np.arange(300))
+    assert common_curvature(diagonal, np.full(300, 2.5)) == pytest.approx(2.5)
+    # half of the rows have none: what these answer are the other half alone
+    theta = np.where(np.arange(300) % 2 == 0, 5.0, 0.0)
+    common = common_curvature(diagonal, theta)
+    A = X.toarray() - X.toarray().mean(axis=0)
+    on = theta > 0
+    inverse = np.linalg.inv(np.eye(150) + 5 * (A @ A.T)[np.ix_(on, on)])
+    own = (1 / inverse.diagonal() - 1) / 5
+    found = (1 / diagonal.inverse(common) - 1) / common
+    assert found[on].mean() == pytest.approx(own.mean(), rel=0.03)
+
+
+def test_no_curvature_leaves_the_scores(monkeypatch):
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
+    X, positive = texts()
+    fit = replace(fitted(X, positive, "squared_hinge"), intercept=0.0)
+    far = replace(fit, w=np.zeros(X.shape[1]), case_weight=np.zeros(N))
+    rows, _, z, _, F = _influence.influence(X, positive, far, np.ones(N))
+    np.testing.assert_array_equal(F, np.eye(len(rows)))
+    assert not z.any()
+
+
+def test_ridge_models(monkeypatch):
+    X, positive = texts()
+    slow = ridge_path(X, positive)
+    monkeypatch.setattr(_ridge_path, "_GRAM_ROWS", 100)
+    fast = ridge_path(X, positive)
+    np.testing.assert_allclose(fast.auc, slow.auc, atol=0.003)
+    np.testing.assert_allclose(fast.covariance, slow.covariance, rtol=0.05)
+    for one, two in zip((X @ slow.directions).T, (X @ fast.directions).T, strict=True):
+        assert np.corrcoef(one, two)[0, 1] > 0.999
+        assert two.std() == pytest.approx(one.std(), rel=1e-2)
+
+
+@pytest.mark.parametrize("of_ridge", [False, True])
+def test_no_square_of_many_rows(of_ridge):
+    X = sparse.csr_array(sparse.random(3000, 6000, 0.01, random_state=0))
+    positive = np.arange(3000) % 3 == 0
+    fit = fitted(X, positive, "squared_hinge")
+    tracemalloc.start()
+    if of_ridge:
+        ridge_path(X, positive)
+    else:
+        leave_pair_out(X, positive, fit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # 500 rows of pairs: some of their squares, nine ridge models at once
+    assert peak < 8 * 3000**2 / (1 if of_ridge else 2)
