@@ -123,6 +123,7 @@ def minimise(problem, theta, tol):
         slope, reached = problem.ray(theta, at, step)
         gain = np.abs(slope)  # Newton decrement: none of a step upwards is taken
         at, t = _line_search(at, gain, reached)
+        step[t == 0] = 0.0  # it may have overflowed, and 0·∞ is no number
         theta = theta + t[:, None] * step
         old_tol, new_tol = (share * at[0] for share in tol)
         # The step is taken all the same: this one is the last

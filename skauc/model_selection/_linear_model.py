@@ -30,16 +30,15 @@ from ._standardised_rows import StandardisedRows, standardised
 
 
 class NotLinearError(TypeError):
-    """There is no linear model inside an estimator.
+    """There is no linear model inside an estimator."""
 
-    Parameters
-    ----------
-    name : str
-        Class of what there is instead.
-    """
+    @classmethod
+    def of(cls, name) -> NotLinearError:
+        """What there is instead, by the name of its class.
 
-    def __init__(self, name):
-        super().__init__(
+        Not in the constructor: workers of a search send errors back by their text.
+        """
+        return cls(
             f"{name} is not linear (it has no coef_): score held-out decision_function "
             "values with skauc.cbauc_score instead"
         )
@@ -256,7 +255,7 @@ def _leaf(model, X):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
             raise TypeError(f"{name} must be fitted with refit to be scored, got none")
-        raise NotLinearError(name)
+        raise NotLinearError.of(name)
     _check_names(model, X)
     classes = getattr(model, "classes_", None)
     w, intercept = _coefficients(model)
@@ -330,7 +329,7 @@ def _of_parts(model, X):
     _check_names(model, X)
     parts = model.estimators_
     if any(not hasattr(part, "coef_") for part in parts):
-        raise NotLinearError(type(model).__name__)
+        raise NotLinearError.of(type(model).__name__)
     w, intercept = map(
         np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
     )

@@ -12,7 +12,7 @@ from skauc.leave_pair_out._row_space import (
     factor_of,
     projected_gradients,
 )
-from skauc.leave_pair_out._smooth_refits import refit_smooth
+from skauc.leave_pair_out._smooth_refits import FOR_AUC, refit_smooth
 
 SCALINGS = [0.0, 0.5, np.inf]  # no intercept, a penalised and a free one
 
@@ -97,6 +97,8 @@ def test_kernel_of_directions_and_a_level_is_told_apart():
         (np.r_[0.0, np.ones(29)], True),  # centred rows
         (np.r_[0.0, 9e-4, np.ones(28)], False),  # rows that stand twice
         (np.r_[0.0, 1.05e-3, np.ones(28)], True),
+        (np.r_[np.ones(29), 9.9e3], True),
+        (np.r_[np.ones(29), 1.01e4], False),  # one direction dwarfs all
     ],
 )
 def test_kernels_without_a_level(values, told):
@@ -199,11 +201,29 @@ def test_products_that_do_not_get_on_give_way_to_factors(level, monkeypatch):
     np.testing.assert_allclose(found.scores, expected.scores, atol=tol)
 
 
-def test_directions_upwards_are_not_taken(monkeypatch):
-    """Steps of the wrong sign: factors come, and the optimum is the same."""
+@pytest.mark.parametrize("factor", [-1.0, np.nan])
+def test_directions_that_lead_nowhere_are_not_taken(factor, monkeypatch):
+    """Upwards, or no numbers: factors come, and the optimum is the same."""
     expected, right = refits(np.inf), RowSpace._by_products
-    monkeypatch.setattr(RowSpace, "_by_products", lambda *of: -right(*of))
+    monkeypatch.setattr(RowSpace, "_by_products", lambda *of: factor * right(*of))
     found = refits(np.inf)
     assert found.converged.all()
     tol = 2e-4 * expected.scores.std()
     np.testing.assert_allclose(found.scores, expected.scores, atol=tol)
+
+
+@pytest.mark.parametrize(("scaling", "seed"), [(0.0, 1), (np.inf, 5)])
+def test_rows_left_out_along_a_direction_that_dwarfs_all(scaling, seed):
+    """Products would leave little of the decrement, and much of these rows' scores."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 66))
+    X += 1e3 * (1.0 if scaling == 0 else rng.normal(size=(60, 1)))
+    positive = rng.random(60) < 0.4
+    counts = bootstrap_counts(positive, 20)
+    fit = PenalisedFit("logistic", 1e-4, np.ones(60), np.zeros(66), 0.0, scaling)
+    found = refit_smooth(fit, X, positive, counts, tol=FOR_AUC)
+    close = refit_smooth(fit, X, positive, counts, tol=(1e-13, 1e-12))
+    assert found.converged.all()
+    for a, b, count in zip(found.scores, close.scores, counts, strict=True):
+        out = count == 0
+        assert np.corrcoef(a[out], b[out])[0, 1] > 0.999

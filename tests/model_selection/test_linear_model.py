@@ -1,5 +1,7 @@
 """Estimators become (Z, w, threshold); anything else is one clear error."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -181,6 +183,12 @@ def test_more_than_two_classes():
 def test_not_an_estimator():
     with pytest.raises(TypeError, match="str is not linear"):
         open_two_classes("model", X)
+
+
+def test_refusals_come_back_from_workers_with_their_text():
+    with pytest.raises(TypeError, match="KMeans is not linear") as refused:
+        open_two_classes(KMeans(2, n_init=1, random_state=0).fit(X), X)
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
 
 
 def test_weight_for_fit_finds_the_keyword():
