@@ -92,28 +92,37 @@ def told_by_refits(estimator, X, y, positive, weight, score) -> str | None:
     {"training", "held-out"} or None
         None where that does not tell, or no clone can be fitted to these rows.
     """
+    whole, rows = (X, column_or_1d(y), positive), _rows_that_count(y, weight)
     X, labels, positive, weight, score = _counted(X, y, positive, weight, score)
-    once = np.ones(len(labels), dtype=int)
 
-    def refit(weight):
+    def refit(X, labels, positive, weight):
+        once = np.ones(len(labels), dtype=int)
         return refit_scores(estimator, X, labels, positive, weight, once)
 
     def apart(a, b):
-        return 1 - correlation(a, b, once if weight is None else weight)
+        return 1 - correlation(a, b, np.ones(len(labels)))
 
     try:
-        first = refit(weight)
+        first = refit(X, labels, positive, weight)
         if apart(score, first) <= _SAME:
             return "training"
-        # Chance sets two clones apart, or that the estimator may have had no weights.
-        second = refit(None)
+        # Chance sets two clones apart, or that the estimator may have had no weights,
+        second = refit(X, labels, positive, None)
+        # nor left out the rows that weigh nothing here.
+        clones = [first, second]
+        if len(rows) < len(whole[1]):
+            clones.append(refit(*whole, None)[rows])
     except Exception:
         return None
     chance = apart(first, second)
-    from_score = min(apart(score, first), apart(score, second))
+    from_score = min(apart(score, clone) for clone in clones)
     if from_score <= max(_SAME, min(_ALIKE * chance, _NEAR)):
         return "training"
     return "held-out" if from_score > _APART + _UNLIKE * chance else None
+
+
+def _rows_that_count(y, weight):
+    return np.arange(len(y)) if weight is None else np.flatnonzero(weight)
 
 
 def _counted(X, y, positive, weight, score):
@@ -121,7 +130,7 @@ def _counted(X, y, positive, weight, score):
     labels = column_or_1d(y)
     if weight is None or weight.all():
         return X, labels, positive, weight, score
-    rows = np.flatnonzero(weight)
+    rows = _rows_that_count(y, weight)
     X, labels, positive = take_rows(X, rows), labels[rows], positive[rows]
     return X, labels, positive, weight[rows], score[rows]
 

@@ -15,6 +15,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
 
@@ -430,6 +431,21 @@ def test_rows_are_told_with_weights_whether_or_not_the_fit_had_them(fitted_with)
     score = model.predict_proba(others)[:, 1]
     told = told_by_refits(GaussianNB(), others, labels, labels == 1, weight, score)
     assert told != "training"
+
+
+@pytest.mark.parametrize("fitted_to", ["all", "counted"])
+def test_rows_are_told_where_some_weigh_nothing(fitted_to):
+    """Neighbours are others without them, and the fit may have had them."""
+    rng = np.random.default_rng(3)
+    y = np.arange(80) % 2
+    X, others = rng.normal(size=(2, 80, 3))
+    weight = np.arange(80) % 3.0
+    take = weight >= 0 if fitted_to == "all" else weight > 0
+    model = KNeighborsClassifier(5).fit(X[take], y[take])
+    for Z, expected in ((X, "training"), (others, "held-out")):
+        score = model.predict_proba(Z)[:, 1]
+        told = told_by_refits(KNeighborsClassifier(5), Z, y, y == 1, weight, score)
+        assert told == expected
 
 
 def test_rows_that_a_clone_cannot_be_fitted_to_are_not_told():
