@@ -124,8 +124,9 @@ def _parts(rows, behind):
 
 
 def _blocks(n, width):
-    """Numbers of n rows, in blocks."""
-    return np.array_split(np.arange(n), n * width // _NUMBERS_AT_ONCE + 1)
+    """Numbers of n rows, in blocks of two or more: one row is on any line."""
+    blocks = n * width // _NUMBERS_AT_ONCE + 1
+    return np.array_split(np.arange(n), min(blocks, max(n // 2, 1)))
 
 
 def _stays_on_lines(step, a, image):

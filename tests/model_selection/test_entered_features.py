@@ -356,3 +356,18 @@ def test_missing_numbers_in_front_of_a_scaler_at_the_end():
     assert auc_posterior(model, rows, Y, rows="training").mean() == pytest.approx(
         expected.mean(), rel=1e-9
     )
+
+
+@pytest.mark.parametrize(("largest", "affine"), [(np.inf, True), (10.0, False)])
+def test_rows_too_wide_for_a_block_are_asked_two_at_a_time(
+    largest, affine, monkeypatch
+):
+    """A cut that is for one late row only."""
+    monkeypatch.setattr(_affine_steps, "_NUMBERS_AT_ONCE", 4)
+    X = np.random.default_rng(0).normal(size=(31, 6))
+    X[-1] = 20.0
+    step = FunctionTransformer(lambda rows: 3 * np.minimum(rows, largest) + 1)
+    found = _affine_steps.transpose_of(step, X, step.fit_transform(X))
+    assert (found is not None) == affine
+    if affine:
+        np.testing.assert_allclose(found(np.eye(6)), 3 * np.eye(6), atol=1e-12)
