@@ -30,17 +30,24 @@ from ._standardised_rows import StandardisedRows, standardised
 
 
 class NotLinearError(TypeError):
-    """There is no linear model inside an estimator."""
+    """There is no linear model inside an estimator.
+
+    Parameters
+    ----------
+    text : str
+        The sentence. Workers of a search send errors back by it.
+    """
+
+    def __init__(self, text):
+        super().__init__(text)
 
     @classmethod
     def of(cls, name) -> NotLinearError:
-        """What there is instead, by the name of its class.
-
-        Not in the constructor: workers of a search send errors back by their text.
-        """
+        """What there is instead, by the name of its class, and what to do."""
         return cls(
             f"{name} is not linear (it has no coef_): score held-out decision_function "
-            "values with skauc.cbauc_score instead"
+            "values with skauc.cbauc_score, or let refits speak with "
+            "prior=AdaptivePrior(refits=5)"
         )
 
 
