@@ -267,8 +267,11 @@ def _by_products(eigen) -> Spectrum | None:
         if sum(part.rows for part in parts) >= ENOUGH:
             break
         # of a fold that leaves a class one row nothing is known
-        if np.min(np.count_nonzero(classes & (fold != k), axis=1)) >= 2:
-            parts.append(_fold_by_products(rows, fold == k, order, n_features))
+        if np.min(np.count_nonzero(classes & (fold != k), axis=1)) < 2:
+            continue
+        part = _fold_by_products(rows, fold == k, order, n_features)
+        if part is not None:
+            parts.append(part)
     many = eigen.stands_for[::-1]
     ranks = (np.cumsum(many) - many / 2) / many.sum()
     return _averaged(parts, eigen.null > 0, ranks, many)
@@ -282,6 +285,8 @@ def _fold_by_products(rows, out, order, n_features):
     means = ((classes & ~out) * count / size[:, None]) @ rows.Z
     inside = rows.some(~out)
     seen = density(inside, order, row_squares(inside, means).sum())
+    if len(seen.values) == 0:  # the others are all the same
+        return None
     # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
     honest = count / (1 + 1 / size[rows.positive.astype(int)])
     root = np.where(out, np.sqrt(honest), 0).astype(rows.root.dtype)

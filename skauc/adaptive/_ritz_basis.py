@@ -36,7 +36,8 @@ _LEAST = 1e-6  # of the largest Ritz value: below there is none
 class RowProducts:
     """``R = C diag(root) Z`` of sparse rows, and products with ``G = RRᵀ``.
 
-    In single precision: a product reads memory, and no more than four digits are asked.
+    In single precision: a product reads memory, and no more than four digits are asked;
+    but where rows lie far from the origin these are lost in the class means.
 
     Parameters
     ----------
@@ -73,11 +74,12 @@ class RowProducts:
         return self.scores(self.transposed(v))
 
     @classmethod
-    def of_rows(cls, rows, root, positive):
-        """In single precision; the places of the entries are shared."""
-        data = rows.data.astype(np.float32)
+    def of_rows(cls, rows, root, positive, far=False):
+        """In single precision unless ``far``; the places of the entries are shared."""
+        kind = np.float64 if far else np.float32
+        data = rows.data.astype(kind)
         Z = sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
-        return cls(Z, root.astype(np.float32), positive.copy())
+        return cls(Z, root.astype(kind), positive.copy())
 
     def of_class(self, label):
         """Those of one class alone."""
@@ -150,7 +152,9 @@ def on_nodes(nodes, values, mass):
     if len(nodes) == 1:
         return np.array([mass.sum()])
     i = np.clip(np.searchsorted(nodes, values) - 1, 0, len(nodes) - 2)
-    above = np.clip((values - nodes[i]) / (nodes[i + 1] - nodes[i]), 0.0, 1.0)
+    apart = nodes[i + 1] - nodes[i]
+    share = np.divide(values - nodes[i], apart, out=np.zeros(len(i)), where=apart > 0)
+    above = np.clip(share, 0.0, 1.0)
     K = len(nodes)
     return np.bincount(i, mass * (1 - above), K) + np.bincount(i + 1, mass * above, K)
 
@@ -159,18 +163,14 @@ def on_nodes(nodes, values, mass):
 class Density:
     """Where the eigenvalues of a Gram matrix lie: values (r,), ascending, and counts.
 
-    ``share`` is how much of each a class holds, from the Ritz vectors.
+    ``share`` is how much of each a class holds, from the Ritz vectors, ``m`` of how
+    many random vectors.
     """
 
     values: np.ndarray
     counts: np.ndarray
     share: np.ndarray
-
-    @property
-    def ranks(self) -> np.ndarray:
-        """Share of the eigenvalues above each value, half of its own included."""
-        above = np.cumsum(self.counts[::-1])[::-1]
-        return (above - self.counts / 2) / above[0]
+    m: int
 
 
 def density(rows: RowProducts, order, trace) -> Density:
@@ -205,11 +205,13 @@ def density(rows: RowProducts, order, trace) -> Density:
     values, counts, share = values[at], counts[at], share[at]
     some = (values > _LEAST * values[-1]) & (counts > 0)
     values, counts, share = values[some], counts[some], share[some]
-    return Density(values, _with_trace(values, counts, trace), share)
+    return Density(values, _with_trace(values, counts, trace), share, m)
 
 
 def _with_trace(values, counts, trace):
     """The counts tilted so that they add up to the trace, known without an error."""
+    if len(values) == 0:  # one row of a class, or rows that are all the same
+        return counts
     total = counts.sum()
     mean = counts @ values / total
     apart = counts @ (values - mean) ** 2

@@ -41,7 +41,9 @@ from ._ritz_basis import (
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS, _BLOCK_ENTRIES = 4096, 2**16
 _GRAM_ROWS = 1000  # of more sparse rows there is no Gram matrix
-_SAME_RANK = 0.02  # of it: what random signs may count too many or too few
+_FAR = 1e3  # of the scatter: class means that cost three digits of the seven
+# Of it, and standard deviations: what random signs may count too many or too few
+_SAME_RANK, _DEVIATIONS = 0.02, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,9 +493,10 @@ def _dual(X, positive, weight, clip, standardize, kept):
         rows = rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
     if sparse.issparse(X) and X.shape[0] > _GRAM_ROWS:
-        products = RowProducts.of_rows(rows, root, positive)
-        within = np.sum((_diagonal(neg) + _diagonal(pos)) * scale**2)
-        return _by_products(products, (neg.n, pos.n), scale, d, means * scale, within)
+        means, within = means * scale, (_diagonal(neg) + _diagonal(pos)) @ scale**2
+        far = (neg.n, pos.n) @ np.sum(means**2, axis=1) > _FAR * within
+        products = RowProducts.of_rows(rows, root, positive, far)
+        return _by_products(products, (neg.n, pos.n), scale, d, means, within)
     # RRᵀ = U diag(λ) Uᵀ
     gram, rounding = centred_gram(rows, means * scale, positive, root=root)
     values, left = linalg.eigh(gram, driver="evd")
@@ -528,13 +531,16 @@ def _by_products(rows, n, scale, d, means, within):
     ritz = ritz_of_difference(rows, gap)
     some = ritz.values[0][reciprocal(ritz.values[0]) > 0]
     ends = np.append(whole.values, some)
-    nodes = nodes_of(ends.min(), ends.max())
+    # where no row differs from its class one value stands for no eigenvalue
+    nodes = nodes_of(ends.min(), ends.max()) if len(ends) else np.ones(1)
     counts = on_nodes(nodes, whole.values, whole.counts)
     n_features = np.count_nonzero(scale)
-    if abs(counts.sum() - n_features) < _SAME_RANK * n_features:
+    # The standard deviation of a rank r ≪ n that m vectors of signs tell is √(2r/m)
+    near = _SAME_RANK * n_features + _DEVIATIONS * np.sqrt(2 * n_features / whole.m)
+    if counts.sum() > max(n_features - near, 0.0):
         counts *= n_features / counts.sum()  # fewer that vary than rows
     inside = on_nodes(nodes, whole.values, whole.counts * whole.share)
-    usual = counts @ inside / (counts @ counts)
+    usual = counts @ inside / max(counts @ counts, TINY)
     share = np.divide(inside, counts, out=np.full(len(nodes), usual), where=counts > 0)
     energy = on_nodes(
         nodes, ritz.values[0], ritz.square[0] * reciprocal(ritz.values[0])
@@ -560,10 +566,13 @@ def row_squares(rows, means):
     product = np.einsum("nc,nc->n", rows.Z @ means.T, np.eye(2)[of_class])
     raw = np.asarray(rows.Z.multiply(rows.Z).sum(axis=1)).ravel()
     centre = np.einsum("cp,cp->c", means, means)[of_class]
-    return rows.root**2 * np.maximum(raw - 2 * product + centre, 0.0)
+    squares = np.maximum(raw - 2 * product + centre, 0.0)
+    return rows.root.astype(float) ** 2 * squares
 
 
 def row_keys(rows, squares, gap):
     """``|r|² ± rᵀd``, as in :func:`~skauc.adaptive._cross_validated.balanced_folds`."""
     sign = np.where(rows.positive, 1.0, -1.0)
-    return squares / rows.root**2 + sign * gap / rows.root
+    # A weight may be smaller than single precision holds
+    root = np.where(rows.root > 0, rows.root, np.inf).astype(float)
+    return squares / root**2 + sign * gap / root

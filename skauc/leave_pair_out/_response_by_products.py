@@ -24,12 +24,13 @@ Error of the AUC against the kernel's inverse: the test of this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from ..statistics._lanczos import Ritz, lanczos, random_signs
+from ..statistics._numerics import TINY
 
 PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is needed
 # The mean of q is right to (root mean square, four draws of 16, 32 and 64 vectors)
@@ -37,6 +38,7 @@ PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is n
 # .008, .006 and .0015 at 10. With 24 steps not better
 _NUMBERS, _LEAST, _STEPS, _SEED = 48_000, 16, 14, 1989
 _DEGREE = 4
+_FAR = 1e3  # of the rows' scatter: a mean that costs three digits of the seven
 _COLUMNS = 16  # of rows that are multiplied at once
 
 
@@ -44,12 +46,9 @@ _COLUMNS = 16  # of rows that are multiplied at once
 class CentredKernel:
     """Products with the Gram matrix K of rows less their mean.
 
-    In single precision: a product reads memory, and no more than four digits are asked.
-
     Parameters
     ----------
     X : sparse array of shape (n, P)
-        Of float32.
     """
 
     X: sparse.csr_array
@@ -86,20 +85,24 @@ class KernelDiagonal:
     Parameters
     ----------
     moments : ndarray of shape (k, 5)
+        Of the kernel in units of ``unit``.
     ritz : Ritz
-        Of random signs; its basis at these rows only.
+        Of random signs and that kernel; its basis at these rows only.
     signs : ndarray of shape (k, m)
+    unit : float, default=1.0
+        Powers of the kernel itself may be beyond any number.
     """
 
     moments: np.ndarray
     ritz: Ritz
     signs: np.ndarray
+    unit: float = 1.0
 
     @classmethod
     def of_rows(cls, kernel: CentredKernel, rows, unit=1.0):
         """Of the kernel times ``unit``."""
         # the moments first: their copy of the rows is gone before the basis is there
-        moments = kernel.moments(rows) * unit ** np.arange(_DEGREE + 1)
+        moments = kernel.moments(rows)
         n = kernel.X.shape[0]
         # to the rows in an order of their own: how a caller sorts them does not matter
         order = np.argsort(kernel.X @ (kernel.X.T @ np.ones(n)), kind="stable")
@@ -108,27 +111,27 @@ class KernelDiagonal:
         signs[order] = random_signs(n, m, _SEED)
         start = (signs - signs.mean(axis=0)).astype(kernel.X.dtype)
         ritz = lanczos(kernel.product, start, _STEPS)
-        at_rows = Ritz(
-            unit * ritz.values,
-            ritz.first,
-            ritz.vectors,
-            ritz.basis[:, rows].copy(),
-            ritz.length,
-        )
-        return cls(moments, at_rows, signs[rows])
+        at_rows = replace(ritz, basis=ritz.basis[:, rows].copy())
+        return cls(moments, at_rows, signs[rows], unit)
 
     def mean(self, theta):
-        """Mean of ``(1 + θκ)⁻¹`` over the eigenvalues κ of the kernel."""
+        """Mean of ``κ/(1 + θκ)`` over the eigenvalues κ, and that of ``1/(1 + θκ)``."""
         share = self.ritz.first**2 / len(self.ritz.first)
-        return np.sum(share / (1 + theta * self.ritz.values))
+        values = self.ritz.values
+        inverse = 1 / (1 + self.unit * theta * values)
+        return self.unit * np.sum(share * values * inverse), np.sum(share * inverse)
 
     def inverse(self, theta):
-        """Diagonal of ``(I + θK)⁻¹`` less the mean direction, at the rows, (k,)."""
-        values = self.ritz.values
-        f = 1 / (1 + theta * values)
+        """Diagonals of ``K(I + θK)⁻¹`` and of ``(I + θK)⁻¹``, at the rows, (k,) each.
+
+        The second less the mean direction, in which K is empty. The first keeps its
+        digits however strong the penalty is.
+        """
+        values, theta = self.ritz.values, self.unit * theta
+        f = values / (1 + theta * values)
         # p nearest to f where the eigenvalues are
-        unit = values.max() or 1.0
-        powers = np.vander((values / unit).ravel(), _DEGREE + 1, increasing=True)
+        largest = values.max() or 1.0
+        powers = np.vander((values / largest).ravel(), _DEGREE + 1, increasing=True)
         share = np.abs(self.ritz.first).ravel()
         c = np.linalg.lstsq(powers * share[:, None], f.ravel() * share, rcond=None)[0]
         rest = f - (powers @ c).reshape(f.shape)
@@ -140,23 +143,35 @@ class KernelDiagonal:
             each.mean(axis=1),
             each.var(axis=1, ddof=1).mean() / each.shape[1],
         )
-        moments = self.moments / unit ** np.arange(_DEGREE + 1)
+        moments = self.moments / largest ** np.arange(_DEGREE + 1)
         usual = moments @ np.linalg.lstsq(moments, found, rcond=None)[0]
         own = found - usual
         # of what rows differ by, the part that is no noise
         believed = max(0.0, 1 - noise / max(own.var(), np.finfo(float).tiny))
-        return moments @ c + usual + believed * own
+        answer = moments @ c + usual + believed * own
+        # 1/(1 + θκ) is convex (Jensen), and below 1
+        total, square = self.moments[:, 0], self.moments[:, 1]
+        most = square / (1 + theta * square / total)
+        answer = np.clip(answer, 0.0, most)
+        return self.unit * answer, total - theta * answer
 
 
 def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
-    """What sparse rows, their columns times ``scale``, say at some of them."""
+    """What sparse rows, their columns times ``scale``, say at some of them.
+
+    In single precision: a product reads memory, and no more than four digits are asked;
+    but where the rows lie far from the origin these are lost in their mean.
+    """
     X = X.tocsr()
     data = X.data if scale is None else X.data * scale[X.indices]
     # In units of the largest entry, whose squares single precision may not hold
     unit = np.abs(data).max(initial=0.0) or 1.0
-    entries = (data / unit).astype(np.float32), X.indices, X.indptr
-    kernel = CentredKernel(sparse.csr_array(entries, shape=X.shape))
-    return KernelDiagonal.of_rows(kernel, rows, unit**2)
+    A = sparse.csr_array((data / unit, X.indices, X.indptr), shape=X.shape)
+    mean = A.mean(axis=0)
+    square = A.data @ A.data / A.shape[0]
+    if mean @ mean <= _FAR * (square - mean @ mean):
+        A = A.astype(np.float32)
+    return KernelDiagonal.of_rows(CentredKernel(A), rows, unit**2)
 
 
 def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
@@ -175,19 +190,21 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
     -------
     Q, F : ndarray of shape (k, k)
     """
-    k, n = len(rows), len(theta)
+    k, own, total = len(rows), theta[rows], theta.sum()
     if not theta.any():
         return np.zeros((k, k)), np.eye(k)
-    common = common_curvature(diagonal, theta)
-    at_common, mean = diagonal.inverse(common), diagonal.mean(common)
-    # q_i = (1/F_ii − 1)/θ, which does not depend on the own θ_i: F_ii = 1/(1 + θ_i q_i)
-    q = (1 / at_common - 1) / common
-    own = 1 / (1 + theta[rows] * q)
-    # F1 = 0: beside the diagonal it is −F/(n − 1) on the average, and Q = (I − F)/ω
-    beside = mean / (n - 1)
-    F, Q = np.full((k, k), -beside), np.full((k, k), beside / (common * l2))
-    F[np.diag_indices(k)], Q[np.diag_indices(k)] = own, q * own / l2
-    return Q, F
+    common, centred = common_curvature(diagonal, theta), 1 - 1 / len(theta)
+    answer, inverse = diagonal.inverse(common)
+    # q_i, what row i gains without itself: of the kernel (1/F_ii − 1/(1 − 1/n))/θ,
+    # 1/(Σθ − θ_i) of the intercept, whose part of Q is then 1/Σθ in every entry and
+    # leaves no pair
+    q = answer / (inverse * centred) + 1 / np.maximum(total - own, TINY)
+    # K1 = 0: beside its diagonal the mean answer is −1/(n − 1) of that on it
+    Q = np.full((k, k), 1 / total - diagonal.mean(common)[0] / len(theta))
+    Q[np.diag_indices(k)] = q / (1 + own * q)
+    F = -Q * own
+    F[np.diag_indices(k)] = 1 / (1 + own * q)
+    return Q / l2, F
 
 
 def common_curvature(diagonal: KernelDiagonal, theta):
@@ -198,8 +215,8 @@ def common_curvature(diagonal: KernelDiagonal, theta):
     if np.ptp(theta[on]) == 0 and on.all():
         return common
     for _ in range(50):
-        F = diagonal.mean(common)
-        q = (1 / F - 1) / common
+        gain, F = diagonal.mean(common)
+        q = gain / F
         answer = np.sum(1 / (1 / theta[on] + q)) / len(theta)
         common, last = 1 / (1 / answer - q), common
         if abs(common - last) <= 1e-9 * last:
