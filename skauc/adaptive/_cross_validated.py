@@ -284,7 +284,8 @@ def _fold_by_products(rows, out, order, n_features):
     size = (classes & ~out) @ count
     means = ((classes & ~out) * count / size[:, None]) @ rows.Z
     inside = rows.some(~out)
-    seen = density(inside, order, row_squares(inside, means).sum())
+    trace = row_squares(inside, means).sum()
+    seen = density(inside, order, trace, n_features)
     if len(seen.values) == 0:  # the others are all the same
         return None
     # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows

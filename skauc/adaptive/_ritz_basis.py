@@ -24,11 +24,14 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._lanczos import Ritz, lanczos, random_signs
+from ..statistics._numerics import TINY
 
 _NODES = 96
 _SEED = 1959
 _NUMBERS = 16_000  # of random signs: 16 vectors of 1000 rows, 8 of 2000, at least 2
 _TRACE_STEPS, _DIFFERENCE_STEPS, _STEPS = 12, 16, 10
+# Of a rank, and standard deviations: what random signs may count too many or too few
+_SAME_RANK, _DEVIATIONS = 0.02, 4
 _LEAST = 1e-6  # of the largest Ritz value: below there is none
 
 
@@ -37,7 +40,8 @@ class RowProducts:
     """``R = C diag(root) Z`` of sparse rows, and products with ``G = RRᵀ``.
 
     In single precision: a product reads memory, and no more than four digits are asked;
-    but where rows lie far from the origin these are lost in the class means.
+    but where rows lie far from the origin these are lost in the class means, and of
+    what is very large, or of a very small weight, there are no powers.
 
     Parameters
     ----------
@@ -163,17 +167,15 @@ def on_nodes(nodes, values, mass):
 class Density:
     """Where the eigenvalues of a Gram matrix lie: values (r,), ascending, and counts.
 
-    ``share`` is how much of each a class holds, from the Ritz vectors, ``m`` of how
-    many random vectors.
+    ``share`` is how much of each a class holds, from the Ritz vectors.
     """
 
     values: np.ndarray
     counts: np.ndarray
     share: np.ndarray
-    m: int
 
 
-def density(rows: RowProducts, order, trace) -> Density:
+def density(rows: RowProducts, order, trace, n_features) -> Density:
     """Eigenvalues of the Gram matrix of some rows.
 
     Parameters
@@ -184,6 +186,8 @@ def density(rows: RowProducts, order, trace) -> Density:
         The rows in an order of their own.
     trace : float
         ``tr G``.
+    n_features : int
+        Of the features that vary.
     """
     used = rows.root > 0
     classes = (used & ~rows.positive, used & rows.positive)
@@ -205,20 +209,25 @@ def density(rows: RowProducts, order, trace) -> Density:
     values, counts, share = values[at], counts[at], share[at]
     some = (values > _LEAST * values[-1]) & (counts > 0)
     values, counts, share = values[some], counts[some], share[some]
-    return Density(values, _with_trace(values, counts, trace), share, m)
+    if n_features < rank:
+        # The standard deviation of a rank r ≪ n that m vectors of signs tell: √(2r/m)
+        near = _SAME_RANK * n_features + _DEVIATIONS * np.sqrt(2 * n_features / m)
+        if counts.sum() > max(n_features - near, 0.0):
+            counts *= n_features / counts.sum()
+    return Density(*_with_trace(values, counts, trace), share)
 
 
 def _with_trace(values, counts, trace):
-    """The counts tilted so that they add up to the trace, known without an error."""
+    """Values and counts that add up to the trace, known without an error."""
     if len(values) == 0:  # one row of a class, or rows that are all the same
-        return counts
-    total = counts.sum()
-    mean = counts @ values / total
+        return values, counts
+    mean = counts @ values / counts.sum()
     apart = counts @ (values - mean) ** 2
-    if not apart > 0:
-        return counts
-    tilt = 1 + (trace - counts @ values) / apart * (values - mean)
-    return counts * np.clip(tilt, 0.0, None)
+    tilt = (trace - counts @ values) / max(apart, TINY) * (values - mean)
+    if apart > 0 and np.all(tilt > -1):
+        return values, counts * (1 + tilt)
+    # of very few eigenvalues signs tell little: no count may fall below 0
+    return values * (trace / (counts @ values)), counts
 
 
 def nodes_of(smallest, largest) -> np.ndarray:

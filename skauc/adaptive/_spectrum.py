@@ -40,10 +40,10 @@ from ._ritz_basis import (
 
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS, _BLOCK_ENTRIES = 4096, 2**16
-_GRAM_ROWS = 1000  # of more sparse rows there is no Gram matrix
+# Of more sparse rows there is no Gram matrix, or, of so many, if not enough vary
+_GRAM_ROWS, _MOST_ROWS = 1000, 2000
 _FAR = 1e3  # of the scatter: class means that cost three digits of the seven
-# Of it, and standard deviations: what random signs may count too many or too few
-_SAME_RANK, _DEVIATIONS = 0.02, 4
+_LARGEST = 1e9  # whose fourth power single precision holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -492,9 +492,11 @@ def _dual(X, positive, weight, clip, standardize, kept):
     else:
         rows = rows * scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
-    if sparse.issparse(X) and X.shape[0] > _GRAM_ROWS:
+    if sparse.issparse(X) and _takes_products(X.shape[0], scale):
         means, within = means * scale, (_diagonal(neg) + _diagonal(pos)) @ scale**2
         far = (neg.n, pos.n) @ np.sum(means**2, axis=1) > _FAR * within
+        sizes = np.append(np.abs(rows.data), 1 / root)
+        far = far or sizes.max() > _LARGEST
         products = RowProducts.of_rows(rows, root, positive, far)
         return _by_products(products, (neg.n, pos.n), scale, d, means, within)
     # RRᵀ = U diag(λ) Uᵀ
@@ -518,14 +520,25 @@ def _dual(X, positive, weight, clip, standardize, kept):
     return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
 
 
+def _takes_products(n, scale):
+    """Whether a Gram matrix of n sparse rows is too large, or not needed.
+
+    Where fewer features vary than there are rows the smallest eigenvalues count, which
+    a few steps do not tell.
+    """
+    many = np.count_nonzero(scale) > n or n > _MOST_ROWS
+    return n > _GRAM_ROWS and many
+
+
 def _by_products(rows, n, scale, d, means, within):
     """The same of more rows, from products with them; :mod:`._ritz_basis`."""
     squares = row_squares(rows, means)
     gap = rows.scores(d)
     order = np.argsort(row_keys(rows, squares, gap), kind="stable")
-    whole = density(rows, order, within)
+    n_features = np.count_nonzero(scale)
+    whole = density(rows, order, within, n_features)
     classes = [
-        density(rows.of_class(c), order, squares[rows.positive == c].sum())
+        density(rows.of_class(c), order, squares[rows.positive == c].sum(), n_features)
         for c in (False, True)
     ]
     ritz = ritz_of_difference(rows, gap)
@@ -534,11 +547,6 @@ def _by_products(rows, n, scale, d, means, within):
     # where no row differs from its class one value stands for no eigenvalue
     nodes = nodes_of(ends.min(), ends.max()) if len(ends) else np.ones(1)
     counts = on_nodes(nodes, whole.values, whole.counts)
-    n_features = np.count_nonzero(scale)
-    # The standard deviation of a rank r ≪ n that m vectors of signs tell is √(2r/m)
-    near = _SAME_RANK * n_features + _DEVIATIONS * np.sqrt(2 * n_features / whole.m)
-    if counts.sum() > max(n_features - near, 0.0):
-        counts *= n_features / counts.sum()  # fewer that vary than rows
     inside = on_nodes(nodes, whole.values, whole.counts * whole.share)
     usual = counts @ inside / max(counts @ counts, TINY)
     share = np.divide(inside, counts, out=np.full(len(nodes), usual), where=counts > 0)

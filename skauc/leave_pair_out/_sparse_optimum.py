@@ -4,8 +4,9 @@ Newton's step ``(XᵀΩX + Λ)Δθ = −(Xᵀg + Λθ)`` is solved by conjugate 
 of the Hessian's diagonal, exactly enough for the step to be a Newton step (Dembo,
 Eisenstat & Steihaug 1982): a product each with X and Xᵀ an iteration, and no matrix of
 rows or features. With more features than rows the same in the space of the rows, whose
-vectors are shorter and whose kernel has fewer small eigenvalues: 2 to 5 times, for a
-weak penalty up to 70 times, faster (500 to 2000 × 5000 to 50 000 texts).
+vectors are shorter and whose kernel has fewer small eigenvalues: 2 to 5 times, for
+squared loss at a weak penalty up to 30 times, faster (500 to 2000 × 5000 to 50 000
+texts).
 """
 
 from __future__ import annotations

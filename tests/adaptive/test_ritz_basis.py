@@ -187,3 +187,86 @@ def test_no_square_of_the_rows(n):
     # some vectors of n and of P numbers, and copies of the rows
     assert peak < 8 * n**2 / 2 if n == 4000 else peak < 24 * X.data.nbytes
     assert isinstance(learnt.model.eigen.basis, RitzBasis)
+
+
+def beside(columns, P=1500):
+    """Some columns beside empty ones."""
+    n, k = columns.shape
+    empty = sparse.csr_array((n, P - k))
+    return sparse.csr_array(sparse.hstack([sparse.csr_array(columns), empty]))
+
+
+@pytest.mark.parametrize("k", [2, 3, 60, 200])
+def test_fewer_features_that_vary_than_rows(by_products, k, monkeypatch):
+    """Signs count their rank with an error: it may not leave a null space below 0."""
+    X, positive = texts()
+    monkeypatch.setattr(_spectrum, "_MOST_ROWS", 0)
+    X = beside(X.tocsc()[:, :k].toarray())
+    slow, fast = both(by_products, lambda: eigenbasis(X, positive, None))
+    assert isinstance(fast.basis, RitzBasis)
+    assert fast.null == slow.null == 0
+    assert all(many.sum() <= k * (1 + 1e-9) for _, many in fast.groups)
+    one, two = both(by_products, lambda: model_of(X, positive))
+    assert two == pytest.approx(one, abs=0.03)
+
+
+def test_a_gram_matrix_where_fewer_features_vary(by_products):
+    """Evidence then hangs on the smallest eigenvalues, which few steps do not tell."""
+    X, positive = texts()
+    X = beside(X.tocsc()[:, :200].toarray())
+    by_products(True)
+    assert not isinstance(eigenbasis(X, positive, None).basis, RitzBasis)
+
+
+def model_of(X, positive, weight=None):
+    """Mean AUC that the model alone gives the difference of the class means."""
+    learnt = AdaptivePrior(leave_pair_out=False).learn(
+        X, positive, weight, covariance="common"
+    )
+    w = np.asarray(X[positive].mean(axis=0) - X[~positive].mean(axis=0)).ravel()
+    return learnt.project(w, X @ w).auc().mean()
+
+
+def odd_rows(kind):
+    X, positive = texts()
+    if kind == "the label alone":
+        return beside(1.0 * positive[:, None]), positive
+    if kind == "one row of a class":
+        return X, np.arange(400) == 7
+    which = np.arange(400) % {"two rows": 2, "five rows": 5}[kind]
+    positive = (which == 0) ^ (np.random.default_rng(2).random(400) < 0.3)
+    return sparse.csr_array(X[which]), positive
+
+
+@pytest.mark.parametrize(
+    "kind", ["the label alone", "one row of a class", "two rows", "five rows"]
+)
+def test_odd_rows(by_products, kind, monkeypatch):
+    monkeypatch.setattr(_spectrum, "_MOST_ROWS", 0)
+    X, positive = odd_rows(kind)
+    one, two = both(by_products, lambda: model_of(X, positive))
+    assert two == pytest.approx(one, abs=0.05)
+
+
+def test_weights_beyond_single_precision(by_products):
+    X, positive = texts()
+    weight = np.ones(400)
+    weight[:5] = 1e-100
+    one, two = both(by_products, lambda: model_of(X, positive, weight))
+    assert two == pytest.approx(one, abs=0.01)
+
+
+def test_features_far_from_the_origin(by_products):
+    X, positive = texts()
+    rng = np.random.default_rng(4)
+    far = sparse.csr_array(1e6 + rng.normal(size=(400, 3)))
+    X = sparse.csr_array(sparse.hstack([X, far]))
+    slow, fast = both(
+        by_products, lambda: eigenbasis(X, positive, None, winsorize=None)
+    )
+    s = slow.values.sum() / 400
+    exact = np.log1p(slow.values / s).sum()
+    found = fast.stands_for @ np.log1p(fast.values / s)
+    assert found == pytest.approx(exact, rel=3e-3)
+    along = slow.energy.sum(), fast.energy.sum()
+    assert along[1] == pytest.approx(along[0], rel=0.01)

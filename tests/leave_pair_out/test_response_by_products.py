@@ -72,22 +72,54 @@ def test_diagonal_of_the_inverse(theta):
     A = X.toarray() - X.toarray().mean(axis=0)
     exact = np.linalg.inv(np.eye(N) + theta * A @ A.T).diagonal() - 1 / N
     diagonal = kernel_diagonal(X, rows)
-    found = diagonal.inverse(theta)
+    answer, found = diagonal.inverse(theta)
+    # K(I + θK)⁻¹ = (I − (I + θK)⁻¹)/θ
+    np.testing.assert_allclose(1 - 1 / N - theta * answer, found, rtol=1e-9)
     # q = (1/F − 1)/θ, as it enters the scores that are left out
     one, two = ((1 / F - 1) / theta for F in (exact[rows], found))
     assert two.mean() == pytest.approx(one.mean(), rel=3e-3 if theta > 10 else 2e-3)
     np.testing.assert_allclose(two, one, rtol=0.08 if theta > 10 else 0.04)
-    assert diagonal.mean(theta) == pytest.approx(exact.mean() * N / (N - 1), rel=5e-3)
+    mean = exact.mean() * N / (N - 1)
+    assert diagonal.mean(theta)[1] == pytest.approx(mean, rel=5e-3)
+    assert 1 - theta * diagonal.mean(theta)[0] == pytest.approx(mean, rel=5e-3)
     # in units of other rows
-    scaled = kernel_diagonal(1e6 * X, rows).inverse(1e-12 * theta)
+    scaled = kernel_diagonal(1e6 * X, rows).inverse(1e-12 * theta)[1]
     np.testing.assert_allclose(scaled, found, rtol=1e-4)
-    halved = kernel_diagonal(2 * X, rows, np.full(X.shape[1], 0.5)).inverse(theta)
+    halved = kernel_diagonal(2 * X, rows, np.full(X.shape[1], 0.5)).inverse(theta)[1]
     np.testing.assert_allclose(halved, found, rtol=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
+def test_penalties_without_end(unit):
+    """Digits of the kernel where F is nearly I, and bounds where it is nearly 0."""
+    X, _ = texts()
+    rows = np.arange(0, N, 3)
+    A = X.toarray() - X.toarray().mean(axis=0)
+    square = np.sum(A**2, axis=1)[rows]
+    diagonal = kernel_diagonal(unit * X, rows)
+    answer, inverse = diagonal.inverse(1e-12 / unit**2)
+    np.testing.assert_allclose(answer / unit**2, square, rtol=1e-4)
+    np.testing.assert_allclose(inverse, 1 - 1 / N, rtol=1e-9)
+    answer, inverse = diagonal.inverse(1e9 / unit**2)
+    # e_iᵀ(I + θK)⁻¹e_i ≥ 1/(1 + θK_ii), Jensen
+    assert np.all(inverse >= 0.999 / (1e9 * square))
+    assert np.all(np.isfinite(answer))
+
+
+def test_rows_far_from_the_origin():
+    """Seven digits of 1e5 have none for what rows differ by."""
+    X, _ = texts()
+    rows = np.arange(0, N, 3)
+    far = sparse.csr_array(np.full((N, 2), 1e5))
+    answer, inverse = kernel_diagonal(sparse.hstack([X, far]).tocsr(), rows).inverse(1)
+    expected = kernel_diagonal(X, rows).inverse(1)
+    np.testing.assert_allclose(answer, expected[0], rtol=0.02)
+    np.testing.assert_allclose(inverse, expected[1], rtol=0.02)
 
 
 @pytest.mark.parametrize("permuted", [False, True])
 @pytest.mark.parametrize("scaling", [np.inf, 1.0, 0.0])
-@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("C", [1e-9, 0.01, 1.0, 30.0])
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "squared"])
 def test_auc_is_that_of_the_kernel(either_way, loss, C, scaling, permuted):
     X, positive = texts()
@@ -100,12 +132,13 @@ def test_auc_is_that_of_the_kernel(either_way, loss, C, scaling, permuted):
     assert fast.smooth_variance == pytest.approx(slow.smooth_variance, rel=0.02)
 
 
+@pytest.mark.parametrize("C", [1e-9, 10.0])
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_curvatures_that_differ(either_way, loss):
+def test_curvatures_that_differ(either_way, loss, C):
     """Class weights, a loss that is flat at some rows: one curvature in their place."""
     X, positive = texts()
     weight = np.where(positive, 2.0, 1.0)
-    fit = fitted(X, positive, loss, 10.0, weight=weight)
+    fit = fitted(X, positive, loss, C, weight=weight)
     slow, fast = either_way(X, positive, fit)
     assert fast.smooth_auc == pytest.approx(slow.smooth_auc, abs=0.006)
 
@@ -115,7 +148,7 @@ def test_the_order_of_the_rows_does_not_matter():
     order, rows = np.random.default_rng(3).permutation(N), np.arange(0, N, 3)
     place = np.argsort(order)[rows]
     one, two = kernel_diagonal(X, rows), kernel_diagonal(X[order], place)
-    np.testing.assert_allclose(two.inverse(3.0), one.inverse(3.0), rtol=1e-4)
+    np.testing.assert_allclose(two.inverse(3.0)[1], one.inverse(3.0)[1], rtol=1e-4)
 
 
 def test_one_curvature_of_equal_ones_and_of_half_of_them():
@@ -129,7 +162,7 @@ def test_one_curvature_of_equal_ones_and_of_half_of_them():
     on = theta > 0
     inverse = np.linalg.inv(np.eye(150) + 5 * (A @ A.T)[np.ix_(on, on)])
     own = (1 / inverse.diagonal() - 1) / 5
-    found = (1 / diagonal.inverse(common) - 1) / common
+    found = (1 / diagonal.inverse(common)[1] - 1) / common
     assert found[on].mean() == pytest.approx(own.mean(), rel=0.03)
 
 
