@@ -198,9 +198,10 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
     # q_i, what row i gains without itself: of the kernel (1/F_ii − 1/(1 − 1/n))/θ,
     # 1/(Σθ − θ_i) of the intercept, whose part of Q is then 1/Σθ in every entry and
     # leaves no pair
-    q = answer / (inverse * centred) + 1 / np.maximum(total - own, TINY)
-    # K1 = 0: beside its diagonal the mean answer is −1/(n − 1) of that on it
-    Q = np.full((k, k), 1 / total - diagonal.mean(common)[0] / len(theta))
+    gain, others = answer / (inverse * centred), np.maximum(total - own, TINY)
+    q = gain + 1 / others
+    # F1 = 0: beside its diagonal F_ij = −θ_j Q_ij is −F_ii/(Σθ − θ_i) θ_j on the average
+    Q = np.full((k, k), np.mean(1 / (total + own * gain * others)))
     Q[np.diag_indices(k)] = q / (1 + own * q)
     F = -Q * own
     F[np.diag_indices(k)] = 1 / (1 + own * q)
