@@ -143,6 +143,22 @@ def test_curvatures_that_differ(either_way, loss, C):
     assert fast.smooth_auc == pytest.approx(slow.smooth_auc, abs=0.006)
 
 
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_many_rows_without_curvature(monkeypatch, C):
+    """Where there is no room for a kernel its answers are still those of F1 = 0."""
+    X, positive = texts(P=900)
+    positive = np.random.default_rng(5).permutation(positive)
+    fit = fitted(X, positive, "squared_hinge", C)
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
+    found = []
+    for near in (False, True):
+        monkeypatch.setattr(_influence, "_is_near_enough", lambda _, near=near: near)
+        found.append(leave_pair_out(X, positive, fit).smooth_auc)
+    margin = np.where(positive, 1, -1) * (X @ fit.w + fit.intercept)
+    assert np.mean(margin > 1) > 0.1
+    assert found[1] == pytest.approx(found[0], abs=0.03)
+
+
 def test_the_order_of_the_rows_does_not_matter():
     X, _ = texts()
     order, rows = np.random.default_rng(3).permutation(N), np.arange(0, N, 3)
