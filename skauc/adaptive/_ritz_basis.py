@@ -214,7 +214,8 @@ def density(rows: RowProducts, order, trace, n_features) -> Density:
         near = _SAME_RANK * n_features + _DEVIATIONS * np.sqrt(2 * n_features / m)
         if counts.sum() > max(n_features - near, 0.0):
             counts *= n_features / counts.sum()
-    return Density(*_with_trace(values, counts, trace), share)
+    values, counts = _with_trace(values, counts, trace)
+    return Density(values, counts, share)
 
 
 def _with_trace(values, counts, trace):

@@ -200,7 +200,7 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
     # leaves no pair
     gain, others = answer / (inverse * centred), np.maximum(total - own, TINY)
     q = gain + 1 / others
-    # F1 = 0: beside its diagonal F_ij = −θ_j Q_ij is −F_ii/(Σθ − θ_i) θ_j on the average
+    # F1 = 0: beside its diagonal F_ij = −θ_j Q_ij is −θ_j F_ii/(Σθ − θ_i) on average
     Q = np.tile(1 / (total + own * gain * others), (k, 1)).T
     Q[np.diag_indices(k)] = q / (1 + own * q)
     F = -Q * own
