@@ -175,7 +175,7 @@ def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
 
 
 def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
-    """Q and F among the rows of the pairs, from the diagonal of F and its mean.
+    """Q and F among the rows of the pairs, from the diagonal of F and ``F1 = 0``.
 
     Parameters
     ----------
