@@ -166,12 +166,6 @@ class Density:
     counts: np.ndarray
     share: np.ndarray
 
-    @property
-    def ranks(self) -> np.ndarray:
-        """Share of the eigenvalues above each value, half of its own included."""
-        above = np.cumsum(self.counts[::-1])[::-1]
-        return (above - self.counts / 2) / above[0]
-
 
 def density(rows: RowProducts, order, trace) -> Density:
     """Eigenvalues of the Gram matrix of some rows.
