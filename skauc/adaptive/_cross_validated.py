@@ -281,7 +281,8 @@ def _fold_by_products(rows, out, order, n_features):
     size = (classes & ~out) @ count
     means = ((classes & ~out) * count / size[:, None]) @ rows.Z
     inside = rows.some(~out)
-    seen = density(inside, order, row_squares(inside, means).sum())
+    trace = row_squares(inside, means).sum()
+    seen = density(inside, order, trace, n_features)
     # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
     honest = count / (1 + 1 / size[rows.positive.astype(int)])
     root = np.where(out, np.sqrt(honest), 0).astype(rows.root.dtype)

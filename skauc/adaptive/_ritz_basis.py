@@ -167,7 +167,7 @@ class Density:
     share: np.ndarray
 
 
-def density(rows: RowProducts, order, trace) -> Density:
+def density(rows: RowProducts, order, trace, n_features) -> Density:
     """Eigenvalues of the Gram matrix of some rows.
 
     Parameters
@@ -178,6 +178,8 @@ def density(rows: RowProducts, order, trace) -> Density:
         The rows in an order of their own.
     trace : float
         ``tr G``.
+    n_features : int
+        Features that are not constant: G has no more eigenvalues.
     """
     used = rows.root > 0
     classes = (used & ~rows.positive, used & rows.positive)
@@ -197,20 +199,26 @@ def density(rows: RowProducts, order, trace) -> Density:
     counts = (ritz.first**2 / m * rank).ravel()
     at = np.argsort(values)
     values, counts, share = values[at], counts[at], share[at]
+    # of fewer features than rows the smallest are zeros
+    zeros = max(rank - n_features, 0)
+    counts = np.diff(np.maximum(np.cumsum(counts) - zeros, 0.0), prepend=0.0)
     some = (values > _LEAST * values[-1]) & (counts > 0)
     values, counts, share = values[some], counts[some], share[some]
     return Density(values, _with_trace(values, counts, trace), share)
 
 
 def _with_trace(values, counts, trace):
-    """The counts tilted so that they add up to the trace, known without an error."""
-    total = counts.sum()
-    mean = counts @ values / total
-    apart = counts @ (values - mean) ** 2
+    """The counts tilted so that they add up to the trace, known without an error.
+
+    By twice what they are at most, and never below 0: their sum stays.
+    """
+    mean = counts @ values / counts.sum()
+    from_mean = values - mean
+    apart = counts @ from_mean**2
     if not apart > 0:
         return counts
-    tilt = 1 + (trace - counts @ values) / apart * (values - mean)
-    return counts * np.clip(tilt, 0.0, None)
+    tilt = (trace - counts @ values) / apart * from_mean
+    return counts * (1 + tilt / max(np.abs(tilt).max(), 1.0))
 
 
 def nodes_of(smallest, largest) -> np.ndarray:

@@ -41,7 +41,7 @@ from ._ritz_basis import (
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS, _BLOCK_ENTRIES = 4096, 2**16
 _GRAM_ROWS = 1000  # of more sparse rows there is no Gram matrix
-_SAME_RANK = 0.02  # of it: what random signs may count too many or too few
+_SAME_RANK = 0.02  # of it: what random signs may count too few
 
 
 @dataclass(frozen=True, eq=False)
@@ -520,9 +520,10 @@ def _by_products(rows, n, scale, d, means, within):
     squares = row_squares(rows, means)
     gap = rows.scores(d)
     order = np.argsort(row_keys(rows, squares, gap), kind="stable")
-    whole = density(rows, order, within)
+    n_features = np.count_nonzero(scale)
+    whole = density(rows, order, within, n_features)
     classes = [
-        density(rows.of_class(c), order, squares[rows.positive == c].sum())
+        density(rows.of_class(c), order, squares[rows.positive == c].sum(), n_features)
         for c in (False, True)
     ]
     ritz = ritz_of_difference(rows, gap)
@@ -530,9 +531,8 @@ def _by_products(rows, n, scale, d, means, within):
     ends = np.append(whole.values, some)
     nodes = nodes_of(ends.min(), ends.max())
     counts = on_nodes(nodes, whole.values, whole.counts)
-    n_features = np.count_nonzero(scale)
-    if abs(counts.sum() - n_features) < _SAME_RANK * n_features:
-        counts *= n_features / counts.sum()  # fewer that vary than rows
+    if counts.sum() > (1 - _SAME_RANK) * n_features:
+        counts *= n_features / counts.sum()  # all that vary
     inside = on_nodes(nodes, whole.values, whole.counts * whole.share)
     usual = counts @ inside / (counts @ counts)
     share = np.divide(inside, counts, out=np.full(len(nodes), usual), where=counts > 0)

@@ -96,7 +96,7 @@ class KernelDiagonal:
     signs: np.ndarray
 
     @classmethod
-    def of_rows(cls, kernel: CentredKernel, rows, unit=1.0):
+    def of_rows(cls, kernel: CentredKernel, rows, unit):
         """Of the kernel times ``unit``."""
         # the moments first: their copy of the rows is gone before the basis is there
         moments = kernel.moments(rows) * unit ** np.arange(_DEGREE + 1)
@@ -195,8 +195,6 @@ def common_curvature(diagonal: KernelDiagonal, theta):
     # mean_j 1/(1/θ_j + q) = 1/(1/θ + q),  q = (1/F − 1)/θ at the mean F of θ
     on = theta > 0
     common = np.exp(np.mean(np.log(theta[on])))
-    if np.ptp(theta[on]) == 0 and on.all():
-        return common
     for _ in range(50):
         F = diagonal.mean(common)
         q = (1 / F - 1) / common
