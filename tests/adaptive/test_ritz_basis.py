@@ -261,8 +261,9 @@ def test_nodes_are_even_in_the_logarithm():
 
 
 def test_reciprocals_of_what_there_is():
-    found = reciprocal(np.array([0.0, 1e-8, 4.0, 10.0]))
-    np.testing.assert_array_equal(found, [0, 0, 0.25, 0.1])
+    for unit in (1.0, 2.0**-40):
+        found = reciprocal(unit * np.array([0.0, 1e-8, 4.0, 10.0]))
+        np.testing.assert_array_equal(unit * found, [0, 0, 0.25, 0.1])
     np.testing.assert_array_equal(reciprocal(np.zeros(3)), np.zeros(3))
 
 
