@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from skauc import AdaptivePrior, clear_cache
-from skauc.adaptive import _spectrum
+from skauc.adaptive import _ritz_basis, _spectrum
 from skauc.adaptive._cross_validated import (
     _SEED,
     _fold_by_products,
@@ -180,8 +180,12 @@ def test_projections_are_those_of_the_eigenvectors():
     )
 
 
-@pytest.mark.parametrize("which", ["all", "some", "pos", "few features"])
-def test_density_is_that_of_its_random_signs(which):
+@pytest.mark.parametrize(
+    ("which", "m"),
+    [("all", 2), ("some", 2), ("all", 1142), ("some", 1142), ("pos", 1142)]
+    + [("few features", 1142)],  # how many are zeros two signs do not tell
+)
+def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
     n, P = 14, 9 if which == "few features" else 30
     rows, Z = few_rows(n, P)
     used = np.arange(n) > 1 if which == "some" else np.ones(n, bool)
@@ -192,7 +196,8 @@ def test_density_is_that_of_its_random_signs(which):
     rank = min(spans, P)
     values, U, _ = eigen_of(R, rank)
     order = np.random.default_rng(3).permutation(n)
-    m = 16_000 // n
+    assert _ritz_basis._NUMBERS // n == 1142
+    monkeypatch.setattr(_ritz_basis, "_NUMBERS", m * n)
     s = np.empty((n, m))
     s[order] = random_signs(n, m, SEED_OF_TRACE)
     s[~used] = 0
@@ -299,7 +304,10 @@ def test_the_parts_of_the_basis(by_products, weighted, winsorize):
     np.testing.assert_allclose(
         fast.stands_for, hats(nodes, whole.values, whole.counts), atol=1e-4
     )
-    for along, share in ((fast.along_pos, whole.share), (fast.along_neg, 1 - whole.share)):
+    for along, share in (
+        (fast.along_pos, whole.share),
+        (fast.along_neg, 1 - whole.share),
+    ):
         at = hats(nodes, whole.values, whole.counts * share)
         np.testing.assert_allclose(along * fast.stands_for, nodes * at, atol=1e-3)
     # at a node for which no eigenvalue stands: that of all, by least squares
@@ -307,7 +315,9 @@ def test_the_parts_of_the_basis(by_products, weighted, winsorize):
     empty = fast.stands_for == 0
     assert empty.any()
     usual = np.linalg.lstsq(fast.stands_for[:, None], at, rcond=None)[0]
-    np.testing.assert_allclose(fast.along_pos[empty] / nodes[empty], usual[0], rtol=1e-3)
+    np.testing.assert_allclose(
+        fast.along_pos[empty] / nodes[empty], usual[0], rtol=1e-3
+    )
     assert fast.null == slow.null
 
 
@@ -363,9 +373,7 @@ def test_one_fold_by_products():
     n_out = count[out].sum()
     assert part.rows == pytest.approx(n_out)
     # largest first
-    np.testing.assert_allclose(
-        part.values, (square / many / n_out)[::-1], rtol=0.02
-    )
+    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=0.02)
     shares = (np.cumsum(many[::-1]) - many[::-1] / 2) / many.sum()
     np.testing.assert_allclose(part.shares, shares, atol=2e-3)
     null = (total - square.sum()) / (P - 12) / n_out
@@ -401,6 +409,7 @@ def test_folds_by_products_are_joined_at_their_shares(by_products):
 
 def best_decreasing(values, weight):
     """min over i ≤ k of max over j ≥ k of the weighted mean of values i to j."""
+
     def mean(i, j):
         w = weight[i : j + 1]
         return values[i : j + 1] @ w / w.sum() if w.sum() > 0 else -np.inf

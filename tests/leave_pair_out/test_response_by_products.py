@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skauc.leave_pair_out import _influence, _ridge_path
+from skauc.leave_pair_out import _influence, _response_by_products, _ridge_path
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._response_by_products import (
@@ -111,16 +111,21 @@ class ExactDiagonal:
         return (self.vectors[self.rows, 1:] ** 2) @ f
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e25])
+@pytest.mark.parametrize("m", [4, 64])
+@pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
 @pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
-def test_estimate_of_the_diagonal_is_that_of_its_random_signs(theta, unit):
+def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
+    monkeypatch, theta, unit, m
+):
     """Hutchinson's estimate of what a polynomial leaves, written with eigenvectors."""
     X, K = few_rows(14)
     n, rows = 14, np.random.default_rng(1).permutation(14)
     order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
-    z = np.empty((n, 64))
+    monkeypatch.setattr(_response_by_products, "_LEAST", m)
+    monkeypatch.setattr(_response_by_products, "_NUMBERS", m * n)
+    z = np.empty((n, m))
     scale = np.geomspace(1, 7, 30)
-    z[order] = random_signs(n, 64, _SEED)
+    z[order] = random_signs(n, m, _SEED)
     s = z - z.mean(axis=0)
     exact = ExactDiagonal(K, rows)
     values, V = exact.values[1:], exact.vectors[:, 1:]
@@ -132,7 +137,7 @@ def test_estimate_of_the_diagonal_is_that_of_its_random_signs(theta, unit):
     p = (V * fit(values)) @ V.T
     each = (z * ((V * (f - fit(values))) @ V.T @ s))[rows]
     found = each.mean(axis=1)
-    noise = np.mean(each.var(axis=1, ddof=1)) / 64
+    noise = np.mean(each.var(axis=1, ddof=1)) / m
     moments = np.column_stack(
         [((V * values**j) @ V.T).diagonal()[rows] for j in range(5)]
     )
