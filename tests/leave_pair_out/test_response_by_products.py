@@ -111,7 +111,7 @@ class ExactDiagonal:
         return (self.vectors[self.rows, 1:] ** 2) @ f
 
 
-@pytest.mark.parametrize("m", [4, 64])
+@pytest.mark.parametrize("m", [4, 12, 64])
 @pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
 @pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
 def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
