@@ -347,6 +347,17 @@ def test_nodes_reach_all_ritz_values(monkeypatch, by_products):
     assert beyond.any()
 
 
+@pytest.mark.parametrize(("P", "whether"), [(40, True), (40, False), (9, False)])
+def test_three_rows_of_a_class_leave_two(by_products, P, whether):
+    """Of two different rows nothing is left out; of three, one at a time."""
+    _, Z = few_rows(16, P)
+    by_products(whether)
+    for k in (2, 3):
+        positive, X = np.arange(16) < k, sparse.csr_array(Z)
+        found = cross_validated_spectrum(eigenbasis(X, positive), X, positive)
+        assert (found is None) == (k == 2)
+
+
 def test_a_null_space_of_one_direction_has_a_variance(by_products):
     _, Z = few_rows(16, 15)
     wide = sparse.csr_array(np.column_stack([Z, np.zeros((16, 9))]))
