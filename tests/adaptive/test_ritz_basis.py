@@ -368,7 +368,7 @@ def test_a_null_space_of_one_direction_has_a_variance(by_products):
     assert cross_validated_spectrum(eigen, wide, positive).null > 0
 
 
-@pytest.mark.parametrize("alive", [20, 40, 57, 59])
+@pytest.mark.parametrize("alive", [5, 20, 40, 57, 59])
 def test_fewer_features_vary_than_there_are_rows(by_products, alive):
     X, positive = texts(60, alive)
     wide = sparse.csr_array(np.column_stack([X.toarray(), np.zeros((60, 80 - alive))]))
@@ -380,8 +380,8 @@ def test_fewer_features_vary_than_there_are_rows(by_products, alive):
 
     (slow, exact), (fast, found) = both(by_products, ask)
     assert slow.n_features == fast.n_features == alive
-    # 58 dimensions are nearly all of 59
-    assert fast.stands_for.sum() == pytest.approx(alive, rel=1e-9)
+    # 58 dimensions are nearly all of 59; of 58 random signs see few less well
+    assert fast.stands_for.sum() == pytest.approx(alive, rel=0.1 if alive < 9 else 1e-9)
     assert fast.null == 0
     assert fast.values @ fast.stands_for == pytest.approx(slow.values.sum(), rel=0.02)
     assert found.mean() == pytest.approx(exact.mean(), abs=0.03)
