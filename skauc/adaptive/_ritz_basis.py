@@ -224,9 +224,10 @@ def _with_trace(values, counts, trace):
         return values, counts
     mean = counts @ values / counts.sum()
     apart = counts @ (values - mean) ** 2
-    tilt = (trace - counts @ values) / max(apart, TINY) * (values - mean)
-    if apart > 0 and np.all(tilt > -1):
-        return values, counts * (1 + tilt)
+    if apart > TINY:
+        tilt = (trace - counts @ values) / apart * (values - mean)
+        if np.all(tilt > -1):
+            return values, counts * (1 + tilt)
     # of very few eigenvalues signs tell little: no count may fall below 0
     return values * (trace / (counts @ values)), counts
 
