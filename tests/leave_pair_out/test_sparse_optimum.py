@@ -151,8 +151,9 @@ def test_a_newton_step_is_that_of_conjugate_gradients(scaling):
         assert rows.energy(step) == pytest.approx(step**2 @ penalty / 2)
 
 
-@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
-def test_a_newton_step_of_fewer_rows_than_features(scaling, monkeypatch):
+@pytest.mark.parametrize("unit", [1.0, 1e-5])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5, 2.0])
+def test_a_newton_step_of_fewer_rows_than_features(scaling, unit, monkeypatch):
     """The same from a system of the rows; a free intercept to four digits."""
     fit, X, _, Z, penalty = small(scaling=scaling, n=12, P=30)
     rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
@@ -161,16 +162,16 @@ def test_a_newton_step_of_fewer_rows_than_features(scaling, monkeypatch):
     )
     rng = np.random.default_rng(0)
     for _ in range(20):
-        curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.7)
+        curvature = unit * rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.7)
         gradient = Z.T @ rng.normal(size=12) + penalty * rng.normal(size=31)
         H = (Z.T * curvature) @ Z + np.diag(penalty)
-        unit = 1 / np.maximum(np.diag(H), 1e-300)
+        inverse = 1 / np.maximum(np.diag(H), 1e-300)
         for forcing in (1e-2, 1e-8):
             monkeypatch.setattr(_sparse_optimum, "_FORCING", forcing)
             step = rows.newton_step(curvature, gradient)
             left = H @ step + gradient
-            start = gradient @ (unit * gradient)
-            assert left @ (unit * left) <= (forcing + 2e-4) ** 2 * start
+            start = gradient @ (inverse * gradient)
+            assert left @ (inverse * left) <= (forcing + 2e-4) ** 2 * start
         if scaling == 0:
             assert step[-1] == 0
             continue
@@ -254,7 +255,7 @@ def rows_alone(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
 @pytest.mark.parametrize(
     ("loss", "l2", "start", "length"),
     [
@@ -293,6 +294,29 @@ def test_the_first_step_of_more_features_than_rows_is_newtons(
     atol = 1e-6 * np.abs(expected).max()
     np.testing.assert_allclose(theta[:used], expected, atol=atol)
     assert scaling or theta[-1] == 0
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize("P", [5, 30])
+@pytest.mark.parametrize("length", [1.0, 0.5, 0.25, 0.125])
+def test_a_square_falls_by_what_its_slope_promises(length, P, scaling, monkeypatch):
+    """Along Newton's step by ``t(1 − t/2)`` of it: a share that t alone decides."""
+    for name in ("_FORCING", "_FIRST"):
+        monkeypatch.setattr(_sparse_optimum, name, 1e-10)
+    fit, X, positive, Z, penalty = small("squared", scaling, 5.0, n=12, P=P)
+    used = P + (scaling > 0)
+    Z, penalty, c = Z[:, :used], penalty[:used], fit.case_weight
+    H = (Z.T * c) @ Z + np.diag(penalty)
+    best = np.linalg.solve(H, Z.T @ (c * np.where(positive, 1.0, -1.0)))
+    theta = np.zeros(P + 1)
+    theta[:used] = 0.3 * best
+    fit = replace(fit, w=theta[:-1], intercept=theta[-1])
+    expected = theta[:used] + length * (best - theta[:used])
+    for less in (1e-3, length / 2 - 1e-3):  # twice as far falls short of it
+        monkeypatch.setattr(_sparse_optimum, "ARMIJO", 1 - length / 2 - less)
+        found = optimum_by_products(fit, sparse.csr_array(X), positive, np.inf)
+        theta = np.append(found.w, found.intercept)
+        np.testing.assert_allclose(theta[:used], expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
