@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from skauc.leave_pair_out import _sparse_optimum
 from skauc.leave_pair_out._losses import RoundedHinge
@@ -294,6 +294,27 @@ def test_the_first_step_of_more_features_than_rows_is_newtons(
     atol = 1e-6 * np.abs(expected).max()
     np.testing.assert_allclose(theta[:used], expected, atol=atol)
     assert scaling or theta[-1] == 0
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+def test_rows_start_at_the_fit_while_it_costs_less_than_nothing(scaling, monkeypatch):
+    fit, X, positive, *_ = small("squared", scaling, 5.0, n=12, P=30)
+    along = np.append(np.linalg.pinv(X) @ np.where(positive, 1.0, -1.0), 0.3)
+    along[-1] *= scaling > 0
+    zero = objective(0 * along, fit, X, positive)
+    far = brentq(lambda k: objective(k * along, fit, X, positive) - zero, 0.01, 100)
+    starts, point = [], _sparse_optimum._RowSpace.newton_point
+
+    def seen(self, alpha, z, *slopes):
+        starts.append(z)
+        return point(self, alpha, z, *slopes)
+
+    monkeypatch.setattr(_sparse_optimum._RowSpace, "newton_point", seen)
+    for k in (0.98 * far, 1.02 * far):
+        start = replace(fit, w=k * along[:-1], intercept=k * along[-1])
+        optimum_by_products(start, sparse.csr_array(X), positive, np.inf)
+    there = 0.98 * far * (X @ along[:-1] + along[-1])
+    np.testing.assert_allclose(starts, [there, np.zeros(12)])
 
 
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
