@@ -510,7 +510,7 @@ def test_rows_are_told_where_some_weigh_nothing(fitted_to):
 def test_how_far_the_scores_of_clones_may_lie(from_score, chance, told, monkeypatch):
     """One less the correlation: of scores made with these three correlations."""
     a, c = 1 - from_score, 1 - chance
-    basis = np.linalg.qr(np.column_stack([np.ones(40), RNG.normal(size=(40, 3))]))[0]
+    basis = np.linalg.qr(np.column_stack([np.ones(40), X[:40, :3]]))[0]
     root = np.linalg.cholesky([[1, a, a], [a, 1, c - 1e-12], [a, c - 1e-12, 1]])
     score, *clones = (basis[:, 1:] @ root.T).T
     clones = iter(clones)
