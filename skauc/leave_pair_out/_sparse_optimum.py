@@ -98,7 +98,8 @@ def _in_row_space(fit, X, positive, close):
     energy = at.energy(fit)
     nothing = loss_value(loss, np.zeros(len(c)), positive, c)
     if loss_value(loss, z, positive, c) + l2 / 2 * energy > nothing:
-        share, b, z, energy = 0.0, 0.0, np.zeros(len(c)), 0.0  # as below
+        start = replace(fit, w=np.zeros_like(fit.w), intercept=0.0)
+        return _in_row_space(start, X, positive, close)  # a solver that went astray
     for _ in range(_STEPS):
         value, g, curvature = loss_terms(loss, z, positive, c)
         value += l2 / 2 * energy

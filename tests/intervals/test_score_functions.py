@@ -44,3 +44,6 @@ def test_rows_that_do_not_count_rank_nothing():
     assert ranks_nothing(w, score, np.array([1.0, 1, 2, 1])) is None
     assert ranks_nothing(w, score[::-1], np.array([0.5, 0, 2, 2])) is None
     assert ranks_nothing(w, score, None) is None
+    # one number but for rounding, on either side of 0
+    for same in (np.array([1.0, 1 + 1e-15]), np.array([-1.0, -1 - 1e-15])):
+        assert ranks_nothing(w, same, None) == "all scores are equal"

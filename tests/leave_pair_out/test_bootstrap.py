@@ -196,6 +196,7 @@ def test_many_rows_average_over_the_samples(sample, monkeypatch):
         (0.8, 0.8, 0.8),  # no overfitting: any weight
         (1.0, 0.5, 0.5),  # R = 1: out of bag alone
         (1.0, 0.3, 0.5),  # below chance counts as chance
+        (0.52, 0.3, 0.5),
         (0.6, 0.7, 0.632 * 0.7 + 0.368 * 0.6),  # R = 0: .632
         (0.4, 0.3, 0.632 * 0.3 + 0.368 * 0.4),  # the same of 1 - AUC
     ],

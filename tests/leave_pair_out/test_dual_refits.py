@@ -1,6 +1,7 @@
 """Elastic nets in the dimension of the rows against scikit-learn and dense twins."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,7 +138,9 @@ def test_sparse_rows_are_those_of_dense_ones(scaling):
         assert (rows.level > 0) == (scaling > 0)
 
 
-@pytest.mark.parametrize(("l2", "C"), [(1e-3, 1.0), (1e4, 1.0), (0.1, 100.0)])
+@pytest.mark.parametrize(
+    ("l2", "C"), [(1e-3, 1.0), (1e4, 1.0), (0.1, 100.0), (100.0, 0.01)]
+)
 def test_the_penalty_of_the_intercept_is_not_felt(l2, C, monkeypatch):
     """Of two classes in the ratio 1:2 its slope is 0, whatever the other penalties."""
     monkeypatch.setattr(_dual_refits, "_GAP", 1e-9)
@@ -165,6 +168,11 @@ def test_larger_penalties_come_first_where_steps_are_short(monkeypatch):
     found = dual_optimum(fit, X, positive)
     np.testing.assert_allclose(found.w, expected.w, atol=1e-3)
     assert asked[0] == asked[-1] == 1e-3
+    # scores of no slopes but those at 0 are of the size of a margin there
+    Z, alpha = X - X.mean(axis=0), fit.case_weight * (positive - 0.5)
+    u = Z.T @ alpha
+    w = np.sign(u) * np.maximum(np.abs(u) - 0.3, 0)
+    assert asked[1] == pytest.approx(np.abs(Z @ w).max())
     ratio = np.array(asked[2:]) / asked[1:-1]
     assert len(ratio) > 2
     np.testing.assert_allclose(ratio, ratio[0])
@@ -172,6 +180,113 @@ def test_larger_penalties_come_first_where_steps_are_short(monkeypatch):
     monkeypatch.setattr(_dual_refits, "_MORE_STEPS", 0)
     assert dual_optimum(fit, X, positive) is None
     assert refit_dual(fit, X, positive, np.ones((1, 24))) is None
+
+
+def test_a_refit_has_the_case_weights_of_its_rows(monkeypatch):
+    monkeypatch.setattr(_dual_refits, "_GAP", 1e-9)
+    X, positive = _rows()
+    fit, counts = _fit(X), bootstrap_counts(positive, 2)
+    refits = refit_dual(fit, X, positive, counts)
+    for count, found in zip(counts, refits.scores, strict=True):
+        rows = np.repeat(np.arange(24), count)
+        again = replace(fit, case_weight=fit.case_weight[rows])
+        again = dual_optimum(again, X[rows], positive[rows])
+        np.testing.assert_allclose(found, X @ again.w + again.intercept, atol=1e-3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_start_is_the_fit(form, monkeypatch):
+    starts = []
+    monkeypatch.setattr(
+        _dual_refits, "_optimum", lambda *question: starts.append(question[-1])
+    )
+    X, positive = _rows()
+    fit = replace(_fit(X), w=np.linspace(-1, 1, 90), intercept=0.7)
+    assert dual_optimum(fit, form(X), positive) is None
+    assert refit_dual(fit, form(X), positive, np.ones((1, 24), int)) is None
+    np.testing.assert_allclose(starts, np.tile(X @ fit.w + 0.7, (2, 1)))
+
+
+def test_the_start_is_nothing_where_that_costs_less(monkeypatch):
+    starts, newton = [], _dual_refits._Problem.newton
+
+    def seen(self, point, *question):
+        starts.append(point.z)
+        return newton(self, point, *question)
+
+    X, positive = _rows()
+    found = dual_optimum(_fit(X, scaling=0.0), X, positive)
+    monkeypatch.setattr(_dual_refits._Problem, "newton", seen)
+    for w in (found.w, -99 * found.w):
+        dual_optimum(replace(found, w=w), X, positive)
+    np.testing.assert_allclose(starts, [X @ found.w, np.zeros(24)])
+
+
+def test_a_square_loss_without_corners_is_solved_in_one_step(monkeypatch):
+    """Newton's whole step is the optimum of a quadratic."""
+    monkeypatch.setattr(_dual_refits, "_GAP", 1e-9)
+    X, positive = _rows()
+    fit = _fit(X, "squared", l1=0.0, scaling=0.0)
+    problem = _problem(fit, X, positive)
+    found = problem.newton(problem.at(np.zeros(24), fit.l2), fit.l2, 1)
+    c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
+    H = (X.T * c) @ X + fit.l2 * np.eye(90)
+    np.testing.assert_allclose(found.w, np.linalg.solve(H, X.T @ (c * t)), atol=1e-6)
+
+
+def test_the_gap_is_a_share_of_the_objective():
+    def solved(primal, gap):
+        rest = dict.fromkeys(("z", "alpha", "curvature", "w", "b", "fitted"))
+        return _dual_refits._Point(**rest, dual=gap - primal, primal=primal).solved
+
+    assert solved(100.0, 0.009)
+    assert not solved(100.0, 0.012)
+    assert not solved(0.01, 1.2e-6)
+
+
+def test_a_step_of_a_penalty_below_rounding_goes_down():
+    """One feature is active: 23 directions of the rows have the penalty alone."""
+    X, positive = _rows()
+    fit = _fit(X, "squared", scaling=0.0, l1=0.0)
+    problem = _problem(fit, X[:, :1], positive)
+    point = problem.at(np.random.default_rng(0).normal(size=24), 1e-18)
+    assert problem._step(point, 1e-18)[1] < 0
+
+
+def test_without_factors_the_step_goes_to_the_fitted_scores(monkeypatch):
+    X, positive = _rows()
+    problem = _problem(_fit(X), X, positive)
+    point = problem.at(np.linspace(-1, 1, 24), 0.5)
+    monkeypatch.setattr(_dual_refits.lapack, "dpotrf", lambda D, **_: (D, 1))
+    dz, slope = problem._step(point, 0.5)
+    np.testing.assert_allclose(point.z + dz, point.fitted)
+    assert slope == 0
+
+
+@pytest.mark.parametrize(
+    ("slope", "falls", "length"),
+    [
+        (-8.0, [8.1e-4], 1.0),  # by 1e-4 of the slope
+        (-8.0, [7e-4, 3.9e-4, 2.1e-4], 0.25),
+        (0.0, [-1e-9, -4e-11], 0.5),  # 1e-12 of the objective may be rounding
+        (-8.0, [np.nan, np.nan, 1.0], 0.25),
+        (-8.0, [-1.0] * 100, None),
+    ],
+)
+def test_a_step_is_halved_until_it_goes_down(slope, falls, length):
+    falls = iter(falls)
+
+    def at(z, l2):
+        return SimpleNamespace(z=z, dual=100.0 - next(falls))
+
+    point = SimpleNamespace(z=np.ones(2), dual=100.0, primal=50.0)
+    found = _dual_refits._Problem._lower(
+        SimpleNamespace(at=at), point, np.array([1.0, -2.0]), slope, 0.5
+    )
+    if length is None:
+        assert found is None
+    else:
+        np.testing.assert_allclose(found.z, [1 + length, 1 - 2 * length])
 
 
 def test_the_penalties_before_the_last():

@@ -85,6 +85,19 @@ def test_scores_are_of_the_rows_that_are_asked():
         np.testing.assert_allclose(fit.scores(X), X @ fit.w + 0.5)
         np.testing.assert_allclose(fit.scores(2 * X), 2 * X @ fit.w + 0.5)
         assert fit.slopes(X, positive)[0] is fit.scores(X)
+    # and slopes of the labels that are asked: a row pulls its own way
+    for labels in (positive, ~positive, positive):
+        assert np.all((fit.slopes(X, labels)[1] < 0) == labels)
+
+
+@pytest.mark.parametrize("unit", [0.3, 2.0, 1e5])
+def test_the_gradient_has_no_unit_of_the_weights(unit):
+    X, positive, _ = rows()
+    c, w = np.ones(30), np.array([0.1, 0.2, -0.3, 0.4])
+    one = PenalisedFit("logistic", 3.0, c, w, 0.5, np.inf)
+    other = replace(one, l2=3.0 * unit, case_weight=c * unit)
+    expected = stationarity(X, positive, one)
+    assert stationarity(X, positive, other) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)

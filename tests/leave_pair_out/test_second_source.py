@@ -642,6 +642,37 @@ def test_l1_fits_of_fewer_rows_than_features_have_five_samples(active, suits):
         assert _second_source._is_cheap(dense, X, np.ones(n), 20) == cheap
 
 
+@pytest.mark.parametrize(("total", "suits"), [(1338, True), (1339, False)])
+def test_rows_with_weights_have_twenty_samples_while_these_are_cheap(total, suits):
+    """20 refits of 5 steps of (.63 · 1338)³/3 products are less than 2e10."""
+    w = (np.arange(3000) < 133).astype(float)
+    fit = ElasticNetFit("logistic", 1.0, 1.0, w, 0.0, np.inf, l1=1.0)
+    X, weight = np.broadcast_to(0.0, (130, 3000)), np.full(130, total / 130)
+    assert suits_leave_one_out(fit, X, weight) == suits
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_hinge_of_few_or_of_dense_rows_has_its_own_optimum(form, monkeypatch):
+    monkeypatch.setattr(
+        _second_source, "optimum_by_products", lambda *_: pytest.fail("a narrow one")
+    )
+    sharp = lambda fit, *_: replace(fit, w=fit.w + 1.0)  # noqa: E731
+    monkeypatch.setattr(_second_source, "smooth_optimum", sharp)
+    n = 500 if form is np.asarray else 499
+    X, positive = form(np.ones((n, 600))), np.arange(n) % 2 == 0
+    fit = PenalisedFit("hinge", 1.0, np.ones(n), np.zeros(600), 0.0, np.inf)
+    assert np.all(at_optimum(fit, X, positive).w == 1)
+
+
+def test_an_l1_optimum_keeps_the_case_weights_or_is_not_there(monkeypatch):
+    X, positive = design(30, 5)
+    c = np.linspace(1, 2, 30)
+    fit = ElasticNetFit("logistic", 0.0, c, np.zeros(5), 0.0, np.inf, l1=1.0)
+    assert at_optimum(fit, X, positive).case_weight is c
+    monkeypatch.setattr(_second_source, "sparse_optimum", lambda *_: None)
+    assert at_optimum(replace(fit, l1=2.0), X, positive) is None
+
+
 def test_refits_for_an_auc_are_close_to_true_ones():
     X, positive = design(60, 100)
     fit = training_objective(LogisticRegression(C=10).fit(X, positive), X, positive)

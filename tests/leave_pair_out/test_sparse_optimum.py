@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from skauc.leave_pair_out import _sparse_optimum
 from skauc.leave_pair_out._losses import RoundedHinge
@@ -151,8 +151,9 @@ def test_a_newton_step_is_that_of_conjugate_gradients(scaling):
         assert rows.energy(step) == pytest.approx(step**2 @ penalty / 2)
 
 
-@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
-def test_a_newton_step_of_fewer_rows_than_features(scaling, monkeypatch):
+@pytest.mark.parametrize("unit", [1.0, 1e-5])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5, 2.0])
+def test_a_newton_step_of_fewer_rows_than_features(scaling, unit, monkeypatch):
     """The same from a system of the rows; a free intercept to four digits."""
     fit, X, _, Z, penalty = small(scaling=scaling, n=12, P=30)
     rows = _sparse_optimum._Rows.of_fit(fit, sparse.csr_array(X))
@@ -161,16 +162,16 @@ def test_a_newton_step_of_fewer_rows_than_features(scaling, monkeypatch):
     )
     rng = np.random.default_rng(0)
     for _ in range(20):
-        curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.7)
+        curvature = unit * rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.7)
         gradient = Z.T @ rng.normal(size=12) + penalty * rng.normal(size=31)
         H = (Z.T * curvature) @ Z + np.diag(penalty)
-        unit = 1 / np.maximum(np.diag(H), 1e-300)
+        inverse = 1 / np.maximum(np.diag(H), 1e-300)
         for forcing in (1e-2, 1e-8):
             monkeypatch.setattr(_sparse_optimum, "_FORCING", forcing)
             step = rows.newton_step(curvature, gradient)
             left = H @ step + gradient
-            start = gradient @ (unit * gradient)
-            assert left @ (unit * left) <= (forcing + 2e-4) ** 2 * start
+            start = gradient @ (inverse * gradient)
+            assert left @ (inverse * left) <= (forcing + 2e-4) ** 2 * start
         if scaling == 0:
             assert step[-1] == 0
             continue
@@ -246,9 +247,139 @@ def test_the_first_step_is_newtons(loss, l2, start, length, monkeypatch):
     np.testing.assert_allclose(theta, expected, atol=1e-6 * np.abs(expected).max())
 
 
-def near_the_optimum(share):
+@pytest.fixture
+def rows_alone(monkeypatch):
+    """More features than rows are not left to the space of the features."""
+    monkeypatch.setattr(
+        _sparse_optimum._Rows, "of_fit", lambda *_: pytest.fail("of P numbers")
+    )
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize(
+    ("loss", "l2", "start", "length"),
+    [
+        ("logistic", 0.7, "near", 1.0),
+        ("squared", 0.7, "near", 1.0),
+        ("squared_hinge", 0.7, "near", 1.0),
+        ("logistic", 0.7, "halved", 0.5),
+        ("logistic", 0.02, "halved", 0.5),
+        ("logistic", 0.7, "astray", 1.0),  # w = 0 costs less
+        ("logistic", 8.0, "apart", 1.0),  # few losses, and yet w = 0 costs less
+        ("squared_hinge", 1e-3, "apart", 1.0),  # no row bends
+    ],
+)
+def test_the_first_step_of_more_features_than_rows_is_newtons(
+    loss, l2, start, length, scaling, monkeypatch, rows_alone
+):
+    monkeypatch.setattr(_sparse_optimum, "_FIRST", 1e-10)
+    fit, X, positive, Z, penalty = small(loss, scaling, l2, n=12, P=30)
+    theta = np.append(fit.w, fit.intercept)
+    if start == "apart":
+        t = np.where(positive, 1.0, -1.0)
+        theta = np.append(np.linalg.pinv(X) @ (2 * t), 0.1 * (scaling > 0))
+    elif start == "halved":
+        rng = np.random.default_rng(4)
+        z = 2 * np.where(positive, 1.0, -1.0) * rng.exponential(2.0, 12)
+        theta[:-1] = np.linalg.pinv(X) @ (z + rng.normal(size=12))
+    elif start == "astray":
+        theta = 100 * theta
+    fit = replace(fit, w=theta[:-1], intercept=theta[-1])
+    used = len(theta) if scaling else len(theta) - 1
+    question = positive, Z[:, :used], penalty[:used], theta[:used]
+    expected, taken = first_step(fit, *question)
+    assert taken == length
+    found = optimum_by_products(fit, sparse.csr_array(X), positive, np.inf)
+    theta = np.append(found.w, found.intercept)
+    atol = 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(theta[:used], expected, atol=atol)
+    assert scaling or theta[-1] == 0
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+def test_rows_start_at_the_fit_while_it_costs_less_than_nothing(scaling, monkeypatch):
+    fit, X, positive, *_ = small("squared", scaling, 5.0, n=12, P=30)
+    along = np.append(np.linalg.pinv(X) @ np.where(positive, 1.0, -1.0), 0.3)
+    along[-1] *= scaling > 0
+    zero = objective(0 * along, fit, X, positive)
+    far = brentq(lambda k: objective(k * along, fit, X, positive) - zero, 0.01, 100)
+    starts, point = [], _sparse_optimum._RowSpace.newton_point
+
+    def seen(self, alpha, z, *slopes):
+        starts.append(z)
+        return point(self, alpha, z, *slopes)
+
+    monkeypatch.setattr(_sparse_optimum._RowSpace, "newton_point", seen)
+    for k in (0.98 * far, 1.02 * far):
+        start = replace(fit, w=k * along[:-1], intercept=k * along[-1])
+        optimum_by_products(start, sparse.csr_array(X), positive, np.inf)
+    there = 0.98 * far * (X @ along[:-1] + along[-1])
+    np.testing.assert_allclose(starts, [there, np.zeros(12)])
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize("P", [5, 30])
+@pytest.mark.parametrize("length", [1.0, 0.5, 0.25, 0.125])
+def test_a_square_falls_by_what_its_slope_promises(length, P, scaling, monkeypatch):
+    """Along Newton's step by ``t(1 − t/2)`` of it: a share that t alone decides."""
+    for name in ("_FORCING", "_FIRST"):
+        monkeypatch.setattr(_sparse_optimum, name, 1e-10)
+    fit, X, positive, Z, penalty = small("squared", scaling, 5.0, n=12, P=P)
+    used = P + (scaling > 0)
+    Z, penalty, c = Z[:, :used], penalty[:used], fit.case_weight
+    H = (Z.T * c) @ Z + np.diag(penalty)
+    best = np.linalg.solve(H, Z.T @ (c * np.where(positive, 1.0, -1.0)))
+    theta = np.zeros(P + 1)
+    theta[:used] = 0.3 * best
+    fit = replace(fit, w=theta[:-1], intercept=theta[-1])
+    expected = theta[:used] + length * (best - theta[:used])
+    for less in (1e-3, length / 2 - 1e-3):  # twice as far falls short of it
+        monkeypatch.setattr(_sparse_optimum, "ARMIJO", 1 - length / 2 - less)
+        found = optimum_by_products(fit, sparse.csr_array(X), positive, np.inf)
+        theta = np.append(found.w, found.intercept)
+        np.testing.assert_allclose(theta[:used], expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize("forcing", [1e-3, 1e-2])
+def test_a_point_in_the_space_of_the_rows_is_that_of_conjugate_gradients(
+    scaling, forcing
+):
+    """From nothing to a thousandth, else to a hundredth of what is left."""
+    fit, X, *_ = small(scaling=scaling, n=12, P=30, l2=10.0)
+    rng, s = np.random.default_rng(0), 0.0 if np.isinf(scaling) else scaling
+    K = X @ X.T + s**2
+    rows = _sparse_optimum._RowSpace(sparse.csr_array(X), fit)
+    for _ in range(40):
+        curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.8)
+        z, g = rng.normal(size=12), rng.normal(size=12)
+        alpha = curvature * rng.normal(size=12) * (forcing == 1e-2)
+        D, on = np.sqrt(curvature), curvature > 0
+        inverse = np.where(on, 1 / np.where(on, D, 1.0), 0.0)
+        project = np.eye(12)
+        if np.isinf(scaling):
+            project -= np.outer(D, D) / (D @ D)
+        system = project @ (fit.l2 * np.eye(12) + D[:, None] * K * D)
+        gamma = project @ (alpha * inverse)
+        r = project @ (D * z - g * inverse) - system @ gamma
+        p, first = r, r @ r
+        while r @ r > forcing**2 * first:
+            step = (r @ r) / (p @ system @ p)
+            gamma, new = gamma + step * p, r - step * (system @ p)
+            p, r = new + (new @ new) / (r @ r) * p, new
+        b = 0.0
+        if np.isinf(scaling):  # the weighted mean of what the rows would have
+            target = z[on] - (g / np.where(on, curvature, 1.0))[on]
+            b = np.average(target - (K @ (D * gamma))[on], weights=curvature[on])
+        point = rows.newton_point(alpha, z, g, curvature)
+        np.testing.assert_allclose(point.alpha, D * gamma, atol=1e-8)
+        np.testing.assert_allclose(point.z, K @ (D * gamma) + b, atol=1e-7)
+        assert point.b == pytest.approx(b, abs=1e-7)
+
+
+def near_the_optimum(share, P=5):
     """Squared loss, from where Newton's step promises that share of the objective."""
-    fit, X, positive, Z, penalty = small("squared", l2=5.0)
+    fit, X, positive, Z, penalty = small("squared", l2=5.0, P=P)
     fit = replace(fit, case_weight=30 * fit.case_weight)
     c, t = fit.case_weight, np.where(positive, 1.0, -1.0)
     H = (Z.T * c) @ Z + np.diag(penalty)
@@ -259,25 +390,27 @@ def near_the_optimum(share):
     return replace(fit, w=start[:-1], intercept=start[-1]), X, positive, best
 
 
+@pytest.mark.parametrize("P", [5, 30])
 @pytest.mark.parametrize(("share", "steps"), [(7e-10, 1), (1.5e-9, 2), (1e-7, 2)])
-def test_the_step_that_promises_a_billionth_is_the_last(share, steps, monkeypatch):
-    monkeypatch.setattr(_sparse_optimum, "_FORCING", 1e-9)
-    fit, X, positive, best = near_the_optimum(share)
-    taken, step = [], _sparse_optimum._Rows.newton_step
-    monkeypatch.setattr(
-        _sparse_optimum._Rows,
-        "newton_step",
-        lambda *args: taken.append(1) or step(*args),
-    )
+def test_the_step_that_promises_a_billionth_is_the_last(share, steps, P, monkeypatch):
+    for name in ("_FORCING", "_FIRST"):
+        monkeypatch.setattr(_sparse_optimum, name, 1e-9)
+    fit, X, positive, best = near_the_optimum(share, P)
+    space, name = _sparse_optimum._Rows, "newton_step"
+    if P > 20:
+        space, name = _sparse_optimum._RowSpace, "newton_point"
+    taken, step = [], getattr(space, name)
+    monkeypatch.setattr(space, name, lambda *args: taken.append(1) or step(*args))
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
     assert len(taken) == steps
     np.testing.assert_allclose(found.w, best[:-1], rtol=1e-7)
     assert found.intercept == pytest.approx(best[-1])
 
 
+@pytest.mark.parametrize("P", [5, 30])
 @pytest.mark.parametrize("share", [7e-7, 1e-8, 1.5e-6, 1e-4])
-def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, monkeypatch):
-    fit, X, positive, _ = near_the_optimum(share)
+def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, P, monkeypatch):
+    fit, X, positive, _ = near_the_optimum(share, P)
     fall = _sparse_optimum.loss_value
     start = X @ fit.w + fit.intercept
 
@@ -286,6 +419,9 @@ def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, monkeypatc
 
     monkeypatch.setattr(_sparse_optimum, "loss_value", never_lower)
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
+    if P > 20:
+        question = fit, sparse.csr_array(X), positive, 1e-9
+        assert (_sparse_optimum._in_row_space(*question) is None) == (share > 1e-6)
     if share > 1e-6:
         assert found is None
     else:

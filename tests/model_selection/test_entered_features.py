@@ -336,6 +336,17 @@ def test_an_imputer_makes_the_features_wherever_numbers_are_missing(steps, where
     assert found.Z.shape[1] in (12, 13)
 
 
+def test_missing_numbers_are_on_no_line():
+    """Though all of them are made one number: rows without them are not."""
+    rows = X.copy()
+    rows[:, 2] = np.nan
+    filled = SimpleImputer(
+        strategy="constant", fill_value=1.0, keep_empty_features=True
+    )
+    filled = Wrapped(filled).fit(rows, Y)
+    assert _affine_steps.transpose_of(filled, rows, filled.transform(rows)) is None
+
+
 def test_a_step_that_bends_for_one_row_is_not_affine():
     rows = X.copy()
     rows[50] += 100

@@ -15,9 +15,10 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
+from sklearn.svm import SVC, LinearSVC
 
 from skauc import (
     AdaptivePrior,
@@ -37,7 +38,9 @@ from skauc import (
 )
 from skauc.leave_pair_out._bootstrap import balanced_counts
 from skauc.leave_pair_out._second_source import SecondSource
+from skauc.model_selection import _model_posterior, _refits, _second_source
 from skauc.model_selection._bootstrap_auc import _left_out
+from skauc.model_selection._linear_model import open_score
 from skauc.model_selection._refits import (
     posterior_of_source,
     refits_source,
@@ -411,6 +414,42 @@ def test_clones_fitted_to_the_rows_tell_whether_these_trained_the_model(chance, 
 
 
 @pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_rows_that_nothing_tells_are_said_to_be_assumed(monkeypatch):
+    monkeypatch.setattr(_model_posterior, "told_by_refits", lambda *_: None)
+    X, y = signal(40, 0)
+    model = bent().fit(X, y)
+    for rows, assumed in (("auto", True), ("training", False)):
+        prior = AdaptivePrior(refits=3)
+        posterior = auc_posterior(model, X, y, prior=prior, rows=rows)
+        said = [text for text in posterior.warnings if "which is assumed" in text]
+        assert len(said) == assumed
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "gradient"),
+    [
+        (LogisticRegression(max_iter=2), 0.0),
+        (LinearSVC(loss="hinge", max_iter=2, random_state=0), None),
+    ],
+)
+def test_a_smooth_model_that_stopped_is_at_its_optimum_then(
+    model, gradient, monkeypatch
+):
+    asked, second_source = [], _second_source.second_source
+
+    def seen(*question, **more):
+        asked.append(more["gradient"])
+        return second_source(*question, **more)
+
+    monkeypatch.setattr(_second_source, "second_source", seen)
+    X, y = signal(60, 0)
+    auc_posterior(model.fit(X, y), X, y, rows="training")
+    assert asked == [gradient]
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 def test_cross_validation_scores_held_out_rows_behind_any_step():
     X, y = signal(150, 2)
     ours = cross_val_score(bent(), X, y, scoring=cbauc_scorer, cv=5)
@@ -446,6 +485,50 @@ def test_rows_are_told_where_some_weigh_nothing(fitted_to):
         score = model.predict_proba(Z)[:, 1]
         told = told_by_refits(KNeighborsClassifier(5), Z, y, y == 1, weight, score)
         assert told == expected
+
+
+@pytest.mark.parametrize(
+    ("from_score", "chance", "told"),
+    [
+        # without chance: the same scores, but for the digits that solvers leave
+        (4.9e-4, 0.0, "training"),
+        (5.1e-4, 0.0, None),
+        (0.0499, 0.0, None),
+        (0.0501, 0.0, "held-out"),
+        # up to four times as far apart as two clones are, and a tenth at most
+        (0.0399, 0.01, "training"),
+        (0.0401, 0.01, None),
+        (0.0999, 0.03, "training"),
+        (0.1001, 0.03, None),
+        # held-out rows are a twentieth farther than five times as far
+        (0.0999, 0.01, None),
+        (0.1001, 0.01, "held-out"),
+        (0.1999, 0.03, None),
+        (0.2001, 0.03, "held-out"),
+    ],
+)
+def test_how_far_the_scores_of_clones_may_lie(from_score, chance, told, monkeypatch):
+    """One less the correlation: of scores made with these three correlations."""
+    a, c = 1 - from_score, 1 - chance
+    basis = np.linalg.qr(np.column_stack([np.ones(40), X[:40, :3]]))[0]
+    root = np.linalg.cholesky([[1, a, a], [a, 1, c - 1e-12], [a, c - 1e-12, 1]])
+    score, *clones = (basis[:, 1:] @ root.T).T
+    clones = iter(clones)
+    monkeypatch.setattr(_refits, "refit_scores", lambda *_: next(clones))
+    labels = np.arange(40) % 2
+    assert told_by_refits(None, X[:40], labels, labels == 1, None, score) == told
+
+
+def test_scores_of_any_estimator_are_cut_where_its_predictions_are():
+    shares, decisions = GaussianNB().fit(X, Y), SVC().fit(X, Y)
+    for model in (shares, decisions):
+        opened = open_score(model, X)
+        rule = opened.front[:, 0] > opened.threshold
+        np.testing.assert_array_equal(rule, model.predict(X) == 1)
+    assert open_score(shares, X).threshold == 0.5
+    assert open_score(decisions, X).threshold == 0
+    regressor = KNeighborsRegressor().fit(X, 2.0 * Y - 1)  # decides between -1 and 1
+    assert open_score(regressor, X).threshold == 0
 
 
 def test_rows_that_a_clone_cannot_be_fitted_to_are_not_told():

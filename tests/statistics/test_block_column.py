@@ -303,6 +303,10 @@ def test_contents_tell_columns_apart(column):
     assert content(lazy > 1) == content(lazy > 1)
     other = lazy > np.sort(np.asarray(lazy))[100]
     assert content(lazy > 1) != content(other)
+    for numbers in (np.array([0.5, 1.5]), np.array([True, False])):
+        assert content(numbers) == content(numbers.copy())
+        assert content(numbers) != content(numbers[::-1])
+    assert len(content(np.zeros(80, bool))) == 10  # a bit a row
 
 
 def test_slope_over_the_rows(column):
