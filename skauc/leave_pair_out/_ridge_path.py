@@ -85,7 +85,7 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
     if dual and sparse.issparse(X) and X.shape[0] > _GRAM_ROWS:
         trace = np.sum(squares * scale**2)
         within = max(trace - h * gap @ gap, 1e-12 * trace)
-        rank = min(total.n - 2, np.count_nonzero(scale))
+        rank = min(total.n - 2, len(c) - 1, np.count_nonzero(scale))
         penalties = STRENGTHS * within / max(rank, 1)
         return _by_products(A, positive, rows, of_class, c, counted, penalties)
     if dual:

@@ -9,6 +9,7 @@ from scipy import stats
 from scipy.special import logsumexp, multigammaln
 
 from skauc.adaptive import _mixture
+from skauc.adaptive._cross_validated import Spectrum
 from skauc.adaptive._mixture import (
     _maximise,
     attainable_prior,
@@ -88,6 +89,26 @@ def test_several_strengths_are_as_many_cells(shape, covariance):
             together, covariance_cell(eigen, one, covariance), strict=True
         ):
             np.testing.assert_allclose(got[k], alone, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+@pytest.mark.parametrize("shape", DESIGNS)
+def test_spherical_variance_is_that_of_scaled_features(shape, weight):
+    """Each feature has variance 1: of n − 2 degrees of freedom, of one at least."""
+    X, positive = design(*shape)
+    X, positive = (X[:8], positive[:8]) if weight < 1 else (X, positive)
+    eigen = eigenbasis(X, positive, np.full(len(X), weight), winsorize=None)
+    _, a_scale, *_ = covariance_cell(eigen, 7.0, "spherical")
+    assert a_scale == pytest.approx(7.0, rel=1e-9)
+
+
+def test_variance_by_a_spectrum():
+    """``q/df`` is what the spectrum says of a direction, whatever the strength."""
+    eigen, *_ = problem(30, 4)
+    spectrum = Spectrum(np.full(4, 0.37), 0.37)
+    cells = replace(mixture(eigen), spectrum=spectrum)
+    q, df = cells._variance(eigen.project(np.arange(1.0, 5.0)), 0)
+    np.testing.assert_allclose(q / df, 0.37)
 
 
 @pytest.mark.parametrize("n_pos", [3, 8])

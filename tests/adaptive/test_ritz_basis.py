@@ -7,10 +7,28 @@ import pytest
 from scipy import sparse
 
 from skauc import AdaptivePrior, clear_cache
-from skauc.adaptive import _spectrum
-from skauc.adaptive._cross_validated import cross_validated_spectrum
-from skauc.adaptive._ritz_basis import RitzBasis, on_nodes
-from skauc.adaptive._spectrum import eigenbasis
+from skauc.adaptive import _ritz_basis, _spectrum
+from skauc.adaptive._cross_validated import (
+    _SEED,
+    _fold_by_products,
+    balanced_folds,
+    cross_validated_spectrum,
+    decreasing,
+)
+from skauc.adaptive._ritz_basis import (
+    _SEED as SEED_OF_TRACE,
+)
+from skauc.adaptive._ritz_basis import (
+    RitzBasis,
+    RowProducts,
+    density,
+    nodes_of,
+    on_nodes,
+    reciprocal,
+    ritz_of_difference,
+)
+from skauc.adaptive._spectrum import eigenbasis, row_keys, row_squares
+from skauc.statistics._lanczos import random_signs
 
 
 def texts(n=400, P=1500, topics=8, seed=0):
@@ -52,6 +70,372 @@ def both(by_products, function):
         by_products(whether)
         out.append(function())
     return out
+
+
+def hats(nodes, values, mass):
+    """A measure of the mass on nodes: against the hat function of each."""
+    return np.array([mass @ np.interp(values, nodes, e) for e in np.eye(len(nodes))])
+
+
+def few_rows(n=12, P=30, weighted=True):
+    """So few that Lanczos' steps reach all dimensions; R as a full matrix."""
+    rng = np.random.default_rng(6)
+    Z = rng.gamma(1.0, size=(n, P)) * (rng.random((n, P)) < 0.5) * np.geomspace(3, 1, P)
+    positive = np.arange(n) % 2 == 1
+    root = np.sqrt(np.arange(n) % 3 + 1.0) if weighted else np.ones(n)
+    return RowProducts.of_rows(sparse.csr_array(Z), root, positive), Z
+
+
+def full(rows, Z):
+    """R: weighted deviations from the weighted class means, of the rows that count."""
+    count = rows.root.astype(float) ** 2
+    R = np.zeros_like(Z)
+    for c in (rows.positive, ~rows.positive):
+        if (count[c] > 0).any():
+            mean = np.average(Z[c], axis=0, weights=count[c])
+            R[c] = np.sqrt(count[c])[:, None] * (Z[c] - mean)
+    return R
+
+
+def means_of(rows):
+    Z, count = rows.Z.toarray().astype(float), rows.root.astype(float) ** 2
+    classes = (~rows.positive, rows.positive)
+    return np.array([np.average(Z[c], axis=0, weights=count[c]) for c in classes])
+
+
+def eigen_of(R, dimensions):
+    values, U = np.linalg.eigh(R @ R.T)
+    values, U = values[-dimensions:], U[:, -dimensions:]
+    return values, U, R.T @ U / np.sqrt(values)
+
+
+def test_products_are_those_of_the_matrix():
+    rows, Z = few_rows()
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    parts = {
+        "all": rows,
+        "some": rows.some(np.arange(12) > 4),
+        "pos": rows.of_class(True),
+        "neg": rows.of_class(False),
+    }
+    for part in parts.values():
+        R = full(part, Z)
+        np.testing.assert_allclose(part.scores(x), R @ x, atol=1e-4)
+        v = R @ x
+        np.testing.assert_allclose(part.transposed(v), R.T @ v, rtol=1e-4, atol=1e-3)
+        np.testing.assert_allclose(
+            part.gram(v), R @ R.T @ v, atol=1e-5 * np.abs(R @ R.T @ v).max()
+        )
+    assert not parts["pos"].root[~rows.positive].any()
+    assert not parts["neg"].root[rows.positive].any()
+    # what is shared is not changed, what is kept is a copy
+    assert rows.positive is parts["pos"].positive
+    squares = row_squares(rows, means_of(rows))
+    R = full(rows, Z)
+    np.testing.assert_allclose(squares, (R**2).sum(axis=1), rtol=1e-4)
+    # |r|² ± rᵀd of rows without their weights
+    d = np.random.default_rng(1).normal(size=30)
+    r = R / rows.root[:, None]
+    keys = (r**2).sum(axis=1) + np.where(rows.positive, 1, -1) * (r @ d)
+    np.testing.assert_allclose(row_keys(rows, squares, R @ d), keys, rtol=1e-4)
+
+
+def test_squares_of_rows_that_are_their_mean():
+    Z = np.repeat(np.random.default_rng(0).normal(size=(2, 9)), 3, axis=0) * 1e3
+    rows = RowProducts.of_rows(sparse.csr_array(Z), np.ones(6), np.arange(6) > 2)
+    squares = row_squares(rows, Z[[0, 3]])
+    assert (squares >= 0).all()
+    assert squares.max() < 1
+    Z = np.round(Z[:, :3] / 1e3 * 8)
+    rows = RowProducts.of_rows(sparse.csr_array(Z), np.ones(6), np.arange(6) > 2)
+    assert not row_squares(rows, Z[[0, 3]]).any()
+
+
+def test_projections_are_those_of_the_eigenvectors():
+    rows, Z = few_rows()
+    R = full(rows, Z)
+    values, _, V = eigen_of(R, 10)
+    rng = np.random.default_rng(2)
+    x, d = rng.normal(size=(30, 3)), rng.normal(size=30)
+    nodes = np.geomspace(values[0] / 2, values[-1] * 2, 20)
+    gap = (R @ d).astype(np.float32)
+    basis = RitzBasis(rows, nodes, gap, ritz_of_difference(rows, gap))
+    square, cross, filtered, neg, pos = basis.project(x)
+    g = 1 / (1 + nodes)
+    inside = np.interp(values, nodes, g)
+    for k in range(3):
+        a, b = V.T @ x[:, k], V.T @ d
+        for found, mass in ((square, a**2), (cross, a * b)):
+            expected = hats(nodes, values, mass)
+            near = 2e-3 * np.abs(expected).max()
+            np.testing.assert_allclose(found[:, k], expected, atol=near)
+        np.testing.assert_allclose(
+            filtered(k, g, None), V @ (inside * a), atol=1e-4 * np.abs(inside).max()
+        )
+        s = R @ x[:, k]
+        assert neg[k] == pytest.approx(np.sum(s[~rows.positive] ** 2), rel=1e-5)
+        assert pos[k] == pytest.approx(np.sum(s[rows.positive] ** 2), rel=1e-5)
+    np.testing.assert_allclose(
+        basis.filtered(basis.of_difference, 0, g),
+        V @ (inside * (V.T @ d)),
+        atol=1e-4 * np.abs(inside).max(),
+    )
+
+
+KINDS = [("all", 2), ("some", 2), ("all", 1142), ("some", 1142), ("pos", 1142)]
+
+
+@pytest.mark.parametrize(("which", "m"), KINDS)
+def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
+    n, P = 14, 9 if which == "few features" else 30
+    rows, Z = few_rows(n, P)
+    used = np.arange(n) > 1 if which == "some" else np.ones(n, bool)
+    used = rows.positive if which == "pos" else used
+    part = rows.some(used)
+    R = full(part, Z)
+    spans = {"all": 12, "some": 10, "pos": 6, "few features": 12}[which]
+    rank = min(spans, P)
+    values, U, _ = eigen_of(R, rank)
+    order = np.random.default_rng(3).permutation(n)
+    assert _ritz_basis._NUMBERS // n == 1142
+    monkeypatch.setattr(_ritz_basis, "_NUMBERS", m * n)
+    s = np.empty((n, m))
+    s[order] = random_signs(n, m, SEED_OF_TRACE)
+    s[~used] = 0
+    # less what R is blind to: the roots of each class
+    for c in (used & rows.positive, used & ~rows.positive):
+        u = np.where(c, rows.root, 0)
+        if c.any():
+            s -= np.outer(u, u @ s) / (u @ u)
+    share = spans * np.mean((U.T @ s) ** 2 / np.sum(s**2, axis=0), axis=1)
+    # the smallest are zeros where there are fewer features than rows
+    zeros = spans - share.sum()
+    share[0] -= max(spans - rank - zeros, 0)
+    trace = np.sum(R**2)
+    mean = share @ values / share.sum()
+    apart = share @ (values - mean) ** 2
+    tilted = share * (1 + (trace - share @ values) * (values - mean) / apart)
+    found = density(part, order, trace, P)
+    assert found.counts.sum() == pytest.approx(share.sum(), rel=1e-4)
+    assert found.counts @ found.values == pytest.approx(trace, rel=1e-6)
+    assert np.all(np.diff(found.values) >= 0)
+    # Ritz values are eigenvalues here, but for zeros that are none by rounding
+    some = found.values > values[0] / 2
+    assert found.counts[~some].sum() < 1e-4
+    nearest = np.abs(found.values[some, None] - values).argmin(axis=1)
+    assert np.mean(np.abs(found.values[some] / values[nearest] - 1) < 1e-3) > 0.98
+    at = np.bincount(nearest, found.counts[some], rank)
+    np.testing.assert_allclose(at, tilted, rtol=3e-3)
+    of_positive = np.sum(U[rows.positive] ** 2, axis=0)
+    assert np.mean(np.abs(found.share[some] - of_positive[nearest]) < 0.01) > 0.98
+
+
+def test_few_signs_of_very_many_rows():
+    n = 9000
+    X = sparse.csr_array(np.linspace(0, 1, n)[:, None])
+    rows = RowProducts.of_rows(X, np.ones(n), np.arange(n) % 2 == 0)
+    found = density(rows, np.arange(n), n / 12, 1)
+    # of two vectors one Ritz value that is not 0 each; there is one eigenvalue
+    assert found.counts.size == 2
+    np.testing.assert_allclose(found.values, n / 12, rtol=1e-3)
+
+
+def test_nodes_are_even_in_the_logarithm():
+    nodes = nodes_of(0.5, 80.0)
+    assert (nodes[0], nodes[-1]) == (pytest.approx(0.5), pytest.approx(80))
+    np.testing.assert_allclose(np.diff(np.log(nodes)), np.log(160) / (len(nodes) - 1))
+    assert nodes_of(3.0, 3.01)[[0, -1]] == pytest.approx([3, 3.01])
+    np.testing.assert_array_equal(nodes_of(3.0, 3.0), [3.0])
+    np.testing.assert_array_equal(nodes_of(3.0, 2.0), [2.0])
+
+
+def test_reciprocals_of_what_there_is():
+    for unit in (1.0, 2.0**-40):
+        found = reciprocal(unit * np.array([0.0, 1e-8, 4.0, 10.0]))
+        np.testing.assert_array_equal(unit * found, [0, 0, 0.25, 0.1])
+    np.testing.assert_array_equal(reciprocal(np.zeros(3)), np.zeros(3))
+
+
+@pytest.mark.parametrize("winsorize", [2.5, None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_parts_of_the_basis(by_products, weighted, winsorize):
+    """Of few rows the measures along d are exact, the others those of the density."""
+    _, Z = few_rows()
+    X, positive = sparse.csr_array(Z), np.arange(12) % 2 == 1
+    weight = np.arange(12) % 3 + 1.0 if weighted else None
+    slow, fast = both(
+        by_products, lambda: eigenbasis(X, positive, weight, winsorize=winsorize)
+    )
+    nodes = fast.values
+    np.testing.assert_allclose(fast.along_neg + fast.along_pos, nodes, rtol=1e-9)
+    np.testing.assert_allclose(
+        fast.b**2, hats(nodes, slow.values, slow.b**2), atol=1e-4 * (slow.b @ slow.b)
+    )
+    assert nodes[-1] == pytest.approx(slow.values[-1], rel=1e-3)
+    assert fast.values @ fast.stands_for == pytest.approx(slow.values.sum(), rel=1e-5)
+    for one, two in zip(slow.groups, fast.groups, strict=True):
+        values, counts = two
+        assert counts @ values == pytest.approx(one[0] @ np.ones_like(one[0]), rel=1e-5)
+        assert values.max() == pytest.approx(one[0].max(), rel=1e-3)
+    # classes hold what their share of each eigenvalue is, by the counts of the density
+    rows = fast.basis.rows
+    squares = row_squares(rows, means_of(rows))
+    order = np.argsort(row_keys(rows, squares, fast.basis.gap), kind="stable")
+    whole = density(rows, order, slow.values.sum(), fast.n_features)
+    least = fast.basis.of_difference.values[0]
+    least = least[least > 1e-6 * least.max()].min()
+    assert nodes[0] == pytest.approx(min(whole.values[0], least), rel=1e-3)
+    np.testing.assert_allclose(
+        fast.stands_for, hats(nodes, whole.values, whole.counts), atol=1e-4
+    )
+    for along, share in (
+        (fast.along_pos, whole.share),
+        (fast.along_neg, 1 - whole.share),
+    ):
+        at = hats(nodes, whole.values, whole.counts * share)
+        np.testing.assert_allclose(along * fast.stands_for, nodes * at, atol=1e-3)
+    # at a node for which no eigenvalue stands: that of all, by least squares
+    at = hats(nodes, whole.values, whole.counts * whole.share)
+    empty = fast.stands_for == 0
+    assert empty.any()
+    usual = np.linalg.lstsq(fast.stands_for[:, None], at, rcond=None)[0]
+    np.testing.assert_allclose(
+        fast.along_pos[empty] / nodes[empty], usual[0], rtol=1e-3
+    )
+    assert fast.null == slow.null
+
+
+def test_nodes_reach_all_ritz_values(monkeypatch, by_products):
+    """Those of random signs, and those of the difference where they lie beyond."""
+    by_products(True)
+    monkeypatch.setattr(_ritz_basis, "_NUMBERS", 120)
+    beyond = np.zeros(2, dtype=bool)
+    for seed in range(6):
+        X, positive = texts(60, 90, seed=seed)
+        eigen = eigenbasis(X, positive)
+        rows = eigen.basis.rows
+        squares = row_squares(rows, means_of(rows))
+        order = np.argsort(row_keys(rows, squares, eigen.basis.gap), kind="stable")
+        whole = density(rows, order, squares.sum(), eigen.n_features).values
+        some = eigen.basis.of_difference.values[0]
+        some = some[some > 1e-6 * some.max()]
+        ends = min(whole.min(), some.min()), max(whole.max(), some.max())
+        assert eigen.values[[0, -1]] == pytest.approx(ends, rel=1e-5)
+        beyond |= [some.min() < whole.min(), some.max() > whole.max() * (1 + 1e-4)]
+    assert beyond.any()
+
+
+@pytest.mark.parametrize(("P", "whether"), [(40, True), (40, False), (9, False)])
+def test_three_rows_of_a_class_leave_two(by_products, P, whether):
+    """Of two different rows nothing is left out; of three, one at a time."""
+    _, Z = few_rows(16, P)
+    by_products(whether)
+    for k in (2, 3):
+        positive, X = np.arange(16) < k, sparse.csr_array(Z)
+        found = cross_validated_spectrum(eigenbasis(X, positive), X, positive)
+        assert (found is None) == (k == 2)
+
+
+def fold_of(Z, count, positive, out, signs):
+    """A fold written with eigenvectors: squares of combinations of rows left out."""
+    c = np.where(out, 0, count)
+    means = np.array(
+        [np.average(Z[k], axis=0, weights=c[k]) for k in (~positive, positive)]
+    )
+    size = np.array([c[~positive].sum(), c[positive].sum()])[positive.astype(int)]
+    r = (Z - means[positive.astype(int)]).astype(float)
+    R = np.sqrt(c)[:, None] * r
+    values, _, V = eigen_of(R, 12)
+    honest = np.where(out, count * size / (size + 1), 0.0)
+    combined = (np.sqrt(honest)[:, None] * signs).T @ r
+    square = np.mean((combined @ V) ** 2, axis=0)
+    total = honest @ np.sum(r**2, axis=1)
+    return values, square, total
+
+
+@pytest.mark.parametrize("P", [12, 13, 40])
+@pytest.mark.parametrize("first", [0, 4, 10])
+def test_one_fold_by_products(first, P):
+    n = 16
+    rows, Z = few_rows(n, P)
+    positive, count = rows.positive, rows.root.astype(float) ** 2
+    out = (np.arange(n) >= first) & (np.arange(n) < first + 2)
+    order = np.random.default_rng(5).permutation(n)
+    signs = np.empty((n, 16))
+    signs[order] = random_signs(n, 16, _SEED)
+    values, square, total = fold_of(Z, count, positive, out, signs)
+    trace = values.sum()
+    seen = density(rows.some(~out), order, trace, P)
+    nearest = np.abs(seen.values[:, None] - values).argmin(axis=1)
+    many = np.bincount(nearest, seen.counts, 12)
+    part = _fold_by_products(rows, out, order, P)
+    n_out = count[out].sum()
+    assert part.rows == pytest.approx(n_out)
+    # largest first
+    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=0.03)
+    shares = (np.cumsum(many[::-1]) - many[::-1] / 2) / many.sum()
+    np.testing.assert_allclose(part.shares, shares, atol=2e-3)
+    null = max(total - square.sum(), 0) / max(P - 12, 1) / n_out
+    assert part.null == pytest.approx(null, abs=1e-3 * total / n_out)
+
+
+def test_folds_by_products_are_joined_at_their_shares(by_products):
+    """All of them: folds by the keys of the rows, then the best decreasing fit."""
+    _, Z = few_rows(16, 40)
+    X, positive = sparse.csr_array(Z), np.arange(16) % 2 == 1
+    weight = np.arange(16) % 3 + 1.0
+    by_products(True)
+    eigen = eigenbasis(X, positive, weight)
+    rows = eigen.basis.rows
+    r = rows.Z.toarray().astype(float) - means_of(rows)[positive.astype(int)]
+    keys = (r**2).sum(axis=1) + np.where(positive, 1, -1) * (r @ eigen.d)
+    fold = balanced_folds(keys, positive)
+    order = np.argsort(keys)
+    parts = [_fold_by_products(rows, fold == k, order, 40) for k in range(8)]
+    many = eigen.stands_for[::-1]
+    middle = np.array([many[:k].sum() + many[k] / 2 for k in range(len(many))])
+    by_rows = np.array([p.rows for p in parts]) / weight.sum()
+    values = sum(
+        w * np.interp(middle / many.sum(), p.shares, p.values)
+        for w, p in zip(by_rows, parts, strict=True)
+    )
+    found = cross_validated_spectrum(eigen, X, positive, weight)
+    expected = best_decreasing(values, many)
+    seen = many > 0
+    np.testing.assert_allclose(found.values[::-1][seen], expected[seen], rtol=1e-4)
+    assert found.null == pytest.approx(by_rows @ [p.null for p in parts], rel=1e-5)
+
+
+def best_decreasing(values, weight):
+    """min over i ≤ k of max over j ≥ k of the weighted mean of values i to j."""
+
+    def mean(i, j):
+        w = weight[i : j + 1]
+        return values[i : j + 1] @ w / w.sum() if w.sum() > 0 else -np.inf
+
+    n = len(values)
+    return np.array(
+        [
+            min(
+                max((mean(i, j) for j in range(k, n)), default=np.inf)
+                for i in range(k + 1)
+            )
+            for k in range(n)
+        ]
+    )
+
+
+def test_weighted_decreasing_is_the_nearest_decreasing_sequence():
+    rng = np.random.default_rng(0)
+    values, weight = rng.normal(size=12), rng.uniform(0.2, 3, 12)
+    found = decreasing(values, weight)
+    np.testing.assert_allclose(found, best_decreasing(values, weight), atol=1e-12)
+    found = decreasing(values, weight / 100)
+    np.testing.assert_allclose(found, best_decreasing(values, weight), atol=1e-12)
+    # neither of two without a weight counts more; beside one with a weight they do not
+    np.testing.assert_allclose(decreasing([1.0, 4.0], [0.0, 0.0]), [2.5, 2.5])
+    np.testing.assert_allclose(decreasing([1.0, 4.0], [0.0, 2.0]), [4.0, 4.0])
+    np.testing.assert_allclose(decreasing([1.0, 4.0], [2.0, 0.0]), [1.0, 1.0])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
+    _is_near_enough,
     _is_one,
     _response,
     _response_of_one_curvature,
@@ -16,6 +17,7 @@ from skauc.leave_pair_out._influence import (
     influence,
     kernel,
     pair_margins,
+    pair_rows,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import (
@@ -23,6 +25,7 @@ from skauc.leave_pair_out._objective import (
     column_curvature,
     with_optimum,
 )
+from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._second_source import second_source
 from skauc.model_selection._training_objective import penalised_fit
 
@@ -293,3 +296,63 @@ def test_no_penalty_is_tiny_beside_the_smallest_column(unit):
     some = X[::8] if len(X) > 150 else X
     least = np.sort(np.var(some, axis=0) * 300)[1]
     assert found == pytest.approx(1e-12 * least, rel=0.3, abs=0)
+
+
+def test_products_where_one_curvature_stands_for_all():
+    def flat(n, k):
+        return np.where(np.arange(n) < k, 0.0, 1.0)
+
+    # up to .03 without curvature, unless there is no room for a kernel
+    for n, k, near in ((200, 0, 1), (200, 6, 1), (1000, 31, 0), (2000, 900, 0)):
+        assert _is_near_enough(flat(n, k)) == bool(near)
+    assert _is_near_enough(flat(2001, 900))
+    # and that do not differ by more than half of their mean
+    assert _is_near_enough(np.tile([1.0, 2.9], 50))
+    assert not _is_near_enough(np.tile([1.0, 3.1], 50))
+
+
+@pytest.mark.parametrize("near", [True, False])
+@pytest.mark.parametrize("weight_of_positive", [1.0, 1.5])
+def test_many_sparse_rows_either_way(monkeypatch, weight_of_positive, near):
+    """Curvatures and penalties are handed on; Q and F are those of the Hessian."""
+    X, positive = wide_rows(120, 150)
+    given = []
+
+    def exact(diagonal, rows, theta, l2):
+        given.append(diagonal)
+        Q, F = defined(X, fit, theta * l2)
+        return Q[np.ix_(rows, rows)], F[np.ix_(rows, rows)]
+
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
+    monkeypatch.setattr(_influence, "kernel_diagonal", lambda X, rows: rows)
+    monkeypatch.setattr(_influence, "response_by_products", exact)
+    monkeypatch.setattr(_influence, "_is_near_enough", lambda curvature: near)
+    case = np.where(positive, weight_of_positive, 1.0)
+    w = 0.01 * np.random.default_rng(3).normal(size=150)
+    fit = PenalisedFit("logistic", 2.5, case, w, 0.1, np.inf)
+    found = influence(sparse.csr_array(X), positive, fit, np.ones(120))
+    rows, _, z, Q, F = found
+    assert len(given) == near
+    np.testing.assert_allclose(z, (X @ w + 0.1)[rows], rtol=1e-9)
+    curvature = loss_derivatives("logistic", X @ w + 0.1, positive, case)[1]
+    for one, two in zip((Q, F), defined(X, fit, curvature), strict=True):
+        two = two[np.ix_(rows, rows)]
+        np.testing.assert_allclose(one, two, atol=1e-7 * np.abs(two).max())
+    # dense rows and few rows are no such
+    influence(X, positive, fit, np.ones(120))
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 120)
+    influence(sparse.csr_array(X), positive, fit, np.ones(120))
+    assert len(given) == near
+
+
+def test_rows_of_pairs_are_even_along_the_difference_of_the_means():
+    X, positive = wide_rows(900, 4)
+    weight = np.arange(900) % 3 + 1.0
+    neg, pos = (
+        np.average(X[c], axis=0, weights=weight[c]) for c in (~positive, positive)
+    )
+    expected = sample_rows(X @ (pos - neg), positive, weight)
+    found = pair_rows(sparse.csr_array(X), positive, weight)
+    for one, two in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert len(found[0]) < 900

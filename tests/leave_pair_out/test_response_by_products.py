@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skauc.leave_pair_out import _influence, _ridge_path
+from skauc.leave_pair_out import _influence, _response_by_products, _ridge_path
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._response_by_products import (
+    _SEED,
     CentredKernel,
     common_curvature,
     kernel_diagonal,
 )
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
+from skauc.statistics._lanczos import random_signs
 
 N = 600
 
@@ -54,7 +56,7 @@ def either_way(monkeypatch):
 
 def test_moments_are_those_of_the_kernel():
     X, _ = texts(n=50, P=300)
-    rows = np.array([3, 40, 7])
+    rows = np.random.default_rng(0).permutation(50)[:35]
     A = X.toarray() - X.toarray().mean(axis=0)
     K = A @ A.T
     found = CentredKernel(X.astype(np.float32)).moments(rows)
@@ -115,6 +117,145 @@ def test_rows_far_from_the_origin():
     expected = kernel_diagonal(X, rows).inverse(1)
     np.testing.assert_allclose(answer, expected[0], rtol=0.02)
     np.testing.assert_allclose(inverse, expected[1], rtol=0.02)
+
+
+def few_rows(n=12, P=30):
+    """So few that Lanczos' steps reach all dimensions; with their centred kernel."""
+    rng = np.random.default_rng(4)
+    X = rng.gamma(1.0, size=(n, P)) * (rng.random((n, P)) < 0.5) * np.geomspace(2, 1, P)
+    A = X - X.mean(axis=0)
+    return sparse.csr_array(X), A @ A.T
+
+
+class ExactDiagonal:
+    """What :class:`KernelDiagonal` estimates."""
+
+    def __init__(self, K, rows):
+        self.values, self.vectors = np.linalg.eigh(K)
+        self.values[0], self.rows = 0.0, rows  # of the mean direction
+
+    def mean(self, theta):
+        f = 1 / (1 + theta * self.values[1:])
+        return np.mean(self.values[1:] * f), np.mean(f)
+
+    def inverse(self, theta):
+        f = 1 / (1 + theta * self.values[1:])
+        square = self.vectors[self.rows, 1:] ** 2
+        return square @ (self.values[1:] * f), square @ f
+
+
+@pytest.mark.parametrize("m", [4, 12, 64])
+@pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
+@pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
+def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
+    monkeypatch, theta, unit, m
+):
+    """Hutchinson's estimate of what a polynomial leaves, written with eigenvectors."""
+    X, K = few_rows(14)
+    n, rows = 14, np.random.default_rng(1).permutation(14)
+    order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
+    monkeypatch.setattr(_response_by_products, "_LEAST", m)
+    monkeypatch.setattr(_response_by_products, "_NUMBERS", m * n)
+    z = np.empty((n, m))
+    scale = np.geomspace(1, 7, 30)
+    z[order] = random_signs(n, m, _SEED)
+    s = z - z.mean(axis=0)
+    exact = ExactDiagonal(K, rows)
+    values, V = exact.values[1:], exact.vectors[:, 1:]
+    f = values / (1 + theta * values)
+    # the share of each eigenvalue in the vectors
+    share = (V.T @ s) ** 2 / np.sum(s**2, axis=0)
+    # the nearest polynomial of degree 4, in the sum of squares over all vectors
+    fit = np.polynomial.Polynomial.fit(values, f, 4, w=np.sqrt(share.sum(axis=1)))
+    p = (V * fit(values)) @ V.T
+    each = (z * ((V * (f - fit(values))) @ V.T @ s))[rows]
+    found = each.mean(axis=1)
+    noise = np.mean(each.var(axis=1, ddof=1)) / m
+    moments = np.column_stack(
+        [((V * values**j) @ V.T).diagonal()[rows] for j in range(5)]
+    )
+    # regression on the moments, and of the rest what is no noise
+    Q, _ = np.linalg.qr(moments / moments.max(axis=0))
+    usual = Q @ (Q.T @ found)
+    rest = found - usual
+    believed = max(0, 1 - noise / rest.var())
+    expected = p.diagonal()[rows] + usual + believed * rest
+    diagonal = kernel_diagonal(unit * X / scale, rows, scale)
+    answer, inverse = diagonal.inverse(theta / unit**2)
+    # not more than Jensen's inequality allows
+    K_ii, total = moments[:, 1], moments[:, 0]
+    expected = np.clip(expected, 0, K_ii / (1 + theta * K_ii / total))
+    np.testing.assert_allclose(answer / unit**2, expected, rtol=1e-3)
+    np.testing.assert_allclose(
+        inverse, total - theta * expected, atol=1e-3 * theta * expected.max()
+    )
+    mean, mean_inverse = diagonal.mean(theta / unit**2)
+    by_signs = np.mean(np.sum(share * f[:, None], axis=0))
+    assert mean / unit**2 == pytest.approx(by_signs, rel=1e-5)
+    assert mean_inverse == pytest.approx(1 - theta * by_signs, rel=1e-3)
+
+
+@pytest.mark.parametrize(("n", "m"), [(600, 64), (1500, 32), (4000, 16)])
+def test_fewer_signs_of_more_rows(n, m):
+    X = sparse.csr_array(sparse.random(n, 5, 0.2, random_state=0))
+    assert kernel_diagonal(X, np.array([1, 2])).signs.shape == (2, m)
+
+
+def test_rows_that_are_nothing():
+    diagonal = kernel_diagonal(sparse.csr_array((12, 5)), np.arange(3))
+    answer, inverse = diagonal.inverse(1.0)
+    assert not answer.any()
+    np.testing.assert_allclose(inverse, 1 - 1 / 12, rtol=1e-6)
+    assert diagonal.mean(1.0) == pytest.approx((0, 1))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-6])
+@pytest.mark.parametrize("flat", [0, 4])
+def test_common_curvature_solves_its_equation(flat, unit):
+    """mean of 1/(1/θ + q) over the rows = 1/(1/common + q), q of the mean F."""
+    K = few_rows()[1] / unit
+    theta = unit * np.geomspace(0.05, 2, 12)
+    theta[12 - flat :] = 0
+    diagonal = ExactDiagonal(K, np.arange(12))
+    common = common_curvature(diagonal, theta)
+    gain, F = diagonal.mean(common)
+    q = gain / F
+    answers = theta / (1 + theta * q)
+    assert answers.mean() == pytest.approx(common / (1 + common * q), rel=1e-7)
+    same = np.where(theta > 0, 0.7 * unit, 0)
+    common = common_curvature(diagonal, same)
+    assert (common == pytest.approx(0.7 * unit, rel=1e-9)) == (not flat)
+
+
+def exact_response(source, rows, theta, l2):
+    """Q and F of a ridge with a free intercept, features times some scale."""
+    X, scale = source
+    A = np.column_stack([X.toarray() * scale, np.ones(X.shape[0])])
+    c = theta * l2
+    penalty = l2 * np.diag(np.append(np.ones(X.shape[1]), 0.0))
+    Q = A @ np.linalg.solve((A.T * c) @ A + penalty, A.T)
+    return Q[np.ix_(rows, rows)], (np.eye(len(c)) - Q * c)[np.ix_(rows, rows)]
+
+
+@pytest.mark.parametrize("constant", [0, 25, 29])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridge_path_by_products_of_exact_responses(monkeypatch, weighted, constant):
+    X, _ = few_rows(24, 30)
+    X = X.toarray()
+    X[:, :constant] = 0
+    X = sparse.csr_array(X)
+    positive = np.arange(24) % 3 == 0
+    weight = np.arange(24) % 4 + 1.0 if weighted else None
+    slow = ridge_path(X, positive, weight)
+    monkeypatch.setattr(_ridge_path, "_GRAM_ROWS", 5)
+    monkeypatch.setattr(_ridge_path, "kernel_diagonal", lambda X, rows, s: (X, s))
+    monkeypatch.setattr(_ridge_path, "response_by_products", exact_response)
+    fast = ridge_path(X, positive, weight)
+    np.testing.assert_allclose(fast.auc, slow.auc, rtol=1e-6)
+    np.testing.assert_allclose(fast.covariance, slow.covariance, rtol=1e-5)
+    np.testing.assert_allclose(
+        fast.directions, slow.directions, atol=1e-6 * np.abs(slow.directions).max()
+    )
 
 
 @pytest.mark.parametrize("permuted", [False, True])

@@ -17,8 +17,10 @@ def of_matrix(function, G):
     return (vectors * function(values)) @ vectors.T
 
 
-def test_polynomials_are_exact():
+@pytest.mark.parametrize("unit", [1.0, 1e-4])
+def test_polynomials_are_exact(unit):
     G, start = problem()
+    G, start = unit * G, unit * start
     ritz = lanczos(lambda v: G @ v, start, 5)
     for i in range(3):
         for power in range(10):  # 2k − 1 = 9
@@ -57,6 +59,15 @@ def test_fewer_dimensions_than_steps():
     np.testing.assert_allclose(ritz.square[0][some], [1, 4], rtol=1e-9)
     assert not ritz.square[1].any()
     assert not ritz.function(np.ones(6), 1).any()
+
+
+def test_rounding_beside_a_large_value_is_no_direction():
+    """Nearly an eigenvector, and one far smaller: two dimensions and rounding."""
+    U = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    G = (U[:, :2] * [1.0, 1e-6]) @ U[:, :2].T
+    ritz = lanczos(lambda v: G @ v, U[:, :1] + 1e-4 * U[:, 1:2], 6)
+    assert ritz.basis[1].any()
+    assert not ritz.basis[2:].any()
 
 
 def test_signs_are_signs_and_the_same_again():
