@@ -15,6 +15,7 @@ from skauc.leave_pair_out._response_by_products import (
     CentredKernel,
     common_curvature,
     kernel_diagonal,
+    response_by_products,
 )
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
@@ -235,6 +236,25 @@ def exact_response(source, rows, theta, l2):
     penalty = l2 * np.diag(np.append(np.ones(X.shape[1]), 0.0))
     Q = A @ np.linalg.solve((A.T * c) @ A + penalty, A.T)
     return Q[np.ix_(rows, rows)], (np.eye(len(c)) - Q * c)[np.ix_(rows, rows)]
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_response_from_an_exact_diagonal(equal):
+    """Diagonals of the ridge with an intercept; beside them what F1 = 0 leaves."""
+    X, K = few_rows()
+    rows, l2 = np.array([2, 9, 5]), 0.4
+    theta = np.full(12, 0.8) if equal else np.geomspace(0.05, 2, 12)
+    Q, F = response_by_products(ExactDiagonal(K, rows), rows, theta, l2)
+    if equal:
+        for one, two in zip(
+            (Q, F), exact_response((X, 1), rows, theta, l2), strict=True
+        ):
+            np.testing.assert_allclose(one.diagonal(), two.diagonal(), rtol=1e-6)
+    own = theta[rows]
+    np.testing.assert_allclose(F, np.eye(3) - Q * own * l2, rtol=1e-9)
+    beside = ~np.eye(3, dtype=bool)
+    each = F.diagonal() / (theta.sum() - own) / l2
+    np.testing.assert_allclose(Q[beside], np.repeat(each, 2), rtol=1e-9)
 
 
 @pytest.mark.parametrize("constant", [0, 25, 29])
