@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skauc.leave_pair_out import _influence, _ridge_path
+from skauc.leave_pair_out import _influence, _response_by_products, _ridge_path
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._response_by_products import (
+    _SEED,
     CentredKernel,
     common_curvature,
     kernel_diagonal,
+    response_by_products,
 )
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
+from skauc.statistics._lanczos import random_signs
 
 N = 600
 
@@ -142,13 +145,55 @@ class ExactDiagonal:
         return square @ (self.values[1:] * f), square @ f
 
 
-def test_what_single_rows_show_beside_noise_is_believed():
-    """Of more signs of fewer dimensions: the estimate is better than the regression."""
-    X, K = few_rows()
-    rows = np.arange(12)
-    exact = ExactDiagonal(K, rows).inverse(3.0)[1]
-    found = kernel_diagonal(X, rows).inverse(3.0)[1]
-    assert np.abs(found - exact).max() < 0.25 * np.ptp(exact)
+@pytest.mark.parametrize("m", [4, 12, 64])
+@pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
+@pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
+def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
+    monkeypatch, theta, unit, m
+):
+    """Hutchinson's estimate of what a polynomial leaves, written with eigenvectors."""
+    X, K = few_rows(14)
+    n, rows = 14, np.random.default_rng(1).permutation(14)
+    order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
+    monkeypatch.setattr(_response_by_products, "_LEAST", m)
+    monkeypatch.setattr(_response_by_products, "_NUMBERS", m * n)
+    z = np.empty((n, m))
+    scale = np.geomspace(1, 7, 30)
+    z[order] = random_signs(n, m, _SEED)
+    s = z - z.mean(axis=0)
+    exact = ExactDiagonal(K, rows)
+    values, V = exact.values[1:], exact.vectors[:, 1:]
+    f = values / (1 + theta * values)
+    # the share of each eigenvalue in the vectors
+    share = (V.T @ s) ** 2 / np.sum(s**2, axis=0)
+    # the nearest polynomial of degree 4, in the sum of squares over all vectors
+    fit = np.polynomial.Polynomial.fit(values, f, 4, w=np.sqrt(share.sum(axis=1)))
+    p = (V * fit(values)) @ V.T
+    each = (z * ((V * (f - fit(values))) @ V.T @ s))[rows]
+    found = each.mean(axis=1)
+    noise = np.mean(each.var(axis=1, ddof=1)) / m
+    moments = np.column_stack(
+        [((V * values**j) @ V.T).diagonal()[rows] for j in range(5)]
+    )
+    # regression on the moments, and of the rest what is no noise
+    Q, _ = np.linalg.qr(moments / moments.max(axis=0))
+    usual = Q @ (Q.T @ found)
+    rest = found - usual
+    believed = max(0, 1 - noise / rest.var())
+    expected = p.diagonal()[rows] + usual + believed * rest
+    diagonal = kernel_diagonal(unit * X / scale, rows, scale)
+    answer, inverse = diagonal.inverse(theta / unit**2)
+    # not more than Jensen's inequality allows
+    K_ii, total = moments[:, 1], moments[:, 0]
+    expected = np.clip(expected, 0, K_ii / (1 + theta * K_ii / total))
+    np.testing.assert_allclose(answer / unit**2, expected, rtol=1e-3)
+    np.testing.assert_allclose(
+        inverse, total - theta * expected, atol=1e-3 * theta * expected.max()
+    )
+    mean, mean_inverse = diagonal.mean(theta / unit**2)
+    by_signs = np.mean(np.sum(share * f[:, None], axis=0))
+    assert mean / unit**2 == pytest.approx(by_signs, rel=1e-5)
+    assert mean_inverse == pytest.approx(1 - theta * by_signs, rel=1e-3)
 
 
 @pytest.mark.parametrize(("n", "m"), [(600, 64), (1500, 32), (4000, 16)])
@@ -159,7 +204,9 @@ def test_fewer_signs_of_more_rows(n, m):
 
 def test_rows_that_are_nothing():
     diagonal = kernel_diagonal(sparse.csr_array((12, 5)), np.arange(3))
-    np.testing.assert_allclose(diagonal.inverse(1.0)[1], 1 - 1 / 12, rtol=1e-6)
+    answer, inverse = diagonal.inverse(1.0)
+    assert not answer.any()
+    np.testing.assert_allclose(inverse, 1 - 1 / 12, rtol=1e-6)
     assert diagonal.mean(1.0) == pytest.approx((0, 1))
 
 
@@ -172,7 +219,8 @@ def test_common_curvature_solves_its_equation(flat, unit):
     theta[12 - flat :] = 0
     diagonal = ExactDiagonal(K, np.arange(12))
     common = common_curvature(diagonal, theta)
-    q = (1 / diagonal.mean(common)[1] - 1) / common
+    gain, F = diagonal.mean(common)
+    q = gain / F
     answers = theta / (1 + theta * q)
     assert answers.mean() == pytest.approx(common / (1 + common * q), rel=1e-7)
     same = np.where(theta > 0, 0.7 * unit, 0)
@@ -188,6 +236,25 @@ def exact_response(source, rows, theta, l2):
     penalty = l2 * np.diag(np.append(np.ones(X.shape[1]), 0.0))
     Q = A @ np.linalg.solve((A.T * c) @ A + penalty, A.T)
     return Q[np.ix_(rows, rows)], (np.eye(len(c)) - Q * c)[np.ix_(rows, rows)]
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_response_from_an_exact_diagonal(equal):
+    """Diagonals of the ridge with an intercept; beside them what F1 = 0 leaves."""
+    X, K = few_rows()
+    rows, l2 = np.array([2, 9, 5]), 0.4
+    theta = np.full(12, 0.8) if equal else np.geomspace(0.05, 2, 12)
+    Q, F = response_by_products(ExactDiagonal(K, rows), rows, theta, l2)
+    if equal:
+        for one, two in zip(
+            (Q, F), exact_response((X, 1), rows, theta, l2), strict=True
+        ):
+            np.testing.assert_allclose(one.diagonal(), two.diagonal(), rtol=1e-6)
+    own = theta[rows]
+    np.testing.assert_allclose(F, np.eye(3) - Q * own * l2, rtol=1e-9)
+    beside = ~np.eye(3, dtype=bool)
+    each = F.diagonal() / (theta.sum() - own) / l2
+    np.testing.assert_allclose(Q[beside], np.repeat(each, 2), rtol=1e-9)
 
 
 @pytest.mark.parametrize("constant", [0, 25, 29])
