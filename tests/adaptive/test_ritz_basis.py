@@ -53,8 +53,30 @@ def by_products(monkeypatch):
     def choose(whether):
         clear_cache()
         monkeypatch.setattr(_spectrum, "_GRAM_ROWS", 0 if whether else 10**9)
+        monkeypatch.setattr(_spectrum, "_FEW_ROWS", 0)
 
     return choose
+
+
+@pytest.mark.parametrize(
+    ("n", "smaller", "varying", "products"),
+    [
+        (1000, 400, 5000, False),
+        (1001, 400, 5000, True),
+        (1001, 10, 5000, True),
+        (1001, 9, 5000, False),
+        (1001, 400, 1001, False),
+        (1001, 400, 1002, True),
+        (2000, 9, 5000, False),
+        (2000, 400, 1500, False),
+        (2001, 9, 1500, True),
+    ],
+)
+def test_which_rows_go_by_products(n, smaller, varying, products):
+    scale = np.append(np.ones(varying), np.zeros(10))
+    positive = np.arange(n) < smaller
+    assert _spectrum._takes_products(positive, scale) == products
+    assert _spectrum._takes_products(~positive, scale) == products
 
 
 CASES = {
