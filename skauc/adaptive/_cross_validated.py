@@ -302,7 +302,8 @@ def _fold_by_products(rows, out, order, n_features):
     squares = ritz.square * [reciprocal(v) for v in ritz.values] / len(ritz.values)
     # Gauss's rules of all vectors on the mean of their values: as fine as they are
     largest = ritz.values.max()
-    nodes = np.exp(np.log(np.maximum(ritz.values, _FLOOR * largest)).mean(axis=0))
+    logs = np.log(np.maximum(ritz.values, _FLOOR * largest)).mean(axis=0)
+    nodes = np.unique(np.exp(logs))  # of fewer dimensions than steps some are one
     square = on_nodes(nodes, ritz.values.ravel(), squares.ravel())
     many = on_nodes(nodes, seen.values, seen.counts)
     some = many > 0

@@ -99,7 +99,7 @@ class KernelDiagonal:
     unit: float = 1.0
 
     @classmethod
-    def of_rows(cls, kernel: CentredKernel, rows, unit=1.0):
+    def of_rows(cls, kernel: CentredKernel, rows, unit):
         """Of the kernel times ``unit``."""
         # the moments first: their copy of the rows is gone before the basis is there
         moments = kernel.moments(rows)
@@ -213,8 +213,6 @@ def common_curvature(diagonal: KernelDiagonal, theta):
     # mean_j 1/(1/θ_j + q) = 1/(1/θ + q),  q = (1/F − 1)/θ at the mean F of θ
     on = theta > 0
     common = np.exp(np.mean(np.log(theta[on])))
-    if np.ptp(theta[on]) == 0 and on.all():
-        return common
     for _ in range(50):
         gain, F = diagonal.mean(common)
         q = gain / F

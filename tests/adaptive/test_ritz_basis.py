@@ -21,6 +21,7 @@ from skauc.adaptive._ritz_basis import (
 from skauc.adaptive._ritz_basis import (
     RitzBasis,
     RowProducts,
+    _with_trace,
     density,
     nodes_of,
     on_nodes,
@@ -209,14 +210,13 @@ KINDS = [("all", 2), ("some", 2), ("all", 1142), ("some", 1142), ("pos", 1142)]
 
 @pytest.mark.parametrize(("which", "m"), KINDS)
 def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
-    n, P = 14, 9 if which == "few features" else 30
+    n, P = 14, 30
     rows, Z = few_rows(n, P)
     used = np.arange(n) > 1 if which == "some" else np.ones(n, bool)
     used = rows.positive if which == "pos" else used
     part = rows.some(used)
     R = full(part, Z)
-    spans = {"all": 12, "some": 10, "pos": 6, "few features": 12}[which]
-    rank = min(spans, P)
+    rank = {"all": 12, "some": 10, "pos": 6}[which]
     values, U, _ = eigen_of(R, rank)
     order = np.random.default_rng(3).permutation(n)
     assert _ritz_basis._NUMBERS // n == 1142
@@ -229,10 +229,7 @@ def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
         u = np.where(c, rows.root, 0)
         if c.any():
             s -= np.outer(u, u @ s) / (u @ u)
-    share = spans * np.mean((U.T @ s) ** 2 / np.sum(s**2, axis=0), axis=1)
-    # the smallest are zeros where there are fewer features than rows
-    zeros = spans - share.sum()
-    share[0] -= max(spans - rank - zeros, 0)
+    share = rank * np.mean((U.T @ s) ** 2 / np.sum(s**2, axis=0), axis=1)
     trace = np.sum(R**2)
     mean = share @ values / share.sum()
     apart = share @ (values - mean) ** 2
@@ -260,6 +257,25 @@ def test_few_signs_of_very_many_rows():
     # of two vectors one Ritz value that is not 0 each; there is one eigenvalue
     assert found.counts.size == 2
     np.testing.assert_allclose(found.values, n / 12, rtol=1e-3)
+
+
+def test_counts_are_tilted_to_the_trace():
+    values, counts = np.array([1.0, 2.0, 5.0, 7.0]), np.array([4.0, 3.0, 2.0, 1.0])
+    small = 2.0**-20
+    where, found = _with_trace(small * values, counts, 30 * small)
+    assert found @ where == pytest.approx(30 * small)
+    where, found = _with_trace(values, counts, 30.0)
+    np.testing.assert_array_equal(where, values)
+    assert found.sum() == pytest.approx(10)
+    assert found @ values == pytest.approx(30)
+    # by a line in λ
+    assert np.ptp(np.diff(found / counts) / np.diff(values)) < 1e-12
+    # no trace is worth a count below 0 or another sum: then the values are in its unit
+    for some, trace in ((values, 1.0), (values, 1e9), (np.full(4, 2.0), 1.0)):
+        where, found = _with_trace(some, counts, trace)
+        np.testing.assert_array_equal(found, counts)
+        np.testing.assert_allclose(where, some * trace / (counts @ some))
+    assert len(_with_trace(np.empty(0), np.empty(0), 1.0)[0]) == 0
 
 
 def test_nodes_are_even_in_the_logarithm():
@@ -356,6 +372,35 @@ def test_three_rows_of_a_class_leave_two(by_products, P, whether):
         positive, X = np.arange(16) < k, sparse.csr_array(Z)
         found = cross_validated_spectrum(eigenbasis(X, positive), X, positive)
         assert (found is None) == (k == 2)
+
+
+def test_a_null_space_of_one_direction_has_a_variance(by_products):
+    _, Z = few_rows(16, 15)
+    wide = sparse.csr_array(np.column_stack([Z, np.zeros((16, 9))]))
+    positive = np.arange(16) % 2 == 1
+    by_products(True)
+    eigen = eigenbasis(wide, positive)
+    assert eigen.null == 1
+    assert cross_validated_spectrum(eigen, wide, positive).null > 0
+
+
+@pytest.mark.parametrize("alive", [5, 20, 40, 57])
+def test_fewer_features_vary_than_there_are_rows(by_products, alive):
+    X, positive = texts(60, alive)
+    wide = sparse.csr_array(np.column_stack([X.toarray(), np.zeros((60, 80 - alive))]))
+    w = wide[positive].mean(axis=0) - wide[~positive].mean(axis=0)
+
+    def ask():
+        learnt = AdaptivePrior().learn(wide, positive)
+        return learnt.model.eigen, learnt.project(w, wide @ w).model_alone()
+
+    (slow, exact), (fast, found) = both(by_products, ask)
+    assert slow.n_features == fast.n_features == alive
+    # 58 dimensions are nearly all of 59; of 58 random signs see few less well
+    assert fast.stands_for.sum() == pytest.approx(alive, rel=0.1 if alive < 9 else 1e-9)
+    assert fast.null == 0
+    assert fast.values @ fast.stands_for == pytest.approx(slow.values.sum(), rel=0.02)
+    assert found.mean() == pytest.approx(exact.mean(), abs=0.03)
 
 
 def fold_of(Z, count, positive, out, signs):
