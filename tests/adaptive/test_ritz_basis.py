@@ -44,7 +44,8 @@ def texts(n=400, P=1500, topics=8, seed=0):
     mix /= mix.sum(axis=1, keepdims=True)
     counts = rng.poisson(60 * mix @ words)
     X = sparse.csr_array(np.log1p(counts))
-    return X / np.sqrt(X.multiply(X).sum(axis=1))[:, None], positive
+    length = np.sqrt(X.multiply(X).sum(axis=1))
+    return sparse.csr_array(X / length[:, None]), positive
 
 
 @pytest.fixture

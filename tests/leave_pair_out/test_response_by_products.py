@@ -32,7 +32,8 @@ def texts(P=4000, seed=0, n=N):
     told = usual * np.exp(0.7 * rng.normal(size=P) * (rng.random(P) < 0.3))
     words = np.where(positive[:, None], told / told.sum(), usual / usual.sum())
     X = sparse.csr_array(np.log1p(rng.poisson(60 * words)).astype(float))
-    return X / np.sqrt(X.multiply(X).sum(axis=1))[:, None], positive
+    length = np.sqrt(X.multiply(X).sum(axis=1))
+    return sparse.csr_array(X / length[:, None]), positive
 
 
 def fitted(X, positive, loss="logistic", C=1.0, scaling=np.inf, weight=None):
