@@ -11,6 +11,7 @@ from scipy.special import stdtr
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
+from ..statistics._numerics import TINY
 from ._cache import CACHE
 from ._join import (
     ENOUGH_REFITS,
@@ -246,7 +247,7 @@ def _doubt(auc, n_neg, n_pos):
 def _normal(joined: Joined, **entered) -> AUCPosterior:
     return AUCPosterior.normal(
         joined.estimate,
-        max(joined.deviation**2, np.finfo(float).tiny),  # of 1e300 rows it is 0
+        max(joined.deviation**2, TINY),  # of 1e300 rows it is 0
         choice_probit=float(joined.choice),
         **entered,
     )

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
-from ..statistics._numerics import log_sum_exp
+from ..statistics._numerics import TINY, log_sum_exp
 from ._cross_validated import Spectrum
 from ._spectrum import Eigenbasis, Projected
 
@@ -266,7 +266,7 @@ def _typical_variance(eigen):
     # tr W/(n − 2), or h|d|² where no class varies; over P
     within = eigen.values @ eigen.stands_for / max(n - 2, 1.0)
     between = eigen.n_neg * eigen.n_pos / n * (eigen.d @ eigen.d)
-    return max(within or between, np.finfo(float).tiny) / eigen.n_features
+    return max(within or between, TINY) / eigen.n_features
 
 
 def signal_cells(eigen, ell, noise, gamma, probit):

@@ -281,7 +281,7 @@ def _feature_space(X, positive, fit, weight):
     A = block(some)
     H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
     # In units of each feature's curvature, for a factor of any scale; 1e-13: rounding
-    unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
+    unit = 1 / np.sqrt(np.maximum(np.diag(H), TINY))
     H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
     # numpy's solver throughout: its threads and scipy's get into each other's way.
     half = np.linalg.solve(np.linalg.cholesky(H), (block(rows) * unit).T)

@@ -232,7 +232,7 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     shift = score.mean() if fit.free else 0.0
     score = score - shift
     # squares of very large and very small scores are no floats
-    largest = max(score.max(), -score.min(), np.finfo(float).tiny)
+    largest = max(score.max(), -score.min(), TINY)
     score = score / largest
     # The ray's score in units of its root mean square, beside a column of ones
     root = np.sqrt(dot_products((score, score))[0] / len(score)) or 1.0

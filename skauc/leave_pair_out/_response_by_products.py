@@ -147,7 +147,7 @@ class KernelDiagonal:
         usual = moments @ np.linalg.lstsq(moments, found, rcond=None)[0]
         own = found - usual
         # of what rows differ by, the part that is no noise
-        believed = max(0.0, 1 - noise / max(own.var(), np.finfo(float).tiny))
+        believed = max(0.0, 1 - noise / max(own.var(), TINY))
         answer = moments @ c + usual + believed * own
         # 1/(1 + θκ) is convex (Jensen), and below 1
         total, square = self.moments[:, 0], self.moments[:, 1]

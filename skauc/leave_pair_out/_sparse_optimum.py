@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from ..statistics._numerics import TINY
 from ._losses import loss_terms, loss_value
 from ._newton import ARMIJO, FLAT, HALVINGS
 from ._objective import PenalisedFit
@@ -28,7 +29,6 @@ _STEPS, _PRODUCTS = 50, 1000
 _BENT = ("logistic", "squared", "squared_hinge")  # no slope without a curvature
 _ASKED = 3  # products from one look at what is left to the next
 _LEVEL = 1e-6  # of the curvature: the penalty of an intercept that has none
-_TINY = np.finfo(float).tiny
 
 
 def optimum_by_products(
@@ -218,7 +218,7 @@ class _Rows:
     def newton_step(self, curvature, gradient):
         """Conjugate gradients, until the Hessian's diagonal says that it is enough."""
         diagonal = np.append(self.square.T @ curvature, self.ones * curvature.sum())
-        unit = 1 / (diagonal + self.penalty + _TINY)
+        unit = 1 / (diagonal + self.penalty + TINY)
         n, P = self.X.shape
         if P >= n and self.penalty[0] > 0:
             return self._of_rows(curvature, gradient, unit)
@@ -238,7 +238,7 @@ class _Rows:
 
     def _of_rows(self, curvature, gradient, unit):
         """The same from n numbers, ``Λ⁻¹(Xᵀs(I + sXΛ⁻¹Xᵀs)⁻¹sXΛ⁻¹ − I)``, s = √Ω."""
-        s, inverse = np.sqrt(curvature), 1 / np.maximum(self.penalty, _TINY)
+        s, inverse = np.sqrt(curvature), 1 / np.maximum(self.penalty, TINY)
         if not self.penalty[-1] > 0:  # of an intercept it is not felt beside Ω
             inverse[-1] = self.ones / (_LEVEL * curvature.sum())
         enough = _FORCING**2 * (gradient @ (unit * gradient))
