@@ -171,8 +171,8 @@ def attainable_prior(power):
         even_mass = np.log(np.diff(edges**power))
         # (2u − 1)^c − 1 = expm1(c log(2u − 1)), with digits near u = 1
         tail_mass = np.log(np.diff(np.expm1(log_share)))
-    log_mass = np.concatenate([even_mass, tail_mass])
-    probit, log_mass = np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass
+    probit = np.append(even, (tail[1:] + tail[:-1]) / 2)
+    log_mass = np.append(even_mass, tail_mass)
     log_mass -= log_sum_exp(log_mass)
     probit.flags.writeable = log_mass.flags.writeable = False
     return probit, log_mass
