@@ -141,14 +141,18 @@ def mixture(
     probit, log_prior = attainable_prior(power)
     cells = []
     for covariance in covariances:
-        a_of_all = strengths(eigen, covariance)
-        found = covariance_cell(eigen, a_of_all, covariance)
-        for a, log_evidence, a_scale, ell, noise in zip(a_of_all, *found, strict=True):
+        for a, log_w, a_scale, ell, noise in covariance_cells(eigen, covariance):
             signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
             for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
                 head = (a_scale, a, gamma, covariance == "separate")
-                cells.append((log_evidence + log_b + log_prior, shrink, noise, head))
+                cells.append((log_w + log_b + log_prior, shrink, noise, head))
     return normalised(eigen, cells, ndtr(probit))
+
+
+def covariance_cells(eigen, covariance):
+    """Every a that is tried, with its log evidence of W, as, ℓ and η."""
+    a = strengths(eigen, covariance)
+    return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
 
 
 def strengths(eigen, covariance):

@@ -20,10 +20,9 @@ from ._mixture import (
     GAMMAS,
     Mixture,
     attainable_prior,
-    covariance_cell,
+    covariance_cells,
     normalised,
     signal_cells,
-    strengths,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -222,7 +221,7 @@ def inverse_wishart_null(
     nulls = [
         (a, covariance, *cell)
         for covariance in covariances
-        for a, *cell in _cells(eigen, covariance)
+        for a, *cell in covariance_cells(eigen, covariance)
     ]
     return _null(eigen, filtered, power, nulls, None, families)
 
@@ -237,17 +236,12 @@ def cross_validated_null(
     q for P ≫ n: .60 where the truth is .99.
     """
     # The a by its evidence of W: the cross-validated spectrum has none of its own
-    a, _, a_scale, _, _ = max(_cells(eigen, "common"), key=lambda cell: cell[1])
+    cells = covariance_cells(eigen, "common")
+    a, _, a_scale, _, _ = max(cells, key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
     null = (a, "common", 0.0, a_scale, ell, noise)
     return _null(eigen, filtered, power, [null], spectrum, ("dense", "slab"))
-
-
-def _cells(eigen, covariance):
-    """Every a that is tried, with its log evidence of W, as, ℓ and η."""
-    a = strengths(eigen, covariance)
-    return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
 
 
 def _null(eigen, filtered, power, nulls, spectrum, families):

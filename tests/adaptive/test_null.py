@@ -219,7 +219,7 @@ def test_prior_masses_with_covariances_that_have_no_slab(monkeypatch):
     alike = _mixture.covariance_cell
     # Separate covariances that are as likely, cell by cell: the prior alone decides
     monkeypatch.setattr(
-        _null, "covariance_cell", lambda eigen, a, name: alike(eigen, a, "common")
+        _mixture, "covariance_cell", lambda eigen, a, name: alike(eigen, a, "common")
     )
 
     def masses(covariances):
