@@ -167,3 +167,13 @@ def _line_search(at, gain, reached):
     for whole, part in zip(new, at, strict=True):
         whole[high] = part[high]
     return new, t
+
+
+def first_lower(objective, reached, start, slope):
+    """What the longest step of 1, ½, ¼, … reaches that is low enough, or None."""
+    for t in 0.5 ** np.arange(HALVINGS):
+        new = reached(t)
+        # Armijo, in a form that NaN fails
+        if objective(new) <= start + ARMIJO * t * slope:
+            return new
+    return None
