@@ -292,8 +292,16 @@ def _feature_space(X, positive, fit, weight):
     return rows, counted, z[rows], Q, F
 
 
-def pair_margins(Q, F, z, g, positive):
-    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg)."""
+def pair_margins(Q, F, z, g, positive, weight=None):
+    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg).
+
+    Of a row with the frequency weight f the fraction ``δ = min(1, 1/f)`` is left out.
+    """
+    if weight is not None:
+        # F diag(δ) + diag(1 − δ) and δg in the place of F and g
+        part = np.minimum(1.0, 1.0 / weight)
+        F, g = F * part, part * g
+        F[np.diag_indices_from(F)] += 1 - part
     if np.all(positive[1:] >= positive[:-1]):  # neg before pos: views, no copies
         first = len(positive) - np.count_nonzero(positive)
         pos, neg = slice(first, None), slice(0, first)

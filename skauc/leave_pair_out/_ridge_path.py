@@ -169,12 +169,8 @@ def _response(U, values, penalty, c, n, spanned):
 
 
 def _statistic(Q, F, z, positive, c, counted):
-    part = np.minimum(1.0, 1.0 / c)  # one of c equal rows is left out
-    # Slope of the squared loss, of the fraction that is left out
-    g = part * c * (z - np.where(positive, 1.0, -1.0))
-    F = F * part
-    F[np.diag_indices_from(F)] += 1 - part
-    margin = pair_margins(Q, F, z, g, positive)
+    g = c * (z - np.where(positive, 1.0, -1.0))  # slope of the squared loss
+    margin = pair_margins(Q, F, z, g, positive, c)
     return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 
 
