@@ -140,9 +140,7 @@ def _refitted(X, positive, fit, weight, rows):
         centre = X.mean(axis=0) if fit.free else np.zeros(X.shape[1])
         X = np.column_stack([X - centre, np.ones(len(X))])
         theta = np.append(theta, fit.intercept + centre @ fit.w)
-        penalty = np.append(
-            penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-        )
+        penalty = np.append(penalty, fit.intercept_penalty)
     return refit_margins(
         X, positive, theta, fit.loss, penalty, fit.case_weight, weight, rows
     )

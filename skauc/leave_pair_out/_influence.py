@@ -268,8 +268,7 @@ def _feature_space(X, positive, fit, weight):
     penalty = np.full(X.shape[1], float(fit.l2))
     centre = np.asarray(X[some].mean(axis=0)).ravel() if fit.free else 0.0
     if fit.intercept_scaling > 0:
-        share = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-        penalty = np.append(penalty, share)
+        penalty = np.append(penalty, fit.intercept_penalty)
 
     def block(which):
         part = X[which].toarray() if hasattr(X, "toarray") else X[which].astype(float)

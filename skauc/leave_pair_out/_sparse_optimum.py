@@ -111,8 +111,7 @@ class _RowSpace:
 
     def start(self, fit):
         b = self.has_intercept * fit.intercept
-        own = (b / self.scaling) ** 2 if self.scaling > 0 else 0.0
-        penalty = self.l2 / 2 * (fit.w @ fit.w + own)
+        penalty = (self.l2 * (fit.w @ fit.w) + fit.intercept_penalty * b**2) / 2
         z, alpha = self.X @ fit.w + b, np.zeros(self.X.shape[0])
         return _Point(alpha, z, b * self.free, penalty, 1.0)
 
@@ -188,10 +187,10 @@ class _Rows:
 
     @classmethod
     def of_fit(cls, fit, X):
-        s = fit.intercept_scaling
-        last = fit.l2 / s**2 if 0 < s < np.inf else 0.0
-        penalty = np.append(np.full(X.shape[1], float(fit.l2)), last)
-        return cls(X, X.multiply(X).tocsr(), penalty, float(s > 0))
+        penalty = np.full(X.shape[1] + 1, float(fit.l2))
+        penalty[-1] = fit.intercept_penalty
+        ones = float(fit.intercept_scaling > 0)
+        return cls(X, X.multiply(X).tocsr(), penalty, ones)
 
     def scores(self, theta):
         return self.X @ theta[:-1] + self.ones * theta[-1]
