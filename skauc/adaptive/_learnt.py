@@ -138,13 +138,12 @@ class LearntProjection:
         # P(s > t) = Σ weight T_df((mean − t)/scale), some thresholds at a time
         weight, *classes = self._predictive()
         t = np.atleast_1d(np.asarray(threshold, dtype=float))
+        parts = np.array_split(t, 1 + len(t) // 512)
         fpr, tpr = (
             np.concatenate(
                 [weight @ stdtr(df, (mean - part[:, None]) / scale).T for part in parts]
             )
-            for (mean, scale, df), parts in zip(
-                classes, [np.array_split(t, 1 + len(t) // 512)] * 2, strict=True
-            )
+            for mean, scale, df in classes
         )
         return fpr.reshape(np.shape(threshold)), tpr.reshape(np.shape(threshold))
 

@@ -94,7 +94,7 @@ class Eigenbasis:
         ``diag(VᵀW_cV)``, adding up to λ.
     spectrum_neg, spectrum_pos : ndarray
         Eigenvalues of W_c.
-    basis : FeatureBasis or RowBasis
+    basis : FeatureBasis, RowBasis or RitzBasis
         What projects a direction.
     unseen : int, default=0
         Features beyond the coordinates given, in which no row differs from another.
