@@ -138,21 +138,29 @@ def mixture(
     -------
     Mixture
     """
-    probit, log_prior = attainable_prior(power)
+    prior = attainable_prior(power)
     cells = []
     for covariance in covariances:
-        for a, log_w, a_scale, ell, noise in covariance_cells(eigen, covariance):
-            signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
-            for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
-                head = (a_scale, a, gamma, covariance == "separate")
-                cells.append((log_w + log_b + log_prior, shrink, noise, head))
-    return normalised(eigen, cells, ndtr(probit))
+        for cell in covariance_cells(eigen, covariance):
+            cells += dense_cells(eigen, *cell, prior)
+    return normalised(eigen, cells, ndtr(prior[0]))
 
 
 def covariance_cells(eigen, covariance):
-    """Every a that is tried, with its log evidence of W, as, ℓ and η."""
+    """Every a that is tried, with log evidence of W, as, ℓ, η and the covariance."""
     a = strengths(eigen, covariance)
-    return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
+    for cell in zip(a, *covariance_cell(eigen, a, covariance), strict=True):
+        yield *cell, covariance
+
+
+def dense_cells(eigen, a, log_w, a_scale, ell, noise, covariance, prior):
+    """Of one (covariance, a) with every γ: log evidence of all u, k, η and the rest."""
+    probit, log_prior = prior
+    signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
+    for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
+        head = (a_scale, a, gamma, covariance == "separate")
+        # log p(W) + log p(d | γ, u) + log prior of u − log of the number of γ
+        yield log_w + log_b + log_prior - np.log(len(GAMMAS)), shrink, noise, head
 
 
 def strengths(eigen, covariance):
@@ -301,6 +309,7 @@ def _log_multigamma(x, P):
 
 
 def normalised(eigen, cells, attainable):
+    """Mixture of cells: log weight (n_u,), k, η and (as, a, γ, whether separate)."""
     log_weight = np.concatenate([cell[0] for cell in cells])
     log_weight = log_weight - log_sum_exp(log_weight)
     # All that are dropped together weigh less than _LOST
