@@ -142,7 +142,7 @@ def mixture(
     cells = []
     for covariance in covariances:
         for cell in covariance_cells(eigen, covariance):
-            cells += dense_cells(eigen, *cell, prior)
+            cells += dense_cells(eigen, prior, *cell)
     return normalised(eigen, cells, ndtr(prior[0]))
 
 
@@ -153,7 +153,7 @@ def covariance_cells(eigen, covariance):
         yield *cell, covariance
 
 
-def dense_cells(eigen, a, log_w, a_scale, ell, noise, covariance, prior):
+def dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance):
     """Of one (covariance, a) with every γ: log evidence of all u, k, η and the rest."""
     probit, log_prior = prior
     signals = signal_cells(eigen, ell, noise, GAMMAS, probit)

@@ -244,7 +244,7 @@ def _null(eigen, filtered, power, nulls, spectrum, families):
     best = max(log_w for _, log_w, *_ in nulls)
     dense, none, slabs = [], [], []
     for null in nulls:
-        dense += dense_cells(eigen, *null, prior)
+        dense += dense_cells(eigen, prior, *null)
         a, log_w, a_scale, ell, noise, covariance = null
         # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
