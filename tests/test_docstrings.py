@@ -95,8 +95,8 @@ def said_defaults(target):
 def test_documented_defaults_are_the_defaults():
     compared = 0
     for target in documented():
-        signature = inspect.signature(target).parameters
         for name, said in said_defaults(target):
+            signature = inspect.signature(target).parameters
             if name in signature:
                 where = f"{target.__qualname__}: {name}"
                 assert signature[name].default == said, where

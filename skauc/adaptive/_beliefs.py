@@ -53,18 +53,15 @@ def beliefs(projection: LearntProjection) -> Beliefs:
     """
     model, rows = projection.learnt.model, projection.learnt.Z
     x = model.eigen.unit(projection.w)
-
     nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
     found = [_of_null(null.posterior(projection.view, 0, x, rows)) for null in nulls]
+    centre, deviation, probit, inside = zip(*found, strict=True)
     # Var Z of the half-and-half mixture: mean of the nulls' variances + ¼ (Z̄₁ − Z̄₂)²
-    share = 1 / np.sqrt(len(nulls))
-    first, last = found[0][0], found[-1][0]
-    between = [share * deviation for _, deviation, *_ in found]
-    within = np.mean([inside for *_, inside in found])
+    between = np.concatenate(deviation) / np.sqrt(len(nulls))
     return Beliefs(
-        float(np.mean([probit for *_, probit, _ in found])),
-        np.append(np.concatenate(between), (first - last) / 2),
-        float(np.sqrt(within)),
+        float(np.mean(probit)),
+        np.append(between, (centre[0] - centre[-1]) / 2),
+        float(np.sqrt(np.mean(inside))),
     )
 
 

@@ -17,14 +17,7 @@ from ..statistics._lanczos import lanczos, random_signs
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, eigenvalue_cutoff
 from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
-from ._spectrum import (
-    Clip,
-    Eigenbasis,
-    RowBasis,
-    dense_rows,
-    row_keys,
-    row_squares,
-)
+from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
 FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar, 60 × 60
@@ -253,14 +246,11 @@ def _by_products(eigen) -> Spectrum | None:
     The squares of the rows left out along the eigenvectors of the others are a measure
     of λ; that of random combinations of these rows is theirs on the average.
     """
-    rows, n_features = eigen.basis.rows, eigen.n_features
-    count = rows.root**2
-    classes = np.array([~rows.positive, rows.positive])
-    means = (classes * count / (classes @ count)[:, None]) @ rows.Z
-    keys = row_keys(rows, row_squares(rows, means), eigen.basis.gap)
+    rows, keys, n_features = eigen.basis.rows, eigen.basis.keys, eigen.n_features
     fold = balanced_folds(keys, rows.positive)
     if fold is None:
         return None
+    classes = np.array([~rows.positive, rows.positive])
     order = np.argsort(keys, kind="stable")
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):

@@ -11,6 +11,7 @@ from scipy.special import stdtr
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
+from ..statistics._numerics import TINY
 from ._cache import CACHE
 from ._join import (
     ENOUGH_REFITS,
@@ -137,13 +138,12 @@ class LearntProjection:
         # P(s > t) = Σ weight T_df((mean − t)/scale), some thresholds at a time
         weight, *classes = self._predictive()
         t = np.atleast_1d(np.asarray(threshold, dtype=float))
+        parts = np.array_split(t, 1 + len(t) // 512)
         fpr, tpr = (
             np.concatenate(
                 [weight @ stdtr(df, (mean - part[:, None]) / scale).T for part in parts]
             )
-            for (mean, scale, df), parts in zip(
-                classes, [np.array_split(t, 1 + len(t) // 512)] * 2, strict=True
-            )
+            for mean, scale, df in classes
         )
         return fpr.reshape(np.shape(threshold)), tpr.reshape(np.shape(threshold))
 
@@ -246,7 +246,7 @@ def _doubt(auc, n_neg, n_pos):
 def _normal(joined: Joined, **entered) -> AUCPosterior:
     return AUCPosterior.normal(
         joined.estimate,
-        max(joined.deviation**2, np.finfo(float).tiny),  # of 1e300 rows it is 0
+        max(joined.deviation**2, TINY),  # of 1e300 rows it is 0
         choice_probit=float(joined.choice),
         **entered,
     )

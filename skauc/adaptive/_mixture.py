@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
-from ..statistics._numerics import log_sum_exp
+from ..statistics._numerics import TINY, log_sum_exp
 from ._cross_validated import Spectrum
 from ._spectrum import Eigenbasis, Projected
 
@@ -138,17 +138,29 @@ def mixture(
     -------
     Mixture
     """
-    probit, log_prior = attainable_prior(power)
+    prior = attainable_prior(power)
     cells = []
     for covariance in covariances:
-        a_of_all = strengths(eigen, covariance)
-        found = covariance_cell(eigen, a_of_all, covariance)
-        for a, log_evidence, a_scale, ell, noise in zip(a_of_all, *found, strict=True):
-            signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
-            for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
-                head = (a_scale, a, gamma, covariance == "separate")
-                cells.append((log_evidence + log_b + log_prior, shrink, noise, head))
-    return normalised(eigen, cells, ndtr(probit))
+        for cell in covariance_cells(eigen, covariance):
+            cells += dense_cells(eigen, prior, *cell)
+    return normalised(eigen, cells, ndtr(prior[0]))
+
+
+def covariance_cells(eigen, covariance):
+    """Every a that is tried, with log evidence of W, as, ℓ, η and the covariance."""
+    a = strengths(eigen, covariance)
+    for cell in zip(a, *covariance_cell(eigen, a, covariance), strict=True):
+        yield *cell, covariance
+
+
+def dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance):
+    """Of one (covariance, a) with every γ: log evidence of all u, k, η and the rest."""
+    probit, log_prior = prior
+    signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
+    for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
+        head = (a_scale, a, gamma, covariance == "separate")
+        # log p(W) + log p(d | γ, u) + log prior of u − log of the number of γ
+        yield log_w + log_b + log_prior - np.log(len(GAMMAS)), shrink, noise, head
 
 
 def strengths(eigen, covariance):
@@ -171,8 +183,8 @@ def attainable_prior(power):
         even_mass = np.log(np.diff(edges**power))
         # (2u − 1)^c − 1 = expm1(c log(2u − 1)), with digits near u = 1
         tail_mass = np.log(np.diff(np.expm1(log_share)))
-    log_mass = np.concatenate([even_mass, tail_mass])
-    probit, log_mass = np.append(even, (tail[1:] + tail[:-1]) / 2), log_mass
+    probit = np.append(even, (tail[1:] + tail[:-1]) / 2)
+    log_mass = np.append(even_mass, tail_mass)
     log_mass -= log_sum_exp(log_mass)
     probit.flags.writeable = log_mass.flags.writeable = False
     return probit, log_mass
@@ -266,7 +278,7 @@ def _typical_variance(eigen):
     # tr W/(n − 2), or h|d|² where no class varies; over P
     within = eigen.values @ eigen.stands_for / max(n - 2, 1.0)
     between = eigen.n_neg * eigen.n_pos / n * (eigen.d @ eigen.d)
-    return max(within or between, np.finfo(float).tiny) / eigen.n_features
+    return max(within or between, TINY) / eigen.n_features
 
 
 def signal_cells(eigen, ell, noise, gamma, probit):
@@ -297,6 +309,7 @@ def _log_multigamma(x, P):
 
 
 def normalised(eigen, cells, attainable):
+    """Mixture of cells: log weight (n_u,), k, η and (as, a, γ, whether separate)."""
     log_weight = np.concatenate([cell[0] for cell in cells])
     log_weight = log_weight - log_sum_exp(log_weight)
     # All that are dropped together weigh less than _LOST

@@ -17,13 +17,11 @@ from ..statistics._numerics import log_sum_exp
 from ._cross_validated import Spectrum
 from ._join import pooled
 from ._mixture import (
-    GAMMAS,
     Mixture,
     attainable_prior,
-    covariance_cell,
+    covariance_cells,
+    dense_cells,
     normalised,
-    signal_cells,
-    strengths,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -219,11 +217,7 @@ def inverse_wishart_null(
     -------
     Null
     """
-    nulls = [
-        (a, covariance, *cell)
-        for covariance in covariances
-        for a, *cell in _cells(eigen, covariance)
-    ]
+    nulls = [cell for name in covariances for cell in covariance_cells(eigen, name)]
     return _null(eigen, filtered, power, nulls, None, families)
 
 
@@ -237,33 +231,24 @@ def cross_validated_null(
     q for P ≫ n: .60 where the truth is .99.
     """
     # The a by its evidence of W: the cross-validated spectrum has none of its own
-    a, _, a_scale, _, _ = max(_cells(eigen, "common"), key=lambda cell: cell[1])
+    cells = covariance_cells(eigen, "common")
+    a, _, a_scale, *_ = max(cells, key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
-    null = (a, "common", 0.0, a_scale, ell, noise)
+    null = (a, 0.0, a_scale, ell, noise, "common")
     return _null(eigen, filtered, power, [null], spectrum, ("dense", "slab"))
 
 
-def _cells(eigen, covariance):
-    """Every a that is tried, with its log evidence of W, as, ℓ and η."""
-    a = strengths(eigen, covariance)
-    return zip(a, *covariance_cell(eigen, a, covariance), strict=True)
-
-
 def _null(eigen, filtered, power, nulls, spectrum, families):
-    probit, log_prior = attainable_prior(power)
-    best = max(null[2] for null in nulls)
+    probit, log_prior = prior = attainable_prior(power)
+    best = max(log_w for _, log_w, *_ in nulls)
     dense, none, slabs = [], [], []
-    for a, covariance, log_w, a_scale, ell, noise in nulls:
+    for null in nulls:
+        dense += dense_cells(eigen, prior, *null)
+        a, log_w, a_scale, ell, noise, covariance = null
         # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
-        signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
-        for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
-            head = (a_scale, a, gamma, covariance == "separate")
-            # log p(W) + log p(d | γ, u) + log prior of u − log of the number of γ
-            log_d = log_w + log_b + log_prior - np.log(len(GAMMAS))
-            dense.append((log_d, shrink, noise, head))
         # noise that is not Σ̂/h does not leave the ω̂_j independent
         if covariance != "separate" and "slab" in families and log_w > best - _FAINT:
             slabs.append(

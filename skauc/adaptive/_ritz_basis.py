@@ -106,12 +106,15 @@ class RitzBasis:
         ``R d``.
     of_difference : Ritz
         Of R d.
+    keys : ndarray of shape (n,)
+        An order of the rows of their own.
     """
 
     rows: RowProducts
     nodes: np.ndarray
     gap: np.ndarray
     of_difference: Ritz
+    keys: np.ndarray
 
     def project(self, x):
         """``a²``, ``ab``, their filter, and the squares of each class; x (P, k)."""

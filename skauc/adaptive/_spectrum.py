@@ -94,7 +94,7 @@ class Eigenbasis:
         ``diag(VᵀW_cV)``, adding up to λ.
     spectrum_neg, spectrum_pos : ndarray
         Eigenvalues of W_c.
-    basis : FeatureBasis or RowBasis
+    basis : FeatureBasis, RowBasis or RitzBasis
         What projects a direction.
     unseen : int, default=0
         Features beyond the coordinates given, in which no row differs from another.
@@ -538,7 +538,8 @@ def _by_products(rows, n, scale, d, means, within):
     """The same of more rows, from products with them; :mod:`._ritz_basis`."""
     squares = row_squares(rows, means)
     gap = rows.scores(d)
-    order = np.argsort(row_keys(rows, squares, gap), kind="stable")
+    keys = row_keys(rows, squares, gap)
+    order = np.argsort(keys, kind="stable")
     n_features = np.count_nonzero(scale)
     whole = density(rows, order, within, n_features)
     classes = [
@@ -567,7 +568,7 @@ def _by_products(rows, n, scale, d, means, within):
         nodes * share,
         classes[0].values,
         classes[1].values,
-        RitzBasis(rows, nodes, gap, ritz),
+        RitzBasis(rows, nodes, gap, ritz, keys),
         counts=(counts, classes[0].counts, classes[1].counts),
     )
 

@@ -27,9 +27,6 @@ _FAR, _FAR_ROWS = 1e5, 1000
 class _NoShrinkageError(NotImplementedError, ValueError):
     """A wrong value, for which the parent raises a NotImplementedError."""
 
-    def __init__(self, message):
-        super().__init__(message)
-
 
 class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from ..statistics._numerics import TINY
+
 _EPS = np.finfo(float).eps
 # Squared mean over variance beyond which features are shifted: the Gram matrix then
 # loses two of its sixteen digits
@@ -258,7 +260,7 @@ def _solve(A, b):
     """Solve a positive semidefinite system, by least squares if it is singular."""
     # Unit diagonal, (A/rrᵀ)(r∘x) = b/r: nearly the best condition that a diagonal
     # scaling gives (van der Sluis 1969, https://doi.org/10.1007/BF02165096).
-    root = np.sqrt(np.maximum(np.diag(A), np.finfo(float).tiny))
+    root = np.sqrt(np.maximum(np.diag(A), TINY))
     A = A / root / root[:, None]
     b = (b.T / root).T
     try:

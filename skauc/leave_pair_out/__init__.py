@@ -35,6 +35,6 @@ the model minimised (:mod:`._objective`). No estimator is known.
     _response_by_products ─────┘                        │
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
-    _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _proximal_refits
-    _row_space ← _smooth_refits;   _dual_refits ← _proximal_refits
+    _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _dual_refits
+    _row_space, _sparse_optimum ← _smooth_refits;   _dual_refits ← _proximal_refits
 """

@@ -195,14 +195,12 @@ def _varying(variance, mean, n):
 
 def _classes_of_blocks(X, positive, weight):
     """The classes without their rows."""
+    classes = []
     found = class_moments(X, positive, weight, featurewise=True)
-    n = ~positive, positive
-    return [
-        _Class(
-            None, np.array([m.n]), m.mean, _varying(m.scatter / m.n, m.mean, on.sum())
-        )
-        for on, m in zip(n, found, strict=True)
-    ]
+    for mask, m in zip((~positive, positive), found, strict=True):
+        variance = _varying(m.scatter / m.n, m.mean, mask.sum())
+        classes.append(_Class(None, np.array([m.n]), m.mean, variance))
+    return classes
 
 
 def _lda(rule, classes):

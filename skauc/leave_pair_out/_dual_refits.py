@@ -32,7 +32,7 @@ from scipy.linalg import lapack
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY
 from ._losses import loss_terms, loss_value
-from ._newton import ARMIJO, HALVINGS
+from ._newton import first_lower
 from ._objective import ElasticNetFit
 from ._smooth_refits import MOST_ROWS, Refits
 
@@ -252,12 +252,10 @@ class _Problem:
 
     def _lower(self, point, dz, slope, l2):
         """The first of ever shorter steps that lowers ψ."""
-        t = 1.0
-        for _ in range(HALVINGS):
-            new = self.at(point.z + t * dz, l2)
-            # Armijo, in a form that NaN fails; ψ is a difference of larger numbers
-            bound = point.dual + ARMIJO * t * slope + _ROUNDING * abs(point.primal)
-            if new.dual <= bound:
-                return new
-            t /= 2
-        return None
+
+        def reached(t):
+            return self.at(point.z + t * dz, l2)
+
+        # ψ is a difference of larger numbers
+        start = point.dual + _ROUNDING * abs(point.primal)
+        return first_lower(lambda new: new.dual, reached, start, slope)

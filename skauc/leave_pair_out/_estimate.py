@@ -89,12 +89,8 @@ def leave_pair_out(
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
     rows, counted, z, Q, F = influence(X, positive, fit, weight, remember)
-    # δ = min(1, 1/f):  F diag(δ) + diag(1 − δ) and δg in the place of F and g
-    part = np.minimum(1.0, 1.0 / weight[rows])
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
-    F = F * part
-    F[np.diag_indices_from(F)] += 1 - part
-    margin = pair_margins(Q, F, z, part * g, positive[rows])
+    margin = pair_margins(Q, F, z, g, positive[rows], weight[rows])
     small = len(positive) <= _REFIT_ROWS
     shape = (weight.sum(), X.shape[1])
     if small and _step_misleads(fit, z, positive[rows], shape):
@@ -144,9 +140,7 @@ def _refitted(X, positive, fit, weight, rows):
         centre = X.mean(axis=0) if fit.free else np.zeros(X.shape[1])
         X = np.column_stack([X - centre, np.ones(len(X))])
         theta = np.append(theta, fit.intercept + centre @ fit.w)
-        penalty = np.append(
-            penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-        )
+        penalty = np.append(penalty, fit.intercept_penalty)
     return refit_margins(
         X, positive, theta, fit.loss, penalty, fit.case_weight, weight, rows
     )

@@ -268,8 +268,7 @@ def _feature_space(X, positive, fit, weight):
     penalty = np.full(X.shape[1], float(fit.l2))
     centre = np.asarray(X[some].mean(axis=0)).ravel() if fit.free else 0.0
     if fit.intercept_scaling > 0:
-        share = 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2
-        penalty = np.append(penalty, share)
+        penalty = np.append(penalty, fit.intercept_penalty)
 
     def block(which):
         part = X[which].toarray() if hasattr(X, "toarray") else X[which].astype(float)
@@ -281,7 +280,7 @@ def _feature_space(X, positive, fit, weight):
     A = block(some)
     H = (A.T * (curvature[some] * (len(z) / len(some)))) @ A + np.diag(penalty)
     # In units of each feature's curvature, for a factor of any scale; 1e-13: rounding
-    unit = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
+    unit = 1 / np.sqrt(np.maximum(np.diag(H), TINY))
     H = H * unit * unit[:, None] + 1e-13 * np.eye(len(H))
     # numpy's solver throughout: its threads and scipy's get into each other's way.
     half = np.linalg.solve(np.linalg.cholesky(H), (block(rows) * unit).T)
@@ -292,8 +291,16 @@ def _feature_space(X, positive, fit, weight):
     return rows, counted, z[rows], Q, F
 
 
-def pair_margins(Q, F, z, g, positive):
-    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg)."""
+def pair_margins(Q, F, z, g, positive, weight=None):
+    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg).
+
+    Of a row with the frequency weight f the fraction ``δ = min(1, 1/f)`` is left out.
+    """
+    if weight is not None:
+        # F diag(δ) + diag(1 − δ) and δg in the place of F and g
+        part = np.minimum(1.0, 1.0 / weight)
+        F, g = F * part, part * g
+        F[np.diag_indices_from(F)] += 1 - part
     if np.all(positive[1:] >= positive[:-1]):  # neg before pos: views, no copies
         first = len(positive) - np.count_nonzero(positive)
         pos, neg = slice(first, None), slice(0, first)

@@ -181,7 +181,7 @@ def leave_one_out_scores(fit, X, positive, weight=None):
 def _steps(h, g, curvature, weight):
     """``h_i g_i/(1 − ω_i h_i)``, 0 where nothing else holds a row."""
     # Of f equal rows one is left out, the fraction δ = 1/f:  δhg/(1 − δωh)
-    part = np.minimum(1.0, 1 / np.maximum(weight, 1e-300))
+    part = np.minimum(1.0, 1 / np.maximum(weight, TINY))
     left = 1 - part * curvature * h
     return np.where(left > 1e-10, part * h * g / np.maximum(left, 1e-10), 0.0)
 

@@ -122,7 +122,7 @@ def minimise(problem, theta, tol):
         step = problem.step(theta, at, factors)
         slope, reached = problem.ray(theta, at, step)
         gain = np.abs(slope)  # Newton decrement: none of a step upwards is taken
-        at, t = _line_search(at, gain, reached)
+        at, t = line_search(at, gain, reached)
         step[t == 0] = 0.0  # it may have overflowed, and 0·∞ is no number
         theta = theta + t[:, None] * step
         old_tol, new_tol = (share * at[0] for share in tol)
@@ -150,7 +150,7 @@ def minimise(problem, theta, tol):
     return theta, at, converged
 
 
-def _line_search(at, gain, reached):
+def line_search(at, gain, reached):
     """Halve every step until the objective falls enough: the states, and lengths."""
     t = np.ones(len(gain))
     new = reached(slice(None), t)
@@ -167,3 +167,13 @@ def _line_search(at, gain, reached):
     for whole, part in zip(new, at, strict=True):
         whole[high] = part[high]
     return new, t
+
+
+def first_lower(objective, reached, start, slope):
+    """What the longest step of 1, ½, ¼, … reaches that is low enough, or None."""
+    for t in 0.5 ** np.arange(HALVINGS):
+        new = reached(t)
+        # Armijo, in a form that NaN fails
+        if objective(new) <= start + ARMIJO * t * slope:
+            return new
+    return None

@@ -114,6 +114,12 @@ class PenalisedFit:
         """Whether the intercept is not penalised."""
         return np.isinf(self.intercept_scaling)
 
+    @property
+    def intercept_penalty(self) -> float:
+        """Of b, as λ is of w; 0 where it is free, or there is none."""
+        scaling = self.intercept_scaling
+        return self.l2 / scaling**2 if 0 < scaling < np.inf else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class ElasticNetFit(PenalisedFit):
@@ -232,15 +238,14 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     shift = score.mean() if fit.free else 0.0
     score = score - shift
     # squares of very large and very small scores are no floats
-    largest = max(score.max(), -score.min(), np.finfo(float).tiny)
+    largest = max(score.max(), -score.min(), TINY)
     score = score / largest
     # The ray's score in units of its root mean square, beside a column of ones
     root = np.sqrt(dot_products((score, score))[0] / len(score)) or 1.0
     size, basis = largest * root, [score / root, np.ones_like(score)]
     # (λ/2)‖c w‖² of θ₀ = c·size, and of liblinear's b' = b/scaling
-    penalty = fit.l2 * np.array([(linalg.norm(fit.w) / size) ** 2, 0.0])
-    if 0 < fit.intercept_scaling < np.inf:
-        penalty[1] = fit.l2 / fit.intercept_scaling**2
+    of_length = fit.l2 * (linalg.norm(fit.w) / size) ** 2
+    penalty = np.array([of_length, fit.intercept_penalty])
     if fit.intercept_scaling == 0:
         basis, penalty = basis[:1], penalty[:1]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value
+from ._newton import line_search
 
 
 def refit_margins(X, positive, theta, loss, penalty, case_weight, weight, rows):
@@ -74,18 +75,13 @@ def _newton(X, positive, theta, loss, penalty, c, max_iter=40, tol=1e-7):
         step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
         # Newton decrement: twice what the quadratic model says that the step gains
         gain = np.einsum("kp,kp->k", gradient, step)
-        length = np.ones(len(live))
-        for _ in range(25):
-            new = objective(t - length[:, None] * step, live)
-            # Armijo, in a form that NaN fails
-            worse = ~(new <= old - 1e-4 * length * gain)
-            if not worse.any():
-                break
-            length[worse] /= 2
-        length[worse] = 0.0
+
+        def reached(some, length, t=t, step=step, live=live):
+            return [objective(t[some] - length[:, None] * step[some], live[some])]
+
+        (value[live],), length = line_search([old], gain, reached)
         theta[live] = t - length[:, None] * step
-        value[live] = np.where(worse, old, new)
-        live = live[(gain > tol * (1e-3 + np.abs(old))) & ~worse]
+        live = live[(gain > tol * (1e-3 + np.abs(old))) & (length > 0)]
         if len(live) == 0:
             break
     return theta

@@ -28,6 +28,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ..statistics._numerics import TINY
 from ._dual_refits import dual_optimum, refit_dual, suits_dual
 from ._losses import loss_derivatives, loss_value
 from ._newton import ARMIJO
@@ -43,7 +44,6 @@ _STEPS = ("Newton", 40), ("slope", 40)  # and how often they are halved
 _HAIR = 1e-12
 _ENTERS = 0.5  # of the largest |p| among zeros: who leaves 0 in the same step
 _JITTER, _DAMPING = 1e-12, 1e-6  # of the mean diagonal; beyond n features
-_TINY = np.finfo(float).tiny
 _DENSE_NUMBERS = 2e7  # a working set of a sparse X may not be larger: 160 MB
 _STEP_PRODUCTS = 1e10  # of a Newton step of all samples: a refit of them takes seconds
 
@@ -270,7 +270,7 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
             done = -(p @ step) <= tol * value and np.all((step != 0) | (p == 0))
         else:
             # The trace bounds the largest eigenvalue: 1/trace is never too long a step
-            step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + _TINY)
+            step = -p / (np.einsum("pn,pn,n->", A, A, curvature) + l2.sum() + TINY)
         # The first turn in its place among the halves: a coefficient next to 0 turns
         # soon, and a step that ends there is hardly one
         turn, halves = _first_turn(beta, step, l1), 0.5 ** np.arange(halvings)
@@ -345,10 +345,10 @@ def _newton_step(B, H, l2, p):
     """
     size = np.einsum("pn,pn->", B, B) / len(B)
     if H is not None:
-        H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size + _TINY
+        H.reshape(-1)[:: len(H) + 1] += l2 + _JITTER * size + TINY
         return lapack.dposv(H, p, lower=1, overwrite_a=1)[1]
     # (BBᵀ + D)⁻¹ = D⁻¹ − D⁻¹B(I + BᵀD⁻¹B)⁻¹BᵀD⁻¹
-    D = np.maximum(l2, _DAMPING * size + _TINY)
+    D = np.maximum(l2, _DAMPING * size + TINY)
     half = B / D[:, None]
     inner = B.T @ half
     inner.reshape(-1)[:: len(inner) + 1] += 1.0

@@ -89,14 +89,14 @@ class KernelDiagonal:
     ritz : Ritz
         Of random signs and that kernel; its basis at these rows only.
     signs : ndarray of shape (k, m)
-    unit : float, default=1.0
+    unit : float
         Powers of the kernel itself may be beyond any number.
     """
 
     moments: np.ndarray
     ritz: Ritz
     signs: np.ndarray
-    unit: float = 1.0
+    unit: float
 
     @classmethod
     def of_rows(cls, kernel: CentredKernel, rows, unit):
@@ -139,15 +139,13 @@ class KernelDiagonal:
         inside = np.einsum("mij,mj->mi", self.ritz.vectors, rest * self.ritz.first)
         at_rows = np.einsum("ikm,mi->km", self.ritz.basis, inside)
         each = self.signs * at_rows * self.ritz.length
-        found, noise = (
-            each.mean(axis=1),
-            each.var(axis=1, ddof=1).mean() / each.shape[1],
-        )
+        found = each.mean(axis=1)
+        noise = each.var(axis=1, ddof=1).mean() / each.shape[1]
         moments = self.moments / largest ** np.arange(_DEGREE + 1)
         usual = moments @ np.linalg.lstsq(moments, found, rcond=None)[0]
         own = found - usual
         # of what rows differ by, the part that is no noise
-        believed = max(0.0, 1 - noise / max(own.var(), np.finfo(float).tiny))
+        believed = max(0.0, 1 - noise / max(own.var(), TINY))
         answer = moments @ c + usual + believed * own
         # 1/(1 + θκ) is convex (Jensen), and below 1
         total, square = self.moments[:, 0], self.moments[:, 1]

@@ -47,6 +47,13 @@ class RidgePath:
     auc: np.ndarray
     covariance: np.ndarray
 
+    @classmethod
+    def of(cls, directions, found) -> RidgePath:
+        """From the directions and the statistic of the pairs under each."""
+        auc = np.array([one.auc for one in found])
+        covariance = [[one.covariance_with(two) for two in found] for one in found]
+        return cls(directions, auc, np.array(covariance))
+
 
 def ridge_path(X, positive, weight=None) -> RidgePath:
     """Exact leave-pair-out along the ridge path of a data set.
@@ -89,24 +96,9 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         penalties = STRENGTHS * within / max(rank, 1)
         return _by_products(A, positive, rows, of_class, c, counted, penalties)
     if dual:
-        values, left = _eigh(*A.gram())
-        U, target = left[rows], left.T @ (np.sqrt(c) * np.where(positive, 1.0, -1.0))
-
-        def to_directions(coefficients):
-            return A.transposed(left @ (coefficients / np.sqrt(values)[:, None]))
-
+        values, U, target, to_directions = _of_rows(A, positive, rows)
     else:
-        values, vectors = _eigh(total.scatter * scale * scale[:, None])
-        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.sqrt(count)[:, None] * (block - total.mean) * scale
-        U = A @ vectors / np.sqrt(values)
-        # Uᵀ(√c t) = Λ^(−½) Vᵀ Aᵀ(√c t), with Aᵀ(√c t) = Σ c t (x − x̄)·scale, t = ±1
-        signed = pos.n * (pos.mean - total.mean) - neg.n * (neg.mean - total.mean)
-        target = vectors.T @ (signed * scale) / np.sqrt(values)
-
-        def to_directions(coefficients):
-            return vectors @ coefficients
-
+        values, U, target, to_directions = _of_features(A, neg, pos, rows, count)
     within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
     penalties = STRENGTHS * within / max(min(total.n - 2, len(values)), 1)
     # The intercept: centred features leave it the mean of the labels ±1
@@ -122,12 +114,30 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         Q, F = _response(U, values, penalty, count, total.n, spanned)
         auc.append(_statistic(Q, F, z, of_class, count, counted))
     coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
-    covariance = [[one.covariance_with(two) for two in auc] for one in auc]
-    return RidgePath(
-        scale[:, None] * to_directions(coefficients),
-        np.array([one.auc for one in auc]),
-        np.array(covariance),
-    )
+    return RidgePath.of(scale[:, None] * to_directions(coefficients), auc)
+
+
+def _of_rows(A, positive, rows):
+    """Λ, U of some rows, Uᵀ(√c t) and ``x -> V x``, from the n×n Gram matrix."""
+    values, left = _eigh(*A.gram())
+
+    def to_directions(coefficients):
+        return A.transposed(left @ (coefficients / np.sqrt(values)[:, None]))
+
+    target = left.T @ (A.root * np.where(positive, 1.0, -1.0))
+    return values, left[rows], target, to_directions
+
+
+def _of_features(A, neg, pos, rows, count):
+    """The same from the P×P scatter, of rows with these weights."""
+    values, vectors = _eigh((neg + pos).scatter * A.scale * A.scale[:, None])
+    block = A.X[rows].toarray() if sparse.issparse(A.X) else A.X[rows]
+    block = np.sqrt(count)[:, None] * (block - A.mean) * A.scale
+    # Uᵀ(√c t) = Λ^(−½) Vᵀ Aᵀ(√c t), with Aᵀ(√c t) = Σ c t (x − x̄)·scale, t = ±1
+    signed = pos.n * (pos.mean - A.mean) - neg.n * (neg.mean - A.mean)
+    U, target = block @ vectors, vectors.T @ (signed * A.scale)
+    root = np.sqrt(values)
+    return values, U / root, target / root, lambda coefficients: vectors @ coefficients
 
 
 def _by_products(A, positive, rows, of_class, c, counted, penalties):
@@ -144,11 +154,7 @@ def _by_products(A, positive, rows, of_class, c, counted, penalties):
         z = (fitted / A.root)[rows] + middle
         Q, F = response_by_products(diagonal, rows, c / penalty, penalty)
         auc.append(_statistic(Q, F, z, of_class, c[rows], counted))
-    covariance = [[one.covariance_with(two) for two in auc] for one in auc]
-    directions = A.scale[:, None] * A.transposed(alpha.T)
-    return RidgePath(
-        directions, np.array([one.auc for one in auc]), np.array(covariance)
-    )
+    return RidgePath.of(A.scale[:, None] * A.transposed(alpha.T), auc)
 
 
 def _response(U, values, penalty, c, n, spanned):
@@ -163,12 +169,8 @@ def _response(U, values, penalty, c, n, spanned):
 
 
 def _statistic(Q, F, z, positive, c, counted):
-    part = np.minimum(1.0, 1.0 / c)  # one of c equal rows is left out
-    # Slope of the squared loss, of the fraction that is left out
-    g = part * c * (z - np.where(positive, 1.0, -1.0))
-    F = F * part
-    F[np.diag_indices_from(F)] += 1 - part
-    margin = pair_margins(Q, F, z, g, positive)
+    g = c * (z - np.where(positive, 1.0, -1.0))  # slope of the squared loss
+    margin = pair_margins(Q, F, z, g, positive, c)
     return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 
 

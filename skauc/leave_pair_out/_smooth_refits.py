@@ -244,7 +244,7 @@ def scaled_penalty(fit, scale):
     penalty = fit.l2 / scale**2
     if fit.intercept_scaling == 0:
         return penalty
-    return np.append(penalty, 0.0 if fit.free else fit.l2 / fit.intercept_scaling**2)
+    return np.append(penalty, fit.intercept_penalty)
 
 
 class FeatureSpace:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from ..statistics._numerics import TINY
 from ._losses import loss_terms, loss_value
-from ._newton import ARMIJO, FLAT, HALVINGS
+from ._newton import FLAT, first_lower
 from ._objective import PenalisedFit
 
 CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
@@ -28,7 +29,6 @@ _STEPS, _PRODUCTS = 50, 1000
 _BENT = ("logistic", "squared", "squared_hinge")  # no slope without a curvature
 _ASKED = 3  # products from one look at what is left to the next
 _LEVEL = 1e-6  # of the curvature: the penalty of an intercept that has none
-_TINY = np.finfo(float).tiny
 
 
 def optimum_by_products(
@@ -51,112 +51,97 @@ def optimum_by_products(
         None where the optimum was not reached.
     """
     if X.shape[1] > X.shape[0] and fit.loss in _BENT:
-        found = _in_row_space(fit, X, positive, close)
+        found = _newton(_RowSpace(X, fit), fit, positive, close)
         if found is not None:
             return found
-    rows, c, loss = _Rows.of_fit(fit, X), fit.case_weight, fit.loss
-    theta = np.append(fit.w, fit.intercept)
-    start = loss_value(loss, rows.scores(theta), positive, c)
-    if start + rows.energy(theta) > loss_value(loss, np.zeros(len(c)), positive, c):
-        theta = np.zeros_like(theta)  # a solver that went astray
-    z = rows.scores(theta)
+    return _newton(_Rows.of_fit(fit, X), fit, positive, close)
+
+
+def _newton(space, fit, positive, close):
+    """Damped Newton in a space, from the fit or, if that costs less, from nothing."""
+    c, loss = fit.case_weight, fit.loss
+
+    def objective(at):
+        return loss_value(loss, at.z, positive, c) + at.penalty
+
+    at = space.start(fit)
+    if objective(at) > loss_value(loss, np.zeros(len(c)), positive, c):
+        # a solver that went astray
+        fit = replace(fit, w=np.zeros_like(fit.w), intercept=0.0)
+        at = space.start(fit)
     for _ in range(_STEPS):
-        value, g, curvature = loss_terms(loss, z, positive, c)
-        value += rows.energy(theta)
+        value, g, curvature = loss_terms(loss, at.z, positive, c)
+        value += at.penalty
         bent = curvature if curvature.any() else FLAT * c
-        gradient = rows.transposed(g) + rows.penalty * theta
-        step = rows.newton_step(bent, gradient)
-        dz, gain = rows.scores(step), -gradient @ step
-        t = 1.0
-        for _ in range(HALVINGS):
-            there = loss_value(loss, z + t * dz, positive, c)
-            if there + rows.energy(theta + t * step) <= value - ARMIJO * t * gain:
-                break
-            t /= 2
-        else:
-            if not gain <= _STUCK * value:
-                return None
-            t = 0.0
-        theta, z = theta + t * step, z + t * dz
-        if gain <= close * value or t == 0:
-            return replace(fit, w=theta[:-1], intercept=float(theta[-1]))
-    return None
-
-
-def _in_row_space(fit, X, positive, close):
-    """The same of more features than rows: ``w = Xᵀα``, vectors of n numbers.
-
-    With the slopes g and curvatures ω at the scores z, ``D = √ω``, a Newton step goes
-    to α = Dγ, ``(λ + DKD)γ = D(z − g/ω)``, K = XXᵀ: without the intercept's direction D
-    where it is free, and with scaling² in K where it is penalised. None where a step
-    does not lead down.
-    """
-    c, loss, l2, at = fit.case_weight, fit.loss, fit.l2, _RowSpace(X, fit)
-    # w = share · (the fit's) + Xᵀα; b is what z has beside K's
-    share, alpha, b = 1.0, np.zeros(len(c)), fit.intercept if fit.free else 0.0
-    z = X @ fit.w + at.has_intercept * fit.intercept
-    energy = at.energy(fit)
-    nothing = loss_value(loss, np.zeros(len(c)), positive, c)
-    if loss_value(loss, z, positive, c) + l2 / 2 * energy > nothing:
-        start = replace(fit, w=np.zeros_like(fit.w), intercept=0.0)
-        return _in_row_space(start, X, positive, close)  # a solver that went astray
-    for _ in range(_STEPS):
-        value, g, curvature = loss_terms(loss, z, positive, c)
-        value += l2 / 2 * energy
-        bent = curvature if curvature.any() else FLAT * c
-        there = at.newton_point(alpha, z, g, bent)
-        # |w|², wᵀw₊ and |w₊|², as αᵀKα₊ is (z − b)ᵀα₊
-        cross, beyond = (z - b) @ there.alpha, (there.z - there.b) @ there.alpha
-        dz = there.z - z
-        gain = -(l2 * (cross - energy) + g @ dz)
-        if not gain > -close * value:
+        slope, reached = space.ray(at, g, bent)
+        if not slope <= close * value:  # it does not lead down
             return None
-        t = 1.0
-        for _ in range(HALVINGS):
-            mixed = (1 - t) ** 2 * energy + 2 * t * (1 - t) * cross + t**2 * beyond
-            now = loss_value(loss, z + t * dz, positive, c) + l2 / 2 * mixed
-            if now <= value - ARMIJO * t * gain:
-                break
-            t /= 2
-        else:
-            if not gain <= _STUCK * value:
-                return None
-            t, mixed = 0.0, energy
-        share, alpha = (1 - t) * share, alpha + t * (there.alpha - alpha)
-        z, b, energy = z + t * dz, b + t * (there.b - b), mixed
-        if gain <= close * value or t == 0:
-            w = X.T @ alpha + share * fit.w
-            if not fit.free:
-                scaling = fit.intercept_scaling
-                b = scaling**2 * alpha.sum() + share * at.has_intercept * fit.intercept
-            return replace(fit, w=w, intercept=float(b))
+        new = first_lower(objective, reached, value, slope)
+        if new is None:
+            return space.fit(at, fit) if -slope <= _STUCK * value else None
+        if -slope <= close * value:
+            return space.fit(new, fit)
+        at = new
     return None
 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Coefficients of the rows, their scores, and the intercept if it is free."""
+    """Coefficients of the rows, and the share of the fit beside them."""
 
     alpha: np.ndarray
     z: np.ndarray
-    b: float
+    b: float  # the intercept if it is free
+    penalty: float
+    share: float
 
 
 class _RowSpace:
-    """Products with the kernel of the rows of a fit."""
+    """More features than rows: ``w = share · (the fit's) + Xᵀα``, vectors of n numbers.
+
+    With the slopes g and curvatures ω at the scores z, ``D = √ω``, a Newton step goes
+    to α = Dγ, ``(λ + DKD)γ = D(z − g/ω)``, K = XXᵀ: without the intercept's direction D
+    where it is free, and with scaling² in K where it is penalised.
+    """
 
     def __init__(self, X, fit):
         self.X, self.l2, self.free = X, fit.l2, fit.free
         self.scaling = 0.0 if fit.free else fit.intercept_scaling
         self.has_intercept = float(fit.intercept_scaling > 0)
 
-    def energy(self, fit):
-        """``|w|²``, the penalised intercept's share included."""
-        own = (fit.intercept / self.scaling) ** 2 if self.scaling > 0 else 0.0
-        return fit.w @ fit.w + own
+    def start(self, fit):
+        b = self.has_intercept * fit.intercept
+        penalty = (self.l2 * (fit.w @ fit.w) + fit.intercept_penalty * b**2) / 2
+        z, alpha = self.X @ fit.w + b, np.zeros(self.X.shape[0])
+        return _Point(alpha, z, b * self.free, penalty, 1.0)
+
+    def fit(self, at, fit):
+        w, b = self.X.T @ at.alpha + at.share * fit.w, at.b
+        if not self.free:
+            own = at.share * self.has_intercept * fit.intercept
+            b = self.scaling**2 * at.alpha.sum() + own
+        return replace(fit, w=w, intercept=float(b))
 
     def kernel(self, v):
         return self.X @ (self.X.T @ v) + self.scaling**2 * v.sum()
+
+    def ray(self, at, g, curvature):
+        """The slope of the objective along a Newton step, and what a part reaches."""
+        to = self.newton_point(at.alpha, at.z, g, curvature)
+        # λ/2 wᵀw₊, as wᵀXᵀα₊ is (z − b)ᵀα₊
+        cross = self.l2 / 2 * ((at.z - at.b) @ to.alpha)
+
+        def reached(t):
+            s = 1 - t
+            return _Point(
+                s * at.alpha + t * to.alpha,
+                s * at.z + t * to.z,
+                s * at.b + t * to.b,
+                s**2 * at.penalty + 2 * t * s * cross + t**2 * to.penalty,
+                s * at.share,
+            )
+
+        return g @ (to.z - at.z) + 2 * (cross - at.penalty), reached
 
     def newton_point(self, alpha, z, g, curvature):
         """Where a Newton step leads, by conjugate gradients from α."""
@@ -175,19 +160,20 @@ class _RowSpace:
         rest = inside - product(start)
         # what a step changes is the rest at a point; of nothing it is all
         enough = (_FORCING if start.any() else _FIRST) ** 2 * (rest @ rest)
-        gamma, along, size = start, rest, rest @ rest
-        for _ in range(_PRODUCTS):
-            if size <= enough:
-                break
-            bent = product(along)
-            t = size / (along @ bent)
-            gamma, rest = gamma + t * along, rest - t * bent
-            size, last = rest @ rest, size
-            along = rest + (size / last) * along
-        alpha = D * gamma
+        more = _conjugate_gradients(product, rest, 1.0, lambda _, size: size <= enough)
+        alpha = D * (start + more)
         z = self.kernel(alpha)
         b = float(unit @ (wanted - D * z) / (unit @ D)) if self.free else 0.0
-        return _Point(alpha, z + b, b)
+        return _Point(alpha, z + b, b, self.l2 / 2 * (z @ alpha), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Coefficients and intercept, the scores and what the penalty is there."""
+
+    theta: np.ndarray
+    z: np.ndarray
+    penalty: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +187,10 @@ class _Rows:
 
     @classmethod
     def of_fit(cls, fit, X):
-        s = fit.intercept_scaling
-        last = fit.l2 / s**2 if 0 < s < np.inf else 0.0
-        penalty = np.append(np.full(X.shape[1], float(fit.l2)), last)
-        return cls(X, X.multiply(X).tocsr(), penalty, float(s > 0))
+        penalty = np.full(X.shape[1] + 1, float(fit.l2))
+        penalty[-1] = fit.intercept_penalty
+        ones = float(fit.intercept_scaling > 0)
+        return cls(X, X.multiply(X).tocsr(), penalty, ones)
 
     def scores(self, theta):
         return self.X @ theta[:-1] + self.ones * theta[-1]
@@ -215,10 +201,27 @@ class _Rows:
     def energy(self, theta):
         return self.penalty @ theta**2 / 2
 
+    def start(self, fit):
+        theta = np.append(fit.w, fit.intercept)
+        return self._at(theta, self.scores(theta))
+
+    def fit(self, at, fit):
+        return replace(fit, w=at.theta[:-1], intercept=float(at.theta[-1]))
+
+    def _at(self, theta, z):
+        return _Place(theta, z, self.energy(theta))
+
+    def ray(self, at, g, curvature):
+        """The slope of the objective along a Newton step, and what a part reaches."""
+        gradient = self.transposed(g) + self.penalty * at.theta
+        step = self.newton_step(curvature, gradient)
+        dz = self.scores(step)
+        return gradient @ step, lambda t: self._at(at.theta + t * step, at.z + t * dz)
+
     def newton_step(self, curvature, gradient):
         """Conjugate gradients, until the Hessian's diagonal says that it is enough."""
         diagonal = np.append(self.square.T @ curvature, self.ones * curvature.sum())
-        unit = 1 / (diagonal + self.penalty + _TINY)
+        unit = 1 / (diagonal + self.penalty + TINY)
         n, P = self.X.shape
         if P >= n and self.penalty[0] > 0:
             return self._of_rows(curvature, gradient, unit)
@@ -238,7 +241,7 @@ class _Rows:
 
     def _of_rows(self, curvature, gradient, unit):
         """The same from n numbers, ``Λ⁻¹(Xᵀs(I + sXΛ⁻¹Xᵀs)⁻¹sXΛ⁻¹ − I)``, s = √Ω."""
-        s, inverse = np.sqrt(curvature), 1 / np.maximum(self.penalty, _TINY)
+        s, inverse = np.sqrt(curvature), 1 / np.maximum(self.penalty, TINY)
         if not self.penalty[-1] > 0:  # of an intercept it is not felt beside Ω
             inverse[-1] = self.ones / (_LEVEL * curvature.sum())
         enough = _FORCING**2 * (gradient @ (unit * gradient))

@@ -30,16 +30,7 @@ from ._standardised_rows import StandardisedRows, standardised
 
 
 class NotLinearError(TypeError):
-    """There is no linear model inside an estimator.
-
-    Parameters
-    ----------
-    text : str
-        The sentence. Workers of a search send errors back by it.
-    """
-
-    def __init__(self, text):
-        super().__init__(text)
+    """There is no linear model inside an estimator."""
 
     @classmethod
     def of(cls, name) -> NotLinearError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaln, gammaln, roots_laguerre, stdtr
 
+from ..statistics._numerics import TINY
+
 # 48 nodes: the logarithm has a relative error below 1e-15 (df from 15 to 1e5, mpmath)
 _LAGUERRE = roots_laguerre(48)
 _LARGE_DF = 100.0  # both forms of the variance of √χ² have 11 digits here
@@ -42,7 +44,7 @@ def log_stdtr(df, t):
     """
     df, t = np.broadcast_arrays(*np.atleast_1d(df, t))
     value = stdtr(df, np.maximum(t, -1e100))
-    out = np.log(np.maximum(value, np.finfo(float).tiny))
+    out = np.log(np.maximum(value, TINY))
     out[t == -np.inf] = -np.inf
     with np.errstate(divide="ignore"):
         log_t = np.log(-np.minimum(t, 0.0))

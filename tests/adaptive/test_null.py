@@ -29,7 +29,7 @@ def problem(n, P, seed=0):
 
 def few_cells(monkeypatch):
     """Three attainable AUCs, one γ: the oracle is slow."""
-    monkeypatch.setattr(_null, "GAMMAS", (1.5,))
+    monkeypatch.setattr(_mixture, "GAMMAS", (1.5,))
     probit, log_prior = np.array([0.3, 0.8, 1.5]), np.log([0.2, 0.3, 0.5])
     monkeypatch.setattr(_null, "attainable_prior", lambda power: (probit, log_prior))
     return probit, log_prior
@@ -219,7 +219,7 @@ def test_prior_masses_with_covariances_that_have_no_slab(monkeypatch):
     alike = _mixture.covariance_cell
     # Separate covariances that are as likely, cell by cell: the prior alone decides
     monkeypatch.setattr(
-        _null, "covariance_cell", lambda eigen, a, name: alike(eigen, a, "common")
+        _mixture, "covariance_cell", lambda eigen, a, name: alike(eigen, a, "common")
     )
 
     def masses(covariances):

@@ -183,7 +183,7 @@ def test_projections_are_those_of_the_eigenvectors():
     x, d = rng.normal(size=(30, 3)), rng.normal(size=30)
     nodes = np.geomspace(values[0] / 2, values[-1] * 2, 20)
     gap = (R @ d).astype(np.float32)
-    basis = RitzBasis(rows, nodes, gap, ritz_of_difference(rows, gap))
+    basis = RitzBasis(rows, nodes, gap, ritz_of_difference(rows, gap), R @ d)
     square, cross, filtered, neg, pos = basis.project(x)
     g = 1 / (1 + nodes)
     inside = np.interp(values, nodes, g)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import brentq, minimize
 
-from skauc.leave_pair_out import _sparse_optimum
+from skauc.leave_pair_out import _newton, _sparse_optimum
 from skauc.leave_pair_out._losses import RoundedHinge
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
@@ -334,7 +334,7 @@ def test_a_square_falls_by_what_its_slope_promises(length, P, scaling, monkeypat
     fit = replace(fit, w=theta[:-1], intercept=theta[-1])
     expected = theta[:used] + length * (best - theta[:used])
     for less in (1e-3, length / 2 - 1e-3):  # twice as far falls short of it
-        monkeypatch.setattr(_sparse_optimum, "ARMIJO", 1 - length / 2 - less)
+        monkeypatch.setattr(_newton, "ARMIJO", 1 - length / 2 - less)
         found = optimum_by_products(fit, sparse.csr_array(X), positive, np.inf)
         theta = np.append(found.w, found.intercept)
         np.testing.assert_allclose(theta[:used], expected, atol=1e-7)
@@ -421,8 +421,9 @@ def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, P, monkeyp
     monkeypatch.setattr(_sparse_optimum, "loss_value", never_lower)
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
     if P > 20:
-        question = fit, sparse.csr_array(X), positive, 1e-9
-        assert (_sparse_optimum._in_row_space(*question) is None) == (share > 1e-6)
+        space = _sparse_optimum._RowSpace(sparse.csr_array(X), fit)
+        alone = _sparse_optimum._newton(space, fit, positive, 1e-9)
+        assert (alone is None) == (share > 1e-6)
     if share > 1e-6:
         assert found is None
     else:

@@ -376,6 +376,18 @@ def test_error_texts():
         full + 1
 
 
+def scatters_beside_two_passes(parts, X, positive, weight):
+    """Of each class, its own and that of two passes; counts and means are alike."""
+    for part, mask in zip(parts, (~positive, positive), strict=True):
+        rows = X[mask]
+        if weight is not None:
+            rows = oracles.repeat_rows(rows, weight[mask].astype(int))
+        n, mean, scatter = oracles.two_pass_moments(rows)
+        assert part.n == pytest.approx(n, rel=1e-14)
+        np.testing.assert_allclose(part.mean, mean, rtol=1e-13, atol=1e-14)
+        yield part.scatter, scatter
+
+
 @pytest.mark.parametrize("offset", [0.0, 3.0, 1e8])
 @pytest.mark.parametrize("weighted", [False, True, "zeros"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
@@ -387,16 +399,10 @@ def test_traces_are_those_of_two_passes(rng, monkeypatch, offset, weighted, form
         weight = rng.integers(weighted != "zeros", 4, 70).astype(float)
     parts = _moments.class_traces(X, positive, weight)
     dense = X.toarray() if sparse.issparse(X) else X.astype(float)
-    for part, mask in zip(parts, (~positive, positive), strict=True):
-        rows = dense[mask]
-        if weighted:
-            rows = oracles.repeat_rows(rows, weight[mask].astype(int))
-        n, mean, scatter = oracles.two_pass_moments(rows)
-        assert part.n == pytest.approx(n, rel=1e-14)
-        np.testing.assert_allclose(part.mean, mean, rtol=1e-13, atol=1e-14)
-        # the mean of numbers near 1e8 is rounded by 1e-8
-        rtol = 1e-12 if offset < 1e8 else 1e-8
-        assert part.scatter == pytest.approx(np.trace(scatter), rel=rtol)
+    # the mean of numbers near 1e8 is rounded by 1e-8
+    rtol = 1e-12 if offset < 1e8 else 1e-8
+    for found, scatter in scatters_beside_two_passes(parts, dense, positive, weight):
+        assert found == pytest.approx(np.trace(scatter), rel=rtol)
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.9, 5.0, 1e6])
@@ -420,19 +426,12 @@ def test_diagonals_are_those_of_two_passes(rng, monkeypatch, offset, weighted, d
     if weighted:
         weight = rng.integers(weighted != "zeros", 4, 70).astype(float)
     parts = class_moments(X, positive, weight, featurewise=True)
-    for part, mask in zip(parts, (~positive, positive), strict=True):
-        rows = X[mask].astype(float)
-        if weighted:
-            rows = oracles.repeat_rows(rows, weight[mask].astype(int))
-        n, mean, scatter = oracles.two_pass_moments(rows)
-        assert part.n == pytest.approx(n, rel=1e-14)
-        np.testing.assert_allclose(part.mean, mean, rtol=1e-13, atol=1e-14)
-        # the mean of numbers near 1e8 is rounded by 1e-8
-        rtol = 1e-11 if offset < 1e8 else 1e-7
-        assert part.scatter[4] < 1e-28
-        np.testing.assert_allclose(
-            part.scatter[:4], np.diag(scatter)[:4], rtol=rtol, atol=1e-28
-        )
+    # the mean of numbers near 1e8 is rounded by 1e-8
+    rtol, dense = 1e-11 if offset < 1e8 else 1e-7, X.astype(float)
+    for found, scatter in scatters_beside_two_passes(parts, dense, positive, weight):
+        assert found[4] < 1e-28
+        expected = np.diag(scatter)[:4]
+        np.testing.assert_allclose(found[:4], expected, rtol=rtol, atol=1e-28)
 
 
 def test_no_pass_of_products_where_it_would_cost_digits(rng):
