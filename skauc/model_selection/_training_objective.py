@@ -45,6 +45,7 @@ from ..statistics._block_column import (
     row_slope,
 )
 from ..statistics._moments import class_moments, project_samples
+from ._any_estimator import has_known_fit
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
@@ -122,6 +123,8 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
     str or None
         Half a sentence.
     """
+    if not has_known_fit(model):
+        return "its fit is its own"
     question = model, Z, positive, sample_weight
     if _discriminant(*question) is not None or penalised_fit(*question) is not None:
         return None
@@ -200,6 +203,8 @@ REARRANGED = _Rearranged()
 
 def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None:
     """What a fitted model minimised; None if that is not known here."""
+    if not has_known_fit(model):
+        return None
     if hasattr(model, "_penalised_fit"):
         return model._penalised_fit(Z, positive, sample_weight)
     for kind, describe in _OBJECTIVES.items():
@@ -303,6 +308,8 @@ def case_weight_of(model, positive, sample_weight):
 
 
 def _discriminant(model, Z, positive, sample_weight):
+    if not has_known_fit(model):
+        return None
     if hasattr(model, "_discriminant"):
         return model._discriminant(Z, positive, sample_weight)
     if not isinstance(model, LinearDiscriminantAnalysis) or sample_weight is not None:
