@@ -114,8 +114,9 @@ def auc_posterior(
     ====================  =========================================================
 
     The first three need the rows that trained the model and an objective that is
-    known; of a subclass with a ``fit`` of its own none is. Without any, nine ridge models of the same rows, whose leave-pair-out is
-    exact, say how far the closed forms are off.
+    known; a subclass with a ``fit`` of its own must have arrived at its optimum.
+    Without any, nine ridge models of the same rows, whose leave-pair-out is exact, say
+    how far the closed forms are off.
 
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of

@@ -42,7 +42,7 @@ def training_objective(model, Z, positive, sample_weight=None):
         The loss may also be ``"hinge"`` or a ``RoundedHinge``.
     """
     fit = penalised_fit(model, Z, positive, sample_weight)
-    if fit is not None or not has_known_fit(model):
+    if fit is not None:
         return fit
     for kind, describe in _NOT_SMOOTH_L2.items():
         if isinstance(model, kind):

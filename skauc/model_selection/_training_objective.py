@@ -123,8 +123,6 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
     str or None
         Half a sentence.
     """
-    if not has_known_fit(model):
-        return "its fit is its own"
     question = model, Z, positive, sample_weight
     if _discriminant(*question) is not None or penalised_fit(*question) is not None:
         return None
@@ -203,8 +201,6 @@ REARRANGED = _Rearranged()
 
 def penalised_fit(model, Z, positive, sample_weight=None) -> PenalisedFit | None:
     """What a fitted model minimised; None if that is not known here."""
-    if not has_known_fit(model):
-        return None
     if hasattr(model, "_penalised_fit"):
         return model._penalised_fit(Z, positive, sample_weight)
     for kind, describe in _OBJECTIVES.items():

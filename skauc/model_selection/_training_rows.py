@@ -101,22 +101,22 @@ def told_rows(scored: ScoredModel) -> str | None:
         return None
     if scored.model is None:
         return _unless_shared(_by_steps(scored))
-    if not has_known_fit(scored.model):  # nor is what it keeps of its rows
-        told = _by_steps(scored) or _by_span(scored)
-    else:
-        told = (
-            _by_support_vectors(scored)
-            or _by_class_means(scored)
-            or _by_steps_taken(scored)
-            or _by_objective(scored)
-            or _by_steps(scored)
-            or _by_span(scored)
-        )
-    if told == "held-out":
-        # With more features than rows no others span w: some of them trained it.
-        shared = _by_steps(scored) == _SHARED or _by_span(scored) == "training"
-        return None if shared else told
-    return _unless_shared(told)
+    told = (
+        _by_support_vectors(scored)
+        or _by_class_means(scored)
+        or _by_steps_taken(scored)
+        or _by_objective(scored)
+        or _by_steps(scored)
+        or _by_span(scored)
+    )
+    if told != "held-out":
+        return _unless_shared(told)
+    steps = _by_steps(scored)
+    # A fit of somebody's own need not lead to the optimum, nor keep what is known.
+    unknown = not has_known_fit(scored.model) and steps != "held-out"
+    # With more features than rows no others span w: some of them trained it.
+    shared = steps == _SHARED or _by_span(scored) == "training"
+    return None if unknown or shared else told
 
 
 def _unless_shared(told):

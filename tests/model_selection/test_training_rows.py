@@ -764,7 +764,7 @@ class SelectsInside(LogisticRegression):
 
 
 @pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
-def test_a_fit_of_somebody_s_own_is_no_known_fit():
+def test_a_fit_of_somebody_s_own_may_lead_anywhere():
     """Its rows were called held-out: .78 [.67, .87] of noise, and not a word."""
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((80, 200)), np.arange(80) % 2
@@ -772,6 +772,26 @@ def test_a_fit_of_somebody_s_own_is_no_known_fit():
     assert told(model, X, y) is None
     posterior = auc_posterior(model, X, y)
     assert "nothing in SelectsInside" in posterior.warnings[0]
+    assert posterior.second_source is None
+    assert auc_posterior(model, X, y, rows="training").second_source is None
     low, high = posterior.interval(0.95)
     assert low < 0.5 < high
     assert posterior.mean() < 0.65
+
+
+class Counts(LogisticRegression):
+    """A fit of its own that leads to the known optimum."""
+
+    def fit(self, X, y):
+        self.n_rows_ = len(X)
+        return super().fit(X, y)
+
+
+def test_a_fit_of_somebody_s_own_that_arrives_is_as_good():
+    here, there = halves(60, 10)
+    own, known = Counts().fit(*here), LogisticRegression().fit(*here)
+    assert told(own, *here) == "training"
+    assert told(own, *there) is None
+    assert auc_posterior(own, *here).mean() == auc_posterior(known, *here).mean()
+    scaled = make_pipeline(StandardScaler(), Counts()).fit(*here)
+    assert told(scaled, *there) == "held-out"
