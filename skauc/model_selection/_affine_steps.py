@@ -195,7 +195,8 @@ def has_frozen(estimator) -> bool:
     -------
     bool
     """
-    parts = [estimator, *estimator.get_params(deep=True).values()]
+    inner = getattr(estimator, "get_params", dict)()
+    parts = [estimator, *inner.values()]
     frozen = [part.estimator for part in parts if isinstance(part, FrozenEstimator)]
     return any(map(_may_have_seen_y, frozen))
 

@@ -620,6 +620,7 @@ def test_a_frozen_step_that_saw_no_y_and_one_that_did():
         model = make_pipeline(FrozenEstimator(step.fit(X, y)), LogisticRegression())
         assert has_frozen(model) is frozen
         assert not has_frozen(make_pipeline(step, LogisticRegression()))
+    assert not has_frozen("no estimator")
     model = make_pipeline(FrozenEstimator(SelectKBest(k=3).fit(X, y)), LinearSVC())
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
