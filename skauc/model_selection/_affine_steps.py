@@ -195,7 +195,7 @@ def has_frozen(estimator) -> bool:
     -------
     bool
     """
-    inner = getattr(estimator, "get_params", dict)()
+    inner: dict = getattr(estimator, "get_params", dict)()
     parts = [estimator, *inner.values()]
     frozen = [part.estimator for part in parts if isinstance(part, FrozenEstimator)]
     return any(map(_may_have_seen_y, frozen))
