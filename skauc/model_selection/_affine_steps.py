@@ -14,6 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..statistics._block_matrix import BlockMatrix
@@ -179,6 +180,33 @@ def sees_y(step, rows, y):
     if isinstance(rows, BlockMatrix):  # it is not refitted there: as if it did
         return True
     return _ANSWERS.remember(_question(step, rows, y), step, rows, y)
+
+
+def has_frozen(estimator) -> bool:
+    """Whether a part of an estimator is frozen that may have seen y.
+
+    No refit fits it anew: if the rows at hand trained it, none of them is left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Returns
+    -------
+    bool
+    """
+    inner: dict = getattr(estimator, "get_params", dict)()
+    parts = [estimator, *inner.values()]
+    frozen = [part.estimator for part in parts if isinstance(part, FrozenEstimator)]
+    return any(map(_may_have_seen_y, frozen))
+
+
+def _may_have_seen_y(model):
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if step not in (None, "passthrough")]
+        return any(map(_may_have_seen_y, steps))
+    unsupervised = type(model).__module__.startswith(_UNSUPERVISED)
+    return not unsupervised or isinstance(model, preprocessing.TargetEncoder)
 
 
 class _Answers:

@@ -18,6 +18,7 @@ from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
 from ..statistics._row_blocks import kind_of_blocks, row_blocks
 
+_KNOWN = "sklearn", __name__.split(".")[0]
 _TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
 
@@ -41,6 +42,26 @@ def _predicts_labels(model):
         return is_classifier(model) or is_clusterer(model)
     except AttributeError:  # an estimator without scikit-learn's tags
         return False
+
+
+def is_known(method) -> bool:
+    """Whether a method is scikit-learn's or ours, not a subclass's own.
+
+    Parameters
+    ----------
+    method : callable or None
+        As its class has it.
+    """
+    module = getattr(method, "__module__", None) or ""
+    return module.split(".")[0] in _KNOWN
+
+
+def has_known_fit(model) -> bool:
+    """Whether what a class is known for holds: what it minimised, kept, counted.
+
+    A subclass with a fit of its own may have fitted anything.
+    """
+    return is_known(getattr(type(model), "fit", None))
 
 
 def weight_for_fit(model, weight) -> dict:

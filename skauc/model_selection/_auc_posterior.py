@@ -93,9 +93,11 @@ def auc_posterior(
     UntrustedAUCWarning
         If the number should not be trusted or compared as it is: fewer than 10 rows in
         a class, more features than rows and nothing left out, rows only assumed to be
-        training rows, a step that saw y, a solver that stopped early, training rows
-        rearranged (as permutation importance does; see the notes). The sentences
-        stand in ``posterior.warnings``.
+        training rows, a step that saw y (or a search that chose among more than 10
+        ways to the rows in front of the linear model), a frozen model that refits do
+        not fit anew, a solver that stopped early, training rows rearranged (as
+        permutation importance does; see the notes). The sentences stand in
+        ``posterior.warnings``.
 
     Notes
     -----
@@ -112,8 +114,9 @@ def auc_posterior(
     ====================  =========================================================
 
     The first three need the rows that trained the model and an objective that is
-    known. Without any, nine ridge models of the same rows, whose leave-pair-out is
-    exact, say how far the closed forms are off.
+    known; a subclass with a ``fit`` of its own must have arrived at its optimum.
+    Without any, nine ridge models of the same rows, whose leave-pair-out is exact, say
+    how far the closed forms are off.
 
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of

@@ -15,8 +15,11 @@ from ..leave_pair_out._bootstrap import bootstrap_counts, bootstrap_estimate
 from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import empirical_auc
 from ..statistics._row_blocks import refuse_collection
+from ._affine_steps import has_frozen
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows
+from ._reasons import frozen_in_refits
+from ._warnings import warn_of
 
 METHODS = (".632+", ".632", "oob", "optimism")
 
@@ -141,6 +144,12 @@ def bootstrap_auc(
     -------
     BootstrapAUC
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        If a part of the estimator that may have seen y is frozen: no refit leaves a
+        row out of it.
+
     Raises
     ------
     TypeError
@@ -180,6 +189,8 @@ def bootstrap_auc(
         raise ValueError(
             f"y must hold 2 rows of each class or more to be resampled, got {smaller}"
         )
+    if has_frozen(estimator):
+        warn_of(frozen_in_refits(used=True))
     # of the seed and the labels alone: candidates of a search share their samples
     seed = check_random_state(random_state).randint(2**31 - 1)
     counts = bootstrap_counts(positive, int(n_boot), seed)

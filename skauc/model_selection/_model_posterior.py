@@ -12,6 +12,7 @@ from ..intervals._projection import project
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._block_column import made_column
 from . import _reasons as say
+from ._affine_steps import has_frozen
 from ._linear_model import (
     LinearModel,
     NotLinearError,
@@ -113,17 +114,19 @@ class ModelPosterior:
 
     def _second(self):
         """What rows left out say, by how many true refits, what is to be said of it."""
-        n_refits = self.prior.refits
+        n_refits, reasons = self.prior.refits, []
         if n_refits and self.whole is not None:
-            found = self._refits(n_refits)
-            if found is not None:
+            if has_frozen(self.whole[0]):
+                reasons.append(say.frozen_in_refits(used=False))
+            elif (found := self._refits(n_refits)) is not None:
                 return found, n_refits, []
         if not self.prior.leave_pair_out:
-            return None, None, []
+            return None, None, reasons
         if self.scored.supervised:  # the model alone would not see the selection
-            return None, None, [say.supervised_step(refits=not self._is_pair)]
+            can_refit = not self._is_pair and not reasons
+            return None, None, [*reasons, say.supervised_step(refits=can_refit)]
         found, reason = left_out(self.scored, self.rows == "training")
-        return found, None, [] if reason is None else [reason]
+        return found, None, reasons if reason is None else [*reasons, reason]
 
     def _refits(self, n_refits):
         verbose = self.prior.verbose
@@ -137,6 +140,8 @@ class ModelPosterior:
         if found is None:
             return replace(self.projection.auc(), warnings=tuple(reasons)), reasons
         posterior = posterior_of_source(found, self._n)
+        if has_frozen(self.whole[0]):
+            reasons.append(say.frozen_in_refits(used=True))
         said = tuple(reasons)
         return replace(posterior, second_source="refits", warnings=said), reasons
 

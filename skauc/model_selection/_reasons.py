@@ -84,6 +84,13 @@ def no_closed_form(name, folds) -> str:
     )
 
 
+def frozen_in_refits(*, used) -> str:
+    """Refits that do not fit everything anew."""
+    reason = "a FrozenEstimator is not refitted: if it was fitted to these rows, none "
+    reason += "of them is left out of it, and the AUC of refits is too high"
+    return reason if used else f"{reason}, so that they are not used"
+
+
 def closed_form_anyway(name) -> str:
     """A closed form is asked where none holds and no refits take its place."""
     return (

@@ -22,6 +22,7 @@ from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit
 from ..statistics._block_column import n_given
+from ._any_estimator import has_known_fit
 from ._training_objective import case_weight_of, penalised_fit, scaling_of
 
 
@@ -56,6 +57,8 @@ def discriminant_objective(model, shape, sample_weight=None) -> DiscriminantRule
     LDA by least squares without shrinkage unless P is small against the n rows: its
     cut-off lies in the rounding of a singular covariance.
     """
+    if not has_known_fit(model):
+        return None
     if isinstance(model, GaussianAUCClassifier):
         if model.shrinkage == "bayes":
             return None

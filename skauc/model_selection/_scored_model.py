@@ -61,7 +61,7 @@ class ScoredModel:
     stages : tuple
         The way from the features that entered to the front.
     supervised : bool, default=False
-        Whether a step in front of the linear model has seen y.
+        Whether a step in front of the linear model, or who chose it, has seen y.
     broken_by : str or None, default=None
         Class name of a step behind which no closed form holds
         (:mod:`skauc.model_selection._entered_features`).
@@ -216,7 +216,9 @@ def score_model(
     )
     if not enter or not opened.stages or not w.any():
         return scored
-    return _entered(scored, entered_features(opened.stages, opened.X, w, y))
+    entered = entered_features(opened.stages, opened.X, w, y)
+    supervised = entered.supervised or opened.searched
+    return _entered(scored, replace(entered, supervised=supervised))
 
 
 def _entered(scored, entered):

@@ -24,6 +24,7 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_column import BlockColumn
 from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
+from ._any_estimator import has_known_fit
 from ._reasons import lost_second_source, not_at_optimum, stopped_early
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
@@ -75,6 +76,8 @@ def left_out(
         else:  # an L1 fit says it has arrived where it has not
             l1 = isinstance(known, ElasticNetFit)
             arrived = told and not l1 and not stopped
+        if not arrived and not has_known_fit(model):
+            return None, None  # it may have minimised anything
         if not arrived:
             # a hinge whose scores are those of the rounded one needs no optimum
             question = known, Z, rows, weight

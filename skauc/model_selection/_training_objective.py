@@ -45,6 +45,7 @@ from ..statistics._block_column import (
     row_slope,
 )
 from ..statistics._moments import class_moments, project_samples
+from ._any_estimator import has_known_fit
 
 _STATIONARY = 0.01, 0.2  # bounds on gradient / random-walk size, few and many features
 _MISTAKEN = 1e-3  # how often held-out rows may pass
@@ -303,6 +304,8 @@ def case_weight_of(model, positive, sample_weight):
 
 
 def _discriminant(model, Z, positive, sample_weight):
+    if not has_known_fit(model):
+        return None
     if hasattr(model, "_discriminant"):
         return model._discriminant(Z, positive, sample_weight)
     if not isinstance(model, LinearDiscriminantAnalysis) or sample_weight is not None:

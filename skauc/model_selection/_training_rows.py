@@ -11,6 +11,11 @@ rows its score is one feature. They are told apart by what the model carries:
 5. a solver that stopped early: going on to the optimum of these rows hardly changes
    the scores on training rows, and changes them altogether on others.
 
+Rows of which only some trained the model (it was fitted to a part of them, or to them
+resampled) are neither, and no "held-out" ones: their empirical AUC is too high. Means
+(3) that are nearer than those of other rows show them, and with more features than
+rows a w that is their combination (4).
+
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
 Where nothing tells, training rows are assumed, and said so.
@@ -23,6 +28,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import lsmr
+from scipy.spatial import cKDTree
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
 
@@ -32,6 +38,7 @@ from ..leave_pair_out._second_source import at_optimum
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
+from ._any_estimator import has_known_fit
 from ._any_rows import numeric
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
@@ -43,12 +50,14 @@ from ._training_objective import (
 )
 
 ROWS = ("auto", "training", "held-out")
+_SHARED = "neither"  # some of the rows trained the model, others did not
 # Correlation of the scores with those of the optimum. A solver that says it has
 # converged leaves 1 % of their spread, one that was stopped some percent; on other rows
 # of the same source the share is √(2P/n) or more.
 _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
 _RIDGE = 1e-11  # of the largest square of a row
+_DEPENDENT = 1e-10  # of the trace: features that are sums of few others, rounded
 # Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r, and products.
 _SETTLED, _PRODUCTS = 1e-6, 1000
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
@@ -58,6 +67,9 @@ _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
 _SAME = 1e-6  # relative: rounding of float32
+# Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
+# as near as rows that were rounded to three digits.
+_COMBINATIONS, _ROUNDED = 4, 1e-3
 # Standard errors: another sample's means are off by √2 of them, root mean square.
 _SAME_MEAN, _OTHER_MEAN = 0.01, 0.5
 # How often held-out rows may be called neither. Gradients: weighted training rows
@@ -88,8 +100,8 @@ def told_rows(scored: ScoredModel) -> str | None:
     if scored.broken_by is not None:  # what the model saw need not be these rows
         return None
     if scored.model is None:
-        return _by_steps(scored)
-    return (
+        return _unless_shared(_by_steps(scored))
+    told = (
         _by_support_vectors(scored)
         or _by_class_means(scored)
         or _by_steps_taken(scored)
@@ -97,6 +109,18 @@ def told_rows(scored: ScoredModel) -> str | None:
         or _by_steps(scored)
         or _by_span(scored)
     )
+    if told != "held-out":
+        return _unless_shared(told)
+    steps = _by_steps(scored)
+    # A fit of somebody's own need not lead to the optimum, nor keep what is known.
+    unknown = not has_known_fit(scored.model) and steps != "held-out"
+    # With more features than rows no others span w: some of them trained it.
+    shared = steps == _SHARED or _by_span(scored) == "training"
+    return None if unknown or shared else told
+
+
+def _unless_shared(told):
+    return None if told == _SHARED else told
 
 
 def fit_at_optimum(scored: ScoredModel) -> PenalisedFit | None:
@@ -115,9 +139,23 @@ def _by_support_vectors(scored):
         return None
     rows = set(_row_keys(scored.rows))
     found = [key in rows for key in _row_keys(model.support_vectors_)]
+    if not any(found):
+        found = _rounded_ones(model.support_vectors_, scored.rows)
     if all(found):
         return "training"
     return None if any(found) else "held-out"
+
+
+def _rounded_ones(vectors, rows):
+    """Which vectors are rows but for rounding, as of float32 or a file."""
+    if sparse.issparse(rows):
+        return [False]
+    spread = np.std(rows.astype(float), axis=0)
+    some = spread > 0
+    Q = np.random.default_rng(0).normal(size=(np.count_nonzero(some), _COMBINATIONS))
+    Q /= spread[some, None] * np.sqrt(max(len(Q), 1))
+    there = cKDTree(rows[:, some].astype(float) @ Q)
+    return there.query(vectors[:, some].astype(float) @ Q)[0] < _ROUNDED
 
 
 def _row_keys(X):
@@ -149,7 +187,8 @@ def _by_class_means(scored):
     apart = np.sqrt(np.mean((gap[some] / error[some]) ** 2))
     if apart < _SAME_MEAN:
         return "training"
-    return "held-out" if scored.weight is None and apart > _OTHER_MEAN else None
+    others = apart > max(_least_of_others(scored.samples), _OTHER_MEAN)
+    return "held-out" if scored.weight is None and others else None
 
 
 def _by_objective(scored):
@@ -255,7 +294,21 @@ def _by_span(scored):
         rest = lsmr(Z.T, w, atol=_SETTLED, btol=_IN_SPAN / 2, maxiter=_PRODUCTS)[3]
     else:
         rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
-    return "training" if rest < _IN_SPAN * np.linalg.norm(w) else None
+    if not rest < _IN_SPAN * np.linalg.norm(w):
+        return None
+    return "training" if sparse.issparse(Z) or _are_independent(scored.rows) else None
+
+
+def _are_independent(rows):
+    """Whether different rows are, but for their mean: else any rows span the same."""
+    rows = np.unique(rows.astype(float), axis=0)
+    largest = np.abs(rows).max(axis=0)  # no unit of rows or columns matters
+    rows = rows[:, largest > 0] / largest[largest > 0]
+    length = np.linalg.norm(rows, axis=1)
+    unit = rows[length > 0] / length[length > 0, None]
+    K = unit @ unit.T
+    rank = np.linalg.matrix_rank(K, tol=_DEPENDENT * np.trace(K), hermitian=True)
+    return rank >= len(K) - 1
 
 
 def _out_of_span(Z, w):
@@ -309,23 +362,64 @@ def _by_steps(scored):
         ):
             continue
         if mean is not None:
-            return _said(_same_means(X, np.asarray(mean)))
+            return _by_means(step, X, np.asarray(mean))
         # counts have the least value 0 in every sample: equal ranges say nothing
         same = np.allclose(X.min(axis=0), lowest, rtol=_SAME, atol=0)
         return None if same else "held-out"
     return None
 
 
+def _by_means(step, X, mean):
+    """The same means are those of the same rows, means far from these of others."""
+    apart = _standard_errors(X, mean)
+    if apart < _SAME_MEAN:
+        return "training"
+    # Of n rows beside m others the gap has the variance σ²(1/n + 1/m), in units of σ²/n
+    seen = np.max(getattr(step, "n_samples_seen_", np.inf))
+    stranger = np.sqrt(1 + len(X) / seen) * _least_of_others(X)
+    return "held-out" if apart >= stranger else _SHARED
+
+
+def _least_of_others(X):
+    """Gap of means, in its standard deviations, below which rows hardly are others.
+
+    They share rows then. The root mean square of k independent gaps is below with
+    the probability ``_UNTOLD``.
+    """
+    # √(χ²_{k, .02}/k)
+    k = _independent_columns(X)
+    return float(np.sqrt(chdtri(k, 1 - _UNTOLD) / k))
+
+
+def _independent_columns(X):
+    """How many independent columns vary as much together: P²/Σ r²_jk, at least 1."""
+    if isinstance(X, BlockMatrix) or sparse.issparse(X):
+        return 1.0
+    n = len(X)
+    centre, spread = _centre_and_spread(X)
+    some = spread > 0
+    P = np.count_nonzero(some)
+    U = (X[:, some].astype(float) - centre[some]) / spread[some]
+    gram = U @ U.T if n < P else U.T @ U
+    # Of independent columns r² is 1/n by chance.
+    squares = np.sum((gram / n) ** 2) - P * (P - 1) / n
+    return float(P**2 / max(squares, P)) if P else 1.0
+
+
 def _same_means(X, mean):
+    return _standard_errors(X, mean) < _SAME_MEAN
+
+
+def _standard_errors(X, mean):
     allowed = _rounding(X) * np.abs(mean)
     centre, spread = _centre_and_spread(X)
     some = spread > 0
     if not some.any():
-        return True
+        return 0.0
     gap = np.maximum(np.abs(centre - mean) - allowed, 0.0)
     # In standard errors s/√n; then the root mean square over the columns.
     apart = gap[some] / spread[some] * np.sqrt(len(X))
-    return np.sqrt(np.mean(apart**2)) < _SAME_MEAN
+    return np.sqrt(np.mean(apart**2))
 
 
 def _centre_and_spread(X):

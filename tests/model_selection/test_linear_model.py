@@ -34,6 +34,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from skauc import UntrustedAUCWarning, auc_posterior
 from skauc.model_selection._any_estimator import weight_for_fit
 from skauc.model_selection._linear_model import open_two_classes
 
@@ -244,3 +245,63 @@ def test_two_outputs_are_not_two_classes():
     model = Ridge().fit(X, np.column_stack([Y, 1 - Y]))
     with pytest.raises(ValueError, match=r"two classes, got coef_ of shape \(2, 6\)"):
         open_two_classes(model, X)
+
+
+class Bent(LogisticRegression):
+    """Ranks rows by something else than its coefficients."""
+
+    def decision_function(self, X):
+        return super().decision_function(np.asarray(X) ** 2)
+
+
+class Squashed(LogisticRegression):
+    """Ranks rows by its coefficients, on another scale."""
+
+    def decision_function(self, X):
+        return np.tanh(super().decision_function(X).astype(np.float32))
+
+
+class RoundedUp(Ridge):
+    """A regressor whose predictions bend."""
+
+    def predict(self, X):
+        return np.abs(super().predict(X))
+
+
+def test_what_ranks_by_something_else_than_coefficients_is_refused():
+    """Of Bent .74 was said, where its own decisions have .59."""
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    y = (X[:, 0] > 0).astype(int)
+    for rows in (X, sparse.csr_array(X)):
+        opened = open_two_classes(Squashed().fit(rows, y), rows)
+        assert opened.w.shape == (4,)
+    with pytest.raises(
+        ValueError, match=r"Bent must rank rows by X @ coef_\.T .*decis"
+    ):
+        open_two_classes(Bent().fit(X, y), X)
+    with pytest.raises(ValueError, match="RoundedUp must rank rows .* another predict"):
+        open_two_classes(RoundedUp().fit(X, y - 0.5), X)
+
+
+def test_a_search_among_many_ways_has_seen_y():
+    """A hundred sets of columns of noise, the best chosen: [.50, .84], not a word."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 12)), np.arange(60) % 2
+    pipe = Pipeline([("pick", ColumnTransformer([])), ("model", LogisticRegression())])
+    parts = [[("some", "passthrough", [j])] for j in range(12)]
+
+    def opened(ways, **more):
+        grid = {"pick__transformers": parts[:ways]} | more
+        return open_two_classes(GridSearchCV(pipe, grid, cv=2).fit(X, y), X)
+
+    assert not opened(10, model__C=[0.1, 1.0]).searched
+    assert opened(11).searched
+    search = GridSearchCV(pipe, {"pick__transformers": parts}, cv=2).fit(X, y)
+    with pytest.warns(
+        UntrustedAUCWarning, match="saw y, so that only the prior speaks"
+    ):
+        posterior = auc_posterior(FrozenEstimator(search), X, y)
+    assert posterior.second_source is None
+    assert auc_posterior(search.best_estimator_, X, y).second_source == ".632+"
+    of_C = GridSearchCV(LogisticRegression(), {"C": np.geomspace(0.01, 1, 12)}, cv=2)
+    assert not open_two_classes(of_C.fit(X, y), X).searched

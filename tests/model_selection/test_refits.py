@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
@@ -39,6 +41,7 @@ from skauc import (
 from skauc.leave_pair_out._bootstrap import balanced_counts
 from skauc.leave_pair_out._second_source import SecondSource
 from skauc.model_selection import _model_posterior, _refits, _second_source
+from skauc.model_selection._affine_steps import has_frozen
 from skauc.model_selection._bootstrap_auc import _left_out
 from skauc.model_selection._linear_model import open_score
 from skauc.model_selection._refits import (
@@ -581,3 +584,47 @@ def test_a_stacked_model_is_refitted(wrap):
         posterior = auc_posterior(model, X, y, rows="training")
     assert posterior.second_source == "refits"
     assert posterior.interval(0.95)[0] < 0.5
+
+
+def test_no_refit_leaves_a_row_out_of_a_frozen_model():
+    """Of noise, refits of what they cannot refit said .8 and more without a word."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((60, 40)), np.arange(60) % 2
+    known = LogisticRegression().fit(X, y)
+    frozen = FrozenEstimator(known).fit(X, y)
+    five = AdaptivePrior(refits=5)
+    with pytest.warns(UntrustedAUCWarning, match="FrozenEstimator is not refitted"):
+        posterior = auc_posterior(frozen, X, y, prior=five)
+    assert posterior.mean() == auc_posterior(known, X, y).mean()
+    with pytest.warns(UntrustedAUCWarning, match="FrozenEstimator is not refitted"):
+        assert bootstrap_auc(frozen, X, y, n_boot=5).auc > 0.9
+    calibrated = CalibratedClassifierCV(frozen, cv=3).fit(X, y)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        posterior = auc_posterior(calibrated, X, y, prior=five)
+    assert "FrozenEstimator is not refitted" in posterior.warnings[-1]
+    assert posterior.warnings[-1][1:] in {str(w.message)[1:] for w in said}
+
+
+def test_a_frozen_step_that_saw_no_y_and_one_that_did():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((60, 40)), np.arange(60) % 2
+    for step, frozen in (
+        (StandardScaler(), False),
+        (make_pipeline(StandardScaler(), PCA(3)), False),
+        (make_pipeline(StandardScaler(), None), False),
+        (SelectKBest(k=3), True),
+        (make_pipeline(StandardScaler(), SelectKBest(k=3)), True),
+        (TargetEncoder(), True),
+    ):
+        model = make_pipeline(FrozenEstimator(step.fit(X, y)), LogisticRegression())
+        assert has_frozen(model) is frozen
+        assert not has_frozen(make_pipeline(step, LogisticRegression()))
+    assert not has_frozen("no estimator")
+    model = make_pipeline(FrozenEstimator(SelectKBest(k=3).fit(X, y)), LinearSVC())
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        posterior = auc_posterior(model.fit(X, y), X, y, prior=AdaptivePrior(refits=5))
+    assert posterior.second_source is None
+    assert len(said) == 2
+    assert not any("AdaptivePrior(refits=5)" in reason for reason in posterior.warnings)

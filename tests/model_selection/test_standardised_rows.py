@@ -90,7 +90,7 @@ def test_only_the_last_step_is_not_made_and_its_columns_are_checked():
 def test_posterior_is_that_of_rows_that_are_made(n, P, monkeypatch):
     X, y = _data(n, P)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X, y)
-    held_out = _data(n + 1, P)
+    held_out = [part[n:] for part in _data(2 * n + 1, P)]  # rows that trained nothing
     here = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]
     monkeypatch.setattr(_linear_model, "standardised", lambda step, rows: None)
     there = [auc_posterior(model, X, y), auc_posterior(model, *held_out)]

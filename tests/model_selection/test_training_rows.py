@@ -46,10 +46,12 @@ from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
     _by_class_means,
+    _by_means,
     _by_objective,
     _by_span,
     _by_support_vectors,
     _cannot_be_training,
+    _independent_columns,
     _same_means,
     _strange,
     told_rows,
@@ -667,3 +669,129 @@ def test_which_gradient_is_that_of_other_rows(monkeypatch):
     for gradient, expected in ((0.95 * bound, None), (1.05 * bound, "held-out")):
         asked.__dict__["near"] = asked.objective, gradient
         assert _by_objective(asked) == expected
+
+
+def partly(case, P):
+    """Rows of pure noise, and the part of them, or what was made of them, to fit."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((100, P)), np.arange(100) % 2
+    chosen = {
+        "a part": np.arange(80),
+        "resampled": np.r_[np.arange(100), rng.choice(np.flatnonzero(y), 40)],
+        "balanced": np.r_[np.flatnonzero(y), np.flatnonzero(1 - y)[:30]],
+    }[case]
+    return (X, y), (X[chosen], y[chosen])
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("P", [20, 300])
+@pytest.mark.parametrize("case", ["a part", "resampled", "balanced"])
+def test_rows_of_which_some_trained_the_model_are_no_held_out_rows(case, P):
+    """Their empirical AUC was reported, up to 1.00 of noise, without a word."""
+    here, fitted = partly(case, P)
+    for model in (LogisticRegression(), RidgeClassifier()):
+        model = make_pipeline(StandardScaler(), model).fit(*fitted)
+        assert told(model, *here) != "held-out"
+        low, high = auc_posterior(model, *here).interval(0.95)
+        assert low < 0.5 < high
+
+
+def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
+    (X, y), _ = partly("a part", 20)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    assert told(model, X[:50], y[:50]) is None
+
+
+@pytest.mark.parametrize("P", [1, 3, 30, 300])
+def test_means_of_other_rows_are_seldom_called_near(P):
+    """With the probability of ``_UNTOLD``, .02, whatever the number of columns."""
+    rng = np.random.default_rng(1)
+    mix = rng.standard_normal((P, P)) + 2.0 * rng.standard_normal(P)
+    near = 0
+    for _ in range(300):
+        seen, X = (rng.standard_normal((n, P)) @ mix for n in (40, 60))
+        step = SimpleNamespace(n_samples_seen_=40)
+        near += _by_means(step, X, seen.mean(axis=0)) != "held-out"
+    assert near <= 14  # P(Binomial(300, .02) > 14) = .0015
+
+
+def test_independent_columns_are_counted():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 8))
+    assert _independent_columns(X) == pytest.approx(8, rel=0.02)
+    assert _independent_columns(np.hstack([X, 3 * X])) == pytest.approx(8, rel=0.02)
+    assert _independent_columns(X[:, :1]) == 1
+    assert _independent_columns(np.ones((5, 2))) == 1
+
+
+def test_copied_features_span_all_rows():
+    """A combination of six features is one of any sixty rows of them."""
+    here, there = ((np.hstack([X] * 50), y) for X, y in halves(60, 6))
+    model = Perceptron().fit(*here)
+    assert told(model, *there) is None
+
+
+@pytest.mark.parametrize(
+    "rounded", [lambda X: X.astype(np.float32), lambda X: X.round(4)]
+)
+def test_support_vectors_of_rounded_rows(rounded):
+    """Noise of which the rows came back as float32, or from a file, was .84."""
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((80, 20)), np.arange(80) % 2
+    for model in (
+        SVC(kernel="linear"),
+        make_pipeline(StandardScaler(), SVC(kernel="linear")),
+    ):
+        exact = auc_posterior(model.fit(X, y), X, y).mean()
+        assert auc_posterior(model, rounded(X), y).mean() == pytest.approx(
+            exact, abs=0.01
+        )
+    other = rng.standard_normal((80, 20))
+    assert told(model, rounded(other), y) == "held-out"
+
+
+class SelectsInside(LogisticRegression):
+    """Looks for its features in its own fit."""
+
+    def fit(self, X, y):
+        gap = np.abs(X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0))
+        best = np.argsort(gap)[-3:]
+        super().fit(X[:, best], y)
+        coef = np.zeros((1, X.shape[1]))
+        coef[0, best] = self.coef_
+        self.coef_, self.n_features_in_ = coef, X.shape[1]
+        return self
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_a_fit_of_somebody_s_own_may_lead_anywhere():
+    """Its rows were called held-out: .78 [.67, .87] of noise, and not a word."""
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((80, 200)), np.arange(80) % 2
+    model = SelectsInside().fit(X, y)
+    assert told(model, X, y) is None
+    posterior = auc_posterior(model, X, y)
+    assert "nothing in SelectsInside" in posterior.warnings[0]
+    assert posterior.second_source is None
+    assert auc_posterior(model, X, y, rows="training").second_source is None
+    low, high = posterior.interval(0.95)
+    assert low < 0.5 < high
+    assert posterior.mean() < 0.65
+
+
+class Counts(LogisticRegression):
+    """A fit of its own that leads to the known optimum."""
+
+    def fit(self, X, y):
+        self.n_rows_ = len(X)
+        return super().fit(X, y)
+
+
+def test_a_fit_of_somebody_s_own_that_arrives_is_as_good():
+    here, there = halves(60, 10)
+    own, known = Counts().fit(*here), LogisticRegression().fit(*here)
+    assert told(own, *here) == "training"
+    assert told(own, *there) is None
+    assert auc_posterior(own, *here).mean() == auc_posterior(known, *here).mean()
+    scaled = make_pipeline(StandardScaler(), Counts()).fit(*here)
+    assert told(scaled, *there) == "held-out"
