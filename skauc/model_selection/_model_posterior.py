@@ -122,7 +122,8 @@ class ModelPosterior:
             return None, None, []
         if self.scored.supervised:  # the model alone would not see the selection
             return None, None, [say.supervised_step(refits=not self._is_pair)]
-        found, reason = left_out(self.scored, self.rows == "training")
+        learnt = getattr(self.projection, "learnt", None)
+        found, reason = left_out(self.scored, self.rows == "training", learnt)
         return found, None, [] if reason is None else [reason]
 
     def _refits(self, n_refits):
