@@ -354,9 +354,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     alive = walk > 1e-12 * square
     if not alive.any():  # rounding, or features without a spread: nothing is told
         return np.nan
-    gradient *= gradient
-    steps = np.divide(gradient, walk, out=np.zeros_like(walk), where=alive)
-    return float(np.sqrt(steps.sum() / np.count_nonzero(alive)))
+    size = np.sqrt(np.where(alive, walk, 1.0))
+    steps = np.divide(gradient, size, out=np.zeros_like(walk), where=alive)
+    return float(linalg.norm(steps) / np.sqrt(np.count_nonzero(alive)))
 
 
 def _squared(X):

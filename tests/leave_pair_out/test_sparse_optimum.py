@@ -305,9 +305,9 @@ def test_rows_start_at_the_fit_while_it_costs_less_than_nothing(scaling, monkeyp
     far = brentq(lambda k: objective(k * along, fit, X, positive) - zero, 0.01, 100)
     starts, point = [], _sparse_optimum._RowSpace.newton_point
 
-    def seen(self, alpha, z, *slopes):
-        starts.append(z)
-        return point(self, alpha, z, *slopes)
+    def seen(self, at, *slopes):
+        starts.append(at.z)
+        return point(self, at, *slopes)
 
     monkeypatch.setattr(_sparse_optimum._RowSpace, "newton_point", seen)
     for k in (0.98 * far, 1.02 * far):
@@ -345,7 +345,10 @@ def test_a_square_falls_by_what_its_slope_promises(length, P, scaling, monkeypat
 def test_a_point_in_the_space_of_the_rows_is_that_of_conjugate_gradients(
     scaling, forcing
 ):
-    """From nothing to a thousandth, else to a hundredth of what is left."""
+    """From nothing to a thousandth, else to a hundredth of what is left.
+
+    A row without curvature has the force of its slope.
+    """
     fit, X, *_ = small(scaling=scaling, n=12, P=30, l2=10.0)
     rng, s = np.random.default_rng(0), 0.0 if np.isinf(scaling) else scaling
     K = X @ X.T + s**2
@@ -353,28 +356,37 @@ def test_a_point_in_the_space_of_the_rows_is_that_of_conjugate_gradients(
     for _ in range(40):
         curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.8)
         z, g = rng.normal(size=12), rng.normal(size=12)
-        alpha = curvature * rng.normal(size=12) * (forcing == 1e-2)
+        alpha = rng.normal(size=12) * (forcing == 1e-2)
         D, on = np.sqrt(curvature), curvature > 0
         inverse = np.where(on, 1 / np.where(on, D, 1.0), 0.0)
         project = np.eye(12)
         if np.isinf(scaling):
             project -= np.outer(D, D) / (D @ D)
         system = project @ (fit.l2 * np.eye(12) + D[:, None] * K * D)
-        gamma = project @ (alpha * inverse)
-        r = project @ (D * z - g * inverse) - system @ gamma
+        fixed = np.where(on, 0.0, -g / fit.l2)
+        gamma, missing = project @ (alpha * inverse), np.zeros(12)
+        if np.isinf(scaling):  # 1ᵀ(Dγ + α₀) = 0
+            missing = -D * fixed.sum() / (D @ D)
+        whole = fit.l2 * np.eye(12) + D[:, None] * K * D
+        wanted = D * (z - K @ fixed) - g * inverse - whole @ missing
+        r = project @ wanted - system @ gamma
         p, first = r, r @ r
         while r @ r > forcing**2 * first:
             step = (r @ r) / (p @ system @ p)
             gamma, new = gamma + step * p, r - step * (system @ p)
             p, r = new + (new @ new) / (r @ r) * p, new
-        b = 0.0
+        gamma = gamma + missing
+        force, b = D * gamma + fixed, 0.0
         if np.isinf(scaling):  # the weighted mean of what the rows would have
-            target = z[on] - (g / np.where(on, curvature, 1.0))[on]
-            b = np.average(target - (K @ (D * gamma))[on], weights=curvature[on])
-        point = rows.newton_point(alpha, z, g, curvature)
-        np.testing.assert_allclose(point.alpha, D * gamma, atol=1e-8)
+            assert force.sum() == pytest.approx(0, abs=1e-9)
+            target = z[on] - ((g + fit.l2 * force) / np.where(on, curvature, 1.0))[on]
+            b = np.average(target - (K @ force)[on], weights=curvature[on])
+        at = _sparse_optimum._Point(alpha, K @ alpha, z, 0.0, 0.0, 0.0)
+        point = rows.newton_point(at, g, curvature)
+        np.testing.assert_allclose(point.alpha, force, atol=1e-8)
         # conjugate gradients stop at a residual; K enlarges what is left
-        np.testing.assert_allclose(point.z, K @ (D * gamma) + b, atol=1e-6)
+        np.testing.assert_allclose(point.inner, K @ force, atol=1e-6)
+        np.testing.assert_allclose(point.z, K @ force + b, atol=1e-6)
         assert point.b == pytest.approx(b, abs=1e-7)
 
 
