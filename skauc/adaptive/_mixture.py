@@ -309,7 +309,9 @@ def _log_multigamma_ratio(x, df, P):
         # steps of ½: of both sums only df terms at the other end are not the same
         n_terms, more, less = int(df), x + df / 2, x + (df - P) / 2
     steps = np.arange(n_terms) / 2
-    return np.sum(gammaln(more[..., None] - steps) - gammaln(less[..., None] - steps), -1)
+    return np.sum(
+        gammaln(more[..., None] - steps) - gammaln(less[..., None] - steps), -1
+    )
 
 
 def normalised(eigen, cells, attainable):

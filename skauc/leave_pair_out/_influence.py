@@ -252,7 +252,8 @@ def _response_of_one_curvature(values, vectors, fit, curvature, rows, pos, neg):
     at_one = _OneCurvature.of(values, vectors, fit, one)
     i, j = rows[pos], rows[neg]
     # a row is in one class: none is in both
-    Q_ij, Q, F = at_one.product(i, j, 0.0), *at_one.diagonals(rows)
+    Q_ij = at_one.product(i, j, 0.0)
+    Q, F = at_one.diagonals(rows)
     flat, on = np.flatnonzero(curvature == 0), curvature[rows] > 0
     if len(flat):
         # Without the curvature ω̄ of the rows T (Woodbury): Q = Q̄ + ω̄ Q̄_ST F̄_TT⁻¹ Q̄_TS
@@ -279,20 +280,20 @@ class _OneCurvature:
     share: np.ndarray
     vectors: np.ndarray
     one: float
-    of_F: bool
+    gives_F: bool
     common: float
 
     @classmethod
     def of(cls, values, vectors, fit, one):
-        of_F = one * values.max() > fit.l2
-        share = (fit.l2 if of_F else values) / (fit.l2 + one * values)
+        gives_F = one * values.max() > fit.l2
+        share = (fit.l2 if gives_F else values) / (fit.l2 + one * values)
         # e = F1 is 1: the rows are centred, and the kernel is empty along them
         common = 1 / (one * len(vectors)) if fit.free else 0.0
-        return cls(share, vectors, one, of_F, common)
+        return cls(share, vectors, one, gives_F, common)
 
     def product(self, a, b, unit):
         """Q̄ between rows, ``unit`` what I is there."""
-        if self.of_F:
+        if self.gives_F:
             inside = self._between(a, b, -1 / self.one)
             inside += unit / self.one
         else:
@@ -303,7 +304,7 @@ class _OneCurvature:
     def inverse(self, a):
         """F̄ among rows."""
         inside = self._between(a, a)
-        if not self.of_F:
+        if not self.gives_F:
             inside = np.eye(len(a)) - self.one * inside
         return inside - self.one * self.common
 
@@ -314,7 +315,7 @@ class _OneCurvature:
         square *= square
         inside = unit * (square @ share).astype(float)
         Q, F = (1 - inside) / self.one, inside
-        if not self.of_F:
+        if not self.gives_F:
             Q, F = inside, 1 - self.one * inside
         return Q + self.common, F - self.one * self.common
 

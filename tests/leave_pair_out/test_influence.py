@@ -19,6 +19,7 @@ from skauc.leave_pair_out._influence import (
     gram_matrix,
     influence,
     kernel,
+    kernel_at_hand,
     pair_margins,
     pair_rows,
 )
@@ -413,3 +414,18 @@ def test_rows_of_pairs_are_even_along_the_difference_of_the_means():
     for one, two in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, two)
     assert len(found[0]) < 900
+
+
+def test_a_kernel_is_at_hand_where_it_costs_less_than_products(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((40, 90), density=0.05, rng=rng, format="csr")
+    assert X.nnz == 180  # 40² numbers, 10 for an entry: 1800
+    fit = PenalisedFit("logistic", 1.0, np.ones(40), np.zeros(90), 0.0, np.inf)
+    np.testing.assert_allclose(kernel_at_hand(X, fit), gram_matrix(X, True))
+    assert kernel_at_hand(X[:, :40], fit) is None  # not more features than rows
+    few = X.copy()
+    few.data[21:] = 0
+    few.eliminate_zeros()
+    assert kernel_at_hand(few, fit) is None
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 39)
+    assert kernel_at_hand(X, fit) is None

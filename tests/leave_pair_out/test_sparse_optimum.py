@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.optimize import brentq, minimize
 
 from skauc.leave_pair_out import _newton, _sparse_optimum
-from skauc.leave_pair_out._losses import RoundedHinge
+from skauc.leave_pair_out._influence import kernel
+from skauc.leave_pair_out._losses import RoundedHinge, loss_terms
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
 
@@ -69,6 +70,28 @@ def test_nothing_is_lower(loss, l2, scaling, P):
     np.testing.assert_allclose(score, slow, atol=2e-3 * np.ptp(slow))
     assert found.loss == loss
     assert (found.intercept == 0) == (scaling == 0)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("loss", ["logistic", RoundedHinge(1.0), RoundedHinge(0.3)])
+@pytest.mark.parametrize("l2", [300.0, 3.0, 0.01])
+def test_a_kernel_that_is_there_is_as_good_as_products(loss, l2, scaling):
+    """And rows beyond the corner, or outside of it, have their force, as any others."""
+    X, positive, c = problem()
+    w = 0.1 * np.random.default_rng(1).normal(size=X.shape[1])
+    fit = PenalisedFit(loss, l2, c, w, -0.2 * (scaling > 0), scaling)
+    rows = sparse.csr_array(X)
+    one = optimum_by_products(fit, rows, positive, 1e-10)
+    two = optimum_by_products(fit, rows, positive, 1e-10, kernel(rows, fit))
+    space = _sparse_optimum._Rows.of_fit(fit, rows)  # of features: no kernel at all
+    three = _sparse_optimum._newton(space, fit, positive, 1e-10)
+    size = np.abs(X @ one.w).max()
+    for other in (two, three):
+        np.testing.assert_allclose(X @ other.w, X @ one.w, atol=1e-4 * size)
+        assert other.intercept == pytest.approx(one.intercept, abs=1e-4 * size)
+    # at the optimum the forces of the rows hold w: λw = −Xᵀg
+    _, g, _ = loss_terms(loss, X @ one.w + one.intercept, positive, c)
+    np.testing.assert_allclose(-X.T @ g, l2 * one.w, atol=1e-3 * l2 * size)
 
 
 def test_the_start_does_not_matter():
