@@ -274,26 +274,26 @@ def _response_of_one_curvature(values, vectors, fit, curvature, rows, pos, neg):
 class _OneCurvature:
     """F̄ and Q̄ of one curvature ω̄: whichever may be small is ``U diag(share) Uᵀ``.
 
-    ``common`` is what a free intercept adds to Q̄.
+    F̄ where ``is_inverse``. ``common`` is what a free intercept adds to Q̄.
     """
 
     share: np.ndarray
     vectors: np.ndarray
     one: float
-    gives_F: bool
+    is_inverse: bool
     common: float
 
     @classmethod
     def of(cls, values, vectors, fit, one):
-        gives_F = one * values.max() > fit.l2
-        share = (fit.l2 if gives_F else values) / (fit.l2 + one * values)
+        is_inverse = one * values.max() > fit.l2
+        share = (fit.l2 if is_inverse else values) / (fit.l2 + one * values)
         # e = F1 is 1: the rows are centred, and the kernel is empty along them
         common = 1 / (one * len(vectors)) if fit.free else 0.0
-        return cls(share, vectors, one, gives_F, common)
+        return cls(share, vectors, one, is_inverse, common)
 
     def product(self, a, b, unit):
         """Q̄ between rows, ``unit`` what I is there."""
-        if self.gives_F:
+        if self.is_inverse:
             inside = self._between(a, b, -1 / self.one)
             inside += unit / self.one
         else:
@@ -304,7 +304,7 @@ class _OneCurvature:
     def inverse(self, a):
         """F̄ among rows."""
         inside = self._between(a, a)
-        if not self.gives_F:
+        if not self.is_inverse:
             inside = np.eye(len(a)) - self.one * inside
         return inside - self.one * self.common
 
@@ -315,7 +315,7 @@ class _OneCurvature:
         square *= square
         inside = unit * (square @ share).astype(float)
         Q, F = (1 - inside) / self.one, inside
-        if not self.gives_F:
+        if not self.is_inverse:
             Q, F = inside, 1 - self.one * inside
         return Q + self.common, F - self.one * self.common
 
