@@ -100,7 +100,8 @@ def cross_validated_spectrum(
         return _by_products(eigen)
     if isinstance(eigen.basis, RowBasis):
         Z = eigen.basis.coordinates()
-        n_folds = _WIDE_FOLDS if len(Z) >= _WIDE_ROWS else FOLDS
+        many = eigen.n_neg + eigen.n_pos >= _WIDE_ROWS
+        n_folds = _WIDE_FOLDS if many else FOLDS
         fold = balanced_folds(_keys(Z, positive, eigen.b), positive, n_folds)
         if fold is None:
             return None

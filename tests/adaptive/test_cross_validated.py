@@ -289,3 +289,19 @@ def test_rows_that_depend_on_others_keep_double_precision():
     rng = np.random.default_rng(3)
     Z, positive = rng.normal(size=(240, 200)), np.arange(240) % 3 == 0
     assert not _is_even(deviations(Z, positive))
+
+
+@pytest.mark.parametrize(("times", "n_folds"), [(24, 10), (25, 5)])
+def test_many_wide_rows_have_folds_of_a_fifth(monkeypatch, times, n_folds):
+    """Rows of weight k count as k rows."""
+    X, positive = rows_of(20, 30)
+    weight, asked, deal = np.full(20, float(times)), [], balanced_folds
+
+    def seen(key, positive, n_folds):
+        asked.append(n_folds)
+        return deal(key, positive, n_folds)
+
+    monkeypatch.setattr(_cross_validated, "balanced_folds", seen)
+    eigen = eigenbasis(X, positive, weight)
+    assert cross_validated_spectrum(eigen, X, positive, weight) is not None
+    assert asked == [n_folds]
