@@ -17,7 +17,8 @@ to 5), which a second source corrects (6, 7).
 
 3. Cross-validated null (``_cross_validated``). Along an eigenvector that the same rows
    have found their spread says too much (leading ones) or too little (null space).
-   In K = 10 folds W of the other rows is decomposed; ℓ_k is the mean of
+   In K = 10 folds (5 of 500 rows or more with more features) W of the other rows is
+   decomposed; ℓ_k is the mean of
    ``(v_kᵀ(x − x̄_c))²/(1 + 1/n_c)`` over rows left out, x̄_c and n_c of the others,
    averaged at equal share ``(k − ½)/r`` of the rank and made monotone; what is left of
    the squares, over P − r, is ℓ₀. Folds are dealt along the key ``|r|² ± rᵀd``, so that

@@ -227,8 +227,7 @@ def covariance_cell(eigen, a, covariance):
         a_scale, best = _maximise(log_evidence, np.log(a * _typical_variance(eigen)))
     for df, *_ in groups:
         # log Γ_P((κ + df)/2) − log Γ_P(κ/2), which does not depend on s
-        best = best + _log_multigamma((kappa + df) / 2, P)
-        best = best - _log_multigamma(kappa / 2, P)
+        best = best + _log_multigamma_ratio(kappa / 2, df, P)
     scatter, strength = a_scale[..., None], a[..., None]
     if separate:
         # E Σ_c = (asI + W_c)/(κ + n_c − 1 − P − 1);  d has the noise Σ₀/n₀ + Σ₁/n₁
@@ -302,10 +301,17 @@ def signal_cells(eigen, ell, noise, gamma, probit):
     return log_b, signal / total
 
 
-def _log_multigamma(x, P):
-    """Log of the multivariate gamma function, without its constant in π."""
+def _log_multigamma_ratio(x, df, P):
+    """``log Γ_P(x + df/2) − log Γ_P(x)`` of the multivariate gamma function; (K,)."""
     # log Γ_P(x) = (P(P − 1)/4) log π + Σ_{j<P} log Γ(x − j/2)
-    return gammaln(x[..., None] - np.arange(P) / 2).sum(axis=-1)
+    n_terms, more, less = P, x + df / 2, x
+    if df < P and df == int(df):
+        # steps of ½: of both sums only df terms at the other end are not the same
+        n_terms, more, less = int(df), x + df / 2, x + (df - P) / 2
+    steps = np.arange(n_terms) / 2
+    return np.sum(
+        gammaln(more[..., None] - steps) - gammaln(less[..., None] - steps), -1
+    )
 
 
 def normalised(eigen, cells, attainable):

@@ -19,6 +19,7 @@ Error. Against the decomposition, 1500 × 50 000 texts of one and of twenty topi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -71,7 +72,12 @@ class RowProducts:
 
     def transposed(self, v):
         """``Rᵀ v`` of a centred v."""
-        return self.Z.T @ (v.T * self.root).T.astype(self.Z.dtype, copy=False)
+        return self.columns @ (v.T * self.root).T.astype(self.Z.dtype, copy=False)
+
+    @cached_property
+    def columns(self):
+        """``Zᵀ``: its checks take a third of a product."""
+        return self.Z.T
 
     def gram(self, v):
         """``G v`` of a centred v."""

@@ -88,9 +88,9 @@ def leave_pair_out(
     if len(keep) < len(weight):
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
-    rows, counted, z, Q, F = influence(X, positive, fit, weight, remember)
+    rows, counted, z, response = influence(X, positive, fit, weight, remember)
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
-    margin = pair_margins(Q, F, z, g, positive[rows], weight[rows])
+    margin = pair_margins(response, z, g, positive[rows], weight[rows])
     small = len(positive) <= _REFIT_ROWS
     shape = (weight.sum(), X.shape[1])
     if small and _step_misleads(fit, z, positive[rows], shape):

@@ -101,8 +101,13 @@ class PenalisedFit:
         rows, labels, value = self._last.get(name, (None, None, None))
         if rows is not X or labels is not positive:
             value = compute()
-            self._last[name] = X, positive, value
+            self.keep(name, X, positive, value)
         return value
+
+    def keep(self, name, X, positive, value):
+        """The fit itself, which :meth:`kept` knows this value of."""
+        self._last[name] = X, positive, value
+        return self
 
     def scores(self, X):
         """``Xw + b``, those of :meth:`slopes` if it was asked of these rows last."""
@@ -326,7 +331,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     X, mean = (X, mean) if every == 1 else (X[:, ::every], mean[::every])
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(g) // _WALK_ROWS + 1
-    some, pushing = made_beside(X, g, slice(None, None, k))
+    some, pushing = X, g
+    if k > 1 or not hasattr(X, "toarray"):
+        some, pushing = made_beside(X, g, slice(None, None, k))
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.full(len(pushing), 1 / len(pushing)) @ some
@@ -347,8 +354,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     alive = walk > 1e-12 * square
     if not alive.any():  # rounding, or features without a spread: nothing is told
         return np.nan
-    steps = gradient[alive] / np.sqrt(walk[alive])
-    return float(linalg.norm(steps) / np.sqrt(len(steps)))
+    size = np.sqrt(np.where(alive, walk, 1.0))
+    steps = np.divide(gradient, size, out=np.zeros_like(walk), where=alive)
+    return float(linalg.norm(steps) / np.sqrt(np.count_nonzero(alive)))
 
 
 def _squared(X):

@@ -128,7 +128,8 @@ def pair_statistics(margin, positive, weight, smooth):
     for bandwidth in smooth:
         if bandwidth * spread > 0:
             # Φ(margin/(¼ s)), or 1, ½, 0 for a margin above, at or below 0
-            won = ndtr(margin / (bandwidth * spread))
+            won = margin / (bandwidth * spread)
+            ndtr(won, out=won)
         else:
             tie = 1e-9 * np.abs(margin).max()  # what is 0 by symmetry, but for rounding
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)

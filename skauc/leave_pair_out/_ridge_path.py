@@ -23,7 +23,7 @@ from ..statistics._block_column import columns_at
 from ..statistics._lanczos import lanczos
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff
-from ._influence import pair_margins
+from ._influence import PairResponse, pair_margins
 from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
 from ._response_by_products import (
     kernel_diagonal,
@@ -170,7 +170,8 @@ def _response(U, values, penalty, c, n, spanned):
 
 def _statistic(Q, F, z, positive, c, counted):
     g = c * (z - np.where(positive, 1.0, -1.0))  # slope of the squared loss
-    margin = pair_margins(Q, F, z, g, positive, c)
+    response = PairResponse.of(Q, F, positive)
+    margin = pair_margins(response, z, g, positive, c)
     return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 
 

@@ -83,6 +83,7 @@ from ._discriminant_refits import (
 )
 from ._dual_refits import suits_dual
 from ._estimate import leave_pair_out
+from ._influence import kernel_at_hand
 from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
 from ._objective import (
@@ -275,7 +276,7 @@ def at_optimum(
             "optimum", X, positive, lambda: _optimum_of_l1(fit, X, positive)
         )
     if fit.loss == "hinge":
-        found = _narrow_optimum(fit, X, positive)
+        found = _narrow_optimum(fit, X, positive, remember)
         if found is not None:
             return found
     if fit.loss in _CLOSED_FORM:
@@ -290,13 +291,32 @@ def at_optimum(
     return smooth_optimum(fit, X, positive, remember)
 
 
-def _narrow_optimum(fit, X, positive):
+def _narrow_optimum(fit, X, positive, remember):
     """Of a hinge of many sparse rows: that of a narrow corner; None elsewhere."""
     if not hasattr(X, "toarray") or not _is_wide(*X.shape):
         return None
-    narrow = replace(fit, loss=_NARROW)
-    found = optimum_by_products(narrow, X, positive, _SOON)
-    return found and replace(found, loss="hinge")
+    wide = _rounded_optimum(fit, X, positive, remember)
+    narrow, K = replace(wide or fit, loss=_NARROW), kernel_at_hand(X, fit, remember)
+    found = optimum_by_products(narrow, X, positive, _SOON, K)
+    if found is None:
+        return None
+    found = replace(found, loss="hinge")
+    # it has the penalty, and so the rounded optimum, of this one
+    return found.keep("rounded", X, positive, wide)
+
+
+def _rounded_optimum(fit, X, positive, remember):
+    """Of a hinge whose corner is as wide as its margin; None if it was not reached."""
+
+    def compute():
+        rounded = replace(fit, loss=_ROUNDED)
+        if not hasattr(X, "toarray"):
+            return at_optimum(rounded, X, positive, remember=remember)
+        K = kernel_at_hand(X, fit, remember)
+        found = optimum_by_products(rounded, X, positive, kernel=K)
+        return found or at_optimum(rounded, X, positive, remember=remember)
+
+    return fit.kept("rounded", X, positive, compute)
 
 
 def _optimum_of_l1(fit, X, positive):
@@ -403,11 +423,7 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
         n = weight.sum()
         fit = at_optimum(objective, X, positive, gradient=gradient, n=n)
         return None if fit is None else (X, fit)
-    rounded, fit = replace(objective, loss=_ROUNDED), None
-    if hasattr(X, "toarray"):
-        fit = optimum_by_products(rounded, X, positive, _SOON)
-    if fit is None:
-        fit = at_optimum(rounded, X, positive, remember=remember)
+    fit = _rounded_optimum(objective, X, positive, remember)
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._numerics import TINY
-from ._influence import kernel_of
+from ._influence import kernel_at_hand, kernel_of
 from ._losses import RoundedHinge, loss_terms, loss_value
 from ._newton import CLOSE, FLAT, optimum, optimum_from_afar
 from ._objective import PenalisedFit, ask_again
@@ -127,7 +127,8 @@ def smooth_optimum(
         None where the matrices would be too large, or it was not reached.
     """
     if hasattr(X, "toarray") and fit.loss != "hinge":
-        found = optimum_by_products(fit, X, positive)
+        K = kernel_at_hand(X, fit, remember)
+        found = optimum_by_products(fit, X, positive, kernel=K)
         if found is not None:
             return found
     # Beside a small penalty corners may be out of reach of products

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._numerics import TINY
-from ._losses import loss_terms, loss_value
+from ._losses import RoundedHinge, loss_terms, loss_value
 from ._newton import FLAT, first_lower
 from ._objective import PenalisedFit
 
@@ -25,14 +25,14 @@ CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
 _STUCK = 1e-6  # the decrement at which a step that cannot be taken is rounding
 _FORCING = 1e-2  # of the gradient, what conjugate gradients may leave
 _FIRST = 1e-3  # the same of the first step in the space of the rows, from nothing
+_ROUNDING = 64 * np.finfo(float).eps  # of what is wanted: less is not left
 _STEPS, _PRODUCTS = 50, 1000
-_BENT = ("logistic", "squared", "squared_hinge")  # no slope without a curvature
 _ASKED = 3  # products from one look at what is left to the next
 _LEVEL = 1e-6  # of the curvature: the penalty of an intercept that has none
 
 
 def optimum_by_products(
-    fit: PenalisedFit, X, positive, close=CLOSE
+    fit: PenalisedFit, X, positive, close=CLOSE, kernel=None
 ) -> PenalisedFit | None:
     """The fit at the optimum of its objective.
 
@@ -44,14 +44,17 @@ def optimum_by_products(
     positive : ndarray of bool of shape (n,)
     close : float, default=1e-9
         Share of the objective: a Newton decrement whose step is the last.
+    kernel : ndarray of shape (n, n), default=None
+        ``XXᵀ`` as :func:`~skauc.leave_pair_out._influence.kernel` has it, if it is
+        there: of few rows a product with it takes less time.
 
     Returns
     -------
     PenalisedFit or None
         None where the optimum was not reached.
     """
-    if X.shape[1] > X.shape[0] and fit.loss in _BENT:
-        found = _newton(_RowSpace(X, fit), fit, positive, close)
+    if X.shape[1] > X.shape[0]:
+        found = _newton(_RowSpace(X, fit, kernel), fit, positive, close)
         if found is not None:
             return found
     return _newton(_Rows.of_fit(fit, X), fit, positive, close)
@@ -64,11 +67,11 @@ def _newton(space, fit, positive, close):
     def objective(at):
         return loss_value(loss, at.z, positive, c) + at.penalty
 
-    at = space.start(fit)
+    at = min(space.starts(fit, positive), key=objective)
     if objective(at) > loss_value(loss, np.zeros(len(c)), positive, c):
         # a solver that went astray
         fit = replace(fit, w=np.zeros_like(fit.w), intercept=0.0)
-        at = space.start(fit)
+        at = min(space.starts(fit, positive), key=objective)
     for _ in range(_STEPS):
         value, g, curvature = loss_terms(loss, at.z, positive, c)
         value += at.penalty
@@ -90,6 +93,7 @@ class _Point:
     """Coefficients of the rows, and the share of the fit beside them."""
 
     alpha: np.ndarray
+    inner: np.ndarray  # Kα
     z: np.ndarray
     b: float  # the intercept if it is free
     penalty: float
@@ -100,34 +104,52 @@ class _RowSpace:
     """More features than rows: ``w = share · (the fit's) + Xᵀα``, vectors of n numbers.
 
     With the slopes g and curvatures ω at the scores z, ``D = √ω``, a Newton step goes
-    to α = Dγ, ``(λ + DKD)γ = D(z − g/ω)``, K = XXᵀ: without the intercept's direction D
-    where it is free, and with scaling² in K where it is penalised.
+    to ``α = Dγ + α₀``, α₀ = −g/λ in rows without curvature and 0 elsewhere,
+    ``(λ + DKD)γ + Db = D(z − g/ω − Kα₀)``, K = XXᵀ, and 1ᵀα = 0 where the intercept b
+    is free; where it is penalised K holds scaling².
     """
 
-    def __init__(self, X, fit):
-        self.X, self.l2, self.free = X, fit.l2, fit.free
+    def __init__(self, X, fit, K=None):
+        self.X, self.K, self.l2, self.free = X, K, fit.l2, fit.free
+        self.transposed = X.T  # its checks take a third of a product
         self.scaling = 0.0 if fit.free else fit.intercept_scaling
         self.has_intercept = float(fit.intercept_scaling > 0)
 
     def start(self, fit):
         b = self.has_intercept * fit.intercept
         penalty = (self.l2 * (fit.w @ fit.w) + fit.intercept_penalty * b**2) / 2
-        z, alpha = self.X @ fit.w + b, np.zeros(self.X.shape[0])
-        return _Point(alpha, z, b * self.free, penalty, 1.0)
+        nothing = np.zeros(self.X.shape[0])
+        return _Point(nothing, nothing, self.X @ fit.w + b, b * self.free, penalty, 1.0)
+
+    def starts(self, fit, positive):
+        """The fit, and of a rounded hinge the optimum of ``c (1 − tz)²/(2·width)``.
+
+        Which the loss is in its corner; a weak penalty, and a strong one, leaves all
+        rows there.
+        """
+        yield self.start(fit)
+        if isinstance(fit.loss, RoundedHinge):
+            bent, nothing = fit.case_weight / fit.loss.width, np.zeros(len(positive))
+            at = _Point(nothing, nothing, nothing, 0.0, 0.0, 0.0)
+            yield self.newton_point(at, np.where(positive, -bent, bent), bent)
 
     def fit(self, at, fit):
         w, b = self.X.T @ at.alpha + at.share * fit.w, at.b
+        if self.free and self.K is not None:  # K is that of rows less their mean
+            b = np.mean(at.z - self.X @ w)
         if not self.free:
             own = at.share * self.has_intercept * fit.intercept
             b = self.scaling**2 * at.alpha.sum() + own
         return replace(fit, w=w, intercept=float(b))
 
     def kernel(self, v):
-        return self.X @ (self.X.T @ v) + self.scaling**2 * v.sum()
+        if self.K is not None:
+            return self.K @ v
+        return self.X @ (self.transposed @ v) + self.scaling**2 * v.sum()
 
     def ray(self, at, g, curvature):
         """The slope of the objective along a Newton step, and what a part reaches."""
-        to = self.newton_point(at.alpha, at.z, g, curvature)
+        to = self.newton_point(at, g, curvature)
         # λ/2 wᵀw₊, as wᵀXᵀα₊ is (z − b)ᵀα₊
         cross = self.l2 / 2 * ((at.z - at.b) @ to.alpha)
 
@@ -135,6 +157,7 @@ class _RowSpace:
             s = 1 - t
             return _Point(
                 s * at.alpha + t * to.alpha,
+                s * at.inner + t * to.inner,
                 s * at.z + t * to.z,
                 s * at.b + t * to.b,
                 s**2 * at.penalty + 2 * t * s * cross + t**2 * to.penalty,
@@ -143,28 +166,41 @@ class _RowSpace:
 
         return g @ (to.z - at.z) + 2 * (cross - at.penalty), reached
 
-    def newton_point(self, alpha, z, g, curvature):
+    def newton_point(self, at, g, curvature):
         """Where a Newton step leads, by conjugate gradients from α."""
         D = np.sqrt(curvature)
-        inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0)
-        unit = D / np.linalg.norm(D) if self.free else np.zeros_like(D)
+        bent = D > 0
+        inverse = np.divide(1.0, D, out=np.zeros_like(D), where=bent)
+        size = np.linalg.norm(D)
+        unit = D / size if self.free else np.zeros_like(D)
+        fixed = np.where(bent, 0.0, -g / self.l2)
 
-        def product(v):
-            v = self.l2 * v + D * self.kernel(D * v)
+        def inside(v):
             return v - unit * (unit @ v)
 
-        wanted = D * z - g * inverse
-        start = alpha * inverse
-        start -= unit * (unit @ start)
-        inside = wanted - unit * (unit @ wanted)
-        rest = inside - product(start)
+        def product(v):
+            return inside(self.l2 * v + D * self.kernel(D * v))
+
+        # 1ᵀα = 0 of all rows
+        start = inside(at.alpha * inverse) - unit * (fixed.sum() / size)
+        # Kα is known: what a start with the force of rows without curvature adds to it
+        inner, beside = at.inner, D * start + fixed - at.alpha
+        if np.abs(beside).max() > _ROUNDING * np.abs(at.alpha).max():
+            inner = inner + self.kernel(beside)
+        wanted = D * at.z - g * inverse
+        rest = inside(wanted - self.l2 * start - D * inner)
         # what a step changes is the rest at a point; of nothing it is all
-        enough = (_FORCING if start.any() else _FIRST) ** 2 * (rest @ rest)
-        more = _conjugate_gradients(product, rest, 1.0, lambda _, size: size <= enough)
-        alpha = D * (start + more)
-        z = self.kernel(alpha)
-        b = float(unit @ (wanted - D * z) / (unit @ D)) if self.free else 0.0
-        return _Point(alpha, z + b, b, self.l2 / 2 * (z @ alpha), 0.0)
+        share = _FORCING if at.alpha.any() else _FIRST
+        enough = share**2 * (rest @ rest) + _ROUNDING**2 * (wanted @ wanted)
+        gamma = start + _conjugate_gradients(
+            product, rest, 1.0, lambda _, left: left <= enough
+        )
+        alpha, b = D * gamma + fixed, 0.0
+        inner = self.kernel(alpha)
+        if self.free:
+            b = float(unit @ (wanted - self.l2 * gamma - D * inner) / size)
+        penalty = self.l2 / 2 * (inner @ alpha)
+        return _Point(alpha, inner, inner + b, b, penalty, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +240,9 @@ class _Rows:
     def start(self, fit):
         theta = np.append(fit.w, fit.intercept)
         return self._at(theta, self.scores(theta))
+
+    def starts(self, fit, positive):
+        return [self.start(fit)]
 
     def fit(self, at, fit):
         return replace(fit, w=at.theta[:-1], intercept=float(at.theta[-1]))

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from ..adaptive._cache import CACHE
+from ..adaptive._learnt import Learnt
 from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
@@ -34,7 +35,7 @@ from ._warnings import UntrustedAUCWarning
 
 
 def left_out(
-    scored: ScoredModel, told: bool = True
+    scored: ScoredModel, told: bool = True, learnt: Learnt | None = None
 ) -> tuple[SecondSource | None, str | None]:
     """AUC of a model on rows left out of its training, and what is to be said of it.
 
@@ -47,6 +48,8 @@ def left_out(
         On training rows, as far as that is known.
     told : bool, default=True
         Whether they are known to be training rows, and not only assumed to be.
+    learnt : Learnt, default=None
+        Of these rows: their fingerprint is known.
 
     Returns
     -------
@@ -67,7 +70,8 @@ def left_out(
     products = takes_products(known, Z) or suits_leave_one_out(known, Z, weight)
     if not products or type(known) is not PenalisedFit:
         Z = scored.samples.astype(float, copy=False)
-    remember = kept_of(Z, rows, weight)
+    known_by = None if learnt is None else learnt.fingerprint_of(Z, rows, weight)
+    remember = kept_of(Z, rows, weight, known_by)
     if isinstance(known, PenalisedFit):
         stopped = was_stopped(model)
         if type(known) is PenalisedFit and known.loss in _SMOOTH and not stopped:
@@ -95,7 +99,7 @@ def left_out(
     return found, reason
 
 
-def kept_of(Z, positive, weight=None):
+def kept_of(Z, positive, weight=None, known_by=None):
     """What keeps the values that depend on these rows alone, for the next candidate.
 
     Parameters
@@ -103,6 +107,8 @@ def kept_of(Z, positive, weight=None):
     Z : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
+    known_by : bytes, default=None
+        Their fingerprint, if it is known.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def kept_of(Z, positive, weight=None):
     """
     if Z.shape[1] == 1:  # a score: not kept
         return ask_again
-    key = cache(lambda: fingerprint(Z, positive, weight))
+    key = cache(lambda: known_by or fingerprint(Z, positive, weight))
     return lambda name, compute: CACHE.remember((name, key()), compute)
 
 

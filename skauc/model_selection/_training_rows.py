@@ -27,7 +27,6 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import lsmr
 from scipy.spatial import cKDTree
 from scipy.special import chdtri
 from sklearn.frozen import FrozenEstimator
@@ -290,8 +289,8 @@ def _by_span(scored):
     Z, w = scored.floats, scored.w_front
     if n + 1 >= P or (n > _SPAN_ROWS and not sparse.issparse(Z)):
         return None
-    if sparse.issparse(Z):  # least squares by products, as far as the answer needs
-        rest = lsmr(Z.T, w, atol=_SETTLED, btol=_IN_SPAN / 2, maxiter=_PRODUCTS)[3]
+    if sparse.issparse(Z):
+        rest = _rest_by_products(Z, w)
     else:
         rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
     if not rest < _IN_SPAN * np.linalg.norm(w):
@@ -309,6 +308,29 @@ def _are_independent(rows):
     K = unit @ unit.T
     rank = np.linalg.matrix_rank(K, tol=_DEPENDENT * np.trace(K), hermitian=True)
     return rank >= len(K) - 1
+
+
+def _rest_by_products(Z, w):
+    """Length of ``w − Zᵀα`` by conjugate gradients, as far as the answer needs.
+
+    Of ``ZZᵀα = Zw``: vectors of n numbers; the length falls with every step.
+    """
+    along = left = Z @ w
+    size = left @ left
+    all_of_it = rest = w @ w
+    largest = Z.data @ Z.data  # no eigenvalue of ZZᵀ is above its trace
+    for _ in range(_PRODUCTS):
+        if rest <= (_IN_SPAN / 2) ** 2 * all_of_it:
+            break
+        if size <= _SETTLED**2 * largest * rest:
+            break
+        kernel = Z @ (Z.T @ along)
+        t = size / (along @ kernel)
+        # |w − Zᵀα|² is quadratic along each direction
+        rest, left = rest - t * size, left - t * kernel
+        size, last = left @ left, size
+        along = left + (size / last) * along
+    return np.sqrt(max(rest, 0.0))
 
 
 def _out_of_span(Z, w):

@@ -10,6 +10,7 @@ from skauc.adaptive import _cross_validated
 from skauc.adaptive._cross_validated import (
     Spectrum,
     _averaged,
+    _is_even,
     _left_out,
     balanced_folds,
     cross_validated_spectrum,
@@ -263,3 +264,44 @@ def test_what_is_left_over_is_shared_by_the_other_directions(beyond):
     flat = _averaged([part], False, part.shares)
     assert flat.values[1] == 1.5
     assert 0 < flat.values[0] < 1e-6
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_folds_in_single_precision_where_it_has_the_digits(monkeypatch, flat):
+    """Of many rows without small eigenvalues; the others keep double precision."""
+    rng = np.random.default_rng(3)
+    X, positive = rng.normal(size=(240, 600)), np.arange(240) % 3 == 0
+    if not flat:
+        X[:60] *= 1e-2  # eigenvalues below 1e-3 of the largest
+    Z = deviations(X, positive)
+    values, U = np.linalg.eigh(Z @ Z.T)
+    Z = U[:, 2:] * np.sqrt(values[2:])
+    fold = dealt(positive)
+    found = spectrum_of_rows(Z, positive, fold, 600)
+    monkeypatch.setattr(_cross_validated, "_MANY_ROWS", 10**9)
+    slow = spectrum_of_rows(Z, positive, fold, 600)
+    np.testing.assert_allclose(found.values, slow.values, rtol=1e-4)
+    assert found.null == pytest.approx(slow.null, rel=1e-4)
+    assert np.array_equal(found.values, slow.values) != flat
+
+
+def test_rows_that_depend_on_others_keep_double_precision():
+    rng = np.random.default_rng(3)
+    Z, positive = rng.normal(size=(240, 200)), np.arange(240) % 3 == 0
+    assert not _is_even(deviations(Z, positive))
+
+
+@pytest.mark.parametrize(("times", "n_folds"), [(24, 10), (25, 5)])
+def test_many_wide_rows_have_folds_of_a_fifth(monkeypatch, times, n_folds):
+    """Rows of weight k count as k rows."""
+    X, positive = rows_of(20, 30)
+    weight, asked, deal = np.full(20, float(times)), [], balanced_folds
+
+    def seen(key, positive, n_folds):
+        asked.append(n_folds)
+        return deal(key, positive, n_folds)
+
+    monkeypatch.setattr(_cross_validated, "balanced_folds", seen)
+    eigen = eigenbasis(X, positive, weight)
+    assert cross_validated_spectrum(eigen, X, positive, weight) is not None
+    assert asked == [n_folds]

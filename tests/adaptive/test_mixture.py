@@ -11,6 +11,7 @@ from scipy.special import logsumexp, multigammaln
 from skauc.adaptive import _mixture
 from skauc.adaptive._cross_validated import Spectrum
 from skauc.adaptive._mixture import (
+    _log_multigamma_ratio,
     _maximise,
     attainable_prior,
     covariance_cell,
@@ -19,6 +20,13 @@ from skauc.adaptive._mixture import (
     signal_cells,
 )
 from skauc.adaptive._spectrum import eigenbasis
+
+
+@pytest.mark.parametrize("df", [1, 2.0, 5.0, 7, 38.0, 0.5, 6.25, 41])
+def test_ratio_of_multivariate_gamma_functions(df):
+    P, x = 7, np.array([3.5, 20.0, 411.3])
+    expected = [multigammaln(v + df / 2, P) - multigammaln(v, P) for v in x]
+    np.testing.assert_allclose(_log_multigamma_ratio(x, df, P), expected, rtol=1e-10)
 
 
 def design(n, P, seed=0):

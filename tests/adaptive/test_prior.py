@@ -31,6 +31,7 @@ from skauc import (
     make_ebauc_scorer,
 )
 from skauc.adaptive._join import alone
+from skauc.adaptive._prior import fingerprint
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._second_source import SecondSource, second_source
 from skauc.model_selection._training_objective import (
@@ -854,3 +855,16 @@ def test_two_features_are_judged_as_a_data_set():
     mean, variance = projection._probit()
     found = projection.model_alone()
     assert found.mean_probit() == pytest.approx(alone(mean, variance).estimate)
+
+
+def test_the_fingerprint_of_the_very_rows_is_known():
+    rng = np.random.default_rng(0)
+    X, positive, weight = rng.normal(size=(30, 3)), np.arange(30) % 2 == 0, np.ones(30)
+    learnt = AdaptivePrior().learn(X, positive, weight)
+    known = learnt.fingerprint_of(X, positive, weight)
+    assert known == fingerprint(X, positive, weight)
+    assert learnt.fingerprint_of(X.copy(), positive, weight) is None
+    assert learnt.fingerprint_of(X, positive.copy(), weight) is None
+    assert learnt.fingerprint_of(X, positive, None) is None
+    score = AdaptivePrior().learn(X[:, :1], positive)
+    assert score.fingerprint_of(score.Z, positive, None) is None

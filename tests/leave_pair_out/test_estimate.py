@@ -58,10 +58,10 @@ def margins_of(X, positive, fit, weight=None):
     """What the one Newton step says of every pair (in the order of the rows)."""
     weight = np.ones(len(positive)) if weight is None else weight
     ones = np.ones(len(positive))
-    rows, _, z, Q, F = _influence.influence(X, positive, fit, ones)
+    rows, _, z, response = _influence.influence(X, positive, fit, ones)
     g, _ = lpo.loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     assert weight.min() == weight.max() == 1
-    margin = lpo.pair_margins(Q, F, z, g, positive[rows])
+    margin = lpo.pair_margins(response, z, g, positive[rows])
     return margin  # rows come neg first, each class in its order
 
 

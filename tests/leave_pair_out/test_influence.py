@@ -1,5 +1,7 @@
 """One curvature for many rows against the response of every row's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,7 @@ from sklearn.svm import LinearSVC
 from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
+    PairResponse,
     _is_near_enough,
     _is_one,
     _response,
@@ -16,6 +19,7 @@ from skauc.leave_pair_out._influence import (
     gram_matrix,
     influence,
     kernel,
+    kernel_at_hand,
     pair_margins,
     pair_rows,
 )
@@ -49,6 +53,57 @@ def defined(X, fit, curvature):
     return Q, np.eye(len(X)) - Q * curvature
 
 
+def blocks(Q, F, positive):
+    """What the pairs need of Q and F, entry by entry: of Q, and of F."""
+    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+    of_Q = [[Q[i, j] for j in neg] for i in pos], Q[pos, pos], Q[neg, neg]
+    of_F = (
+        [[F[i, j] for j in neg] for i in pos],
+        [[F[j, i] for j in neg] for i in pos],
+        F[pos, pos],
+        F[neg, neg],
+    )
+    return of_Q, of_F
+
+
+def parts(response):
+    of_Q = response.Q_ij, response.Q_pos, response.Q_neg
+    return of_Q, (response.F_ij, response.F_ji, response.F_pos, response.F_neg)
+
+
+def assert_response(found, Q, F, positive, of_Q, of_F):
+    """Of both matrices, each within its tolerance."""
+    for got, expected, tolerance in zip(
+        parts(found), blocks(Q, F, positive), (of_Q, of_F), strict=True
+    ):
+        for one, two in zip(got, expected, strict=True):
+            np.testing.assert_allclose(one, two, **tolerance)
+
+
+def in_units(response, unit, positive):
+    """Q times a number of each row."""
+    pos, neg = unit[positive], unit[~positive]
+    return replace(
+        response,
+        Q_ij=response.Q_ij * pos[:, None] * neg,
+        Q_pos=response.Q_pos * pos**2,
+        Q_neg=response.Q_neg * neg**2,
+    )
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_response_of_a_part_of_a_row(mixed):
+    rng = np.random.default_rng(0)
+    positive = np.arange(7) >= 4
+    positive = rng.permutation(positive) if mixed else positive
+    Q, F, part = *rng.normal(size=(2, 7, 7)), rng.uniform(0.2, 1, 7)
+    response = PairResponse.of(Q, F, positive)
+    assert_response(response, Q, F, positive, {"rtol": 0}, {"rtol": 0})
+    F = F @ np.diag(part) + np.diag(1 - part)
+    some = response.of_part(part, positive)
+    assert_response(some, Q, F, positive, {"rtol": 0}, {"rtol": 1e-12})
+
+
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
 @pytest.mark.parametrize("l2", [30.0, 0.3])
 def test_equal_curvatures_and_flat_rows_are_exact(scaling, l2):
@@ -62,13 +117,14 @@ def test_equal_curvatures_and_flat_rows_are_exact(scaling, l2):
     curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)[1]
     assert np.count_nonzero(curvature == 0) == 40
     assert _is_one(curvature)
-    rows, _, z_rows, Q, F = influence(X, positive, fit, np.ones(len(X)))
-    block = np.ix_(rows, rows)
-    Q_true, F_true = defined(X, fit, curvature)
+    rows, _, z_rows, response = influence(X, positive, fit, np.ones(len(X)))
+    Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
     np.testing.assert_allclose(z_rows, z[rows], rtol=1e-12)
-    size = np.sqrt(np.outer(*[np.diag(Q_true)[rows]] * 2))
-    np.testing.assert_allclose(Q / size, Q_true[block] / size, atol=1e-3)
-    np.testing.assert_allclose(F, F_true[block], atol=3e-3)
+    # in units of √(Q_ii Q_jj)
+    unit = 1 / np.sqrt(np.diag(Q))
+    response = in_units(response, unit, positive[rows])
+    Q = Q * unit * unit[:, None]
+    assert_response(response, Q, F, positive[rows], {"atol": 1e-3}, {"atol": 3e-3})
 
 
 @pytest.mark.parametrize("path", ["kernel", "features"])
@@ -89,13 +145,12 @@ def test_every_row_has_its_own_curvature(loss, scaling, l2, path, monkeypatch):
     assert 10 < flat < 20 if loss == "squared_hinge" else flat == 0
     if path == "features":
         monkeypatch.setattr(_influence, "DUAL_ROWS", 10)
-    rows, counted, z, Q, F = influence(X, positive, fit, np.ones(30))
-    Q_true, F_true = defined(X, fit, curvature)
-    block = np.ix_(rows, rows)
+    rows, counted, z, response = influence(X, positive, fit, np.ones(30))
+    Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
     np.testing.assert_allclose(z, X[rows] @ w - 1.5, rtol=1e-12)
     np.testing.assert_array_equal(counted, 1)
-    np.testing.assert_allclose(Q, Q_true[block], rtol=1e-7, atol=1e-9 * Q_true.max())
-    np.testing.assert_allclose(F, F_true[block], atol=1e-8)
+    least = {"rtol": 1e-7, "atol": 1e-9 * Q.max()}
+    assert_response(response, Q, F, positive[rows], least, {"atol": 1e-8})
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -122,10 +177,14 @@ def test_one_curvature_of_few_rows(scaling, l2):
     fit = PenalisedFit("squared_hinge", l2, np.ones(16), np.ones(24), 0.0, scaling)
     values, vectors = np.linalg.eigh(kernel(X, fit))
     values = np.maximum(values, 0)
-    Q, F = _response_of_one_curvature(values, vectors, fit, curvature, rows)
-    Q_true, F_true = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
-    np.testing.assert_allclose(Q, Q_true, atol=1e-5 * np.abs(Q_true).max())
-    np.testing.assert_allclose(F, F_true, atol=1e-5)
+    Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
+    least = {"atol": 1e-5 * np.abs(Q).max()}
+    for n_pos in (1, 2, 3, 4):  # rows with and without curvature in either class
+        positive = np.arange(5) >= 5 - n_pos
+        pos, neg = slice(5 - n_pos, None), slice(0, 5 - n_pos)
+        question = values, vectors, fit, curvature, rows, pos, neg
+        found = _response_of_one_curvature(*question)
+        assert_response(found, Q, F, positive, least, {"atol": 1e-5})
 
 
 def test_a_step_without_two_rows_is_newtons():
@@ -140,7 +199,8 @@ def test_a_step_without_two_rows_is_newtons():
     # at the optimum of these rows the penalty holds what all rows pull
     for order in (np.arange(9), np.argsort(positive, kind="stable")):
         Q, F = defined(X[order], fit, curvature[order])
-        got = pair_margins(Q, F, z[order], g[order], positive[order])
+        response = PairResponse.of(Q, F, positive[order])
+        got = pair_margins(response, z[order], g[order], positive[order])
         pos, neg = (order[positive[order] == c] for c in (True, False))
         for a, i in enumerate(pos):
             for b, j in enumerate(neg):
@@ -169,12 +229,10 @@ def test_one_curvature_does_not_depend_on_the_unit_of_the_rows(unit, l2):
     w, c, one = np.zeros(X.shape[1]), np.ones(len(X)), np.ones(len(X))
     fit = PenalisedFit("squared", l2, c, w, 0.1, 0.0)
     scaled = PenalisedFit("squared", l2 * unit**2, c, w, 0.1, 0.0)
-    rows, _, _, Q, F = influence(unit * X, positive, scaled, one)
-    block = np.ix_(rows, rows)
-    Q_true, F_true = (A[block] for A in defined(X, fit, one))
-    size = np.sqrt(np.outer(*[np.diag(Q_true)] * 2))
-    np.testing.assert_allclose(Q / size, Q_true / size, atol=1e-4)
-    np.testing.assert_allclose(F, F_true, atol=1e-4)
+    rows, *_, response = influence(unit * X, positive, scaled, one)
+    Q, F = (A[np.ix_(rows, rows)] for A in defined(X, fit, one))
+    least = {"atol": 1e-4 * np.diag(Q).min()}
+    assert_response(response, Q, F, positive[rows], least, {"atol": 1e-4})
 
 
 def pairs_by_mean_difference(X, positive):
@@ -220,7 +278,7 @@ def test_a_penalised_intercept_of_tiny_rows_does_not_take_their_digits():
     for scaling in (1.0, 1e4):
         fit = PenalisedFit("squared", 1.0, one, np.zeros(X.shape[1]), 0.1, scaling)
         influence(X, positive, fit, one, remember)
-    assert asked == ["eigen", "kernel"]
+    assert asked == ["eigen", "kernel", "kernel"]
 
 
 def test_what_one_curvature_may_stand_for():
@@ -246,7 +304,7 @@ def test_many_wide_rows_are_left_out_in_pairs_and_share_their_kernel(form):
     fit = penalised_fit(model, X, positive)
     found = second_source(fit, form(X), positive, remember=remember)
     assert found.method == "leave-pair-out"
-    assert asked == ["eigen"]
+    assert asked == ["eigen", "kernel"]
     few = slice(0, 490)
     model.fit(X[few], positive[few])
     fit = penalised_fit(model, X[few], positive[few])
@@ -331,13 +389,13 @@ def test_many_sparse_rows_either_way(monkeypatch, weight_of_positive, near):
     w = 0.01 * np.random.default_rng(3).normal(size=150)
     fit = PenalisedFit("logistic", 2.5, case, w, 0.1, np.inf)
     found = influence(sparse.csr_array(X), positive, fit, np.ones(120))
-    rows, _, z, Q, F = found
+    rows, _, z, response = found
     assert len(given) == near
     np.testing.assert_allclose(z, (X @ w + 0.1)[rows], rtol=1e-9)
     curvature = loss_derivatives("logistic", X @ w + 0.1, positive, case)[1]
-    for one, two in zip((Q, F), defined(X, fit, curvature), strict=True):
-        two = two[np.ix_(rows, rows)]
-        np.testing.assert_allclose(one, two, atol=1e-7 * np.abs(two).max())
+    Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, curvature))
+    least = ({"atol": 1e-7 * np.abs(part).max()} for part in (Q, F))
+    assert_response(response, Q, F, positive[rows], *least)
     # dense rows and few rows are no such
     influence(X, positive, fit, np.ones(120))
     monkeypatch.setattr(_influence, "PRODUCT_ROWS", 120)
@@ -356,3 +414,18 @@ def test_rows_of_pairs_are_even_along_the_difference_of_the_means():
     for one, two in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, two)
     assert len(found[0]) < 900
+
+
+def test_a_kernel_is_at_hand_where_it_costs_less_than_products(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((40, 90), density=0.05, rng=rng, format="csr")
+    assert X.nnz == 180  # 40² numbers, 10 for an entry: 1800
+    fit = PenalisedFit("logistic", 1.0, np.ones(40), np.zeros(90), 0.0, np.inf)
+    np.testing.assert_allclose(kernel_at_hand(X, fit), gram_matrix(X, True))
+    assert kernel_at_hand(X[:, :40], fit) is None  # not more features than rows
+    few = X.copy()
+    few.data[21:] = 0
+    few.eliminate_zeros()
+    assert kernel_at_hand(few, fit) is None
+    monkeypatch.setattr(_influence, "PRODUCT_ROWS", 39)
+    assert kernel_at_hand(X, fit) is None

@@ -349,8 +349,11 @@ def test_no_curvature_leaves_the_scores(monkeypatch):
     X, positive = texts()
     fit = replace(fitted(X, positive, "squared_hinge"), intercept=0.0)
     far = replace(fit, w=np.zeros(X.shape[1]), case_weight=np.zeros(N))
-    rows, _, z, _, F = _influence.influence(X, positive, far, np.ones(N))
-    np.testing.assert_array_equal(F, np.eye(len(rows)))
+    _, _, z, response = _influence.influence(X, positive, far, np.ones(N))
+    for off_diagonal in (response.F_ij, response.F_ji):
+        assert not off_diagonal.any()
+    for diagonal in (response.F_pos, response.F_neg):
+        np.testing.assert_array_equal(diagonal, 1)
     assert not z.any()
 
 

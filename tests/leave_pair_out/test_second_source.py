@@ -490,6 +490,20 @@ def test_a_hinge_of_many_sparse_rows_needs_no_sharp_optimum(monkeypatch):
     assert source.auc == pytest.approx(at_rest.auc, abs=1e-4)
     assert source.method == "leave-pair-out"
     assert source.auc == pytest.approx(roc_auc_score(truth, new @ fit.w), abs=0.04)
+    # the rounded optimum is found once, and is that of the optimum as well
+    again = replace(away)
+    asked, solve = [], _second_source.optimum_by_products
+
+    def seen(rounded, *question, **more):
+        asked.append(rounded.loss.width)
+        return solve(rounded, *question, **more)
+
+    monkeypatch.setattr(_second_source, "optimum_by_products", seen)
+    source = source_of_rounded_hinge(again, X, positive)
+    assert source.auc == pytest.approx(at_rest.auc, abs=1e-4)
+    found = second_source(at_optimum(again, X, positive), X, positive)
+    assert found.auc == source.auc
+    assert asked == [1.0, 0.3]
     # its optimum is that of a narrow corner
     found = at_optimum(away, X, positive)
     assert found.loss == "hinge"

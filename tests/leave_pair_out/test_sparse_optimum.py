@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.optimize import brentq, minimize
 
 from skauc.leave_pair_out import _newton, _sparse_optimum
-from skauc.leave_pair_out._losses import RoundedHinge
+from skauc.leave_pair_out._influence import kernel
+from skauc.leave_pair_out._losses import RoundedHinge, loss_terms
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
 
@@ -69,6 +70,28 @@ def test_nothing_is_lower(loss, l2, scaling, P):
     np.testing.assert_allclose(score, slow, atol=2e-3 * np.ptp(slow))
     assert found.loss == loss
     assert (found.intercept == 0) == (scaling == 0)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("loss", ["logistic", RoundedHinge(1.0), RoundedHinge(0.3)])
+@pytest.mark.parametrize("l2", [300.0, 3.0, 0.01])
+def test_a_kernel_that_is_there_is_as_good_as_products(loss, l2, scaling):
+    """And rows beyond the corner, or outside of it, have their force, as any others."""
+    X, positive, c = problem()
+    w = 0.1 * np.random.default_rng(1).normal(size=X.shape[1])
+    fit = PenalisedFit(loss, l2, c, w, -0.2 * (scaling > 0), scaling)
+    rows = sparse.csr_array(X)
+    one = optimum_by_products(fit, rows, positive, 1e-10)
+    two = optimum_by_products(fit, rows, positive, 1e-10, kernel(rows, fit))
+    space = _sparse_optimum._Rows.of_fit(fit, rows)  # of features: no kernel at all
+    three = _sparse_optimum._newton(space, fit, positive, 1e-10)
+    size = np.abs(X @ one.w).max()
+    for other in (two, three):
+        np.testing.assert_allclose(X @ other.w, X @ one.w, atol=1e-4 * size)
+        assert other.intercept == pytest.approx(one.intercept, abs=1e-4 * size)
+    # at the optimum the forces of the rows hold w: λw = −Xᵀg
+    _, g, _ = loss_terms(loss, X @ one.w + one.intercept, positive, c)
+    np.testing.assert_allclose(-X.T @ g, l2 * one.w, atol=1e-3 * l2 * size)
 
 
 def test_the_start_does_not_matter():
@@ -305,9 +328,9 @@ def test_rows_start_at_the_fit_while_it_costs_less_than_nothing(scaling, monkeyp
     far = brentq(lambda k: objective(k * along, fit, X, positive) - zero, 0.01, 100)
     starts, point = [], _sparse_optimum._RowSpace.newton_point
 
-    def seen(self, alpha, z, *slopes):
-        starts.append(z)
-        return point(self, alpha, z, *slopes)
+    def seen(self, at, *slopes):
+        starts.append(at.z)
+        return point(self, at, *slopes)
 
     monkeypatch.setattr(_sparse_optimum._RowSpace, "newton_point", seen)
     for k in (0.98 * far, 1.02 * far):
@@ -345,7 +368,10 @@ def test_a_square_falls_by_what_its_slope_promises(length, P, scaling, monkeypat
 def test_a_point_in_the_space_of_the_rows_is_that_of_conjugate_gradients(
     scaling, forcing
 ):
-    """From nothing to a thousandth, else to a hundredth of what is left."""
+    """From nothing to a thousandth, else to a hundredth of what is left.
+
+    A row without curvature has the force of its slope.
+    """
     fit, X, *_ = small(scaling=scaling, n=12, P=30, l2=10.0)
     rng, s = np.random.default_rng(0), 0.0 if np.isinf(scaling) else scaling
     K = X @ X.T + s**2
@@ -353,28 +379,37 @@ def test_a_point_in_the_space_of_the_rows_is_that_of_conjugate_gradients(
     for _ in range(40):
         curvature = rng.uniform(0.1, 3.0, 12) * (rng.random(12) < 0.8)
         z, g = rng.normal(size=12), rng.normal(size=12)
-        alpha = curvature * rng.normal(size=12) * (forcing == 1e-2)
+        alpha = rng.normal(size=12) * (forcing == 1e-2)
         D, on = np.sqrt(curvature), curvature > 0
         inverse = np.where(on, 1 / np.where(on, D, 1.0), 0.0)
         project = np.eye(12)
         if np.isinf(scaling):
             project -= np.outer(D, D) / (D @ D)
         system = project @ (fit.l2 * np.eye(12) + D[:, None] * K * D)
-        gamma = project @ (alpha * inverse)
-        r = project @ (D * z - g * inverse) - system @ gamma
+        fixed = np.where(on, 0.0, -g / fit.l2)
+        gamma, missing = project @ (alpha * inverse), np.zeros(12)
+        if np.isinf(scaling):  # 1ᵀ(Dγ + α₀) = 0
+            missing = -D * fixed.sum() / (D @ D)
+        whole = fit.l2 * np.eye(12) + D[:, None] * K * D
+        wanted = D * (z - K @ fixed) - g * inverse - whole @ missing
+        r = project @ wanted - system @ gamma
         p, first = r, r @ r
         while r @ r > forcing**2 * first:
             step = (r @ r) / (p @ system @ p)
             gamma, new = gamma + step * p, r - step * (system @ p)
             p, r = new + (new @ new) / (r @ r) * p, new
-        b = 0.0
+        gamma = gamma + missing
+        force, b = D * gamma + fixed, 0.0
         if np.isinf(scaling):  # the weighted mean of what the rows would have
-            target = z[on] - (g / np.where(on, curvature, 1.0))[on]
-            b = np.average(target - (K @ (D * gamma))[on], weights=curvature[on])
-        point = rows.newton_point(alpha, z, g, curvature)
-        np.testing.assert_allclose(point.alpha, D * gamma, atol=1e-8)
+            assert force.sum() == pytest.approx(0, abs=1e-9)
+            target = z[on] - ((g + fit.l2 * force) / np.where(on, curvature, 1.0))[on]
+            b = np.average(target - (K @ force)[on], weights=curvature[on])
+        at = _sparse_optimum._Point(alpha, K @ alpha, z, 0.0, 0.0, 0.0)
+        point = rows.newton_point(at, g, curvature)
+        np.testing.assert_allclose(point.alpha, force, atol=1e-8)
         # conjugate gradients stop at a residual; K enlarges what is left
-        np.testing.assert_allclose(point.z, K @ (D * gamma) + b, atol=1e-6)
+        np.testing.assert_allclose(point.inner, K @ force, atol=1e-6)
+        np.testing.assert_allclose(point.z, K @ force + b, atol=1e-6)
         assert point.b == pytest.approx(b, abs=1e-7)
 
 

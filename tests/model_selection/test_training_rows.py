@@ -52,6 +52,7 @@ from skauc.model_selection._training_rows import (
     _by_support_vectors,
     _cannot_be_training,
     _independent_columns,
+    _rest_by_products,
     _same_means,
     _strange,
     told_rows,
@@ -212,6 +213,23 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
             assert found[0] == found[1]
             if trained or unit == 1:  # three features in tiny units are all of w
                 assert found[0] == ("training" if trained else None)
+
+
+@pytest.mark.parametrize("outside", [0.0, 2e-4, 0.1, 1.0])
+def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
+    """Length of the rest of least squares, as far as a thousandth of w is told."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(40, 90)) * (rng.random((40, 90)) < 0.2)
+    X[5] = X[6]
+    inside, other = rng.normal(size=40) @ X, rng.normal(size=90)
+    other -= np.linalg.lstsq(X.T, other)[0] @ X
+    w = inside + outside * np.linalg.norm(inside) / np.linalg.norm(other) * other
+    rest = np.linalg.norm(w - np.linalg.lstsq(X.T, w)[0] @ X)
+    found = _rest_by_products(sparse.csr_array(X), w)
+    length = np.linalg.norm(w)
+    assert found == pytest.approx(rest, rel=1e-3, abs=6e-4 * length)
+    assert (found < 1e-3 * length) == (outside < 1e-3)
+    assert _rest_by_products(sparse.csr_array(X), np.zeros(90)) == 0
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
