@@ -472,3 +472,24 @@ def test_a_step_along_the_slope_is_as_short_as_the_trace_says(l2, monkeypatch):
     assert not done
     np.testing.assert_allclose(found, beta - slope / np.trace(H))
     np.testing.assert_allclose(z, X @ found)
+
+
+@pytest.mark.parametrize("P", [1, 4])
+@pytest.mark.parametrize("length", [1.0, 0.5, 0.25])
+def test_a_step_is_halved_until_it_falls_as_its_slope_says(length, P, monkeypatch):
+    """A square falls along Newton's step by ``t(1 − t/2)`` of its slope."""
+    X, positive = _rows(20, 4)
+    X, beta, l2 = X[:, :P], np.array([0.3, -0.2, 0.1, 0.4])[:P], 5.0
+    c = np.linspace(0.5, 2, 20)
+    fit = ElasticNetFit("squared", l2, c, beta, 0.0, 0.0, 0.0)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    H, t = (X.T * c) @ X + l2 * np.eye(P), np.where(positive, 1.0, -1.0)
+    best = np.linalg.solve(H, X.T @ (c * t))
+    part = X.T, np.zeros(P), np.full(P, l2)
+    for less in (1e-3, length / 2 - 1e-3):  # twice as far falls short of it
+        monkeypatch.setattr(_proximal_refits, "ARMIJO", 1 - length / 2 - less)
+        moved, _, found, _ = _proximal_refits._step(
+            part, problem, c, beta, X @ beta, H @ (beta - best), c, 1e-7
+        )
+        assert moved
+        np.testing.assert_allclose(found, beta + length * (best - beta), rtol=1e-9)
