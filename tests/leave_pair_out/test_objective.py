@@ -184,6 +184,26 @@ def test_gradient_in_units_of_its_random_walk(scaling, every, form, monkeypatch)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize("scaling", [0.0, 0.5])
+def test_a_random_walk_of_some_rows(scaling, every, form, monkeypatch):
+    """Each of them stands for as many as are left out; the gradient is of all."""
+    X, positive, c = rows(P=6)
+    monkeypatch.setattr(_objective, "_WALK_ROWS", {1: 31, 2: 16, 3: 11}[every])
+    fit = PenalisedFit("logistic", 0.7, c, np.linspace(-1, 1, 6), 0.3, scaling)
+    g, _ = loss_derivatives("logistic", X @ fit.w + fit.intercept, positive, c)
+    force = ((g / c.mean()) ** 2 + 1e-6 * len(c))[::every]
+    steps = []
+    for x, w in zip(X.T, fit.w, strict=True):
+        some = x[::every]
+        around = force @ some / force.sum() if scaling else 0.0
+        walk = every * (force @ (some - around) ** 2)
+        steps.append((x @ g + 0.7 * w) / c.mean() / np.sqrt(walk))
+    expected = np.sqrt(np.mean(np.square(steps)))
+    assert stationarity(form(X), positive, fit) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("l1", [0.0, 0.4])
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize("scaling", SCALINGS)

@@ -425,3 +425,71 @@ def test_where_no_slope_is_left_the_step_is_done():
     assert not moved
     assert done
     assert beta == 1
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e5])
+@pytest.mark.parametrize("n", [3, 12])
+def test_newtons_step_solves_its_equations_in_either_dimension(n, unit):
+    """``(BBᵀ + Λ)x = p`` from 6×6 or n×n; where that is singular, with damping."""
+    rng = np.random.default_rng(0)
+    B, p = unit * rng.normal(size=(6, n)), rng.normal(size=6)
+    size = np.mean(np.sum(B**2, axis=1))
+    square = B @ B.T
+    # a penalty large, small and none: n features have none to speak of
+    for l2 in np.outer([3.0, 1e-2, 0.0], size * np.array([1, 0.5, 2, 1, 0.1, 3])):
+        damped = l2 if n == 12 else np.maximum(l2, 1e-6 * size)
+        expected = np.linalg.solve(square + np.diag(damped), p)
+        H = square.copy() if n == 12 else None
+        found = _proximal_refits._newton_step(B, H, l2, p)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_newtons_step_of_equal_features():
+    """Without a penalty one of many solutions, whichever rounding prefers."""
+    B = np.random.default_rng(1).normal(size=(3, 12))[[0, 1, 2, 0]]
+    p = B @ np.ones(12)
+    x = _proximal_refits._newton_step(B, B @ B.T, np.zeros(4), p)
+    np.testing.assert_allclose(B @ B.T @ x, p, rtol=1e-6)
+
+
+@pytest.mark.parametrize("l2", [0.0, 5.0])
+def test_a_step_along_the_slope_is_as_short_as_the_trace_says(l2, monkeypatch):
+    """``−p/tr H``: no curvature is larger than all of them together."""
+    monkeypatch.setattr(_proximal_refits, "_STEPS", (("slope", 40),))
+    X, positive = _rows(20, 4)
+    c, beta = np.linspace(0.5, 2, 20), np.array([0.3, -0.2, 0.1, 0.4])
+    fit = ElasticNetFit("logistic", l2, c, beta, 0.0, 0.0, 0.0)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    odds = 1 / (1 + np.exp(-X @ beta))
+    slope = X.T @ (c * (odds - positive)) + l2 * beta
+    H = (X.T * (c * odds * (1 - odds))) @ X + l2 * np.eye(4)
+    part = X.T, np.zeros(4), np.full(4, l2)
+    bent = c * odds * (1 - odds)
+    moved, done, found, z = _proximal_refits._step(
+        part, problem, c, beta, X @ beta, slope, bent, 1e-7
+    )
+    assert moved
+    assert not done
+    np.testing.assert_allclose(found, beta - slope / np.trace(H))
+    np.testing.assert_allclose(z, X @ found)
+
+
+@pytest.mark.parametrize("P", [1, 4])
+@pytest.mark.parametrize("length", [1.0, 0.5, 0.25])
+def test_a_step_is_halved_until_it_falls_as_its_slope_says(length, P, monkeypatch):
+    """A square falls along Newton's step by ``t(1 − t/2)`` of its slope."""
+    X, positive = _rows(20, 4)
+    X, beta, l2 = X[:, :P], np.array([0.3, -0.2, 0.1, 0.4])[:P], 5.0
+    c = np.linspace(0.5, 2, 20)
+    fit = ElasticNetFit("squared", l2, c, beta, 0.0, 0.0, 0.0)
+    problem = _proximal_refits._Problem(fit, X, positive)
+    H, t = (X.T * c) @ X + l2 * np.eye(P), np.where(positive, 1.0, -1.0)
+    best = np.linalg.solve(H, X.T @ (c * t))
+    part = X.T, np.zeros(P), np.full(P, l2)
+    for less in (1e-3, length / 2 - 1e-3):  # twice as far falls short of it
+        monkeypatch.setattr(_proximal_refits, "ARMIJO", 1 - length / 2 - less)
+        moved, _, found, _ = _proximal_refits._step(
+            part, problem, c, beta, X @ beta, H @ (beta - best), c, 1e-7
+        )
+        assert moved
+        np.testing.assert_allclose(found, beta + length * (best - beta), rtol=1e-9)

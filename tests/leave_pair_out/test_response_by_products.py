@@ -13,6 +13,7 @@ from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._response_by_products import (
     _SEED,
     CentredKernel,
+    KernelDiagonal,
     common_curvature,
     kernel_diagonal,
     response_by_products,
@@ -146,22 +147,13 @@ class ExactDiagonal:
         return square @ (self.values[1:] * f), square @ f
 
 
-@pytest.mark.parametrize("m", [4, 12, 64])
-@pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
-@pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
-def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
-    monkeypatch, theta, unit, m
-):
-    """Hutchinson's estimate of what a polynomial leaves, written with eigenvectors."""
-    X, K = few_rows(14)
-    n, rows = 14, np.random.default_rng(1).permutation(14)
-    order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
-    monkeypatch.setattr(_response_by_products, "_LEAST", m)
-    monkeypatch.setattr(_response_by_products, "_NUMBERS", m * n)
-    z = np.empty((n, m))
-    scale = np.geomspace(1, 7, 30)
-    z[order] = random_signs(n, m, _SEED)
-    s = z - z.mean(axis=0)
+def of_random_signs(K, signs, rows, theta):
+    """Hutchinson's estimate of what a polynomial leaves, written with eigenvectors.
+
+    The diagonals of ``K(I + θK)⁻¹`` and of what K does not take from I, and the mean
+    of the first.
+    """
+    s, m = signs - signs.mean(axis=0), signs.shape[1]
     exact = ExactDiagonal(K, rows)
     values, V = exact.values[1:], exact.vectors[:, 1:]
     f = values / (1 + theta * values)
@@ -170,7 +162,7 @@ def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
     # the nearest polynomial of degree 4, in the sum of squares over all vectors
     fit = np.polynomial.Polynomial.fit(values, f, 4, w=np.sqrt(share.sum(axis=1)))
     p = (V * fit(values)) @ V.T
-    each = (z * ((V * (f - fit(values))) @ V.T @ s))[rows]
+    each = (signs * ((V * (f - fit(values))) @ V.T @ s))[rows]
     found = each.mean(axis=1)
     noise = np.mean(each.var(axis=1, ddof=1)) / m
     moments = np.column_stack(
@@ -182,19 +174,55 @@ def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
     rest = found - usual
     believed = max(0, 1 - noise / rest.var())
     expected = p.diagonal()[rows] + usual + believed * rest
-    diagonal = kernel_diagonal(unit * X / scale, rows, scale)
-    answer, inverse = diagonal.inverse(theta / unit**2)
     # not more than Jensen's inequality allows
     K_ii, total = moments[:, 1], moments[:, 0]
     expected = np.clip(expected, 0, K_ii / (1 + theta * K_ii / total))
+    return expected, total, np.mean(np.sum(share * f[:, None], axis=0))
+
+
+@pytest.mark.parametrize("m", [4, 12, 64])
+@pytest.mark.parametrize("unit", [1.0, 1e-25, 1e25])
+@pytest.mark.parametrize("theta", [0.003, 0.3, 3.0, 100.0])
+def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
+    monkeypatch, theta, unit, m
+):
+    X, K = few_rows(14)
+    n, rows = 14, np.random.default_rng(1).permutation(14)
+    order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
+    monkeypatch.setattr(_response_by_products, "_LEAST", m)
+    monkeypatch.setattr(_response_by_products, "_NUMBERS", m * n)
+    z = np.empty((n, m))
+    scale = np.geomspace(1, 7, 30)
+    z[order] = random_signs(n, m, _SEED)
+    expected, total, by_signs = of_random_signs(K, z, rows, theta)
+    diagonal = kernel_diagonal(unit * X / scale, rows, scale)
+    answer, inverse = diagonal.inverse(theta / unit**2)
     np.testing.assert_allclose(answer / unit**2, expected, rtol=1e-3)
     np.testing.assert_allclose(
         inverse, total - theta * expected, atol=1e-3 * theta * expected.max()
     )
     mean, mean_inverse = diagonal.mean(theta / unit**2)
-    by_signs = np.mean(np.sum(share * f[:, None], axis=0))
     assert mean / unit**2 == pytest.approx(by_signs, rel=1e-5)
     assert mean_inverse == pytest.approx(1 - theta * by_signs, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", [3, 11, 23])
+@pytest.mark.parametrize("m", [3, 4, 12])
+@pytest.mark.parametrize("theta", [0.3, 3.0, 100.0])
+def test_the_same_to_the_digits_of_doubles(monkeypatch, theta, m, seed):
+    """What signs say of a row beside the others, how far, and Jensen's bound of it."""
+    X, K = few_rows(14)
+    rows = np.random.default_rng(1).permutation(14)
+    order = np.argsort(X.toarray() @ X.toarray().sum(axis=0))
+    for name, value in (("_LEAST", m), ("_NUMBERS", 14 * m), ("_SEED", seed)):
+        monkeypatch.setattr(_response_by_products, name, value)
+    z = np.empty((14, m))
+    z[order] = random_signs(14, m, seed)
+    expected, total, _ = of_random_signs(K, z, rows, theta)
+    diagonal = KernelDiagonal.of_rows(CentredKernel(X), rows, 1.0)
+    answer, inverse = diagonal.inverse(theta)
+    np.testing.assert_allclose(answer, expected, rtol=1e-7)
+    np.testing.assert_allclose(total - inverse, theta * expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize(("n", "m"), [(600, 64), (1500, 32), (4000, 16)])

@@ -701,3 +701,35 @@ def test_refits_for_an_auc_are_close_to_true_ones():
         for refits in (close, soon)
     )
     assert one == pytest.approx(other, abs=3e-4)
+
+
+@pytest.mark.parametrize("wide", ["reached", "by factors", "not reached"])
+def test_a_narrow_corner_starts_at_the_wide_one(wide, monkeypatch):
+    """Which is found by products, or if these fail by factors; else at the fit."""
+    n, P = 12, 20
+    rng = np.random.default_rng(0)
+    X, positive = sparse.csr_array(rng.normal(size=(n, P))), np.arange(n) < 5
+    fit = PenalisedFit("hinge", 1.0, np.ones(n), rng.normal(size=P), 0.2, np.inf)
+    products = replace(fit, loss=_second_source._ROUNDED, w=np.full(P, 2.0))
+    factors = replace(products, w=np.full(P, 3.0))
+    starts = {}
+
+    def by_products(start, *_, **__):
+        starts[start.loss] = start.w
+        if start.loss == _second_source._ROUNDED:
+            return products if wide == "reached" else None
+        return start
+
+    def by_factors(*_, **__):
+        assert wide != "reached"
+        return factors if wide == "by factors" else None
+
+    monkeypatch.setattr(_second_source, "_MANY_ROWS", 10)
+    monkeypatch.setattr(_second_source, "optimum_by_products", by_products)
+    monkeypatch.setattr(_second_source, "at_optimum", by_factors)
+    found = _second_source._narrow_optimum(fit, X, positive, lambda _, make: make())
+    begins = {"reached": products, "by factors": factors, "not reached": fit}[wide]
+    np.testing.assert_array_equal(starts[_second_source._ROUNDED], fit.w)
+    np.testing.assert_array_equal(starts[_second_source._NARROW], begins.w)
+    assert found.loss == "hinge"
+    np.testing.assert_array_equal(found.w, begins.w)

@@ -464,3 +464,77 @@ def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, P, monkeyp
     else:
         np.testing.assert_array_equal(found.w, fit.w)
         assert found.intercept == fit.intercept
+
+
+@pytest.mark.parametrize("by_kernel", [False, True])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", RoundedHinge(0.3)])
+def test_points_on_the_way_are_what_their_coefficients_say(loss, scaling, by_kernel):
+    """Scores, penalty and slope of parts of steps, from w and b of each point."""
+    fit, X, positive, *_ = small(loss, scaling, n=12, P=30)
+    rows, c = sparse.csr_array(X), fit.case_weight
+    K = kernel(rows, fit) if by_kernel else None
+    space = _sparse_optimum._RowSpace(rows, fit, K)
+    matrix = X @ X.T + (0.0 if np.isinf(scaling) else scaling**2)
+    if by_kernel and np.isinf(scaling):
+        matrix = (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+
+    def coefficients(at):
+        found = space.fit(at, fit)
+        return np.append(found.w, found.intercept)
+
+    at = space.start(fit)
+    for part in (0.3, 0.6, 1.0):
+        _, g, curvature = loss_terms(loss, at.z, positive, c)
+        bent = curvature if curvature.any() else 1e-3 * c
+        slope, reached = space.ray(at, g, bent)
+        before, whole = coefficients(at), coefficients(reached(1.0))
+        low, high = (
+            objective(before + e * (whole - before), fit, X, positive)
+            for e in (-1e-5, 1e-5)
+        )
+        assert slope == pytest.approx((high - low) / 2e-5, rel=1e-4)
+        at, theta = reached(part), before + part * (whole - before)
+        np.testing.assert_allclose(coefficients(at), theta, atol=1e-12)
+        np.testing.assert_allclose(at.inner, matrix @ at.alpha, atol=1e-10)
+        np.testing.assert_allclose(at.z, X @ theta[:-1] + theta[-1], atol=1e-10)
+        zero = objective(theta, replace(fit, case_weight=0 * c), X, positive)
+        assert at.penalty == pytest.approx(zero, rel=1e-9)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 0.5])
+@pytest.mark.parametrize("width", [0.3, 2.0])
+def test_a_rounded_hinge_starts_in_its_corner_as_well(width, scaling, monkeypatch):
+    """At the least of ``Σ c (1 − tz)²/(2·width)`` and the penalty, from equations."""
+    monkeypatch.setattr(_sparse_optimum, "_FIRST", 1e-12)
+    fit, X, positive, Z, penalty = small(RoundedHinge(width), scaling, n=12, P=30)
+    space = _sparse_optimum._RowSpace(sparse.csr_array(X), fit)
+    at_fit, corner = space.starts(fit, positive)
+    np.testing.assert_allclose(at_fit.z, X @ fit.w + fit.intercept)
+    used = 30 + (scaling > 0)
+    bent = Z[:, :used].T * fit.case_weight / width
+    H = bent @ Z[:, :used] + np.diag(penalty[:used])
+    best = np.linalg.solve(H, bent @ np.where(positive, 1.0, -1.0))
+    found = space.fit(corner, fit)
+    np.testing.assert_allclose(np.append(found.w, found.intercept)[:used], best)
+    np.testing.assert_allclose(corner.z, Z[:, :used] @ best)
+    assert corner.penalty == pytest.approx(penalty[:used] @ best**2 / 2)
+    assert found.intercept == 0 or scaling
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_what_is_solved_is_not_asked_again(unit, monkeypatch):
+    """Of the squares' optimum a second step takes its last product alone."""
+    for name in ("_FORCING", "_FIRST"):
+        monkeypatch.setattr(_sparse_optimum, name, 1e-14)
+    fit, X, positive, *_ = small("squared", 0.0, 50.0, n=12, P=30)
+    fit = replace(fit, w=0 * fit.w, case_weight=unit * fit.case_weight, l2=unit * 50.0)
+    space, c = _sparse_optimum._RowSpace(sparse.csr_array(X), fit), fit.case_weight
+    target = 5.0 * np.where(positive, 1.0, -1.0)
+    at = space.newton_point(space.start(fit), -c * target, c)
+    monkeypatch.setattr(_sparse_optimum, "_FORCING", 1e-2)
+    asked, kernel_of = [], space.kernel
+    space.kernel = lambda v: asked.append(1) or kernel_of(v)
+    again = space.newton_point(at, c * (at.z - target), c)
+    assert len(asked) == 1
+    np.testing.assert_allclose(again.z, at.z)
