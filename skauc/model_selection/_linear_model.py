@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
@@ -206,11 +205,24 @@ def _n_ways(search):
     if not isinstance(best, Pipeline):
         return 1
     last = best.steps[-1][0]
-    ways = (
-        {k: v for k, v in params.items() if k != last and not k.startswith(f"{last}__")}
+    ways = {
+        frozenset(
+            (name, _known_by(value))
+            for name, value in params.items()
+            if name != last and not name.startswith(f"{last}__")
+        )
         for params in tried.get("params", ())
-    )
-    return len({joblib.hash(way) for way in ways})
+    }
+    return len(ways)
+
+
+def _known_by(value):
+    """A value that compares, or which object it is: some cannot be pickled."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
 
 
 def open_score(estimator, X) -> LinearModel | None:

@@ -31,7 +31,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from skauc import UntrustedAUCWarning, auc_posterior
@@ -303,5 +303,10 @@ def test_a_search_among_many_ways_has_seen_y():
         posterior = auc_posterior(FrozenEstimator(search), X, y)
     assert posterior.second_source is None
     assert auc_posterior(search.best_estimator_, X, y).second_source == ".632+"
+    # values that cannot be pickled, equal ones, and ones that have no hash
+    ways = [FunctionTransformer(lambda X, j=j: X[:, [j]]) for j in range(12)]
+    for grid, many in (({"pick": ways}, True), ([{"pick": ways[:2]}] * 6, False)):
+        search = GridSearchCV(pipe, grid, cv=2).fit(X, y)
+        assert open_two_classes(search, X).searched is many
     of_C = GridSearchCV(LogisticRegression(), {"C": np.geomspace(0.01, 1, 12)}, cv=2)
     assert not open_two_classes(of_C.fit(X, y), X).searched

@@ -1,5 +1,6 @@
 """Training rows and held-out rows are told apart wherever anything tells."""
 
+import tracemalloc
 import warnings
 from types import SimpleNamespace
 
@@ -53,7 +54,7 @@ from skauc.model_selection._training_rows import (
     _cannot_be_training,
     _independent_columns,
     _rest_by_products,
-    _same_means,
+    _standard_errors,
     _strange,
     told_rows,
     was_stopped,
@@ -447,13 +448,13 @@ def test_means_of_a_discriminant_that_are_off_by_standard_errors(off, expected):
 def test_means_of_a_scaler_that_are_off_by_standard_errors(off, same, unit):
     X = unit * halves(60, 4)[0][0]
     mean = X.mean(axis=0) + off * X.std(axis=0) / np.sqrt(len(X))
-    assert _same_means(X, mean) == same
+    assert (_standard_errors(X, mean) < 0.01) == same
 
 
 def test_a_mean_of_exactly_zero_is_known():
     X = np.resize([1.0, -1.0, 2.0, -2.0], 40)[:, None]
-    assert _same_means(X, np.zeros(1))
-    assert not _same_means(X, np.full(1, 0.1))
+    assert _standard_errors(X, np.zeros(1)) == 0
+    assert _standard_errors(X, np.full(1, 0.1)) > 0.01
 
 
 def test_rounded_means_of_a_scaler_are_those_of_its_rows():
@@ -722,15 +723,15 @@ def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
 
 @pytest.mark.parametrize("P", [1, 3, 30, 300])
 def test_means_of_other_rows_are_seldom_called_near(P):
-    """With the probability of ``_UNTOLD``, .02, whatever the number of columns."""
+    """With the probability .005, whatever the number of columns."""
     rng = np.random.default_rng(1)
     mix = rng.standard_normal((P, P)) + 2.0 * rng.standard_normal(P)
     near = 0
-    for _ in range(300):
+    for _ in range(1000):
         seen, X = (rng.standard_normal((n, P)) @ mix for n in (40, 60))
         step = SimpleNamespace(n_samples_seen_=40)
         near += _by_means(step, X, seen.mean(axis=0)) != "held-out"
-    assert near <= 14  # P(Binomial(300, .02) > 14) = .0015
+    assert near <= 13  # P(Binomial(1000, .005) > 13) = .0007
 
 
 def test_independent_columns_are_counted():
@@ -740,6 +741,17 @@ def test_independent_columns_are_counted():
     assert _independent_columns(np.hstack([X, 3 * X])) == pytest.approx(8, rel=0.02)
     assert _independent_columns(X[:, :1]) == 1
     assert _independent_columns(np.ones((5, 2))) == 1
+
+
+def test_no_products_of_many_rows_count_columns():
+    X = np.random.default_rng(0).standard_normal((10_000, 40))
+    tracemalloc.start()
+    try:
+        assert _independent_columns(X) == pytest.approx(40, rel=0.05)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < X.nbytes / 4
 
 
 def test_copied_features_span_all_rows():
@@ -766,6 +778,18 @@ def test_support_vectors_of_rounded_rows(rounded):
         )
     other = rng.standard_normal((80, 20))
     assert told(model, rounded(other), y) == "held-out"
+
+
+@pytest.mark.parametrize("copies", [1, 30])
+@pytest.mark.parametrize("P", [1, 2])
+def test_rows_near_support_vectors_of_few_features_are_no_rounded_ones(P, copies):
+    """Of many rows along a line one is near every vector: they were training rows."""
+    (X, y), (other, its_y) = halves(600, P)
+    model = SVC(kernel="linear").fit(np.tile(X, copies), y)
+    assert told(model, np.tile(other, copies), its_y) == "held-out"
+    rounded = np.tile(X.astype(np.float32), copies)
+    assert told(model, rounded, y) == "training"
+    assert _by_support_vectors(scored(model, rounded[:500], y[:500])) is None
 
 
 class SelectsInside(LogisticRegression):
