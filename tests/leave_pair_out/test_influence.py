@@ -418,8 +418,9 @@ def test_rows_of_pairs_are_even_along_the_difference_of_the_means():
 
 def test_a_kernel_is_at_hand_where_it_costs_less_than_products(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((40, 90), density=0.05, rng=rng, format="csr")
-    assert X.nnz == 180  # 40² numbers, 10 for an entry: 1800
+    dense = np.zeros(3600)
+    dense[rng.permutation(3600)[:180]] = rng.normal(size=180)
+    X = sparse.csr_array(dense.reshape(40, 90))  # 40² numbers, 10 for an entry: 1800
     fit = PenalisedFit("logistic", 1.0, np.ones(40), np.zeros(90), 0.0, np.inf)
     np.testing.assert_allclose(kernel_at_hand(X, fit), gram_matrix(X, True))
     assert kernel_at_hand(X[:, :40], fit) is None  # not more features than rows

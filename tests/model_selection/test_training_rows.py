@@ -223,9 +223,9 @@ def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
     X = rng.exponential(size=(40, 90)) * (rng.random((40, 90)) < 0.2)
     X[5] = X[6]
     inside, other = rng.normal(size=40) @ X, rng.normal(size=90)
-    other -= np.linalg.lstsq(X.T, other)[0] @ X
+    other -= np.linalg.lstsq(X.T, other, rcond=None)[0] @ X
     w = inside + outside * np.linalg.norm(inside) / np.linalg.norm(other) * other
-    rest = np.linalg.norm(w - np.linalg.lstsq(X.T, w)[0] @ X)
+    rest = np.linalg.norm(w - np.linalg.lstsq(X.T, w, rcond=None)[0] @ X)
     found = _rest_by_products(sparse.csr_array(X), w)
     length = np.linalg.norm(w)
     assert found == pytest.approx(rest, rel=1e-3, abs=6e-4 * length)
