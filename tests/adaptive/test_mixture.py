@@ -323,6 +323,7 @@ def test_weights_are_a_distribution_and_cells_complete(n, P):
     width = len(eigen.values) + (eigen.null > 0)
     assert cells.shrink.shape == (len(cells.weight), width)
     assert np.all((cells.shrink >= 0) & (cells.shrink <= 1))
+    assert np.all((cells.attainable > 0.5) & (cells.attainable <= 1))
 
 
 def test_power_tilts_the_attainable_auc():

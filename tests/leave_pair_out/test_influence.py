@@ -1,6 +1,7 @@
 """One curvature for many rows against the response of every row's own."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -220,6 +221,22 @@ def test_a_step_without_two_rows_is_newtons(weighted):
                 step = np.linalg.solve(H, (gone * g) @ X)
                 expected = (X[i] - X[j]) @ (fit.w + step)
                 assert got[a, b] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("left", [1.0, 1e-9, 1e-12, 1e-15])
+def test_a_step_is_taken_as_long_as_something_holds_the_two_rows(left):
+    """By fractions; of 1e-15 nothing is left but rounding, and there is no step."""
+    Q, g, z = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([-0.3, 0.4]), [0.7, 0.1]
+    F = left * np.array([[1.0, 0.3], [0.2, 0.8]])  # small, and far from singular
+    if left < 1e-9:
+        F = np.array([[1.0, 1.0], [1.0 - left, 1.0]])
+    positive = np.array([True, False])
+    got = pair_margins(PairResponse.of(Q, F, positive), np.array(z), g, positive)
+    (a, b), (c, d) = [[Fraction(x) for x in row] for row in F]
+    q_i, q_j = (sum(Fraction(x) * Fraction(y) for x, y in zip(r, g, strict=True)) for r in Q)
+    step = ((d + c) * q_i - (a + b) * q_j) / (a * d - b * c)
+    expected = 0.6 + (0.0 if left == 1e-15 else float(step))
+    assert got.item() == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(C=0.1), LinearSVC(C=1e-3)])
