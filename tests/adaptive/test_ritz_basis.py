@@ -304,7 +304,8 @@ def test_counts_are_tilted_to_the_trace():
     # by a line in λ
     assert np.ptp(np.diff(found / counts) / np.diff(values)) < 1e-12
     # no trace is worth a count below 0 or another sum: then the values are in its unit
-    for some, trace in ((values, 1.0), (values, 1e9), (np.full(4, 2.0), 1.0)):
+    two, others = np.full(4, 2.0), (12.3, 1.0, 1e9)  # 12.3: of 7 there were −½
+    for some, trace in (*((values, t) for t in others), (two, 1.0)):
         where, found = _with_trace(some, counts, trace)
         np.testing.assert_array_equal(found, counts)
         np.testing.assert_allclose(where, some * trace / (counts @ some))
