@@ -233,7 +233,8 @@ def test_a_step_is_taken_as_long_as_something_holds_the_two_rows(left):
     positive = np.array([True, False])
     got = pair_margins(PairResponse.of(Q, F, positive), np.array(z), g, positive)
     (a, b), (c, d) = [[Fraction(x) for x in row] for row in F]
-    q_i, q_j = (sum(Fraction(x) * Fraction(y) for x, y in zip(r, g, strict=True)) for r in Q)
+    pulls = [Fraction(x) for x in g]
+    q_i, q_j = (Fraction(x) * pulls[0] + Fraction(y) * pulls[1] for x, y in Q)
     step = ((d + c) * q_i - (a + b) * q_j) / (a * d - b * c)
     expected = 0.6 + (0.0 if left == 1e-15 else float(step))
     assert got.item() == pytest.approx(expected, rel=1e-3)
