@@ -34,8 +34,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc import UntrustedAUCWarning, auc_posterior
-from skauc.model_selection._any_estimator import weight_for_fit
+from skauc import IRLSLogisticRegression, UntrustedAUCWarning, auc_posterior
+from skauc.model_selection._any_estimator import is_known, weight_for_fit
 from skauc.model_selection._linear_model import open_two_classes
 
 X, Y = make_classification(
@@ -299,6 +299,13 @@ class Bare(BaseEstimator):
     """Coefficients, and nothing that says what they are for."""
 
     fit = Named.fit
+
+
+def test_whose_methods_are_known():
+    for known in (LogisticRegression.fit, IRLSLogisticRegression.fit):
+        assert is_known(known)
+    for other in (Named.fit, Bent.decision_function, np.linalg.norm, None):
+        assert not is_known(other)
 
 
 @pytest.mark.parametrize("model", [Named(), Bare()])

@@ -219,7 +219,7 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
 
 
 @pytest.mark.parametrize("outside", [0.0, 2e-4, 0.1, 1.0])
-def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
+def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside, monkeypatch):
     """Length of the rest of least squares, as far as a thousandth of w is told."""
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(40, 90)) * (rng.random((40, 90)) < 0.2)
@@ -233,6 +233,12 @@ def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
     assert found == pytest.approx(rest, rel=1e-3, abs=6e-4 * length)
     assert (found < 1e-3 * length) == (outside < 1e-3)
     assert _rest_by_products(sparse.csr_array(X), np.zeros(90)) == 0
+    # in any unit of rows and of w, and of 40 rows 40 products are enough
+    monkeypatch.setattr(_training_rows, "_PRODUCTS", 40)
+    for unit in (2.0**-30, 2.0**30):
+        rows = sparse.csr_array(X)
+        assert _rest_by_products(unit * rows, w) == found
+        assert _rest_by_products(rows, unit * w) == unit * found
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
