@@ -289,6 +289,11 @@ def test_rows_that_depend_on_others_keep_double_precision():
     rng = np.random.default_rng(3)
     Z, positive = rng.normal(size=(240, 200)), np.arange(240) % 3 == 0
     assert not _is_even(deviations(Z, positive))
+    # all that two class means leave, the smallest eigenvalue beside the largest
+    for columns, least, even in ((18, 1.01, 1), (18, 0.99, 0), (17, 1.01, 0)):
+        values = np.append(np.ones(columns - 1), least * 1e-3)
+        Z = np.linalg.qr(rng.normal(size=(20, columns)))[0] * np.sqrt(values)
+        assert _is_even(Z) == bool(even)
 
 
 @pytest.mark.parametrize(("times", "n_folds"), [(24, 10), (25, 5)])

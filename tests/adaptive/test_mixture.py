@@ -15,6 +15,7 @@ from skauc.adaptive._mixture import (
     _maximise,
     attainable_prior,
     covariance_cell,
+    dense_cells,
     mixture,
     normalised,
     signal_cells,
@@ -200,6 +201,20 @@ def test_evidence_and_shrinkage_of_the_mean(n, P, covariance, gamma):
     np.testing.assert_allclose(spread, posterior, rtol=1e-7)
 
 
+def test_along_equal_variances_all_gammas_are_one():
+    """Their prior is shared: the evidence is that of ``d ~ N(0, (τ + η)I)``."""
+    eigen, *_, d = problem(30, 4)
+    prior = attainable_prior(2.0)
+    question = eigen, prior, 3.0, 0.3, 2.0, np.full(4, 0.7), np.full(4, 0.05)
+    found = logsumexp([cell[0] for cell in dense_cells(*question, "spherical")])
+    expected = [
+        log_prior + stats.multivariate_normal(cov=tau + 0.05, mean=0).logpdf(d).sum()
+        for tau, log_prior in zip(2 * prior[0] ** 2 * 0.7 / 4, prior[1], strict=True)
+    ]
+    expected = 0.3 + logsumexp(expected) + 2 * np.log(2 * np.pi)  # of 4 directions
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 def _one_column(eigen, shrink, noise, a_scale, a, covariance):
     k = len(shrink)
     head = (a_scale, a, 1.0, covariance == "separate")
@@ -323,6 +338,7 @@ def test_weights_are_a_distribution_and_cells_complete(n, P):
     width = len(eigen.values) + (eigen.null > 0)
     assert cells.shrink.shape == (len(cells.weight), width)
     assert np.all((cells.shrink >= 0) & (cells.shrink <= 1))
+    assert np.all((cells.attainable > 0.5) & (cells.attainable <= 1))
 
 
 def test_power_tilts_the_attainable_auc():

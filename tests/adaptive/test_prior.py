@@ -827,6 +827,8 @@ def test_swapped_classes_mirror_the_rates_and_the_posterior(P):
     one = AdaptivePrior().learn(X, positive).project(w, X @ w)
     two = AdaptivePrior().learn(X, ~positive).project(-w, X @ -w)
     fpr, tpr = one.rates(t)
+    many = one.rates(np.repeat(t, 60))  # some at a time
+    np.testing.assert_allclose(many, np.repeat([fpr, tpr], 60, axis=1), rtol=1e-12)
     other_fpr, other_tpr = two.rates(-t)
     np.testing.assert_allclose(other_fpr, 1 - tpr, rtol=1e-9)
     np.testing.assert_allclose(other_tpr, 1 - fpr, rtol=1e-9)

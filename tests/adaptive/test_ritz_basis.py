@@ -260,6 +260,38 @@ def test_few_signs_of_very_many_rows():
     np.testing.assert_allclose(found.values, n / 12, rtol=1e-3)
 
 
+@pytest.mark.parametrize("m", [100, 1142])
+def test_more_than_signs_may_count_too_few_is_the_number_of_features(monkeypatch, m):
+    """Of x features that vary, up to .02 x + 4 √(2x/m) less."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(14, 3))  # three eigenvalues, where twelve may be
+    order, positive = np.arange(14), np.arange(14) % 2 == 0
+    rows = RowProducts.of_rows(sparse.csr_array(X), np.ones(14), positive)
+    monkeypatch.setattr(_ritz_basis, "_NUMBERS", m * 14)
+    trace = np.sum(full(rows, X) ** 2)
+    seen = density(rows, order, trace, 12).counts.sum()
+    # x (1 − .02) − 4 √(2/m) √x = seen
+    b = 4 * np.sqrt(2 / m)
+    x = ((b + np.sqrt(b**2 + 4 * 0.98 * seen)) / (2 * 0.98)) ** 2
+    for nearly, expected in ((0.9995 * x, 0.9995 * x), (1.0005 * x, seen)):
+        found = density(rows, order, trace, nearly)
+        assert found.counts.sum() == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_feature_that_two_signs_hardly_see_is_one(monkeypatch):
+    """They may count 4 dimensions too few: whatever is seen stands for it."""
+    monkeypatch.setattr(_ritz_basis, "_NUMBERS", 2 * 14)
+    order, positive = np.arange(14), np.arange(14) % 2 == 0
+    seen = []
+    for seed in range(60):
+        X = np.random.default_rng(seed).normal(size=(14, 1))
+        rows = RowProducts.of_rows(sparse.csr_array(X), np.ones(14), positive)
+        asked = rows, order, np.sum(full(rows, X) ** 2)
+        seen.append(density(*asked, 12).counts.sum())
+        assert density(*asked, 1).counts.sum() == pytest.approx(1)
+    assert min(seen) < 0.1
+
+
 def test_counts_are_tilted_to_the_trace():
     values, counts = np.array([1.0, 2.0, 5.0, 7.0]), np.array([4.0, 3.0, 2.0, 1.0])
     small = 2.0**-20
@@ -272,7 +304,8 @@ def test_counts_are_tilted_to_the_trace():
     # by a line in λ
     assert np.ptp(np.diff(found / counts) / np.diff(values)) < 1e-12
     # no trace is worth a count below 0 or another sum: then the values are in its unit
-    for some, trace in ((values, 1.0), (values, 1e9), (np.full(4, 2.0), 1.0)):
+    two, others = np.full(4, 2.0), (12.3, 1.0, 1e9)  # 12.3: of 7 there were −½
+    for some, trace in (*((values, t) for t in others), (two, 1.0)):
         where, found = _with_trace(some, counts, trace)
         np.testing.assert_array_equal(found, counts)
         np.testing.assert_allclose(where, some * trace / (counts @ some))
@@ -722,3 +755,25 @@ def test_features_far_from_the_origin(by_products):
     assert found == pytest.approx(exact, rel=3e-3)
     along = slow.energy.sum(), fast.energy.sum()
     assert along[1] == pytest.approx(along[0], rel=0.01)
+
+
+@pytest.mark.parametrize("share", [0.98, 1.02])
+def test_single_precision_where_it_has_the_digits(by_products, share):
+    """Not of class means beyond √1000 deviations, or of weights below 1e-18."""
+    rng = np.random.default_rng(5)
+    X, positive = rng.normal(size=(40, 60)), np.arange(40) % 4 == 0
+    for c in (positive, ~positive):
+        X[c] -= X[c].mean(axis=0)
+    by_products(True)
+
+    def kind(X, weight=None):
+        rows = sparse.csr_array(X)
+        eigen = eigenbasis(rows, positive, weight, winsorize=None, standardize=False)
+        return eigen.basis.rows.Z.dtype
+
+    # n P m² over the squares of the deviations
+    far = X + np.sqrt(1000 * share * np.mean(X**2))
+    assert kind(far) == (np.float64 if share > 1 else np.float32)
+    weight = np.ones(40)
+    weight[7] = (share / 1e9) ** 2  # the root's reciprocal is 1e9/share
+    assert kind(X, weight) == (np.float32 if share > 1 else np.float64)

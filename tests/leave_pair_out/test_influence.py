@@ -1,6 +1,7 @@
 """One curvature for many rows against the response of every row's own."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -91,17 +92,21 @@ def in_units(response, unit, positive):
     )
 
 
-@pytest.mark.parametrize("mixed", [False, True])
-def test_response_of_a_part_of_a_row(mixed):
+@pytest.mark.parametrize("first", ["negatives", "positives", "neither"])
+def test_response_of_a_part_of_a_row(first):
     rng = np.random.default_rng(0)
     positive = np.arange(7) >= 4
-    positive = rng.permutation(positive) if mixed else positive
+    if first != "negatives":
+        positive = ~positive if first == "positives" else rng.permutation(positive)
     Q, F, part = *rng.normal(size=(2, 7, 7)), rng.uniform(0.2, 1, 7)
     response = PairResponse.of(Q, F, positive)
     assert_response(response, Q, F, positive, {"rtol": 0}, {"rtol": 0})
     F = F @ np.diag(part) + np.diag(1 - part)
     some = response.of_part(part, positive)
     assert_response(some, Q, F, positive, {"rtol": 0}, {"rtol": 1e-12})
+    # where a whole row is left out F keeps its digits: F + 1 − 1 would be 0
+    tiny = PairResponse.of(Q, 1e-20 * F, positive).of_part(np.ones(7), positive)
+    assert_response(tiny, Q, 1e-20 * F, positive, {"rtol": 0}, {"rtol": 0})
 
 
 @pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
@@ -187,28 +192,52 @@ def test_one_curvature_of_few_rows(scaling, l2):
         assert_response(found, Q, F, positive, least, {"atol": 1e-5})
 
 
-def test_a_step_without_two_rows_is_newtons():
-    """``w − H₋⁻¹g₋`` with the Hessian and the gradient of the rows that stay."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_step_without_two_rows_is_newtons(weighted):
+    """``w − H₋⁻¹g₋`` with the Hessian and the gradient of what stays of the rows.
+
+    Of a row with the frequency weight f a part 1/f goes, of a rarer one than 1 all.
+    """
     rng = np.random.default_rng(4)
     X, positive = rng.normal(size=(9, 3)), np.arange(9) % 3 == 0  # classes mixed
     fit = PenalisedFit(
         "logistic", 0.7, rng.uniform(0.5, 2, 9), rng.normal(size=3), 0, 0
     )
+    weight = np.array([0.6, 2.0, 1.0, 3.5, 0.9, 1.4, 5.0, 0.7, 2.5])
+    left_out = np.where(weight > 1, 1 / weight, 1.0) if weighted else np.ones(9)
     z = X @ fit.w
     g, curvature = loss_derivatives("logistic", z, positive, fit.case_weight)
     # at the optimum of these rows the penalty holds what all rows pull
     for order in (np.arange(9), np.argsort(positive, kind="stable")):
         Q, F = defined(X[order], fit, curvature[order])
         response = PairResponse.of(Q, F, positive[order])
-        got = pair_margins(response, z[order], g[order], positive[order])
+        asked = response, z[order], g[order], positive[order]
+        got = pair_margins(*asked, weight[order] if weighted else None)
         pos, neg = (order[positive[order] == c] for c in (True, False))
         for a, i in enumerate(pos):
             for b, j in enumerate(neg):
-                kept = np.setdiff1d(np.arange(9), [i, j])
-                H = (X[kept].T * curvature[kept]) @ X[kept] + 0.7 * np.eye(3)
-                step = np.linalg.solve(H, g[[i, j]] @ X[[i, j]])
+                gone = np.where(np.isin(np.arange(9), [i, j]), left_out, 0.0)
+                H = (X.T * ((1 - gone) * curvature)) @ X + 0.7 * np.eye(3)
+                step = np.linalg.solve(H, (gone * g) @ X)
                 expected = (X[i] - X[j]) @ (fit.w + step)
                 assert got[a, b] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("left", [1.0, 1e-9, 1e-12, 1e-15])
+def test_a_step_is_taken_as_long_as_something_holds_the_two_rows(left):
+    """By fractions; of 1e-15 nothing is left but rounding, and there is no step."""
+    Q, g, z = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([-0.3, 0.4]), [0.7, 0.1]
+    F = left * np.array([[1.0, 0.3], [0.2, 0.8]])  # small, and far from singular
+    if left < 1e-9:
+        F = np.array([[1.0, 1.0], [1.0 - left, 1.0]])
+    positive = np.array([True, False])
+    got = pair_margins(PairResponse.of(Q, F, positive), np.array(z), g, positive)
+    (a, b), (c, d) = [[Fraction(x) for x in row] for row in F]
+    pulls = [Fraction(x) for x in g]
+    q_i, q_j = (Fraction(x) * pulls[0] + Fraction(y) * pulls[1] for x, y in Q)
+    step = ((d + c) * q_i - (a + b) * q_j) / (a * d - b * c)
+    expected = 0.6 + (0.0 if left == 1e-15 else float(step))
+    assert got.item() == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(C=0.1), LinearSVC(C=1e-3)])
@@ -424,9 +453,10 @@ def test_a_kernel_is_at_hand_where_it_costs_less_than_products(monkeypatch):
     fit = PenalisedFit("logistic", 1.0, np.ones(40), np.zeros(90), 0.0, np.inf)
     np.testing.assert_allclose(kernel_at_hand(X, fit), gram_matrix(X, True))
     assert kernel_at_hand(X[:, :40], fit) is None  # not more features than rows
-    few = X.copy()
-    few.data[21:] = 0
-    few.eliminate_zeros()
-    assert kernel_at_hand(few, fit) is None
+    for left, at_hand in ((160, True), (159, False)):
+        few = X.copy()
+        few.data[left:] = 0
+        few.eliminate_zeros()
+        assert (kernel_at_hand(few, fit) is not None) == at_hand
     monkeypatch.setattr(_influence, "PRODUCT_ROWS", 39)
     assert kernel_at_hand(X, fit) is None

@@ -34,8 +34,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc import UntrustedAUCWarning, auc_posterior
-from skauc.model_selection._any_estimator import weight_for_fit
+from skauc import IRLSLogisticRegression, UntrustedAUCWarning, auc_posterior
+from skauc.model_selection._any_estimator import is_known, weight_for_fit
 from skauc.model_selection._linear_model import open_two_classes
 
 X, Y = make_classification(
@@ -283,6 +283,38 @@ def test_what_ranks_by_something_else_than_coefficients_is_refused():
         open_two_classes(RoundedUp().fit(X, y - 0.5), X)
 
 
+class Named(ClassifierMixin, BaseEstimator):
+    """Names classes, and ranks no rows."""
+
+    def fit(self, X, y):
+        self.classes_, self.coef_ = np.unique(y), np.array([[1.0, -2.0, 0.0, 3.0]])
+        self.intercept_ = np.array([0.5])
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X @ self.coef_[0] + 0.5 > 0).astype(int)]
+
+
+class Bare(BaseEstimator):
+    """Coefficients, and nothing that says what they are for."""
+
+    fit = Named.fit
+
+
+def test_whose_methods_are_known():
+    for known in (LogisticRegression.fit, IRLSLogisticRegression.fit):
+        assert is_known(known)
+    for other in (Named.fit, Bent.decision_function, np.linalg.norm, None):
+        assert not is_known(other)
+
+
+@pytest.mark.parametrize("model", [Named(), Bare()])
+def test_coefficients_that_no_decision_contradicts(model):
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    opened = open_two_classes(model.fit(X, (X[:, 0] > 0).astype(int)), X)
+    np.testing.assert_array_equal(opened.w, [1, -2, 0, 3])
+
+
 def test_a_search_among_many_ways_has_seen_y():
     """A hundred sets of columns of noise, the best chosen: [.50, .84], not a word."""
     rng = np.random.default_rng(0)
@@ -296,6 +328,11 @@ def test_a_search_among_many_ways_has_seen_y():
 
     assert not opened(10, model__C=[0.1, 1.0]).searched
     assert opened(11).searched
+    # whatever stands between: the last step alone is the model
+    between = Pipeline([pipe.steps[0], ("same", StandardScaler()), pipe.steps[1]])
+    grid = {"pick__transformers": parts[:1], "model__C": np.geomspace(0.01, 1, 12)}
+    found = GridSearchCV(between, grid, cv=2).fit(X, y)
+    assert not open_two_classes(found, X).searched
     search = GridSearchCV(pipe, {"pick__transformers": parts}, cv=2).fit(X, y)
     with pytest.warns(
         UntrustedAUCWarning, match="saw y, so that only the prior speaks"

@@ -46,6 +46,7 @@ from skauc.model_selection._reasons import stopped_early
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
+    _are_independent,
     _by_class_means,
     _by_means,
     _by_objective,
@@ -54,6 +55,7 @@ from skauc.model_selection._training_rows import (
     _cannot_be_training,
     _independent_columns,
     _rest_by_products,
+    _rounded_ones,
     _standard_errors,
     _strange,
     told_rows,
@@ -217,7 +219,7 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
 
 
 @pytest.mark.parametrize("outside", [0.0, 2e-4, 0.1, 1.0])
-def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
+def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside, monkeypatch):
     """Length of the rest of least squares, as far as a thousandth of w is told."""
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(40, 90)) * (rng.random((40, 90)) < 0.2)
@@ -231,6 +233,12 @@ def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside):
     assert found == pytest.approx(rest, rel=1e-3, abs=6e-4 * length)
     assert (found < 1e-3 * length) == (outside < 1e-3)
     assert _rest_by_products(sparse.csr_array(X), np.zeros(90)) == 0
+    # in any unit of rows and of w, and of 40 rows 40 products are enough
+    monkeypatch.setattr(_training_rows, "_PRODUCTS", 40)
+    for unit in (2.0**-30, 2.0**30):
+        rows = sparse.csr_array(X)
+        assert _rest_by_products(unit * rows, w) == found
+        assert _rest_by_products(rows, unit * w) == unit * found
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
@@ -752,6 +760,64 @@ def test_no_products_of_many_rows_count_columns():
     finally:
         tracemalloc.stop()
     assert peak < X.nbytes / 4
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
+def test_independent_columns_by_their_correlations(shape):
+    n, P = shape
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal(shape) @ (np.eye(P) + rng.standard_normal((P, P)))
+    X += rng.standard_normal(P)
+    squares = sum(
+        np.corrcoef(X[:, j], X[:, k])[0, 1] ** 2 for j in range(P) for k in range(P)
+    )
+    expected = P**2 / (squares - P * (P - 1) / n)  # r² is 1/n by chance
+    assert 1 < expected < P
+    found = _independent_columns(np.column_stack([X / 100, np.ones(n)]))
+    assert found == pytest.approx(expected)
+    assert _independent_columns(sparse.csr_array(X)) == 1
+
+
+@pytest.mark.parametrize(("P", "seen"), [(2, 40), (3, 40), (3, 90)])
+def test_how_near_means_of_other_rows_may_be(P, seen):
+    """``√(χ²_{P, .005}/P)`` of the deviation σ√(1/n + 1/m) of the gap."""
+    signs = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
+    X = np.tile(signs.T[:, 1 : P + 1], (15, 1)).astype(float)  # uncorrelated, σ = 1
+    step = SimpleNamespace(n_samples_seen_=seen)
+    bound = np.sqrt(chi2.ppf(0.005, P) / P * (1 / 60 + 1 / seen))
+    for share, expected in ((0.99, "neither"), (1.01, "held-out")):
+        assert _by_means(step, X, np.full(P, share * bound)) == expected
+    assert _by_means(step, X, np.full(P, 0.001)) == "training"
+    assert _by_means(step, np.ones((60, P)), np.full(P, 2.0)) == "training"
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("P", [1, 5, 50])
+def test_which_vectors_are_rounded_rows(unit, P):
+    """In any unit, beside a column that does not vary."""
+    rng = np.random.default_rng(2)
+    rows, error = rng.standard_normal((12, P)), rng.standard_normal((12, P))
+    rows[:, 0] = np.linspace(-2, 2, 12)
+    others = rows + 0.05 * np.sign(error)
+    for vectors, expected in ((rows + 1e-4 * error, True), (others, False)):
+        found = _rounded_ones(
+            np.column_stack([unit * vectors, np.full(12, 7.0)])[::-1],
+            np.column_stack([unit * rows, np.full(12, 7.0)]),
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_rows_are_independent_but_for_their_mean():
+    """Not of units of rows or of columns, nor of rows that stand twice, nor of 0."""
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((10, 30))
+    sums = 1e-9 * (rows[:2] + rows[2:4])  # short rows count as long ones
+    for more, expected in ((0, True), (1, True), (2, False)):
+        X = np.vstack([rows, sums[:more], rows[:3], np.zeros((1, 30))])
+        for unit in (1.0, 1e-7, np.where(np.arange(30) < 2, 1e8, 1e-3)):
+            assert _are_independent(X * unit) == expected
+    short = rows * np.where(np.arange(10) < 4, 1e-9, 1.0)[:, None]
+    assert _are_independent(short)
 
 
 def test_copied_features_span_all_rows():
