@@ -807,6 +807,13 @@ def test_which_vectors_are_rounded_rows(unit, P):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_rounded_is_less_than_a_hundredth_of_what_lies_between_rows():
+    rows = np.linspace(-1, 1, 1001)[:, None]
+    for share, expected in ((0.0095, True), (0.0105, False)):
+        found = _rounded_ones(rows[1:-1] + share * 0.002, rows)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_rows_are_independent_but_for_their_mean():
     """Not of units of rows or of columns, nor of rows that stand twice, nor of 0."""
     rng = np.random.default_rng(4)
