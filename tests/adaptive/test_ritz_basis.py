@@ -480,6 +480,29 @@ def test_one_fold_by_products(first, P):
     assert part.null == pytest.approx(null, abs=1e-3 * total / n_out)
 
 
+def test_a_fold_beside_rows_that_are_all_the_same_says_nothing():
+    n = 16
+    positive = np.arange(n) % 2 == 1
+    Z = np.where(positive[:, None], 1.0, 2.0) * np.ones(30)
+    out, order = np.arange(n) < 2, np.arange(n)
+    Z[:2] = np.arange(60).reshape(2, 30)
+    rows = RowProducts.of_rows(sparse.csr_array(Z), np.ones(n), positive)
+    assert _fold_by_products(rows, out, order, 30) is None
+    Z[2, 0] += 1.0  # one direction
+    rows = RowProducts.of_rows(sparse.csr_array(Z), np.ones(n), positive)
+    assert _fold_by_products(rows, out, order, 30) is not None
+
+
+def test_a_null_space_of_one_feature_has_its_variance(by_products):
+    _, Z = few_rows(16, 15)  # 16 rows less two means
+    by_products(True)
+    X, positive = sparse.csr_array(Z), np.arange(16) % 2 == 1
+    eigen = eigenbasis(X, positive)
+    assert eigen.null == pytest.approx(1, abs=1e-6)
+    found = cross_validated_spectrum(eigen, X, positive)
+    assert found.null > 1e-6 * eigen.values.max()
+
+
 def test_folds_by_products_are_joined_at_their_shares(by_products):
     """All of them: folds by the keys of the rows, then the best decreasing fit."""
     _, Z = few_rows(16, 40)
