@@ -249,15 +249,41 @@ def _column_union(transformer, node, rows, y):
             continue
         picked = column_positions(columns, names, n_columns(rows))
         child = _Columns(node.entry, [node.columns[k] for k in picked])
-        part = take_columns(rows, picked)
-        if isinstance(columns, str | int):  # a single column goes in as a vector
-            part = rows[columns] if names is not None else np.asarray(rows)[:, columns]
-        child, _ = _through(step, child, part, y)
+        child, _ = _through(step, child, _branch_rows(rows, columns), y)
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))
     # In the order of the columns behind, which is that of W's rows.
     _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
     return _Union(list(children), list(widths))
+
+
+def _branch_rows(rows, columns):
+    """What a branch of a ColumnTransformer sees of the rows."""
+    names = getattr(rows, "columns", None)
+    if isinstance(columns, str | int):  # a single column goes in as a vector
+        return rows[columns] if names is not None else np.asarray(rows)[:, columns]
+    return take_columns(rows, column_positions(columns, names, n_columns(rows)))
+
+
+def branches(union, rows):
+    """Fitted transformers that stand side by side, each with the rows that it sees.
+
+    Parameters
+    ----------
+    union : fitted FeatureUnion or ColumnTransformer
+    rows : array-like of shape (n, P)
+        In front of it.
+    """
+    if isinstance(union, FeatureUnion):
+        parts = [(step, rows) for _, step in union.transformer_list]
+    else:
+        out = union.output_indices_
+        parts = [
+            (step, _branch_rows(rows, columns))
+            for name, step, columns in union.transformers_
+            if out[name].stop > out[name].start  # nothing was fitted to no columns
+        ]
+    return [(step, part) for step, part in parts if not isinstance(step, str)]
 
 
 def _weighted(node, factor):

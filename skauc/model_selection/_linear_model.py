@@ -171,7 +171,7 @@ def open_estimator(estimator, X) -> LinearModel:
     if isinstance(estimator, Pipeline):
         if not hasattr(estimator[-1], "coef_"):  # what has coefficients is fitted
             check_is_fitted(estimator)
-        stages = tuple(_stages(estimator.steps[:-1], X))
+        stages = tuple(stages_of(estimator.steps[:-1], X))
         front = stages[-1][-1] if stages else X
         opened = open_estimator(estimator[-1], front)
         return replace(opened, X=X, stages=(*stages, *opened.stages))
@@ -260,7 +260,7 @@ def is_stacked(estimator) -> bool:
     return hasattr(estimator, "final_estimator_")
 
 
-def _stages(steps, rows):
+def stages_of(steps, rows):
     """Every transformer of a Pipeline with the rows on both sides of it.
 
     Behind a scaler at the end nothing is made that is not asked for.
@@ -270,7 +270,7 @@ def _stages(steps, rows):
         if step is None or step == "passthrough":
             continue
         if isinstance(step, Pipeline):
-            for stage in _stages(step.steps, rows):
+            for stage in stages_of(step.steps, rows):
                 yield stage
                 rows = stage[-1]
             continue

@@ -23,13 +23,15 @@ Where nothing tells, training rows are assumed, and said so.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.spatial import cKDTree
 from scipy.special import chdtri
+from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
@@ -39,6 +41,8 @@ from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
 from ._any_rows import numeric
+from ._entered_features import branches
+from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
 from ._training_objective import (
@@ -386,7 +390,8 @@ def _by_steps(scored):
     """The first step in front that keeps means or ranges of its training rows."""
     if scored.weight is not None:
         return None
-    for step, rows, _ in scored.stages:
+    inner = chain.from_iterable(_fitted_steps(*stage[:2]) for stage in scored.stages)
+    for step, rows in inner:
         if isinstance(step, FrozenEstimator):  # fitted to rows of its own
             return None
         mean = getattr(step, "mean_", None)
@@ -405,6 +410,18 @@ def _by_steps(scored):
         same = np.allclose(X.min(axis=0), lowest, rtol=_SAME, atol=0)
         return None if same else "held-out"
     return None
+
+
+def _fitted_steps(step, rows):
+    """A step with the rows in front of it; of a union those of its branches."""
+    if isinstance(step, Pipeline):
+        for inner, front, _ in stages_of(step.steps, rows):
+            yield from _fitted_steps(inner, front)
+    elif isinstance(step, FeatureUnion | ColumnTransformer):
+        for inner, part in branches(step, rows):
+            yield from _fitted_steps(inner, part)
+    else:
+        yield step, rows
 
 
 def _by_means(step, X, mean):

@@ -10,6 +10,7 @@ from model_oracles import newcombe
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2, norm
+from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
@@ -21,8 +22,8 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
@@ -910,3 +911,34 @@ def test_a_fit_of_somebody_s_own_that_arrives_is_as_good():
     assert auc_posterior(own, *here).mean() == auc_posterior(known, *here).mean()
     scaled = make_pipeline(StandardScaler(), Counts()).fit(*here)
     assert told(scaled, *there) == "held-out"
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize(
+    "union",
+    [
+        lambda scaled: ColumnTransformer(
+            [
+                ("none", StandardScaler(), []),
+                ("bins", KBinsDiscretizer(3), [5]),
+                ("numbers", scaled, [0, 1, 2, 3]),
+            ],
+            remainder="passthrough",
+        ),
+        lambda scaled: FeatureUnion(
+            [("drop", "drop"), ("filled", SimpleImputer()), ("scaled", scaled)]
+        ),
+    ],
+)
+def test_a_scaler_in_a_branch_tells(union, as_frame):
+    """Of models of which nothing else does: .84 of held-out rows was .95."""
+    (X, y), (other, its_y) = halves(64, 6)
+    scaled = make_pipeline(SimpleImputer(), StandardScaler())
+    model = make_pipeline(union(scaled), Perceptron())
+    X[3, 1] = other[7, 0] = np.nan
+    if as_frame:
+        pd = pytest.importorskip("pandas")
+        X, other = pd.DataFrame(X), pd.DataFrame(other)
+    model.fit(X, y)
+    assert told(model, X, y) == "training"
+    assert told(model, other, its_y) == "held-out"
