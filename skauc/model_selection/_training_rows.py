@@ -132,16 +132,6 @@ def _unless_shared(told):
     return None if told == _SHARED else told
 
 
-def fit_at_optimum(scored: ScoredModel) -> PenalisedFit | None:
-    """What the model minimised, at its optimum on these rows; None if not known."""
-    Z, fit = scored.rows.astype(float, copy=False), scored.objective
-    return None if fit is None else at_optimum(fit, Z, scored.second_class)
-
-
-def _said(training) -> str:
-    return "training" if training else "held-out"
-
-
 def _by_support_vectors(scored):
     model = scored.model
     if not hasattr(model, "support_vectors_"):
