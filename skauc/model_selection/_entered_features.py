@@ -249,7 +249,7 @@ def _column_union(transformer, node, rows, y):
             continue
         picked = column_positions(columns, names, n_columns(rows))
         child = _Columns(node.entry, [node.columns[k] for k in picked])
-        child, _ = _through(step, child, _branch_rows(rows, columns), y)
+        child, _ = _through(step, child, _branch_rows(rows, columns, picked), y)
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))
     # In the order of the columns behind, which is that of W's rows.
@@ -257,12 +257,12 @@ def _column_union(transformer, node, rows, y):
     return _Union(list(children), list(widths))
 
 
-def _branch_rows(rows, columns):
-    """What a branch of a ColumnTransformer sees of the rows."""
-    names = getattr(rows, "columns", None)
+def _branch_rows(rows, columns, picked):
+    """What a branch of a ColumnTransformer sees of the rows, ``picked`` by position."""
     if isinstance(columns, str | int):  # a single column goes in as a vector
-        return rows[columns] if names is not None else np.asarray(rows)[:, columns]
-    return take_columns(rows, column_positions(columns, names, n_columns(rows)))
+        named = hasattr(rows, "columns")
+        return rows[columns] if named else np.asarray(rows)[:, columns]
+    return take_columns(rows, picked)
 
 
 def branches(union, rows):
@@ -275,15 +275,17 @@ def branches(union, rows):
         In front of it.
     """
     if isinstance(union, FeatureUnion):
-        parts = [(step, rows) for _, step in union.transformer_list]
-    else:
-        out = union.output_indices_
-        parts = [
-            (step, _branch_rows(rows, columns))
-            for name, step, columns in union.transformers_
-            if out[name].stop > out[name].start  # nothing was fitted to no columns
-        ]
-    return [(step, part) for step, part in parts if not isinstance(step, str)]
+        for _, step in union.transformer_list:
+            if not isinstance(step, str):
+                yield step, rows
+        return
+    names, width = getattr(rows, "columns", None), n_columns(rows)
+    for name, step, columns in union.transformers_:
+        where = union.output_indices_[name]
+        # nothing was fitted to no columns
+        if where.stop > where.start and not isinstance(step, str):
+            picked = column_positions(columns, names, width)
+            yield step, _branch_rows(rows, columns, picked)
 
 
 def _weighted(node, factor):

@@ -115,12 +115,13 @@ def told_rows(scored: ScoredModel) -> str | None:
         or _by_class_means(scored)
         or _by_steps_taken(scored)
         or _by_objective(scored)
-        or _by_steps(scored)
-        or _by_span(scored)
     )
+    if told == "training":
+        return told
+    steps = _by_steps(scored)
+    told = told or steps or _by_span(scored)
     if told != "held-out":
         return _unless_shared(told)
-    steps = _by_steps(scored)
     # A fit of somebody's own need not lead to the optimum, nor keep what is known.
     unknown = not has_known_fit(scored.model) and steps != "held-out"
     # With more features than rows no others span w: some of them trained it.
