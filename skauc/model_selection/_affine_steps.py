@@ -173,8 +173,8 @@ def sees_y(step, rows, y):
         return False
     if module.startswith("sklearn.feature_selection"):
         return True
-    if module.startswith(_UNSUPERVISED):
-        return isinstance(step, preprocessing.TargetEncoder)
+    if _never_sees_y(step):
+        return False
     if get_tags(step).target_tags.required:
         return True
     if isinstance(rows, BlockMatrix):  # it is not refitted there: as if it did
@@ -205,8 +205,13 @@ def _may_have_seen_y(model):
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps if step not in (None, "passthrough")]
         return any(map(_may_have_seen_y, steps))
-    unsupervised = type(model).__module__.startswith(_UNSUPERVISED)
-    return not unsupervised or isinstance(model, preprocessing.TargetEncoder)
+    return not _never_sees_y(model)
+
+
+def _never_sees_y(step):
+    """Whether the module of its class says so."""
+    unsupervised = type(step).__module__.startswith(_UNSUPERVISED)
+    return unsupervised and not isinstance(step, preprocessing.TargetEncoder)
 
 
 class _Answers:
