@@ -192,8 +192,8 @@ class _RowSpace:
         # what a step changes is the rest at a point; of nothing it is all
         share = _FORCING if at.alpha.any() else _FIRST
         enough = share**2 * (rest @ rest) + _ROUNDING**2 * (wanted @ wanted)
-        gamma = start + _conjugate_gradients(
-            product, rest, 1.0, lambda _, left: left <= enough
+        gamma = start + conjugate_gradients(
+            product, rest, 1.0, lambda x, rest, left: left <= enough
         )
         alpha, b = D * gamma + fixed, 0.0
         inner = self.kernel(alpha)
@@ -272,11 +272,11 @@ class _Rows:
         def bent(step):
             return self.transposed(curvature * self.scores(step)) + self.penalty * step
 
-        def is_enough(rest, size):
+        def is_enough(x, rest, size):
             return size <= enough
 
         enough = _FORCING**2 * (gradient @ (unit * gradient))
-        return _conjugate_gradients(bent, -gradient, unit, is_enough)
+        return conjugate_gradients(bent, -gradient, unit, is_enough)
 
     def _of_rows(self, curvature, gradient, unit):
         """The same from n numbers, ``Λ⁻¹(Xᵀs(I + sXΛ⁻¹Xᵀs)⁻¹sXΛ⁻¹ − I)``, s = √Ω."""
@@ -290,7 +290,7 @@ class _Rows:
             spread = self.X @ (inverse[0] * (self.X.T @ drawn))
             return y + s * (spread + self.ones * inverse[-1] * drawn.sum())
 
-        def is_enough(rest, size):
+        def is_enough(y, rest, size):
             # what is left of the gradient, Xᵀs of the rest: not asked every time
             asked.append(size)
             if len(asked) % _ASKED:
@@ -302,17 +302,17 @@ class _Rows:
         square = np.asarray(self.square.sum(axis=1)).ravel()
         size = curvature * inverse[0] * square
         start = s * self.scores(inverse * gradient)
-        y = _conjugate_gradients(bent, start, 1 / (1 + size), is_enough)
+        y = conjugate_gradients(bent, start, 1 / (1 + size), is_enough)
         return inverse * (self.transposed(s * y) - gradient)
 
 
-def _conjugate_gradients(bent, rest, unit, is_enough):
+def conjugate_gradients(bent, rest, unit, is_enough):
     """``x`` with ``bent(x) = rest``, preconditioned by a diagonal."""
     x = np.zeros_like(rest)
     scaled = unit * rest
     along, size = scaled, rest @ scaled
     for _ in range(_PRODUCTS):
-        if not size > 0 or is_enough(rest, size):
+        if not size > 0 or is_enough(x, rest, size):
             break
         ahead = bent(along)
         t = size / (along @ ahead)

@@ -36,6 +36,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
+from ..leave_pair_out._sparse_optimum import conjugate_gradients
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
@@ -61,8 +62,8 @@ _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
 _RIDGE = 1e-11  # of the largest square of a row
 _DEPENDENT = 1e-10  # of the trace: features that are sums of few others, rounded
-# Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r, and products.
-_SETTLED, _PRODUCTS = 1e-6, 1000
+# Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r.
+_SETTLED = 1e-6
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
 # 60 × 300, scales over four decades): the best length along w is at least .46 of w's,
@@ -326,22 +327,20 @@ def _rest_by_products(Z, w):
 
     Of ``ZZᵀα = Zw``: vectors of n numbers; the length falls with every step.
     """
-    along = left = Z @ w
-    size = left @ left
-    all_of_it = rest = w @ w
+    Zw, square = Z @ w, w @ w
     largest = Z.data @ Z.data  # no eigenvalue of ZZᵀ is above its trace
-    for _ in range(_PRODUCTS):
-        if rest <= (_IN_SPAN / 2) ** 2 * all_of_it:
-            break
-        if size <= _SETTLED**2 * largest * rest:
-            break
-        kernel = Z @ (Z.T @ along)
-        t = size / (along @ kernel)
-        # |w − Zᵀα|² is quadratic along each direction
-        rest, left = rest - t * size, left - t * kernel
-        size, last = left @ left, size
-        along = left + (size / last) * along
-    return np.sqrt(max(rest, 0.0))
+
+    def outside(alpha):
+        """``|w − Zᵀα|²``: what is left of Zw is orthogonal to α."""
+        return square - alpha @ Zw
+
+    def is_enough(alpha, left, size):
+        rest = outside(alpha)
+        told = rest <= (_IN_SPAN / 2) ** 2 * square
+        return told or size <= _SETTLED**2 * largest * rest
+
+    alpha = conjugate_gradients(lambda v: Z @ (Z.T @ v), Zw, 1.0, is_enough)
+    return np.sqrt(max(outside(alpha), 0.0))
 
 
 def _out_of_span(Z, w):

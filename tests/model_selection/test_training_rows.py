@@ -41,6 +41,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
+from skauc.leave_pair_out import _sparse_optimum
 from skauc.model_selection import _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._reasons import stopped_early
@@ -235,7 +236,7 @@ def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside, monkeypatch
     assert (found < 1e-3 * length) == (outside < 1e-3)
     assert _rest_by_products(sparse.csr_array(X), np.zeros(90)) == 0
     # in any unit of rows and of w, and of 40 rows 40 products are enough
-    monkeypatch.setattr(_training_rows, "_PRODUCTS", 40)
+    monkeypatch.setattr(_sparse_optimum, "_PRODUCTS", 40)
     for unit in (2.0**-30, 2.0**30):
         rows = sparse.csr_array(X)
         assert _rest_by_products(unit * rows, w) == found
