@@ -1,9 +1,9 @@
 """A few strong factors in white noise: probabilistic principal components.
 
 Section 2 of :mod:`skauc.adaptive`. Tipping & Bishop (1999),
-https://doi.org/10.1111/1467-9868.00196; the evidence of the number of factors is that of
-Minka (2000), "Automatic choice of dimensionality for PCA", Advances in Neural
-Information Processing Systems 13, for P > n, too.
+https://doi.org/10.1111/1467-9868.00196. The evidence of their number is Minka's (2000,
+"Automatic choice of dimensionality for PCA", Advances in Neural Information Processing
+Systems 13), for P > n, too.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A cell is ``(covariance, a, γ, u)``: ``a ∈ max(P, 4)/16 · {1, 2, …, 512}``, s by maximum
 evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1, one Σ_c each; then
 ``η = ℓ₀/n₀ + ℓ₁/n₁`` in the place of ℓ/h, and Satterthwaite's df for the mean of the
-class variances), u on an even grid of 2u − 1 with the last sixteenth refined. The
-weights are evidence × prior; cells without weight are dropped. Beside these stand covariances of q
-factors in white noise (:mod:`._factors`).
+class variances), u on an even grid of 2u − 1 with the last sixteenth refined. Beside
+these stand covariances of q factors in white noise (:mod:`._factors`). The weights are
+evidence × prior; cells without weight are dropped.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class Mixture:
     def cells(self, view: Projected, k: int):
         """``D, v, q, df`` of every cell."""
         D, noise = self.difference(view, k)
-        found = self._variance(view, k)
-        return self.observed(view, k, D, noise, *found, self.factors)
+        q, df = self._variance(view, k)
+        return self.observed(view, k, D, noise, q, df, self.factors)
 
     def observed(self, view, k, D, noise, q, df, n_factors=0):
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
@@ -157,7 +157,7 @@ def mixture(
     eigen : Eigenbasis
     power : float, default=2.0
         c of the prior ``2u − 1 ~ Beta(c, 1)`` of the attainable AUC.
-    covariances : tuple of {"common", "separate", "spherical"}
+    covariances : tuple of {"common", "separate", "factors", "spherical"}
         Covariance models that share the prior mass.
 
     Returns

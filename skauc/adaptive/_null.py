@@ -32,7 +32,7 @@ from ._spectrum import Eigenbasis, Projected
 NONE = 1 / 3
 # With all slab cells m moves by at most .004 probits, with a tenth left out by .015; of
 # _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
-_FAINT = 12.0  # nats, e⁻¹² of the best evidence of W, below which Σ̂ has no slab
+_FAINT = 12.0  # nats below the best evidence of W: Σ̂ has no slab, of factors no cell
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
 
 
@@ -252,13 +252,16 @@ def _null(eigen, filtered, power, nulls, spectrum, families):
     best = max(log_w for _, log_w, *_ in nulls)
     dense, none, slabs = [], [], []
     for null in nulls:
-        dense += dense_cells(eigen, prior, *null)
         a, log_w, a_scale, ell, noise, covariance, q = null
+        is_faint = log_w <= best - _FAINT
+        if covariance == "factors" and is_faint:
+            continue
+        dense += dense_cells(eigen, prior, *null)
         # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
         # noise that is not Σ̂/h does not leave the ω̂_j independent
-        if covariance != "separate" and "slab" in families and log_w > best - _FAINT:
+        if covariance != "separate" and "slab" in families and not is_faint:
             found = _slab_of(eigen, filtered, ell, probit, log_prior)
             slabs.append((silence + found[0], *found[1:], a_scale, a, q))
     log_dense = log_sum_exp(np.concatenate([cell[0] for cell in dense]))

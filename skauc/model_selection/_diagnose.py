@@ -378,9 +378,10 @@ def _mean_shrinkage(dense, view):
 
 
 def _effective_dimension(dense):
-    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
+    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹, and the factors
     values, many = dense.eigen.values, dense.eigen.stands_for
-    return float(dense.weight @ (values / (values + dense.a_scale[:, None])) @ many)
+    kept = values / (values + dense.a_scale[:, None])
+    return float(dense.weight @ (kept @ many + dense.factors))
 
 
 def _normality(scored):
