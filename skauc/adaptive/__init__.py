@@ -16,11 +16,11 @@ to 5), which a second source corrects (6, 7).
    space, ``df = a + n``, ``q = as + xᵀWx``. Also with one covariance a class.
 
    Few strong factors are too narrow for one scale s, so that white noise with q of them
-   stands beside it (``_factors``): ``Σ = V diag(ℓ) Vᵀ + σ²(I − VVᵀ)``, q up to 12 by the
-   evidence of W, ``mℓ = λ − Dℓσ²/(ℓ − σ²)`` with m = n − 2 and D = P − q; along another
-   eigenvector ``σ² + Σ_i σ²ℓ_i/(λ_i − λ_j)``. df by Satterthwaite, and the mean
-   difference turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i towards x, which adds
-   ``q h(xᵀd − xᵀδ)²/m²`` to xᵀΣx. Of real rows next to none prefer it.
+   stands beside it (``_factors``): ``Σ = V diag(ℓ) Vᵀ + σ²(I − VVᵀ)``, for n ≤ 20 P, q
+   up to 12 by the evidence of W, ``mℓ = λ − Dℓσ²/(ℓ − σ²)`` with m = n − 2 and
+   D = P − q; along another eigenvector ``σ² + Σ_i σ²ℓ_i/(λ_i − λ_j)``. df by
+   Satterthwaite, and the mean difference turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i
+   towards x, which adds ``q h(xᵀd − xᵀδ)²/m²`` to xᵀΣx.
 
 3. Cross-validated null (``_cross_validated``). Along an eigenvector that the same rows
    have found their spread says too much (leading ones) or too little (null space).
@@ -48,9 +48,9 @@ to 5), which a second source corrects (6, 7).
 
    Every (covariance, a) has the prior mass ⅓ for each kind that it has. With common
    covariances alone, as under the second null, that is a third each; where the first
-   null has as many separate ones, which have no slab, it is .4, .4, .2, and dense signals
-   take the share of a slab that is nowhere. (A third each there moves the AUC by 4e-4
-   on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100 rows.)
+   null has as many separate ones, which have no slab, it is .4, .4, .2, and dense
+   signals take the share of a slab that is nowhere. (A third each there moves the AUC by
+   4e-4 on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100 rows.)
 
 5. Few strong signals (``_slab``; Zuber & Strimmer 2009,
    https://doi.org/10.1093/bioinformatics/btp460). ``ω = Σ̂^{−½}δ``, the noise of

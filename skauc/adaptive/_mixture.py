@@ -18,7 +18,7 @@ from scipy.special import gammaln, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._numerics import TINY, log_sum_exp
-from ._cross_validated import Spectrum
+from ._cross_validated import MANY, Spectrum
 from ._factors import factors, numbers_of_factors, variance
 from ._spectrum import Eigenbasis, Projected
 
@@ -175,7 +175,8 @@ def mixture(
 def covariance_cells(eigen, covariance):
     """Every a that is tried, with log evidence of W, as, ℓ, η and the covariance.
 
-    Of ``"factors"`` every q that the scatter shows, with q at the end; 0 elsewhere.
+    Of ``"factors"`` every q that the scatter shows, with q at the end; 0 elsewhere. For
+    n > 20 P there are none.
     """
     if covariance == "factors":
         yield from _factor_cells(eigen)
@@ -186,9 +187,11 @@ def covariance_cells(eigen, covariance):
 
 
 def _factor_cells(eigen):
-    if eigen.counts is not None:  # nodes of a quadrature are not eigenvalues
+    n, n_values = eigen.n_neg + eigen.n_pos, len(eigen.values)
+    # nodes of a quadrature are not eigenvalues; of many rows the sample is enough
+    if eigen.counts is not None or n > MANY * eigen.n_features:
         return
-    df, n_values = eigen.n_neg + eigen.n_pos - 2, len(eigen.values)
+    df = n - 2
     for q in numbers_of_factors(n_values, df):
         found = factors(eigen.values, eigen.null, df, q)
         if found is None:

@@ -53,7 +53,8 @@ class Diagnosis(Result):
     mean_shrinkage : float
         Share of the observed mean difference along w that the prior takes off.
     effective_dimension : float
-        ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
+        ``Σ λ/(λ + as)``, and q of a covariance of q factors in white noise: directions
+        of the covariance that the data determine.
     separate_covariances : float
         Posterior probability that the classes have different covariances.
     variance_ratio : float

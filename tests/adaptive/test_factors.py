@@ -185,7 +185,34 @@ def test_cells_of_factors_are_spheres_but_for_these():
     assert list(covariance_cells(eigenbasis(X[:, :1], X[:, 1] > 0), "factors")) == []
 
 
-# --------------------------------------------------------------------- along a direction
+def test_of_many_rows_the_sample_is_enough():
+    rng = np.random.default_rng(9)
+    X, _ = rows_of(rng, 242, 12, 1, 0.8)
+    for n, some in ((240, True), (242, False)):
+        eigen = eigenbasis(X[:n], np.arange(n) % 2 == 0)
+        assert bool(list(covariance_cells(eigen, "factors"))) == some
+
+
+def test_faint_factors_have_no_cell(monkeypatch):
+    """Twelve nats below the best evidence of W, whatever the labels say."""
+    rng = np.random.default_rng(10)
+    X, positive = rows_of(rng, 60, 90, 2)[0], np.arange(60) % 2 == 0
+    eigen = eigenbasis(X, positive)
+    names = ("common", "factors")
+    cells = [cell for name in names for cell in covariance_cells(eigen, name)]
+    best = max(cell[1] for cell in cells)
+    near = {cell[-1] for cell in cells if cell[-1] and cell[1] > best - 12}
+    assert 0 < len(near) < sum(cell[-1] > 0 for cell in cells)
+    null = inverse_wishart_null(
+        eigen,
+        lambda g: eigen.filtered_difference(g, X),
+        power=2.0,
+        covariances=names,
+    )
+    assert set(null.dense.factors) - {0} <= near
+
+
+# -------------------------------------------------------------------- along a direction
 
 
 @pytest.mark.parametrize("n_null", [0, 30])
