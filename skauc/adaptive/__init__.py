@@ -49,8 +49,9 @@ to 5), which a second source corrects (6, 7).
    Every (covariance, a) has the prior mass ⅓ for each kind that it has. With common
    covariances alone, as under the second null, that is a third each; where the first
    null has as many separate ones, which have no slab, it is .4, .4, .2, and dense
-   signals take the share of a slab that is nowhere. (A third each there moves the AUC by
-   4e-4 on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100 rows.)
+   signals take the share of a slab that is nowhere. (A third each there moves the AUC
+   by 4e-4 on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100
+   rows.)
 
 5. Few strong signals (``_slab``; Zuber & Strimmer 2009,
    https://doi.org/10.1093/bioinformatics/btp460). ``ω = Σ̂^{−½}δ``, the noise of
