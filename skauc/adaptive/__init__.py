@@ -15,6 +15,13 @@ to 5), which a second source corrects (6, 7).
    evidence of W: ``ℓ_k = (as + λ_k)/(a + n − 2)``, ``ℓ₀ = as/(a + n − 2)`` in the null
    space, ``df = a + n``, ``q = as + xᵀWx``. Also with one covariance a class.
 
+   Few strong factors are too narrow for one scale s, so that white noise with q of them
+   stands beside it (``_factors``): ``Σ = V diag(ℓ) Vᵀ + σ²(I − VVᵀ)``, for n ≤ 20 P, q
+   up to 12 by the evidence of W, ``mℓ = λ − Dℓσ²/(ℓ − σ²)`` with m = n − 2 and
+   D = P − q; along another eigenvector ``σ² + Σ_i σ²ℓ_i/(λ_i − λ_j)``. df by
+   Satterthwaite, and the mean difference turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i
+   towards x, which adds ``q h(xᵀd − xᵀδ)²/m²`` to xᵀΣx.
+
 3. Cross-validated null (``_cross_validated``). Along an eigenvector that the same rows
    have found their spread says too much (leading ones) or too little (null space).
    In K = 10 folds (5 of 500 rows or more with more features) W of the other rows is
@@ -41,9 +48,10 @@ to 5), which a second source corrects (6, 7).
 
    Every (covariance, a) has the prior mass ⅓ for each kind that it has. With common
    covariances alone, as under the second null, that is a third each; where the first
-   null has separate ones, too, which have no slab, it is .4, .4, .2, and dense signals
-   take the share of a slab that is nowhere. (A third each there moves the AUC by 4e-4
-   on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100 rows.)
+   null has as many separate ones, which have no slab, it is .4, .4, .2, and dense
+   signals take the share of a slab that is nowhere. (A third each there moves the AUC
+   by 4e-4 on the average, .0024 at most: 24 simulated, 17 real problems of 20 to 100
+   rows.)
 
 5. Few strong signals (``_slab``; Zuber & Strimmer 2009,
    https://doi.org/10.1093/bioinformatics/btp460). ``ω = Σ̂^{−½}δ``, the noise of
@@ -117,6 +125,8 @@ two deviations     0/1 words, simulated, .68; t = s₀: .83, paired +.155 (.062)
 c of section 7     SelectKBest, c = 1: +.009 (.005), on 144 runs of 30 other real sets
                    +.109 (.053); c beyond 1: few signals +.029 (.016)
 w_c = ½            from .3 to .7 equal; 0: loss by choice on few signals .80, not .46
+factors            without, few signals +.053 (.009); with an inverse Wishart in the
+                   place of white noise real P ≥ n +.085 (.050)
 dense : slab 1:1   without the slab few signals .68, not .56, their loss .71, not .44
 nulls ½ : ½        real P ≥ n: the first alone +.27 (.20), the second alone +.43 (.23)
 K = 10             K = 5: −.12 in probits at 60 × 60 rows of sonar
@@ -127,6 +137,7 @@ winsorize = 2.5    None: error of the AUC .0000 (.0005), loss −.0005 (.0002); 
 ::
 
     _ritz_basis ← _spectrum ← _cross_validated ← _mixture ┐
+                                        _factors ────┘    │
     _slab, _join ───────────────────────────┴─ _null ← _reference ← _learnt ← _prior
     _cache ───────────────────────────────────────────────────────────┤
                                                                    _beliefs

@@ -3,8 +3,9 @@
 A cell is ``(covariance, a, γ, u)``: ``a ∈ max(P, 4)/16 · {1, 2, …, 512}``, s by maximum
 evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1, one Σ_c each; then
 ``η = ℓ₀/n₀ + ℓ₁/n₁`` in the place of ℓ/h, and Satterthwaite's df for the mean of the
-class variances), u on an even grid of 2u − 1 with the last sixteenth refined. The
-weights are evidence × prior; cells without weight are dropped.
+class variances), u on an even grid of 2u − 1 with the last sixteenth refined. Beside
+these stand covariances of q factors in white noise (:mod:`._factors`). The weights are
+evidence × prior; cells without weight are dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from scipy.special import gammaln, ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._numerics import TINY, log_sum_exp
-from ._cross_validated import Spectrum
+from ._cross_validated import MANY, Spectrum
+from ._factors import factors, numbers_of_factors, variance
 from ._spectrum import Eigenbasis, Projected
 
 # How fine the grids are. Largest change of m, in probits, over 24 simulated problems of
@@ -48,6 +50,8 @@ class Mixture:
     a_scale, a, gamma, attainable : ndarray of shape (n_cells,)
         ``a s``, a, γ and u.
     separate : ndarray of bool of shape (n_cells,)
+    factors : ndarray of int of shape (n_cells,)
+        q where Σ is that of factors in white noise, else 0.
     spectrum : Spectrum, default=None
         Cross-validated variances in the place of ``(as + λ)/(a + n − 2)``.
     """
@@ -61,6 +65,7 @@ class Mixture:
     gamma: np.ndarray
     attainable: np.ndarray
     separate: np.ndarray
+    factors: np.ndarray
     spectrum: Spectrum | None = None
 
     def posterior(self, view: Projected, k: int = 0) -> AUCPosterior:
@@ -73,15 +78,18 @@ class Mixture:
     def cells(self, view: Projected, k: int):
         """``D, v, q, df`` of every cell."""
         D, noise = self.difference(view, k)
-        return self.observed(view, k, D, noise, *self._variance(view, k))
+        q, df = self._variance(view, k)
+        return self.observed(view, k, D, noise, q, df, self.factors)
 
-    def observed(self, view, k, D, noise, q, df):
+    def observed(self, view, k, D, noise, q, df, n_factors=0):
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
-        h = n_neg * n_pos / (n_neg + n_pos)
+        n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)
         # E[h(xᵀd − xᵀδ)² | d] = h((xᵀd − D)² + noise): one more square, one more degree
-        q = q + h * ((view.difference[k] - D) ** 2 + noise)
-        df = df + 1
+        more, df = h * ((view.difference[k] - D) ** 2 + noise), df + 1
+        # It turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i towards x: Σ_i ℓ_i turn_i²
+        turned = (df - 2) * n_factors / max(n - 2, 1) ** 2
+        q = q + np.where(np.asarray(n_factors) > 0, turned, 1.0) * more
         # E xᵀΣx = q/(df − 2), and v is the noise in units of it
         return D, noise * (df - 2) / q, q, df
 
@@ -118,7 +126,25 @@ class Mixture:
         # E[q/χ²_df] = q/(df − 2) exists for df > 2
         df_both = np.maximum(df_both, 3.0)
         df = np.where(self.separate, df_both, df)
-        return np.where(self.separate, both * (df_both - 2), q), df
+        q = np.where(self.separate, both * (df_both - 2), q)
+        some = self.factors > 0
+        if some.any():
+            n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
+            ell = self.noise[some] * (n_neg * n_pos / (n_neg + n_pos))
+            q[some], df[some] = of_factors(self.eigen, view, k, ell, self.factors[some])
+        return q, df
+
+
+def of_factors(eigen, view, k, ell, q):
+    """``q, df`` of the variance along a direction, of covariances with q factors."""
+    square = view.square[:, k]
+    if eigen.null:
+        square = np.append(square, max(1.0 - square.sum(), 0.0))
+    m = eigen.n_neg + eigen.n_pos - 2
+    found, df = variance(square, ell, len(eigen.values), eigen.null, q, m)
+    df = np.maximum(df, 3.0)
+    # E xᵀΣx = q/(df − 2)
+    return found * (df - 2), df
 
 
 def mixture(
@@ -131,7 +157,7 @@ def mixture(
     eigen : Eigenbasis
     power : float, default=2.0
         c of the prior ``2u − 1 ~ Beta(c, 1)`` of the attainable AUC.
-    covariances : tuple of {"common", "separate", "spherical"}
+    covariances : tuple of {"common", "separate", "factors", "spherical"}
         Covariance models that share the prior mass.
 
     Returns
@@ -147,18 +173,41 @@ def mixture(
 
 
 def covariance_cells(eigen, covariance):
-    """Every a that is tried, with log evidence of W, as, ℓ, η and the covariance."""
+    """Every a that is tried, with log evidence of W, as, ℓ, η and the covariance.
+
+    Of ``"factors"`` every q that the scatter shows, with q at the end; 0 elsewhere. For
+    n > 20 P there are none.
+    """
+    if covariance == "factors":
+        yield from _factor_cells(eigen)
+        return
     a = strengths(eigen, covariance)
     for cell in zip(a, *covariance_cell(eigen, a, covariance), strict=True):
-        yield *cell, covariance
+        yield *cell, covariance, 0
 
 
-def dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance):
+def _factor_cells(eigen):
+    n, n_values = eigen.n_neg + eigen.n_pos, len(eigen.values)
+    # nodes of a quadrature are not eigenvalues; of many rows the sample is enough
+    if eigen.counts is not None or n > MANY * eigen.n_features:
+        return
+    df = n - 2
+    for q in numbers_of_factors(n_values, df):
+        found = factors(eigen.values, eigen.null, df, q)
+        if found is None:
+            continue
+        ell = np.append(found.values, [found.null] * (eigen.null > 0))
+        noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
+        a = SPHERICAL * eigen.n_features  # what is left is a sphere
+        yield a, found.log_evidence, a * found.noise, ell, noise, "factors", q
+
+
+def dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance, q=0):
     """Of one (covariance, a) with every γ: log evidence of all u, k, η and the rest."""
     probit, log_prior = prior
     signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
     for gamma, log_b, shrink in zip(GAMMAS, *signals, strict=True):
-        head = (a_scale, a, gamma, covariance == "separate")
+        head = (a_scale, a, gamma, covariance == "separate", q)
         # log p(W) + log p(d | γ, u) + log prior of u − log of the number of γ
         yield log_w + log_b + log_prior - np.log(len(GAMMAS)), shrink, noise, head
 
@@ -315,7 +364,7 @@ def _log_multigamma_ratio(x, df, P):
 
 
 def normalised(eigen, cells, attainable):
-    """Mixture of cells: log weight (n_u,), k, η and (as, a, γ, whether separate)."""
+    """Mixture of cells: log weight (n_u,), k, η and (as, a, γ, separate, factors)."""
     log_weight = np.concatenate([cell[0] for cell in cells])
     log_weight = log_weight - log_sum_exp(log_weight)
     # All that are dropped together weigh less than _LOST
@@ -333,4 +382,5 @@ def normalised(eigen, cells, attainable):
         gamma=head[:, 2],
         attainable=attainable[u],
         separate=head[:, 3] == 1,
+        factors=head[:, 4].astype(int),
     )

@@ -22,6 +22,7 @@ from ._mixture import (
     covariance_cells,
     dense_cells,
     normalised,
+    of_factors,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -31,7 +32,7 @@ from ._spectrum import Eigenbasis, Projected
 NONE = 1 / 3
 # With all slab cells m moves by at most .004 probits, with a tenth left out by .015; of
 # _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
-_FAINT = 12.0  # nats, e⁻¹² of the best evidence of W, below which Σ̂ has no slab
+_FAINT = 12.0  # nats below the best evidence of W: Σ̂ has no slab, of factors no cell
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
 
 
@@ -51,6 +52,8 @@ class SlabUnder:
         ℓ₀, its eigenvalue in the null space of W.
     a_scale, a : float
         Of the inverse-Wishart cell; ``a_scale`` is not used with a spectrum.
+    factors : int
+        How many Σ̂ has in white noise, or 0.
     """
 
     cells: SlabPosterior
@@ -59,6 +62,7 @@ class SlabUnder:
     null: float
     a_scale: float
     a: float
+    factors: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,11 @@ class Null:
         q = part.a_scale + view.square_neg[k] + view.square_pos[k]
         if self.dense.spectrum is not None:
             q = df * self.dense.spectrum.along(view.square[:, k])
-        return part.weight, *self.dense.observed(view, k, D, noise, q, df)
+        elif part.factors:
+            ell = np.append(part.ell, [part.null] * (eigen.null > 0))
+            q, df = of_factors(eigen, view, k, ell, part.factors)
+        seen = self.dense.observed(view, k, D, noise, q, df, part.factors)
+        return part.weight, *seen
 
 
 def _end_to_end(parts):
@@ -198,7 +206,7 @@ def inverse_wishart_null(
     filtered,
     *,
     power,
-    covariances=("common", "separate"),
+    covariances=("common", "separate", "factors"),
     families=("dense", "slab"),
 ) -> Null:
     """The inverse-Wishart null, its cells weighed by their evidence of W.
@@ -210,7 +218,7 @@ def inverse_wishart_null(
         ``g -> V diag(g) Vᵀd``, (r,) to (P,).
     power : float
         c of the prior of the attainable AUC.
-    covariances : tuple of {"common", "separate", "spherical"}
+    covariances : tuple of {"common", "separate", "factors", "spherical"}
     families : tuple of {"dense", "slab"}
 
     Returns
@@ -235,7 +243,7 @@ def cross_validated_null(
     a, _, a_scale, *_ = max(cells, key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
     noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
-    null = (a, 0.0, a_scale, ell, noise, "common")
+    null = (a, 0.0, a_scale, ell, noise, "common", 0)
     return _null(eigen, filtered, power, [null], spectrum, ("dense", "slab"))
 
 
@@ -244,16 +252,18 @@ def _null(eigen, filtered, power, nulls, spectrum, families):
     best = max(log_w for _, log_w, *_ in nulls)
     dense, none, slabs = [], [], []
     for null in nulls:
+        a, log_w, a_scale, ell, noise, covariance, q = null
+        is_faint = log_w <= best - _FAINT
+        if covariance == "factors" and is_faint:
+            continue
         dense += dense_cells(eigen, prior, *null)
-        a, log_w, a_scale, ell, noise, covariance = null
         # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
         # noise that is not Σ̂/h does not leave the ω̂_j independent
-        if covariance != "separate" and "slab" in families and log_w > best - _FAINT:
-            slabs.append(
-                _slab_of(eigen, filtered, ell, probit, log_prior, silence, a_scale, a)
-            )
+        if covariance != "separate" and "slab" in families and not is_faint:
+            found = _slab_of(eigen, filtered, ell, probit, log_prior)
+            slabs.append((silence + found[0], *found[1:], a_scale, a, q))
     log_dense = log_sum_exp(np.concatenate([cell[0] for cell in dense]))
     # without a slab its share is the dense family's: log ½ cancels in the ratio below
     log_slab = (
@@ -273,8 +283,8 @@ def _null(eigen, filtered, power, nulls, spectrum, families):
     )
 
 
-def _slab_of(eigen, filtered, ell, probit, log_prior, silence, a_scale, a):
-    """Log evidence of every slab cell under one Σ̂, and what it takes to ask it."""
+def _slab_of(eigen, filtered, ell, probit, log_prior):
+    """Log evidence, relative to none, of every slab cell under one Σ̂; cells, ℓ, ℓ₀."""
     h = eigen.n_neg * eigen.n_pos / (eigen.n_neg + eigen.n_pos)
     null = float(ell[-1]) if eigen.null else 0.0
     values = ell[: len(eigen.values)]
@@ -284,7 +294,7 @@ def _slab_of(eigen, filtered, ell, probit, log_prior, silence, a_scale, a):
     n_shares = len(cells.tau) // len(probit)
     # log p(d | slab, π, u)/p(d | none) + log prior of u − log of the number of π
     log_s = cells.log_evidence + log_prior[cells.cell_of_u] - np.log(n_shares)
-    return silence + log_s, cells, values, null, a_scale, a
+    return log_s, cells, values, null
 
 
 def _kept(slabs, log_slab, share):
@@ -297,13 +307,10 @@ def _kept(slabs, log_slab, share):
     least = together[np.searchsorted(np.cumsum(together), _LIGHT) :]
     if not len(least):
         return
-    for (_, cells, values, null, a_scale, a), weight in zip(
-        slabs, weights, strict=True
-    ):
+    for (_, cells, *of_covariance), weight in zip(slabs, weights, strict=True):
         kept = np.flatnonzero(weight >= least[0])
         if len(kept):
-            known = cells.posterior(kept)
-            yield SlabUnder(known, weight[kept], values, null, a_scale, a)
+            yield SlabUnder(cells.posterior(kept), weight[kept], *of_covariance)
 
 
 def _log_no_signal(eigen, noise):

@@ -25,7 +25,7 @@ from ._null import (
 from ._spectrum import eigenbasis
 
 _COVARIANCES = {
-    "common": ("common", "separate"),
+    "common": ("common", "separate", "factors"),
     "separate": ("separate",),
     "spherical": ("spherical",),
 }

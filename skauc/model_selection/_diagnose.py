@@ -53,7 +53,8 @@ class Diagnosis(Result):
     mean_shrinkage : float
         Share of the observed mean difference along w that the prior takes off.
     effective_dimension : float
-        ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
+        ``Σ λ/(λ + as)``, and q of a covariance of q factors in white noise: directions
+        of the covariance that the data determine.
     separate_covariances : float
         Posterior probability that the classes have different covariances.
     variance_ratio : float
@@ -378,9 +379,10 @@ def _mean_shrinkage(dense, view):
 
 
 def _effective_dimension(dense):
-    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
+    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹, and the factors
     values, many = dense.eigen.values, dense.eigen.stands_for
-    return float(dense.weight @ (values / (values + dense.a_scale[:, None])) @ many)
+    kept = values / (values + dense.a_scale[:, None])
+    return float(dense.weight @ (kept @ many + dense.factors))
 
 
 def _normality(scored):

@@ -217,7 +217,7 @@ def test_along_equal_variances_all_gammas_are_one():
 
 def _one_column(eigen, shrink, noise, a_scale, a, covariance):
     k = len(shrink)
-    head = (a_scale, a, 1.0, covariance == "separate")
+    head = (a_scale, a, 1.0, covariance == "separate", 0)
     cells = [(np.zeros(k), shrink, noise, head)]
     return normalised(eigen, cells, np.full(k, 0.7))
 

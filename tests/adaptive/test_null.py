@@ -11,6 +11,7 @@ from scipy.special import expit, logsumexp, ndtr
 
 from skauc.adaptive import _mixture, _null
 from skauc.adaptive._cross_validated import Spectrum
+from skauc.adaptive._factors import factors
 from skauc.adaptive._null import cross_validated_null, inverse_wishart_null
 from skauc.adaptive._spectrum import eigenbasis
 
@@ -253,3 +254,48 @@ def test_evidence_of_no_signal_within_the_rows():
     found = _null._log_no_signal(eigen, noise)
     expected = stats.norm.logpdf(np.append(b, 0.0), 0, np.sqrt(noise)).sum()
     assert found == pytest.approx(expected + 2 * np.log(2 * np.pi), rel=1e-12)
+
+
+def test_null_of_factors_against_full_matrices(monkeypatch):
+    """Every kind of signal under one covariance of two factors in white noise."""
+    probit, log_prior = few_cells(monkeypatch)
+    monkeypatch.setattr(_null, "_LIGHT", 0.0)
+    monkeypatch.setattr(_mixture, "numbers_of_factors", lambda *_: [2])
+    n, P, m = 24, 40, 22
+    rng = np.random.default_rng(8)
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, P)) + 2 * rng.normal(size=(n, 2)) @ rng.normal(size=(2, P))
+    X[positive, :2] += 1
+    eigen = eigenbasis(X, positive, winsorize=None)
+    _, W0, W1, d = dense_scatters(X, positive)
+    h = eigen.n_neg * eigen.n_pos / n
+    values, V = np.linalg.eigh(W0 + W1)
+    found = factors(values[-m:], P - m, m, 2)
+    ell = np.append(np.full(P - m, found.null), found.values)
+    Sigma = V @ np.diag(ell) @ V.T
+
+    w = rng.normal(size=P)
+    x = w / eigen.scale
+    x /= np.linalg.norm(x)
+    null_ = inverse_wishart_null(
+        eigen, difference_filter(eigen, X), power=2.0, covariances=("factors",)
+    )
+    assert {part.factors for part in null_.slabs} == {2} == set(null_.dense.factors)
+    got = null_.posterior(eigen.project(w, X @ w), 0, x, X)
+    weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
+    parts = ell * (V.T @ x) ** 2
+    white = parts[:-2].sum()
+    df = parts.sum() ** 2 / (
+        np.sum(parts[-2:] ** 2) / m + white**2 / ((P - 2) * (m - 2))
+    )
+    more = h * ((x @ d - D) ** 2 + noise)
+    q = parts.sum() * (df - 2) + (df - 1) * 2 / m**2 * more
+    order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
+    slab_order = [i + j for i in order[3:] for j in range(3)]
+    where = [1, 2, 3, *slab_order]  # shares ascend in the package
+    np.testing.assert_allclose(got.weight[:-1], weight[where], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(got.D[:-1], D[where], atol=1e-9)
+    np.testing.assert_allclose(got.q[:-1], q[where], rtol=1e-8)
+    np.testing.assert_allclose(got.df[:-1], df + 1, rtol=1e-8)
+    want_v = noise * (df - 1) / q
+    np.testing.assert_allclose(got.v[:-1], want_v[where], rtol=1e-7, atol=1e-15)
