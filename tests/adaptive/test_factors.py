@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from skauc.adaptive._factors import factors, numbers_of_factors, variance
 from skauc.adaptive._mixture import covariance_cell, covariance_cells, mixture
@@ -115,6 +115,66 @@ def test_a_factor_that_is_lost_in_the_noise_is_none():
     for second, lost in ((1.0, True), (0.9999, True), (0.8, False)):
         values = np.array([1.0, 1.1, 1.2, second * 9.0, 9.0]) * m
         assert (factors(values, 0, m, 1) is None) == lost
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_evidence_and_variances_of_many_features_term_by_term(q):
+    """Each term of the formula by itself, the integral over ℓ by a sum."""
+    m, n_null = 60.0, 300
+    values = np.append(np.linspace(150, 420, 40), [900.0, 1500.0, 2600.0])
+    P, D = len(values) + n_null, len(values) + n_null - q
+    found = factors(values, n_null, m, q)
+    others = [0.0] * n_null + list(values[:-q])
+    sigma2 = sum(others) / (D * (m - q))
+    total = -D * (m - q) / 2 * (np.log(2 * sigma2) + 1) + q * D / 2 * np.log(np.pi)
+    ells = []
+    for i in range(q):
+        strong = values[-q + i]
+        total -= sum(0.5 * np.log(strong - other) for other in others)
+        t = np.linspace(np.log(1.4 * sigma2), np.log(1e3 * sigma2), 40_000)
+        f = -m / 2 * np.log(2 * np.exp(t)) - strong / (2 * np.exp(t))
+        f = f - D / 2 * np.log(1 - sigma2 / np.exp(t))
+        total += logsumexp(f) + np.log(t[1] - t[0]) - np.log(np.log(1e4))
+        ells.append(np.exp(t[np.argmax(f)]))
+        total += gammaln((P - i) / 2) - (P - i) / 2 * np.log(np.pi) + np.log(i + 1)
+    for i in range(q):
+        for k in range(i + 1, q):
+            angle = (1 / ells[i] - 1 / ells[k]) * (values[-q + k] - values[-q + i])
+            total += 0.5 * np.log(2 * np.pi / angle)
+    assert found.noise == pytest.approx(sigma2)
+    assert found.log_evidence == pytest.approx(total, abs=0.03 * q)
+    moved = [
+        [sigma2 * e / (s - o) for o in others]
+        for e, s in zip(ells, values[-q:], strict=True)
+    ]
+    along = sigma2 + np.sum(moved, axis=0)
+    np.testing.assert_allclose(found.null, along[0], rtol=1e-4)
+    np.testing.assert_allclose(found.values[:-q], along[n_null:], rtol=1e-4)
+    left = np.array(ells) - np.sum(moved, axis=1)
+    np.testing.assert_allclose(found.values[-q:], left, rtol=2e-3)
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_in_other_units(unit):
+    values = np.append(np.linspace(1, 3, 20), [9.0, 14.0])
+    one, other = (factors(c * values, 30, 40.0, 2) for c in (1.0, unit))
+    np.testing.assert_allclose(other.values, unit * one.values, rtol=1e-9)
+    assert other.null == pytest.approx(unit * one.null)
+    density = one.log_evidence - 52 * 40 / 2 * np.log(unit)
+    assert other.log_evidence == pytest.approx(density, rel=1e-9)
+
+
+def test_a_factor_is_lost_where_nothing_of_it_is_left():
+    """Its angles' variances add up to 1: Σ_j σ²ℓ/(λ − λ_j) is ℓ − σ²."""
+    m, rest, lost = 40.0, np.linspace(30, 50, 9), []
+    for near in np.linspace(90, 119.9, 200):
+        values = np.append(rest, [near, 120.0])
+        sigma2 = values[:-1].sum() / (10 * (m - 1))
+        ell = np.roots([m, -(120 + (m - 10) * sigma2), 120 * sigma2]).max()
+        share = np.sum(sigma2 * ell / (120 - values[:-1])) / (ell - sigma2)
+        lost.append(share > 1)
+        assert (factors(values, 0, m, 1) is None) == lost[-1]
+    assert 20 < sum(lost) < 180
 
 
 # ---------------------------------------------------------------------------- from rows
