@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
+from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -175,6 +176,11 @@ def open_estimator(estimator, X) -> LinearModel:
         front = stages[-1][-1] if stages else X
         opened = open_estimator(estimator[-1], front)
         return replace(opened, X=X, stages=(*stages, *opened.stages))
+    if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
+        check_is_fitted(estimator)
+        front = transformed(estimator, X)
+        opened = open_estimator(estimator.estimator_, front)
+        return replace(opened, X=X, stages=((estimator, X, front), *opened.stages))
     if isinstance(estimator, FrozenEstimator):
         return open_estimator(estimator.estimator, X)
     if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):

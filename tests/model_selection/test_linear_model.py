@@ -14,6 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, RFECV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     LogisticRegression,
@@ -78,6 +79,10 @@ WRAPPERS = {
     ),
     "search": wrap_in_search,
     "threshold": FixedThresholdClassifier,
+    "eliminated": lambda model: RFE(model, n_features_to_select=3),
+    "eliminated by folds": lambda model: make_pipeline(
+        StandardScaler(), RFECV(model, cv=2)
+    ),
     "passthrough": lambda model: make_pipeline("passthrough", model),
 }
 
