@@ -6,15 +6,15 @@ rows its score is one feature. They are told apart by what the model carries:
 1. its support vectors, or the class means it keeps, are those of the rows, or not;
 2. the gradient of what it minimised is 0 on training rows and of random-walk size on
    others, also as the solver sees it, in the units of the rows;
-3. the column means that a step in front of it keeps; its ranges can only differ;
+3. the column means that a step in front of it keeps, or its least values if all differ;
 4. with more features than rows, w is a combination of the rows that trained it;
 5. a solver that stopped early: going on to the optimum of these rows hardly changes
    the scores on training rows, and changes them altogether on others.
 
 Rows of which only some trained the model (it was fitted to a part of them, or to them
 resampled) are neither, and no "held-out" ones: their empirical AUC is too high. Means
-(3) that are nearer than those of other rows show them, and with more features than
-rows a w that is their combination (4).
+that are nearer than those of other rows show them, least values of which some are
+equal (3), and with more features than rows a w that is their combination (4).
 
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
@@ -41,7 +41,7 @@ from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
-from ._any_rows import numeric
+from ._any_rows import numeric, take_rows
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -54,7 +54,7 @@ from ._training_objective import (
 )
 
 ROWS = ("auto", "training", "held-out")
-_SHARED = "neither"  # some of the rows trained the model, others did not
+_SHARED = "neither"  # some of the rows trained the model, others perhaps did not
 # Correlation of the scores with those of the optimum. A solver that says it has
 # converged leaves 1 % of their spread, one that was stopped some percent; on other rows
 # of the same source the share is √(2P/n) or more.
@@ -70,7 +70,7 @@ _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
-_SAME = 1e-6  # relative: rounding of float32
+_ROUNDED_32 = float(np.finfo(np.float32).eps)  # relative
 # Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
 # as near as rows that were rounded to three digits. Of fewer columns more are: of the
 # distance from row to row, a hundredth has one in fifty of them even along a line.
@@ -218,7 +218,7 @@ def _by_objective(scored):
             strange = gradient > _strange(min(Z.shape) - 1)
             return "held-out" if strange and _is_long(scored) else None
     told = _by_steps(scored) or _by_span(scored)
-    if told is not None:
+    if told not in (None, _SHARED):
         return told
     Z = scored.samples.astype(float, copy=False)
     optimum = at_optimum(fit, Z, rows)
@@ -371,9 +371,11 @@ def _by_steps_taken(scored):
         return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None
+    passes = np.max(model.n_iter_)
+    if passes == 1:  # as partial_fit has left it, whose rows may be any of these
+        return None
     # scikit-learn counts from 1.
-    taken = model.t_ - 1
-    return None if taken % len(scored.positive) == 0 else "held-out"
+    return None if model.t_ - 1 == passes * len(scored.positive) else "held-out"
 
 
 def _by_steps(scored):
@@ -396,10 +398,21 @@ def _by_steps(scored):
             continue
         if mean is not None:
             return _by_means(step, X, np.asarray(mean))
-        # counts have the least value 0 in every sample: equal ranges say nothing
-        same = np.allclose(X.min(axis=0), lowest, rtol=_SAME, atol=0)
-        return None if same else "held-out"
+        return _by_least_values(X, np.asarray(lowest))
     return None
+
+
+def _by_least_values(X, lowest):
+    """An equal least value is that of a shared row; other rows have none.
+
+    In columns without ties: counts have the least value 0 in every sample.
+    """
+    some = np.sort(take_rows(X, np.arange(min(len(X), _ROWS_ASKED))), axis=0)
+    untied = np.all(some[1:] != some[:-1], axis=0)
+    if not untied.any():
+        return None
+    same = np.isclose(X.min(axis=0), lowest, rtol=_ROUNDED_32, atol=0)
+    return _SHARED if same[untied].any() else "held-out"
 
 
 def _fitted_steps(step, rows):

@@ -50,6 +50,7 @@ from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
     _are_independent,
     _by_class_means,
+    _by_least_values,
     _by_means,
     _by_objective,
     _by_span,
@@ -179,6 +180,30 @@ def test_a_stochastic_solver_counts_its_rows():
     model = SGDClassifier(random_state=0).fit(X, y)
     assert told(model, X[:50], y[:50]) == "held-out"
     assert told(model, X, y) != "held-out"
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_rows_in_batches_are_no_held_out_rows():
+    """A number of steps that no whole passes make was that of other rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 60)), np.arange(200) % 2
+    further = SGDClassifier(random_state=0).fit(X, y).partial_fit(X[:48], y[:48])
+    streamed = SGDClassifier(random_state=0)
+    for rows in rng.permuted(np.tile(np.arange(200), (9, 1)), axis=1)[:, :192]:
+        for batch in rows.reshape(6, 32):
+            streamed.partial_fit(X[batch], y[batch], classes=[0, 1])
+    for model in (further, streamed):
+        assert told(model, X, y) != "held-out"
+        posterior = auc_posterior(model, X, y)
+        assert posterior.interval()[0] < 0.5
+        assert posterior.warnings
+
+
+def test_folds_of_a_stochastic_solver_are_held_out_whatever_their_number():
+    """Steps on 80 rows are whole passes over 20 as well."""
+    (X, y), (others, labels) = halves(80, 10)
+    model = SGDClassifier(random_state=0).fit(X, y)
+    assert told(model, others[:20], labels[:20]) == "held-out"
 
 
 def test_rows_of_which_most_trained_a_discriminant_are_neither():
@@ -729,6 +754,27 @@ def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
     (X, y), _ = partly("a part", 20)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     assert told(model, X[:50], y[:50]) is None
+
+
+@pytest.mark.parametrize("P", [5, 40])
+@pytest.mark.parametrize("last", [LogisticRegression(), Perceptron()], ids=str)
+def test_ranges_of_rows_of_which_some_are_shared(last, P):
+    """Rows less or more have other ranges, which passed for those of other rows."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((150, P)), np.arange(150) % 2
+    model = make_pipeline(MinMaxScaler(), last).fit(X[:100], y[:100])
+    for some in (slice(90), slice(60), slice(110), slice(140)):
+        assert told(model, X[some], y[some]) != "held-out"
+    assert told(model, X[100:], y[100:]) == "held-out"
+    single = X[:90].astype(np.float32)  # rounded, as in a file
+    assert told(model, single, y[:90]) != "held-out"
+    # a least value that many rows have says nothing, though the largest differ
+    words = np.c_[rng.poisson(2.0, (150, P)), X[:, :1]].astype(float)
+    model.fit(words[:100], y[:100])
+    assert told(model, words[100:], y[100:]) == "held-out"
+    counts, least = words[:, :P], words[:100, :P].min(axis=0)
+    assert _by_least_values(counts[100:], least) is None
+    assert _by_least_values(counts[100:], least - 1) is None
 
 
 @pytest.mark.parametrize("P", [1, 3, 30, 300])
