@@ -14,7 +14,8 @@ rows its score is one feature. They are told apart by what the model carries:
 Rows of which only some trained the model (it was fitted to a part of them, or to them
 resampled) are neither, and no "held-out" ones: their empirical AUC is too high. Means
 that are nearer than those of other rows show them, least values of which some are
-equal (3), and with more features than rows a w that is their combination (4).
+equal (3), rows on the margin of a hinge, and with more features than rows a w that is
+their combination (4).
 
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
@@ -23,17 +24,19 @@ Where nothing tells, training rows are assumed, and said so.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, pairwise
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.spatial import cKDTree
-from scipy.special import chdtri
+from scipy.special import chdtri, pdtrc
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
+from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..leave_pair_out._sparse_optimum import conjugate_gradients
@@ -93,6 +96,9 @@ _AT_REST = 0.05
 # eight decades: up to .27, on held-out rows .65 to 2.2.
 _STOPPED_ANYWHERE = 0.5
 _COARSE = 1e-3  # tolerance from which on a solver stops anywhere
+# LinearSVC, 100 × 3 to 500 × 20, C = .01 to 100, tol = 1e-4: so near to the margin are
+# 3 to 38 of its training rows, or none where all are inside of it; of others none or 1.
+_ON_MARGIN = 1e-3
 
 
 def told_rows(scored: ScoredModel) -> str | None:
@@ -229,7 +235,7 @@ def _by_objective(scored):
     if not stopped:
         if same > _CONVERGED:
             return "training"
-        return "held-out" if fit.loss == "hinge" or _is_long(scored) else None
+        return "held-out" if _is_long(scored) else None
     if same > _STOPPED:
         return "training"
     # far from its optimum a model may be on training rows too
@@ -250,9 +256,25 @@ def _strange(k):
 
 def _is_long(scored, least=_AT_REST):
     """Whether a solver that says it has arrived would not have stopped here."""
-    question = scored.floats, scored.second_class, scored.objective
-    length, k = length_of_gradient(*question)
+    Z, rows, fit = scored.floats, scored.second_class, scored.objective
+    if fit.loss == "hinge":
+        if _has_margin(Z, rows, fit):  # their forces are not known
+            return False
+        fit = replace(fit, loss=RoundedHinge(_ON_MARGIN))
+    length, k = length_of_gradient(Z, rows, fit)
     return length > max(_strange(k), least)
+
+
+def _has_margin(Z, rows, fit):
+    """Whether more rows than by chance lie on the margin of a hinge, ``tz = 1``.
+
+    Its optimum puts rows there that trained it, up to one a feature and the intercept.
+    """
+    gap = np.abs(1 - (2.0 * rows - 1.0) * (project_samples(Z, fit.w) + fit.intercept))
+    counts = fit.case_weight > 0
+    on, near = (((gap < size) & counts).sum() for size in (_ON_MARGIN, 10 * _ON_MARGIN))
+    # Poisson: as many or more, where a tenth of those near are expected
+    return on > 0 and pdtrc(on - 1, near / 10) < _UNTOLD
 
 
 def _cannot_be_training(model, fit, near, same):

@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,6 +43,7 @@ from skauc import (
     make_ebauc_scorer,
 )
 from skauc.leave_pair_out import _sparse_optimum
+from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.model_selection import _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._reasons import stopped_early
@@ -56,6 +58,7 @@ from skauc.model_selection._training_rows import (
     _by_span,
     _by_support_vectors,
     _cannot_be_training,
+    _has_margin,
     _independent_columns,
     _rest_by_products,
     _rounded_ones,
@@ -754,6 +757,37 @@ def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
     (X, y), _ = partly("a part", 20)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     assert told(model, X[:50], y[:50]) is None
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("P", [8, 40])
+def test_rows_of_which_some_trained_a_hinge(P, C):
+    """Others have none on the margin; without any there the gradient tells."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((200, P)), np.arange(200) % 2
+    model = LinearSVC(loss="hinge", C=C, max_iter=10**6, random_state=0)
+    model.fit(X[:100], y[:100])
+    gap = np.abs(1 - (2 * y - 1) * model.decision_function(X)) < 1e-3
+    assert gap[100:].sum() == 0
+    for some in (slice(90), slice(110)):
+        assert told(model, X[some], y[some]) != "held-out"
+        assert auc_posterior(model, X[some], y[some]).interval()[0] < 0.5
+    assert told(model, X[100:], y[100:]) == "held-out"
+    assert told(model, X[:100], y[:100]) == "training"
+
+
+def test_how_many_rows_are_on_a_margin_by_chance():
+    """Of 1.3 expected, 5 or more are .011 likely; of 1.2, 4 or more .034."""
+    near, far = 1 + 9e-3 * np.ones(8), 1 + 2e-2 * np.ones(50)
+    for on, expected in ((1, False), (4, False), (5, True)):
+        Z = np.r_[np.full(on, 1.0005), near, far][:, None]
+        rows, once = np.ones(len(Z), dtype=bool), np.ones(len(Z))
+        fit = PenalisedFit("hinge", 1.0, once, np.ones(1), 0.0, np.inf)
+        assert _has_margin(Z, rows, fit) == expected
+        assert _has_margin(-Z - 1, ~rows, replace(fit, intercept=1.0)) == expected
+        once[:on] = 0
+        assert not _has_margin(Z, rows, fit)
 
 
 @pytest.mark.parametrize("P", [5, 40])
