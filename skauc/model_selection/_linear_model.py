@@ -289,7 +289,11 @@ def stages_of(steps, rows):
 def _leaf(model, X):
     name = type(model).__name__
     if not hasattr(model, "fit"):
-        raise TypeError(f"{name} is not linear: no model with coef_ to score")
+        raise TypeError(
+            f"{name} is not linear (it is no model with coef_): score held-out "
+            "decision_function values with skauc.cbauc_score, or let folds fit models, "
+            "cv=5"
+        )
     if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
         return _of_parts(model, X)
     if not hasattr(model, "coef_"):

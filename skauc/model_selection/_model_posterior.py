@@ -215,6 +215,11 @@ def opened_for(prior, estimator, X, open_linear=open_estimator) -> LinearModel:
         adaptive = isinstance(prior, AdaptivePrior)
         if adaptive and (prior.refits or is_stacked(estimator)):
             opened = open_score(estimator, X)
+            if opened is None and len(getattr(estimator, "classes_", ())) > 2:
+                raise NotLinearError(
+                    f"{type(estimator).__name__} is not linear, and refits are for two "
+                    "classes: score held-out predict_proba with skauc.hand_till_auc"
+                ) from None
         if opened is None:
             raise
         return opened
