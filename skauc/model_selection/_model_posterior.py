@@ -188,7 +188,8 @@ class ModelPosterior:
         few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
         score = self.scored.score
         steps = say.rounded_decisions(score.max() - score.min(), self.scored.threshold)
-        return tuple(reason for reason in (few, steps) if reason is not None)
+        parts = say.relative_weights(self.scored.weight)
+        return tuple(reason for reason in (few, steps, parts) if reason is not None)
 
 
 def opened_for(prior, estimator, X, open_linear=open_estimator) -> LinearModel:

@@ -759,6 +759,28 @@ def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
     assert told(model, X[:50], y[:50]) is None
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_that_are_no_counts_are_named(seed):
+    """Of noise they said .9: what is left out of a row of 1.5 leaves a half of it."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((60, 150)), np.arange(60) % 2
+    weight = rng.uniform(0.5, 1.5, 60)
+
+    def ask(weight):
+        model = LogisticRegression().fit(X, y, sample_weight=weight)
+        return auc_posterior(model, X, y, sample_weight=weight)
+
+    with pytest.warns(UntrustedAUCWarning, match="counts of rows.*divide relative"):
+        named = ask(weight)
+    assert any("divide relative" in said for said in named.warnings)
+    remedy = ask(weight / weight.max())
+    low, high = remedy.interval(0.95)
+    assert low < 0.5 < high
+    assert remedy.mean() < named.mean() - 0.05
+    for counts in (np.floor(2 * weight) + 1, np.ones(60), (weight > 1) * 2.0):
+        assert ask(counts).warnings == ()
+
+
 @pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 @pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
 @pytest.mark.parametrize("P", [8, 40])
