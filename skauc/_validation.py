@@ -353,6 +353,8 @@ def check_bool(name: str, value) -> bool:
 def check_features(X, n: int):
     """Rows as a linear model sees them: 2-D, numeric, dense or CSR; not copied.
 
+    But for long doubles, which no special function takes.
+
     Finiteness is checked on the scores ``X @ w``, which NaN and inf always reach.
 
     Parameters
@@ -382,7 +384,7 @@ def check_features(X, n: int):
 def _with_rows(X, n):
     if X.shape[0] != n:
         raise ValueError(f"X must have the {n} rows of y_true, got {X.shape[0]} rows")
-    return X
+    return X if X.dtype.itemsize <= 8 else X.astype(float)
 
 
 def _first_odd(values):

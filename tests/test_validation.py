@@ -153,6 +153,7 @@ def test_option():
 def test_features():
     X = np.ones((3, 2), dtype=np.float32)
     assert check_features(X, 3) is X  # not copied, not widened
+    assert check_features(X.astype(np.longdouble), 3).dtype == np.float64
     assert check_features(sparse.coo_array(X), 3).format == "csr"
     assert check_features(pd.DataFrame(X), 3).shape == (3, 2)
     with pytest.raises(ValueError, match=r"X must have the 4 rows .* got 3 rows"):

@@ -42,7 +42,7 @@ def cbauc_score(
         agree.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which set the width of the posterior, at
-        least 1 in each class; multiply relative ones by n / their sum.
+        least 1 in each class; divide relative ones by the largest of them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 

@@ -64,10 +64,12 @@ def auc_posterior(
         or a step in front of it tells (the gradient of what it minimised, support
         vectors, means), and assumes training rows elsewhere, which
         ``posterior.warnings`` says; a NormalInverseWishart takes all rows for
-        training rows.
+        training rows. Say which they are if coefficients were edited after the fit, or
+        weights of the fit are not given here: they pass for those of other rows.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which set the width of the posterior, at
-        least 1 in each class; multiply relative ones by n / their sum.
+        least 1 in each class; divide relative ones by the largest of them, for the
+        fit as well.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``. None for more than two classes.
 
@@ -95,9 +97,9 @@ def auc_posterior(
         a class, more features than rows and nothing left out, rows only assumed to be
         training rows, a step that saw y (or a search that chose among more than 10
         ways to the rows in front of the linear model), a frozen model that refits do
-        not fit anew, a solver that stopped early, training rows rearranged (as
-        permutation importance does; see the notes). The sentences stand in
-        ``posterior.warnings``.
+        not fit anew, a solver that stopped early, weights that are no counts of rows,
+        training rows rearranged (as permutation importance does; see the notes). The
+        sentences stand in ``posterior.warnings``.
 
     Notes
     -----

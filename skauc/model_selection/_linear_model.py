@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
+from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -175,6 +176,11 @@ def open_estimator(estimator, X) -> LinearModel:
         front = stages[-1][-1] if stages else X
         opened = open_estimator(estimator[-1], front)
         return replace(opened, X=X, stages=(*stages, *opened.stages))
+    if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
+        check_is_fitted(estimator)
+        front = transformed(estimator, X)
+        opened = open_estimator(estimator.estimator_, front)
+        return replace(opened, X=X, stages=((estimator, X, front), *opened.stages))
     if isinstance(estimator, FrozenEstimator):
         return open_estimator(estimator.estimator, X)
     if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
@@ -283,7 +289,11 @@ def stages_of(steps, rows):
 def _leaf(model, X):
     name = type(model).__name__
     if not hasattr(model, "fit"):
-        raise TypeError(f"{name} is not linear: no model with coef_ to score")
+        raise TypeError(
+            f"{name} is not linear (it is no model with coef_): score held-out "
+            "decision_function values with skauc.cbauc_score, or let folds fit models, "
+            "cv=5"
+        )
     if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
         return _of_parts(model, X)
     if not hasattr(model, "coef_"):

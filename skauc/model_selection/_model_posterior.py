@@ -188,7 +188,8 @@ class ModelPosterior:
         few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
         score = self.scored.score
         steps = say.rounded_decisions(score.max() - score.min(), self.scored.threshold)
-        return tuple(reason for reason in (few, steps) if reason is not None)
+        parts = say.relative_weights(self.scored.weight)
+        return tuple(reason for reason in (few, steps, parts) if reason is not None)
 
 
 def opened_for(prior, estimator, X, open_linear=open_estimator) -> LinearModel:
@@ -215,6 +216,11 @@ def opened_for(prior, estimator, X, open_linear=open_estimator) -> LinearModel:
         adaptive = isinstance(prior, AdaptivePrior)
         if adaptive and (prior.refits or is_stacked(estimator)):
             opened = open_score(estimator, X)
+            if opened is None and len(getattr(estimator, "classes_", ())) > 2:
+                raise NotLinearError(
+                    f"{type(estimator).__name__} is not linear, and refits are for two "
+                    "classes: score held-out predict_proba with skauc.hand_till_auc"
+                ) from None
         if opened is None:
             raise
         return opened

@@ -17,6 +17,16 @@ def few_rows(n_neg, n_pos) -> str | None:
     return f"a class has only {n:g} {rows}: look at the interval, not at the number"
 
 
+def relative_weights(weight) -> str | None:
+    """Weights that are no counts: what is left out of a row leaves the rest of it."""
+    if weight is None or not ((weight > 1) & (weight != np.floor(weight))).any():
+        return None
+    return (
+        "sample_weight above 1 are counts of rows, and these are no whole numbers: "
+        "divide relative weights by the largest of them, for the fit as well"
+    )
+
+
 def rounded_decisions(score_range, intercept) -> str | None:
     """The intercept takes the digits of the scores from what is decided by both."""
     if intercept == 0 or score_range == 0 or not np.isfinite(intercept):

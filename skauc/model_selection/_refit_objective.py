@@ -23,7 +23,12 @@ from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit
 from ..statistics._block_column import n_given
 from ._any_estimator import has_known_fit
-from ._training_objective import case_weight_of, penalised_fit, scaling_of
+from ._training_objective import (
+    case_weight_of,
+    is_mean_of_folds,
+    penalised_fit,
+    scaling_of,
+)
 
 
 def training_objective(model, Z, positive, sample_weight=None):
@@ -83,6 +88,8 @@ def _l1_logistic(model, positive, sample_weight):
     C = float(np.ravel(model.C_ if hasattr(model, "C_") else model.C)[0])
     if model.penalty in (None, "none") or np.isinf(C) or not ratio:
         return None  # no optimum, or known as an L2 penalty
+    if is_mean_of_folds(model):
+        return None
     scaling = scaling_of(model, penalised=model.solver == "liblinear")
     weight = case_weight_of(model, positive, sample_weight)
     # C Σ c loss + penalty, over C
@@ -91,10 +98,12 @@ def _l1_logistic(model, positive, sample_weight):
 
 def _linear_svc(model, positive, sample_weight):
     weight = model.C * case_weight_of(model, positive, sample_weight)
+    scaling = scaling_of(model, penalised=True)
+    if model.multi_class == "crammer_singer":  # whatever its loss and penalty say
+        # w = w₁ − w₀ = 2w₁: (‖w₀‖² + ‖w₁‖²)/2 + C Σ c hinge = ‖w‖²/4 + C Σ c hinge
+        return _stopped(model, "hinge", 0.5, 0.0, weight, scaling)
     ratio = float(model.penalty == "l1")
-    return _stopped(
-        model, model.loss, 1.0, ratio, weight, scaling_of(model, penalised=True)
-    )
+    return _stopped(model, model.loss, 1.0, ratio, weight, scaling)
 
 
 def _svc(model, positive, sample_weight):

@@ -136,10 +136,14 @@ def missing_objective(model, Z, positive, sample_weight=None) -> str | None:
         return "with features >= rows - 2 the standardization is not free of any row"
     if getattr(model, "has_offset_", False):
         return "it was trained with an offset"
+    if is_mean_of_folds(model):
+        return "its coefficients are the mean of those of folds"
     if hasattr(model, "_penalised_fit") or isinstance(model, _LOGISTIC):
         if _l2_only(model):
             return "separated classes have no optimum without a penalty"
         return "its penalty is not L2 alone"
+    if isinstance(model, LinearSVC) and model.multi_class == "crammer_singer":
+        return "multi_class='crammer_singer' minimises a hinge, which is not smooth"
     if isinstance(model, LinearSVC):
         return f"loss={model.loss!r} with penalty={model.penalty!r} is not smooth"
     if getattr(model, "positive", False):
@@ -224,8 +228,18 @@ def _l2_only(model):
     )
 
 
+def is_mean_of_folds(model) -> bool:
+    """Whether the coefficients are the mean of those of folds, which minimise nothing.
+
+    Parameters
+    ----------
+    model : fitted LogisticRegression or LogisticRegressionCV
+    """
+    return isinstance(model, LogisticRegressionCV) and not model.refit
+
+
 def _logistic(model, Z, positive, sample_weight):
-    if not _l2_only(model):
+    if not _l2_only(model) or is_mean_of_folds(model):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
     # Σ c loss + ‖w‖²/(2C): scikit-learn's C Σ c loss + ‖w‖²/2, over C
@@ -236,7 +250,8 @@ def _logistic(model, Z, positive, sample_weight):
 
 
 def _squared_hinge(model, Z, positive, sample_weight):
-    if model.loss != "squared_hinge" or model.penalty != "l2":
+    smooth = model.loss == "squared_hinge" and model.penalty == "l2"
+    if not smooth or model.multi_class == "crammer_singer":
         return None
     # ‖w‖²/2 + C Σ c loss
     case_weight = model.C * case_weight_of(model, positive, sample_weight)

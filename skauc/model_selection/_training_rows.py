@@ -6,15 +6,16 @@ rows its score is one feature. They are told apart by what the model carries:
 1. its support vectors, or the class means it keeps, are those of the rows, or not;
 2. the gradient of what it minimised is 0 on training rows and of random-walk size on
    others, also as the solver sees it, in the units of the rows;
-3. the column means that a step in front of it keeps; its ranges can only differ;
+3. the column means that a step in front of it keeps, or its least values if all differ;
 4. with more features than rows, w is a combination of the rows that trained it;
 5. a solver that stopped early: going on to the optimum of these rows hardly changes
    the scores on training rows, and changes them altogether on others.
 
 Rows of which only some trained the model (it was fitted to a part of them, or to them
 resampled) are neither, and no "held-out" ones: their empirical AUC is too high. Means
-(3) that are nearer than those of other rows show them, and with more features than
-rows a w that is their combination (4).
+that are nearer than those of other rows show them, least values of which some are
+equal (3), rows on the margin of a hinge, and with more features than rows a w that is
+their combination (4).
 
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
@@ -23,17 +24,19 @@ Where nothing tells, training rows are assumed, and said so.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, pairwise
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.spatial import cKDTree
-from scipy.special import chdtri
+from scipy.special import chdtri, pdtrc
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
+from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..leave_pair_out._sparse_optimum import conjugate_gradients
@@ -41,7 +44,7 @@ from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
-from ._any_rows import numeric
+from ._any_rows import numeric, take_rows
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -54,7 +57,7 @@ from ._training_objective import (
 )
 
 ROWS = ("auto", "training", "held-out")
-_SHARED = "neither"  # some of the rows trained the model, others did not
+_SHARED = "neither"  # some of the rows trained the model, others perhaps did not
 # Correlation of the scores with those of the optimum. A solver that says it has
 # converged leaves 1 % of their spread, one that was stopped some percent; on other rows
 # of the same source the share is √(2P/n) or more.
@@ -70,7 +73,7 @@ _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 # on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
-_SAME = 1e-6  # relative: rounding of float32
+_ROUNDED_32 = float(np.finfo(np.float32).eps)  # relative
 # Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
 # as near as rows that were rounded to three digits. Of fewer columns more are: of the
 # distance from row to row, a hundredth has one in fifty of them even along a line.
@@ -93,6 +96,9 @@ _AT_REST = 0.05
 # eight decades: up to .27, on held-out rows .65 to 2.2.
 _STOPPED_ANYWHERE = 0.5
 _COARSE = 1e-3  # tolerance from which on a solver stops anywhere
+# LinearSVC, 100 × 3 to 500 × 20, C = .01 to 100, tol = 1e-4: so near to the margin are
+# 3 to 38 of its training rows, or none where all are inside of it; of others none or 1.
+_ON_MARGIN = 1e-3
 
 
 def told_rows(scored: ScoredModel) -> str | None:
@@ -218,7 +224,7 @@ def _by_objective(scored):
             strange = gradient > _strange(min(Z.shape) - 1)
             return "held-out" if strange and _is_long(scored) else None
     told = _by_steps(scored) or _by_span(scored)
-    if told is not None:
+    if told not in (None, _SHARED):
         return told
     Z = scored.samples.astype(float, copy=False)
     optimum = at_optimum(fit, Z, rows)
@@ -229,7 +235,7 @@ def _by_objective(scored):
     if not stopped:
         if same > _CONVERGED:
             return "training"
-        return "held-out" if fit.loss == "hinge" or _is_long(scored) else None
+        return "held-out" if _is_long(scored) else None
     if same > _STOPPED:
         return "training"
     # far from its optimum a model may be on training rows too
@@ -250,9 +256,25 @@ def _strange(k):
 
 def _is_long(scored, least=_AT_REST):
     """Whether a solver that says it has arrived would not have stopped here."""
-    question = scored.floats, scored.second_class, scored.objective
-    length, k = length_of_gradient(*question)
+    Z, rows, fit = scored.floats, scored.second_class, scored.objective
+    if fit.loss == "hinge":
+        if _has_margin(Z, rows, fit):  # their forces are not known
+            return False
+        fit = replace(fit, loss=RoundedHinge(_ON_MARGIN))
+    length, k = length_of_gradient(Z, rows, fit)
     return length > max(_strange(k), least)
+
+
+def _has_margin(Z, rows, fit):
+    """Whether more rows than by chance lie on the margin of a hinge, ``tz = 1``.
+
+    Its optimum puts rows there that trained it, up to one a feature and the intercept.
+    """
+    gap = np.abs(1 - (2.0 * rows - 1.0) * (project_samples(Z, fit.w) + fit.intercept))
+    counts = fit.case_weight > 0
+    on, near = (((gap < size) & counts).sum() for size in (_ON_MARGIN, 10 * _ON_MARGIN))
+    # Poisson: as many or more, where a tenth of those near are expected
+    return on > 0 and pdtrc(on - 1, near / 10) < _UNTOLD
 
 
 def _cannot_be_training(model, fit, near, same):
@@ -371,9 +393,11 @@ def _by_steps_taken(scored):
         return None
     if scored.weight is not None:  # it counts rows of weight 0, which may not be here
         return None
+    passes = np.max(model.n_iter_)
+    if passes == 1:  # as partial_fit has left it, whose rows may be any of these
+        return None
     # scikit-learn counts from 1.
-    taken = model.t_ - 1
-    return None if taken % len(scored.positive) == 0 else "held-out"
+    return None if model.t_ - 1 == passes * len(scored.positive) else "held-out"
 
 
 def _by_steps(scored):
@@ -396,10 +420,21 @@ def _by_steps(scored):
             continue
         if mean is not None:
             return _by_means(step, X, np.asarray(mean))
-        # counts have the least value 0 in every sample: equal ranges say nothing
-        same = np.allclose(X.min(axis=0), lowest, rtol=_SAME, atol=0)
-        return None if same else "held-out"
+        return _by_least_values(X, np.asarray(lowest))
     return None
+
+
+def _by_least_values(X, lowest):
+    """An equal least value is that of a shared row; other rows have none.
+
+    In columns without ties: counts have the least value 0 in every sample.
+    """
+    some = np.sort(take_rows(X, np.arange(min(len(X), _ROWS_ASKED))), axis=0)
+    untied = np.all(some[1:] != some[:-1], axis=0)
+    if not untied.any():
+        return None
+    same = np.isclose(X.min(axis=0), lowest, rtol=_ROUNDED_32, atol=0)
+    return _SHARED if same[untied].any() else "held-out"
 
 
 def _fitted_steps(step, rows):

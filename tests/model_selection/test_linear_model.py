@@ -14,6 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, RFECV, SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     LogisticRegression,
@@ -30,11 +31,19 @@ from sklearn.model_selection import (
     TunedThresholdClassifierCV,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc import IRLSLogisticRegression, UntrustedAUCWarning, auc_posterior
+from skauc import (
+    AdaptivePrior,
+    IRLSLogisticRegression,
+    UntrustedAUCWarning,
+    auc_posterior,
+    bayesian_val_score,
+    cbauc_scorer,
+)
 from skauc.model_selection._any_estimator import is_known, weight_for_fit
 from skauc.model_selection._linear_model import open_two_classes
 
@@ -78,6 +87,10 @@ WRAPPERS = {
     ),
     "search": wrap_in_search,
     "threshold": FixedThresholdClassifier,
+    "eliminated": lambda model: RFE(model, n_features_to_select=3),
+    "eliminated by folds": lambda model: make_pipeline(
+        StandardScaler(), RFECV(model, cv=2)
+    ),
     "passthrough": lambda model: make_pipeline("passthrough", model),
 }
 
@@ -184,6 +197,30 @@ def test_more_than_two_classes():
 def test_not_an_estimator():
     with pytest.raises(TypeError, match="str is not linear"):
         open_two_classes("model", X)
+
+
+def test_rows_of_long_doubles():
+    for model in (Ridge(), make_pipeline(SelectKBest(k=3), LogisticRegression())):
+        model.fit(X, Y)
+        with pytest.warns(UntrustedAUCWarning):
+            found = auc_posterior(model, X.astype(np.longdouble), Y)
+        with pytest.warns(UntrustedAUCWarning):
+            expected = auc_posterior(model, X, Y)
+        assert found.mean() == pytest.approx(expected.mean(), rel=1e-9)
+
+
+def test_a_search_by_predictions_left_out_says_what_it_needs():
+    """RidgeClassifierCV scores those with a stand-in that has no coefficients."""
+    with pytest.raises(TypeError, match="no model with coef_.: score .*cbauc_score"):
+        RidgeClassifierCV(scoring=cbauc_scorer).fit(X, Y)
+
+
+@pytest.mark.parametrize("scorer", [auc_posterior, bayesian_val_score])
+def test_more_than_two_classes_have_no_refits(scorer):
+    """The remedy was what had been asked already."""
+    labels = np.arange(len(X)) % 3
+    with pytest.raises(TypeError, match="GaussianNB is not linear.*hand_till_auc"):
+        scorer(GaussianNB().fit(X, labels), X, labels, prior=AdaptivePrior(refits=5))
 
 
 def test_refusals_come_back_from_workers_with_their_text():

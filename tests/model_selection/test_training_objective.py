@@ -29,6 +29,7 @@ from skauc import (
     GaussianAUCClassifier,
     IRLSLogisticRegression,
     ResubstitutionSplit,
+    auc_posterior,
     lpo_auc_scorer,
     make_lpo_auc_scorer,
 )
@@ -37,6 +38,7 @@ from skauc.model_selection._refit_objective import (
     _l1_logistic,
     _sgd,
     discriminant_objective,
+    training_objective,
 )
 from skauc.model_selection._training_objective import (
     _discriminant,
@@ -320,6 +322,14 @@ def test_unknown_objectives_have_no_leave_pair_out(model):
             "its penalty is not L2 alone",
         ),
         (LinearSVC(loss="hinge", max_iter=100000), "loss='hinge' with penalty='l2'"),
+        (
+            LinearSVC(multi_class="crammer_singer", max_iter=100000),
+            "multi_class='crammer_singer' minimises a hinge",
+        ),
+        (
+            LogisticRegressionCV(Cs=2, cv=2, refit=False),
+            "its coefficients are the mean of those of folds",
+        ),
         (RidgeClassifier(positive=True), "bound to be positive"),
         (Perceptron(), "its objective is not known here"),
     ],
@@ -483,6 +493,50 @@ def test_objective_of_sparse_logistic_regressions(solver, C):
     told = _l1_logistic(model.fit(X, positive), positive, None)
     assert (told.l1, told.l2) == (1 / C, 0)
     assert told.intercept_scaling == (3.0 if solver == "liblinear" else np.inf)
+
+
+@pytest.mark.parametrize("options", [{}, {"penalty": "l1", "dual": False}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_objective_of_both_classes_at_once(options, weighted):
+    """Crammer & Singer (2001) of two classes: the hinge under twice the C."""
+    (X, y), _ = two_sets(60, 5, 0)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
+    known = dict(tol=1e-10, max_iter=10**6, intercept_scaling=3.0)
+    model = LinearSVC(multi_class="crammer_singer", C=0.3, **known, **options)
+    hinge = LinearSVC(loss="hinge", C=0.6, **known).fit(X, y, weight)
+    np.testing.assert_allclose(model.fit(X, y, weight).coef_, hinge.coef_, rtol=1e-7)
+    told = training_objective(model, X, y == 1, weight)
+    same = training_objective(hinge, X, y == 1, weight)
+    assert (told.loss, told.intercept_scaling) == ("hinge", 3.0)
+    np.testing.assert_allclose(told.case_weight / told.l2, same.case_weight / same.l2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_classes_at_once_on_noise(seed):
+    """Its training rows were held-out rows, whose AUC of noise was .8."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((200, 60)), np.arange(200) % 2
+    model = LinearSVC(multi_class="crammer_singer", max_iter=10**5).fit(X, y)
+    posterior = auc_posterior(model, X, y)
+    assert posterior.second_source == ".632+"
+    assert posterior.interval()[0] < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # its defaults
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_coefficients_that_are_means_of_folds_minimise_nothing(ratio):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 100)), np.arange(60) % 2
+    new = "l1_ratio" in l1_part(1)
+    part = {"l1_ratios": (ratio,)} if new else {"penalty": "l1" if ratio else "l2"}
+    model = LogisticRegressionCV(refit=False, solver="liblinear", Cs=5, cv=5, **part)
+    model.fit(X, y)
+    assert training_objective(model, X, y == 1) is None
+    posterior = auc_posterior(model, X, y)
+    low, high = posterior.interval()
+    assert low < 0.5 < high
+    assert posterior.warnings
 
 
 def test_leave_pair_out_of_no_coefficients_is_a_half():

@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,6 +43,7 @@ from skauc import (
     make_ebauc_scorer,
 )
 from skauc.leave_pair_out import _sparse_optimum
+from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.model_selection import _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._reasons import stopped_early
@@ -50,11 +52,13 @@ from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
     _are_independent,
     _by_class_means,
+    _by_least_values,
     _by_means,
     _by_objective,
     _by_span,
     _by_support_vectors,
     _cannot_be_training,
+    _has_margin,
     _independent_columns,
     _rest_by_products,
     _rounded_ones,
@@ -179,6 +183,30 @@ def test_a_stochastic_solver_counts_its_rows():
     model = SGDClassifier(random_state=0).fit(X, y)
     assert told(model, X[:50], y[:50]) == "held-out"
     assert told(model, X, y) != "held-out"
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_rows_in_batches_are_no_held_out_rows():
+    """A number of steps that no whole passes make was that of other rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 60)), np.arange(200) % 2
+    further = SGDClassifier(random_state=0).fit(X, y).partial_fit(X[:48], y[:48])
+    streamed = SGDClassifier(random_state=0)
+    for rows in rng.permuted(np.tile(np.arange(200), (9, 1)), axis=1)[:, :192]:
+        for batch in rows.reshape(6, 32):
+            streamed.partial_fit(X[batch], y[batch], classes=[0, 1])
+    for model in (further, streamed):
+        assert told(model, X, y) != "held-out"
+        posterior = auc_posterior(model, X, y)
+        assert posterior.interval()[0] < 0.5
+        assert posterior.warnings
+
+
+def test_folds_of_a_stochastic_solver_are_held_out_whatever_their_number():
+    """Steps on 80 rows are whole passes over 20 as well."""
+    (X, y), (others, labels) = halves(80, 10)
+    model = SGDClassifier(random_state=0).fit(X, y)
+    assert told(model, others[:20], labels[:20]) == "held-out"
 
 
 def test_rows_of_which_most_trained_a_discriminant_are_neither():
@@ -729,6 +757,80 @@ def test_a_part_of_the_rows_that_trained_the_scaler_is_no_held_out_sample():
     (X, y), _ = partly("a part", 20)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     assert told(model, X[:50], y[:50]) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_that_are_no_counts_are_named(seed):
+    """Of noise they said .9: what is left out of a row of 1.5 leaves a half of it."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((60, 150)), np.arange(60) % 2
+    weight = rng.uniform(0.5, 1.5, 60)
+
+    def ask(weight):
+        model = LogisticRegression().fit(X, y, sample_weight=weight)
+        return auc_posterior(model, X, y, sample_weight=weight)
+
+    with pytest.warns(UntrustedAUCWarning, match="counts of rows.*divide relative"):
+        named = ask(weight)
+    assert any("divide relative" in said for said in named.warnings)
+    remedy = ask(weight / weight.max())
+    low, high = remedy.interval(0.95)
+    assert low < 0.5 < high
+    assert remedy.mean() < named.mean() - 0.05
+    for counts in (np.floor(2 * weight) + 1, np.ones(60), (weight > 1) * 2.0):
+        assert ask(counts).warnings == ()
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("P", [8, 40])
+def test_rows_of_which_some_trained_a_hinge(P, C):
+    """Others have none on the margin; without any there the gradient tells."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((200, P)), np.arange(200) % 2
+    model = LinearSVC(loss="hinge", C=C, max_iter=10**6, random_state=0)
+    model.fit(X[:100], y[:100])
+    gap = np.abs(1 - (2 * y - 1) * model.decision_function(X)) < 1e-3
+    assert gap[100:].sum() == 0
+    for some in (slice(90), slice(110)):
+        assert told(model, X[some], y[some]) != "held-out"
+        assert auc_posterior(model, X[some], y[some]).interval()[0] < 0.5
+    assert told(model, X[100:], y[100:]) == "held-out"
+    assert told(model, X[:100], y[:100]) == "training"
+
+
+def test_how_many_rows_are_on_a_margin_by_chance():
+    """Of 1.3 expected, 5 or more are .011 likely; of 1.2, 4 or more .034."""
+    near, far = 1 + 9e-3 * np.ones(8), 1 + 2e-2 * np.ones(50)
+    for on, expected in ((1, False), (4, False), (5, True)):
+        Z = np.r_[np.full(on, 1.0005), near, far][:, None]
+        rows, once = np.ones(len(Z), dtype=bool), np.ones(len(Z))
+        fit = PenalisedFit("hinge", 1.0, once, np.ones(1), 0.0, np.inf)
+        assert _has_margin(Z, rows, fit) == expected
+        assert _has_margin(-Z - 1, ~rows, replace(fit, intercept=1.0)) == expected
+        once[:on] = 0
+        assert not _has_margin(Z, rows, fit)
+
+
+@pytest.mark.parametrize("P", [5, 40])
+@pytest.mark.parametrize("last", [LogisticRegression(), Perceptron()], ids=str)
+def test_ranges_of_rows_of_which_some_are_shared(last, P):
+    """Rows less or more have other ranges, which passed for those of other rows."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((150, P)), np.arange(150) % 2
+    model = make_pipeline(MinMaxScaler(), last).fit(X[:100], y[:100])
+    for some in (slice(90), slice(60), slice(110), slice(140)):
+        assert told(model, X[some], y[some]) != "held-out"
+    assert told(model, X[100:], y[100:]) == "held-out"
+    single = X[:90].astype(np.float32)  # rounded, as in a file
+    assert told(model, single, y[:90]) != "held-out"
+    # a least value that many rows have says nothing, though the largest differ
+    words = np.c_[rng.poisson(2.0, (150, P)), X[:, :1]].astype(float)
+    model.fit(words[:100], y[:100])
+    assert told(model, words[100:], y[100:]) == "held-out"
+    counts, least = words[:, :P], words[:100, :P].min(axis=0)
+    assert _by_least_values(counts[100:], least) is None
+    assert _by_least_values(counts[100:], least - 1) is None
 
 
 @pytest.mark.parametrize("P", [1, 3, 30, 300])
