@@ -23,21 +23,24 @@ def power_of_covariance(power, ell, null, x, filtered) -> np.ndarray:
     ----------
     power : float
         p.
-    ell : ndarray of shape (r,)
-    null : float
+    ell : ndarray of shape (r,) or (r, m)
+        Of m covariances with the same eigenvectors a column each.
+    null : float or ndarray of shape (m,)
         ℓ₀; 0 where there is no null space: then x is V a.
     x : ndarray of shape (P,)
     filtered : callable
-        ``g -> V diag(g) Vᵀx``, (r,) to (P,): one product with the rows for P > n.
+        ``g -> V diag(g) Vᵀx``, (r,) to (P,) or (r, m) to (P, m): one product with the
+        rows for P > n.
 
     Returns
     -------
-    ndarray of shape (P,)
+    ndarray of shape (P,) or (P, m)
     """
     # Σ̂^p = V diag(ℓ^p) Vᵀ + ℓ₀^p (I − VVᵀ)
-    if null == 0:
+    if not np.any(null):
         return filtered(ell**power)
-    return null**power * x + filtered(ell**power - null**power)
+    root = null**power
+    return np.multiply.outer(x, root) + filtered(ell**power - root)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,9 +55,9 @@ class Projected:
 
     With ``a = Vᵀx``, x = w in scaled features, of length 1: ``square = a²`` and
     ``cross = a∘b``, and ``filtered(k, g, X)`` is ``V diag(g) Vᵀx`` of the k-th
-    direction, (P,), X the rows that were decomposed. ``square_neg, square_pos =
-    xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w in scaled features before
-    that, ``alive`` False where it is 0.
+    direction, (P,), or (P, m) of g (r, m), X the rows that were decomposed.
+    ``square_neg, square_pos = xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w
+    in scaled features before that, ``alive`` False where it is 0.
     """
 
     square: np.ndarray
@@ -178,7 +178,7 @@ class Eigenbasis:
             a, neg, pos = self.basis.project(w / unit, score)
 
         def combined(k, g, X):
-            return self.combine(g * a[:, k], X)
+            return self.combine((g.T * a[:, k]).T, X)
 
         cross = a * self.b[:, None]
         return Projected(a**2, cross, combined, self.d @ x, neg, pos, size)
@@ -254,7 +254,14 @@ class RowBasis:
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
-        return (rows.T @ v.T - self.excess.T @ v.T) / self.shrink
+        # of dense rows and several v, vᵀX is read once and Xᵀv once for each v
+        whole = rows.T @ v.T if sparse.issparse(rows) else (v @ rows).T
+        return (whole - self.excess_of_columns @ v.T) / self.shrink
+
+    @cached_property
+    def excess_of_columns(self):
+        """Transposed: scipy's checks take longer than a product."""
+        return self.excess.T
 
     def coordinates(self):
         """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
