@@ -35,6 +35,7 @@ NONE = 1 / 3
 # _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
 _FAINT = 12.0  # nats below the best evidence of W: Σ̂ has no slab, of factors no cell
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
+_HALF = AUCPosterior.point_mass_at_half()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,7 @@ class Null:
             for part, root in zip(self.slabs, roots, strict=True)
         ]
         if self.none > 0:
-            half = AUCPosterior.point_mass_at_half()
-            parts.append((self.none, half.D, half.v, half.q, half.df))
+            parts.append((self.none, _HALF.D, _HALF.v, _HALF.q, _HALF.df))
         weight, D, v, q, df = _end_to_end(parts)
         return AUCPosterior(weight / weight.sum(), D, v, q, df)
 
