@@ -348,9 +348,12 @@ class Clip:
         """What winsorising takes off the rows, but for one row a class; CSR."""
         if not sparse.issparse(X):
             deviation = X - self.means[positive.astype(int)]
-            row, column = np.nonzero((np.abs(deviation) > self.bound) & alive)
-            over = _over(deviation[row, column], self.bound[column])
-            return sparse.csr_array((over, (row, column)), shape=X.shape)
+            far = (deviation > self.bound) | (deviation < -self.bound)
+            far &= alive
+            column = np.flatnonzero(far) % X.shape[1]
+            ends = np.append(0, np.cumsum(np.count_nonzero(far, axis=1)))
+            over = _over(deviation[far], self.bound[column])
+            return sparse.csr_array((over, column, ends), shape=X.shape)
         out = X.astype(float)
         out.sum_duplicates()
         row = np.repeat(positive.astype(int), np.diff(out.indptr))
@@ -497,10 +500,10 @@ def _dual(X, positive, weight, clip, standardize, kept):
     ]
     scale = _scale(*full, standardize)
     d = (full[1].mean - full[0].mean) * scale
-    if sparse.issparse(rows):
-        rows.data *= scale[rows.indices]  # a copy of its own, as above
+    if sparse.issparse(rows):  # either is a copy of its own, as above
+        rows.data *= scale[rows.indices]
     else:
-        rows = rows * scale
+        rows *= scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
     if sparse.issparse(X) and _takes_products(positive, scale):
         means, within = means * scale, (_diagonal(neg) + _diagonal(pos)) @ scale**2
