@@ -51,10 +51,9 @@ def beliefs(projection: LearntProjection) -> Beliefs:
     -------
     Beliefs
     """
-    model, rows = projection.learnt.model, projection.learnt.Z
-    x = model.eigen.unit(projection.w)
-    nulls = [n for n in (model.inverse_wishart, model.cross_validated) if n is not None]
-    found = [_of_null(null.posterior(projection.view, 0, x, rows)) for null in nulls]
+    learnt, view = projection.learnt, projection.view
+    nulls = learnt.model.posteriors(view, 0, projection.w, learnt.Z)
+    found = list(map(_of_null, nulls))
     centre, deviation, probit, inside = zip(*found, strict=True)
     # Var Z of the half-and-half mixture: mean of the nulls' variances + ¼ (Z̄₁ − Z̄₂)²
     between = np.concatenate(deviation) / np.sqrt(len(nulls))

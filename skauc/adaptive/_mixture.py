@@ -47,6 +47,8 @@ class Mixture:
         k, how much of each ``b_i`` is believed; the last column is the null space.
     noise : ndarray of shape (n_cells, r [+ 1])
         η, the sampling variance of each ``b_i``.
+    spread : ndarray of shape (n_cells, r [+ 1])
+        ``k η``, the posterior variance of each signal, which every direction asks for.
     a_scale, a, gamma, attainable : ndarray of shape (n_cells,)
         ``a s``, a, γ and u.
     separate : ndarray of bool of shape (n_cells,)
@@ -60,6 +62,7 @@ class Mixture:
     weight: np.ndarray
     shrink: np.ndarray
     noise: np.ndarray
+    spread: np.ndarray
     a_scale: np.ndarray
     a: np.ndarray
     gamma: np.ndarray
@@ -101,7 +104,7 @@ class Mixture:
         if self.eigen.null:
             ab = np.append(ab, view.difference[k] - ab.sum())
             square = np.append(square, max(1.0 - square.sum(), 0.0))
-        return self.shrink @ ab, (self.shrink * self.noise) @ square
+        return self.shrink @ ab, self.spread @ square
 
     def class_variances(self, view, k):
         """``q_c, df_c`` of wᵀΣ_c w in each cell of separate covariances."""
@@ -372,11 +375,14 @@ def normalised(eigen, cells, attainable):
     weight = np.exp(log_weight[keep])
     cell, u = np.divmod(keep, len(attainable))
     head = np.array([c[3] for c in cells])[cell]
+    shrink = np.array([c[1] for c in cells])[cell, u]
+    noise = np.array([c[2] for c in cells])[cell]
     return Mixture(
         eigen=eigen,
         weight=weight / weight.sum(),
-        shrink=np.array([c[1] for c in cells])[cell, u],
-        noise=np.array([c[2] for c in cells])[cell],
+        shrink=shrink,
+        noise=noise,
+        spread=shrink * noise,
         a_scale=head[:, 0],
         a=head[:, 1],
         gamma=head[:, 2],

@@ -8,6 +8,7 @@ signal, the dense and the slab family.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.special import ndtr
@@ -34,6 +35,7 @@ NONE = 1 / 3
 # _FAINT 6 to 50 nothing depends (the problems of GAMMAS in _mixture)
 _FAINT = 12.0  # nats below the best evidence of W: Σ̂ has no slab, of factors no cell
 _LIGHT = 1e-2  # share of the whole mass that the slab cells left out may hold together
+_HALF = AUCPosterior.point_mass_at_half()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class Null:
     slabs: tuple[SlabUnder, ...]
     none: float
 
-    def posterior(self, view: Projected, k: int, x, X) -> AUCPosterior:
+    def posterior(self, view: Projected, k: int, roots) -> AUCPosterior:
         """Posterior of the AUC of the k-th direction of a view.
 
         Parameters
@@ -95,10 +97,8 @@ class Null:
             Some directions in the eigenbasis.
         k : int
             Which of them is asked of.
-        x : ndarray of shape (P,)
-            The direction in scaled features, of length 1.
-        X : ndarray or sparse matrix of shape (n, P)
-            The rows that were decomposed.
+        roots : iterable of ndarray of shape (P,)
+            ``Σ̂^½x`` of every slab, :func:`roots_of`.
 
         Returns
         -------
@@ -108,21 +108,18 @@ class Null:
             return AUCPosterior.point_mass_at_half()
         parts = [(self.share_dense * self.dense.weight, *self.dense.cells(view, k))]
         # weight_dense + weight_slab + weight_none = 1: one mixture of all cells
-        parts += [self._slab_cells(part, view, k, x, X) for part in self.slabs]
+        parts += [
+            self._slab_cells(part, view, k, root)
+            for part, root in zip(self.slabs, roots, strict=True)
+        ]
         if self.none > 0:
-            half = AUCPosterior.point_mass_at_half()
-            parts.append((self.none, half.D, half.v, half.q, half.df))
+            parts.append((self.none, _HALF.D, _HALF.v, _HALF.q, _HALF.df))
         weight, D, v, q, df = _end_to_end(parts)
         return AUCPosterior(weight / weight.sum(), D, v, q, df)
 
-    def _slab_cells(self, part, view, k, x, X):
+    def _slab_cells(self, part, view, k, root):
         eigen = self.dense.eigen
-
         # xᵀδ = (Σ̂^½x)ᵀω with ω = Σ̂^{−½}δ
-        def filtered(g):
-            return view.filtered(k, g, X)
-
-        root = power_of_covariance(0.5, part.ell, part.null, x, filtered)
         D, noise = part.cells.difference(root[eigen.scale > 0])
         # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
         df = part.a + eigen.n_neg + eigen.n_pos
@@ -134,6 +131,32 @@ class Null:
             q, df = of_factors(eigen, view, k, ell, part.factors)
         seen = self.dense.observed(view, k, D, noise, q, df, part.factors)
         return part.weight, *seen
+
+
+def roots_of(slabs, view: Projected, k: int, x, X) -> list[np.ndarray]:
+    """``Σ̂^½x`` of the k-th direction of a view under every slab.
+
+    Parameters
+    ----------
+    slabs : sequence of SlabUnder
+    view : Projected
+    k : int
+    x : ndarray of shape (P,)
+        The direction in scaled features, of length 1.
+    X : ndarray or sparse matrix of shape (n, P)
+        The rows that were decomposed.
+
+    Returns
+    -------
+    list of ndarray of shape (P,)
+    """
+    if not slabs:
+        return []
+    ell, null = (
+        np.array([getattr(s, name) for s in slabs]) for name in ("ell", "null")
+    )
+    roots = power_of_covariance(0.5, ell.T, null, x, lambda g: view.filtered(k, g, X))
+    return list(roots.T)
 
 
 def _end_to_end(parts):
@@ -165,8 +188,14 @@ class TwoNulls:
         """The decomposition of the data set."""
         return self.inverse_wishart.dense.eigen
 
-    def probit(self, view: Projected, k: int, w, X) -> tuple[float, float]:
-        """Mean m and variance s_m² of the probit of the AUC of one direction.
+    @property
+    def nulls(self) -> list[Null]:
+        """Those that there are."""
+        both = (self.inverse_wishart, self.cross_validated)
+        return [null for null in both if null is not None]
+
+    def posteriors(self, view: Projected, k: int, w, X) -> list[AUCPosterior]:
+        """Posterior of the AUC of one direction under each null.
 
         Parameters
         ----------
@@ -180,14 +209,30 @@ class TwoNulls:
 
         Returns
         -------
+        list of AUCPosterior
+        """
+        slabs = [part for null in self.nulls for part in null.slabs]
+        # of both nulls at once: one product with the rows for P > n
+        roots = iter(roots_of(slabs, view, k, self.eigen.unit(w), X))
+        return [
+            null.posterior(view, k, islice(roots, len(null.slabs)))
+            for null in self.nulls
+        ]
+
+    def probit(self, view: Projected, k: int, w, X) -> tuple[float, float]:
+        """Mean m and variance s_m² of the probit of the AUC of one direction.
+
+        Parameters
+        ----------
+        view, k, w, X
+            As for :meth:`posteriors`.
+
+        Returns
+        -------
         m, s_m2 : float
         """
-        x = self.eigen.unit(w)
-        first = self.inverse_wishart.posterior(view, k, x, X).probit_moments()
-        if self.cross_validated is None:
-            return pooled(first, first)
-        second = self.cross_validated.posterior(view, k, x, X)
-        return pooled(first, second.probit_moments())
+        found = [one.probit_moments() for one in self.posteriors(view, k, w, X)]
+        return pooled(found[0], found[-1])
 
 
 def one_feature(eigen: Eigenbasis, *, power, covariances) -> TwoNulls:

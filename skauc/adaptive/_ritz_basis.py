@@ -147,11 +147,15 @@ class RitzBasis:
         return square, cross, filtered, *squares
 
     def filtered(self, ritz, k, g):
-        """``V diag(g) Vᵀx`` of the k-th vector, g at the nodes; (P,)."""
+        """``V diag(g) Vᵀx`` of the k-th vector, g (r,) or (r, m) at the nodes."""
         # Rᵀ U (g/λ) Uᵀ (Rx)
         values = ritz.values[k]
-        inside = np.interp(values, self.nodes, g) * reciprocal(values)
-        return self.rows.transposed(ritz.function(inside, k))
+        over = reciprocal(values)
+        inside = [
+            ritz.function(np.interp(values, self.nodes, one) * over, k)
+            for one in np.atleast_2d(g.T)
+        ]
+        return self.rows.transposed(np.reshape(inside, (*g.shape[1:], -1)).T)
 
 
 def reciprocal(values):

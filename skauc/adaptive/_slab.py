@@ -23,21 +23,24 @@ def power_of_covariance(power, ell, null, x, filtered) -> np.ndarray:
     ----------
     power : float
         p.
-    ell : ndarray of shape (r,)
-    null : float
+    ell : ndarray of shape (r,) or (r, m)
+        Of m covariances with the same eigenvectors a column each.
+    null : float or ndarray of shape (m,)
         ℓ₀; 0 where there is no null space: then x is V a.
     x : ndarray of shape (P,)
     filtered : callable
-        ``g -> V diag(g) Vᵀx``, (r,) to (P,): one product with the rows for P > n.
+        ``g -> V diag(g) Vᵀx``, (r,) to (P,) or (r, m) to (P, m): one product with the
+        rows for P > n.
 
     Returns
     -------
-    ndarray of shape (P,)
+    ndarray of shape (P,) or (P, m)
     """
     # Σ̂^p = V diag(ℓ^p) Vᵀ + ℓ₀^p (I − VVᵀ)
-    if null == 0:
+    if not np.any(null):
         return filtered(ell**power)
-    return null**power * x + filtered(ell**power - null**power)
+    root = null**power
+    return np.multiply.outer(x, root) + filtered(ell**power - root)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +84,11 @@ class Knots:
         if K == len(self.place) and not self.above.any():
             return x
         # Σ_j x_j [(1 − above_j) f(knot_j) + above_j f(knot_{j+1})]; the last knot is
-        # nobody's place, so that nothing rolls round
-        up = np.bincount(self.place, x * self.above, K)
-        return np.bincount(self.place, x * (1 - self.above), K) + np.roll(up, 1)
+        # nobody's place
+        above = x * self.above
+        sums = np.bincount(self.place, x - above, K)
+        sums[1:] += np.bincount(self.place, above, K)[:-1]
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,18 +170,21 @@ def slab(omega, h, probit) -> Slab:
     tau = 2 * probit[u] ** 2 / (share * P)
     knots = Knots.of(omega, h)
     count = knots.gather(np.ones(P))
-    # Σ_j log[1 − π + π N(ω̂_j; 0, τ + 1/h)/N(ω̂_j; 0, 1/h)], how often each knot counts
-    ratio = _log_ratio(knots.value, tau[:, None], 1 / h)
-    weighed = np.log(share)[:, None] + ratio
-    log_evidence = np.logaddexp(np.log1p(-share)[:, None], weighed) @ count
+    # Σ_j log[1 − π + π N(ω̂_j; 0, τ + 1/h)/N(ω̂_j; 0, 1/h)], how often each knot counts,
+    # is Σ_j [log(1 − π) + log(1 + e^x)], x the log odds that ω_j is of the slab
+    odds = _log_odds(share)[:, None] + _log_ratio(knots.value, tau[:, None], 1 / h)
+    # log(1 + e^x) = max(x, 0) + log(1 + e^−|x|), a fifth of the time of logaddexp
+    log_sum = np.log1p(np.exp(-np.abs(odds)))
+    log_sum += np.maximum(odds, 0.0)
+    log_evidence = np.log1p(-share) * P + log_sum @ count
     return Slab(knots, h, share, tau, log_evidence, u)
 
 
 def _log_ratio(omega, tau, noise):
     """``log N(ω̂; 0, τ + noise) − log N(ω̂; 0, noise)``."""
     # ½ω²(1/noise − 1/wide) − ½ log(wide/noise), whose near equal numbers would cancel
-    wide = tau + noise
-    return 0.5 * (omega**2 * (tau / (noise * wide)) - np.log1p(tau / noise))
+    curved = tau / (noise * (tau + noise))
+    return omega**2 * (curved / 2) - np.log1p(tau / noise) / 2
 
 
 def _log_odds(share):

@@ -55,9 +55,9 @@ class Projected:
 
     With ``a = Vᵀx``, x = w in scaled features, of length 1: ``square = a²`` and
     ``cross = a∘b``, and ``filtered(k, g, X)`` is ``V diag(g) Vᵀx`` of the k-th
-    direction, (P,), X the rows that were decomposed. ``square_neg, square_pos =
-    xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w in scaled features before
-    that, ``alive`` False where it is 0.
+    direction, (P,), or (P, m) of g (r, m), X the rows that were decomposed.
+    ``square_neg, square_pos = xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w
+    in scaled features before that, ``alive`` False where it is 0.
     """
 
     square: np.ndarray
@@ -178,7 +178,7 @@ class Eigenbasis:
             a, neg, pos = self.basis.project(w / unit, score)
 
         def combined(k, g, X):
-            return self.combine(g * a[:, k], X)
+            return self.combine((g.T * a[:, k]).T, X)
 
         cross = a * self.b[:, None]
         return Projected(a**2, cross, combined, self.d @ x, neg, pos, size)
@@ -254,7 +254,14 @@ class RowBasis:
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
-        return (rows.T @ v.T - self.excess.T @ v.T) / self.shrink
+        # of dense rows and several v, vᵀX is read once and Xᵀv once for each v
+        whole = rows.T @ v.T if sparse.issparse(rows) else (v @ rows).T
+        return (whole - self.excess_of_columns @ v.T) / self.shrink
+
+    @cached_property
+    def excess_of_columns(self):
+        """Transposed: scipy's checks take longer than a product."""
+        return self.excess.T
 
     def coordinates(self):
         """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
@@ -341,9 +348,12 @@ class Clip:
         """What winsorising takes off the rows, but for one row a class; CSR."""
         if not sparse.issparse(X):
             deviation = X - self.means[positive.astype(int)]
-            row, column = np.nonzero((np.abs(deviation) > self.bound) & alive)
-            over = _over(deviation[row, column], self.bound[column])
-            return sparse.csr_array((over, (row, column)), shape=X.shape)
+            far = (deviation > self.bound) | (deviation < -self.bound)
+            far &= alive
+            column = np.flatnonzero(far) % X.shape[1]
+            ends = np.append(0, np.cumsum(np.count_nonzero(far, axis=1)))
+            over = _over(deviation[far], self.bound[column])
+            return sparse.csr_array((over, column, ends), shape=X.shape)
         out = X.astype(float)
         out.sum_duplicates()
         row = np.repeat(positive.astype(int), np.diff(out.indptr))
@@ -490,10 +500,10 @@ def _dual(X, positive, weight, clip, standardize, kept):
     ]
     scale = _scale(*full, standardize)
     d = (full[1].mean - full[0].mean) * scale
-    if sparse.issparse(rows):
-        rows.data *= scale[rows.indices]  # a copy of its own, as above
+    if sparse.issparse(rows):  # either is a copy of its own, as above
+        rows.data *= scale[rows.indices]
     else:
-        rows = rows * scale
+        rows *= scale
     root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
     if sparse.issparse(X) and _takes_products(positive, scale):
         means, within = means * scale, (_diagonal(neg) + _diagonal(pos)) @ scale**2

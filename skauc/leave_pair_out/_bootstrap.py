@@ -76,7 +76,9 @@ def _fourth_powers(X, positive, weight):
     spread = np.sqrt(total.scatter / total.n)
     unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     if not sparse.issparse(X):
-        square = ((X - total.mean) * unit) ** 2
+        square = X - total.mean
+        square *= unit
+        square *= square
         return np.einsum("np,np->n", square, square)
     # the mean would fill it: of all entries those of zeros, then what the others add
     rows, centre = X.tocsr(), total.mean * unit

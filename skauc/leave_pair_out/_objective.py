@@ -328,7 +328,10 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     # Nor need its mean be that over all of very many features.
     every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
     force_of_penalty = (l2 * scale * fit.w)[::every]
-    X, mean = (X, mean) if every == 1 else (X[:, ::every], mean[::every])
+    if every > 1:
+        X, mean = X[:, ::every], mean[::every]
+        if isinstance(X, np.ndarray):  # several products read it: one copy for all
+            X = np.ascontiguousarray(X)
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(g) // _WALK_ROWS + 1
     some, pushing = X, g

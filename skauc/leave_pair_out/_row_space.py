@@ -233,9 +233,11 @@ class RowSpace:
     def _by_products(self, theta, g, curvature):
         alpha, bent, s = theta[:, :-1], curvature > 0, np.sqrt(curvature)
         r = self.l2 * alpha + g
-        # Rows without curvature: Δα₀ = −r/λ
-        flat = np.where(bent, 0.0, -r / self.l2)
-        right = np.divide(-r, s, out=np.zeros_like(r), where=bent) - s * (flat @ self.K)
+        # Rows without curvature: Δα₀ = −r/λ, so written −α of rows that were not drawn
+        flat = np.where(bent, 0.0, -alpha - g / self.l2)
+        right = np.divide(-r, s, out=np.zeros_like(r), where=bent)
+        if flat.any():  # not any more after a whole step
+            right -= s * (flat @ self.K)
 
         def product(u):
             return self.l2 * u + s * ((s * u) @ self.K)

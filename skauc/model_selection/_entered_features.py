@@ -71,7 +71,7 @@ def entered_features(stages, X, w, y) -> EnteredFeatures:
     -------
     EnteredFeatures
     """
-    node = _Columns(_Entry(X), list(range(n_columns(X))))
+    node = _Columns(_Entry(X), np.arange(n_columns(X)))
     for step, rows, behind in stages:
         node = _behind(step, node, rows, behind, y)
     # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
@@ -116,7 +116,7 @@ class _Columns:
     """Some columns of the entry."""
 
     entry: _Entry
-    columns: list
+    columns: np.ndarray
     saw_y, broken_by = False, None
 
     def back(self, W):
@@ -248,7 +248,7 @@ def _column_union(transformer, node, rows, y):
         if where.stop == where.start:  # dropped, or nothing is left
             continue
         picked = column_positions(columns, names, n_columns(rows))
-        child = _Columns(node.entry, [node.columns[k] for k in picked])
+        child = _Columns(node.entry, node.columns[np.array(picked, dtype=int)])
         child, _ = _through(step, child, _branch_rows(rows, columns, picked), y)
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))

@@ -29,6 +29,7 @@ from ._any_estimator import has_known_fit
 from ._reasons import lost_second_source, not_at_optimum, stopped_early
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
+from ._standardised_rows import StandardisedRows
 from ._training_objective import REARRANGED, correlation, largest_gradient
 from ._training_rows import was_stopped
 from ._warnings import UntrustedAUCWarning
@@ -70,8 +71,7 @@ def left_out(
     products = takes_products(known, Z) or suits_leave_one_out(known, Z, weight)
     if not products or type(known) is not PenalisedFit:
         Z = scored.samples.astype(float, copy=False)
-    known_by = None if learnt is None else learnt.fingerprint_of(Z, rows, weight)
-    remember = kept_of(Z, rows, weight, known_by)
+    remember = kept_of(Z, rows, weight, _known_by(scored, learnt))
     if isinstance(known, PenalisedFit):
         stopped = was_stopped(model)
         if type(known) is PenalisedFit and known.loss in _SMOOTH and not stopped:
@@ -97,6 +97,17 @@ def left_out(
             gradient = 0.0 if smooth else None  # it is at its optimum now
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
     return found, reason
+
+
+def _known_by(scored, learnt):
+    """Fingerprint of the rows in front if that of the rows that entered is known."""
+    if learnt is None:
+        return None
+    front, labels = scored.front, (scored.second_class, scored.weight)
+    if not isinstance(front, StandardisedRows):
+        return learnt.fingerprint_of(scored.floats, *labels)
+    entered = learnt.fingerprint_of(front.X, *labels)
+    return entered and front.fingerprint(entered)
 
 
 def kept_of(Z, positive, weight=None, known_by=None):

@@ -7,6 +7,7 @@ everything else. Whatever asks for an array gets one.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,6 +79,13 @@ class StandardisedRows:
         made = self.X[rows, columns] - self.centre[columns]
         made /= self.scale[columns]
         return made
+
+    def fingerprint(self, of_rows: bytes) -> bytes:
+        """Digest of the content, from that of X."""
+        digest = hashlib.blake2b(of_rows)
+        for part in (self.centre, self.scale):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.digest()
 
     def unscaled(self):
         """Rows in front of the scaler, centre and scale of each feature."""

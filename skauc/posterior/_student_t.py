@@ -17,7 +17,7 @@ _LOG_POWER = 40.0  # (df/t²) e^{…} < e^−80: beyond it the power of t is all
 
 
 def root_chi2_moments(df):
-    """Mean and variance of ``√χ²_df``.
+    """Mean and variance of ``√χ²_df`` of each of an array of df.
 
     ``m = √2 Γ((df + 1)/2)/Γ(df/2)`` and ``df − m²``. For large df the logarithms of
     both gammas, and then df and m², agree in more digits than there are; the expansion
@@ -27,13 +27,13 @@ def root_chi2_moments(df):
     large = np.maximum(df, _LARGE_DF)
     variance = np.polynomial.polynomial.polyval(1 / large, _ROOT_CHI2_VARIANCE)
     mean = np.sqrt(large - variance)
-    if np.all(np.asarray(df) >= _LARGE_DF):
-        return mean, variance
-    small = np.minimum(df, _LARGE_DF)
-    # m = √2 Γ((df + 1)/2)/Γ(df/2)
-    root = np.sqrt(2) * np.exp(gammaln((small + 1) / 2) - gammaln(small / 2))
-    few = np.asarray(df) < _LARGE_DF
-    return np.where(few, root, mean), np.where(few, small - root**2, variance)
+    few = df < _LARGE_DF
+    if few.any():  # of a mixture it may be one component
+        small = df[few]
+        # m = √2 Γ((df + 1)/2)/Γ(df/2)
+        root = np.sqrt(2) * np.exp(gammaln((small + 1) / 2) - gammaln(small / 2))
+        mean[few], variance[few] = root, small - root**2
+    return mean, variance
 
 
 def log_stdtr(df, t):

@@ -595,8 +595,9 @@ def _origin(first):
         return None
     # Where the mean exceeds the spread, raw squares would be mostly that of the mean:
     # x̄² > mean(x²) − x̄²
-    share = np.full(len(first), 1 / len(first))
-    far = np.any(2 * (share @ first) ** 2 > share @ first**2)
+    mean = np.full(len(first), 1 / len(first)) @ first
+    square = np.einsum("np,np->p", first, first) / len(first)
+    far = np.any(2 * mean**2 > square)
     return first[0].copy() if far else None
 
 

@@ -83,8 +83,9 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
     if not sparse.issparse(X):
         # Far from the origin only products of centred rows have digits
         R = X if centre is None else X - centre[group]
-        R = R if scale is None else R * scale
-        R = R if root is None else R * root[:, None]
+        for factor in (scale, None if root is None else root[:, None]):
+            if factor is not None:
+                R = np.multiply(R, factor, out=None if R is X else R)
         return R @ R.T, 0.0
     rows = X.tocsr() if scale is None else X.multiply(scale).tocsr()
     if centre is not None:

@@ -22,12 +22,8 @@ def asked(X, w):
 
 def slow(projection):
     """Means and variances of Z in each cell of each null, one after the other."""
-    model, out = projection.learnt.model, []
-    x = model.eigen.unit(projection.w)
-    for null in (model.inverse_wishart, model.cross_validated):
-        if null is None:
-            continue
-        law = null.posterior(projection.view, 0, x, projection.learnt.Z)
+    learnt, out = projection.learnt, []
+    for law in learnt.model.posteriors(projection.view, 0, projection.w, learnt.Z):
         rng, means, variances = np.random.default_rng(0), [], []
         for D, v, q, df in zip(law.D, law.v, law.q, law.df, strict=True):
             # Z = (D √(χ²/q) + √v N)/√2, by an even sample of χ²
@@ -62,12 +58,9 @@ def test_against_a_loop_over_the_cells(case):
 def test_the_nulls_are_apart_by_half_of_what_their_means_differ(case):
     """``E Z = D E√χ²_df/√(2q)`` in each cell."""
     X = CASES[case]
-    projection = asked(X, np.arange(1.0, X.shape[1] + 1))
-    model = projection.learnt.model
-    means = []
-    for null in (model.inverse_wishart, model.cross_validated):
-        x = model.eigen.unit(projection.w)
-        law = null.posterior(projection.view, 0, x, projection.learnt.Z)
+    projection, means = asked(X, np.arange(1.0, X.shape[1] + 1)), []
+    learnt = projection.learnt
+    for law in learnt.model.posteriors(projection.view, 0, projection.w, learnt.Z):
         root = np.sqrt(2) * np.exp(gammaln((law.df + 1) / 2) - gammaln(law.df / 2))
         means.append(law.weight @ (law.D * root / np.sqrt(2 * law.q)))
     expected = (means[0] - means[1]) / 2

@@ -6,7 +6,7 @@ from scipy.special import gammaln, logsumexp
 
 from skauc.adaptive._factors import factors, numbers_of_factors, variance
 from skauc.adaptive._mixture import covariance_cell, covariance_cells, mixture
-from skauc.adaptive._null import inverse_wishart_null
+from skauc.adaptive._null import inverse_wishart_null, roots_of
 from skauc.adaptive._spectrum import eigenbasis
 
 
@@ -377,7 +377,8 @@ def test_few_signals_among_factors():
                 power=2.0,
                 covariances=names,
             )
-            found.append(null.posterior(view, 0, x, X).probit_moments()[0])
+            roots = roots_of(null.slabs, view, 0, x, X)
+            found.append(null.posterior(view, 0, roots).probit_moments()[0])
         errors.append(np.abs(np.array(found) - truth))
     before, after = np.mean(errors, axis=0)
     assert after < before

@@ -12,7 +12,11 @@ from scipy.special import expit, logsumexp, ndtr
 from skauc.adaptive import _mixture, _null
 from skauc.adaptive._cross_validated import Spectrum
 from skauc.adaptive._factors import factors
-from skauc.adaptive._null import cross_validated_null, inverse_wishart_null
+from skauc.adaptive._null import (
+    cross_validated_null,
+    inverse_wishart_null,
+    roots_of,
+)
 from skauc.adaptive._spectrum import eigenbasis
 
 
@@ -99,7 +103,7 @@ def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     x /= np.linalg.norm(x)
     null_ = cross_validated_null(eigen, filtered, Spectrum(ell, null), power=2.0)
     view = eigen.project(w, X @ w)
-    got = null_.posterior(view, 0, x, X)
+    got = null_.posterior(view, 0, roots_of(null_.slabs, view, 0, x, X))
 
     weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
     a = null_.dense.a[0]
@@ -149,7 +153,7 @@ def test_inverse_wishart_null_with_few_signals():
     truth = ndtr(np.sqrt(5 / 2))
     assert null_.none < 1e-4
     assert null_.share_dense < 0.05
-    posterior = null_.posterior(view, 0, x, X)
+    posterior = null_.posterior(view, 0, roots_of(null_.slabs, view, 0, x, X))
     assert posterior.mean() == pytest.approx(truth, abs=0.06)
     assert null_.dense.posterior(view).mean() < truth - 0.15
 
@@ -281,7 +285,8 @@ def test_null_of_factors_against_full_matrices(monkeypatch):
         eigen, difference_filter(eigen, X), power=2.0, covariances=("factors",)
     )
     assert {part.factors for part in null_.slabs} == {2} == set(null_.dense.factors)
-    got = null_.posterior(eigen.project(w, X @ w), 0, x, X)
+    view = eigen.project(w, X @ w)
+    got = null_.posterior(view, 0, roots_of(null_.slabs, view, 0, x, X))
     weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
     parts = ell * (V.T @ x) ** 2
     white = parts[:-2].sum()

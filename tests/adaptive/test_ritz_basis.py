@@ -611,6 +611,13 @@ def test_functions_of_the_scatter(by_products, winsorize, weighted):
         exact = one.filtered(k, 1 / (s + slow.values), X)
         found = two.filtered(k, 1 / (s + fast.values), X)
         assert np.linalg.norm(found - exact) < 5e-3 * np.linalg.norm(exact)
+        several = np.outer(1 / (s + fast.values), [3, -1])
+        # The rows are of single precision
+        np.testing.assert_allclose(
+            two.filtered(k, several, X),
+            np.outer(found, [3, -1]),
+            atol=1e-5 * np.abs(found).max(),
+        )
     exact = slow.filtered_difference(1 / (s + slow.values), X)
     found = fast.filtered_difference(1 / (s + fast.values), X)
     assert np.linalg.norm(found - exact) < 2e-3 * np.linalg.norm(exact)

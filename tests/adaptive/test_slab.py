@@ -51,6 +51,15 @@ def test_roots_against_the_full_matrix(rng, power, null):
     full = V @ np.diag(ell) @ V.T + null * (np.eye(P) - V @ V.T)
     got = power_of_covariance(power, ell, null, x, lambda g: V @ (g * (V.T @ x)))
     np.testing.assert_allclose(got, symmetric_power(full, power) @ x, atol=1e-12)
+    several = power_of_covariance(
+        power,
+        np.column_stack([ell, 2 * ell]),
+        np.array([null, 2 * null]),
+        x,
+        lambda g: V @ (g.T * (V.T @ x)).T,
+    )
+    # (2Σ̂)^p = 2^p Σ̂^p
+    np.testing.assert_allclose(several, np.outer(got, [1, 2**power]), atol=1e-12)
 
 
 def test_two_strong_features_are_believed_and_noise_is_not(rng):

@@ -283,6 +283,8 @@ def test_combine_is_the_transpose_of_project(n, P, winsorize, weighted, kind):
     np.testing.assert_allclose((V.T @ x) ** 2, view.square[:, 0], atol=1e-8)
     filtered = V @ (g * (V.T @ x))
     np.testing.assert_allclose(view.filtered(0, g, rows), filtered, atol=1e-8)
+    several = view.filtered(0, np.column_stack([g, 2 * g]), rows)
+    np.testing.assert_allclose(several, np.outer(filtered, [1, 2]), atol=1e-8)
     filtered = V @ (g * eigen.b)
     np.testing.assert_allclose(eigen.filtered_difference(g, rows), filtered, atol=1e-8)
 

@@ -64,6 +64,15 @@ def test_the_product_that_is_kept_is_that_of_its_direction():
         got += 1.0  # a caller's own
 
 
+def test_a_fingerprint_tells_rows_centre_and_scale():
+    X, _ = _data()
+    one, two = np.ones(6), np.arange(1.0, 7)
+    rows = (b"X", one, two), (b"Y", one, two), (b"X", two, two), (b"X", one, one)
+    found = [StandardisedRows(X, c, s).fingerprint(of_X) for of_X, c, s in rows]
+    assert len(set(found)) == 4
+    assert found[0] == StandardisedRows(X.copy(), one, two).fingerprint(b"X")
+
+
 def test_rows_are_made_where_products_would_lose_digits_or_are_not_known():
     X, _ = _data()
     scaler = StandardScaler().fit(X)
