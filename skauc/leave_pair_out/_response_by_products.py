@@ -24,13 +24,14 @@ Error of the AUC against the kernel's inverse: the test of this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from ..statistics._lanczos import Ritz, lanczos, random_signs, together
 from ..statistics._numerics import TINY, parts_of
+from ._pair_response import PairResponse
 
 PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is needed
 # The mean of q is right to (root mean square, four draws of 16, 32 and 64 vectors)
@@ -174,8 +175,8 @@ def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
     return KernelDiagonal.of_rows(CentredKernel(A), rows, unit**2)
 
 
-def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
-    """Q and F among the rows of the pairs, from the diagonal of F and ``F1 = 0``.
+def response_by_products(diagonal: KernelDiagonal, rows, theta, l2, positive):
+    """Q and F among the pairs, from the diagonal of F and ``F1 = 0``.
 
     Parameters
     ----------
@@ -185,14 +186,17 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
         ω/λ of all rows.
     l2 : float
         λ.
+    positive : ndarray of bool of shape (k,)
+        Of the rows of the pairs.
 
     Returns
     -------
-    Q, F : ndarray of shape (k, k)
+    PairResponse
     """
-    k, own, total = len(rows), theta[rows], theta.sum()
+    own, total = theta[rows], theta.sum()
     if not theta.any():
-        return np.zeros((k, k)), np.eye(k)
+        nothing = np.zeros(len(rows))
+        return PairResponse.of_columns(nothing, own, nothing, nothing + 1, positive)
     common, centred = common_curvature(diagonal, theta), 1 - 1 / len(theta)
     answer, inverse = diagonal.inverse(common)
     # q_i, what row i gains without itself: of the kernel (1/F_ii − 1/(1 − 1/n))/θ,
@@ -201,11 +205,9 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
     gain, others = answer / (inverse * centred), np.maximum(total - own, TINY)
     q = gain + 1 / others
     # F1 = 0: beside its diagonal F_ij = −θ_j Q_ij is −θ_j F_ii/(Σθ − θ_i) on average
-    across = 1 / (total + own * gain * others)
-    Q, F = np.multiply.outer(across / l2, np.ones(k)), np.multiply.outer(-across, own)
-    Q[np.diag_indices(k)] = q / (1 + own * q) / l2
-    F[np.diag_indices(k)] = 1 / (1 + own * q)
-    return Q, F
+    across = 1 / (total + own * gain * others) / l2
+    F = 1 / (1 + own * q)
+    return PairResponse.of_columns(across, own * l2, q * F / l2, F, positive)
 
 
 def common_curvature(diagonal: KernelDiagonal, theta):
