@@ -85,18 +85,18 @@ def lanczos(product, start, steps, rows=None) -> Ritz:
     """
     n, m = start.shape
     steps = min(steps, n)
-    T, basis = np.zeros((m, steps, steps)), []
+    T, parts = np.zeros((m, steps, steps)), []
     length = norm(start, axis=0)
     unit = np.where(length > 0, length, 1)
     for some in parts_of(m, together(n)):
         q = start[:, some] / unit[some]
         Q = _basis(product, q, T[some])
-        basis.append(Q if rows is None else Q[:, rows])
+        parts.append(Q if rows is None else Q[:, rows])
         del Q  # before there is the next
     values, vectors = np.linalg.eigh(T)
-    length = length.astype(float)
-    basis = np.concatenate(basis, axis=2)
-    return Ritz(np.maximum(values, 0.0), vectors[:, 0], vectors, basis, length)
+    basis = np.concatenate(parts, axis=2)
+    values = np.maximum(values, 0.0)
+    return Ritz(values, vectors[:, 0], vectors, basis, length.astype(float))
 
 
 def together(n: int) -> int:
