@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from ..statistics._moments import class_moments, project_samples
+from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
 from ._objective import ask_again, made
@@ -124,9 +124,9 @@ def pair_rows(X, positive, weight, remember=ask_again):
     """
 
     def compute():
-        neg, pos = class_moments(X.tocsr(), positive, weight, featurewise=True)
-        score = project_samples(X, pos.mean - neg.mean)
-        return sample_rows(score, positive, weight)
+        n_pos, n_neg = weight @ positive, weight @ ~positive
+        shares = np.where(positive, weight / n_pos, -weight / n_neg)
+        return sample_rows(project_samples(X, X.T @ shares), positive, weight)
 
     return remember(("rows of pairs", X.shape[0]), compute)
 

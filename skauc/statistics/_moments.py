@@ -27,7 +27,7 @@ from ._numerics import TINY, block_rows, parts_of
 from ._row_blocks import refuse_collection, row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
-_SPARSE_ENTRIES = 2**16  # of sparse rows that are copied at once
+_SPARSE_ENTRIES = 2**17  # of sparse rows that are copied at once
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache
@@ -628,10 +628,10 @@ def _block(block, weight, shape):
 def _sparse_featurewise(X, rows, weight):
     weight = np.ones(len(rows)) if weight is None else weight[rows]
     n, P = weight.sum(), X.shape[1]
-    mean, stored, scatter, count = (np.zeros(P) for _ in range(4))
-    for part, w in _sparse_parts(X, rows, weight):
-        mean += part.T @ w
-    mean /= max(n, TINY)
+    stored, scatter, count = (np.zeros(P) for _ in range(3))
+    of_row = np.zeros(X.shape[0])
+    of_row[rows] = weight
+    mean = X.T @ of_row / max(n, TINY)
     # Stored entries deviate from the mean, the absent ones by the mean itself.
     for part, w in _sparse_parts(X, rows, weight):
         row_weight = np.repeat(w, np.diff(part.indptr))
