@@ -208,8 +208,8 @@ def density(rows: RowProducts, order, trace, n_features) -> Density:
     used = rows.root > 0
     if not used.all():
         rows, signs = rows.taken(used), signs[used]
-    n_pos = np.count_nonzero(rows.positive)
-    rank = max(n_pos - 1, 0) + max(len(signs) - n_pos - 1, 0)
+    classes = ~rows.positive, rows.positive
+    rank = sum(max(int(np.count_nonzero(c)) - 1, 0) for c in classes)
     ritz = lanczos(rows.gram, rows.centred(signs), _TRACE_STEPS)
     # Of the positive class: y_jᵀ diag(positive) y_j
     of_positive = [

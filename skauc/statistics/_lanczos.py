@@ -106,24 +106,24 @@ def together(n: int) -> int:
 
 def _basis(product, q, T):
     """Q of some vectors of length 1, (k, n, m), and their T, (m, k, k), filled in."""
-    kind, steps = q.dtype, T.shape[1]
-    basis = np.empty((steps, *q.shape), dtype=kind)
+    (n, m), kind, steps = q.shape, q.dtype, T.shape[1]
+    basis = np.empty((m, steps, n), dtype=kind)
     rounding = _BROKEN * np.finfo(kind).eps
     for j in range(steps):
-        basis[j] = q
+        basis[:, j] = q.T
         v = product(q)
         here = np.einsum("nm,nm->m", q, v)
         T[:, j, j] = here
         if j == steps - 1:
             break
+        before, v = basis[:, : j + 1], np.ascontiguousarray(v.T)[:, None]
         for _ in range(2):  # twice is enough (Kahan & Parlett)
-            inside = np.einsum("jnm,nm->jm", basis[: j + 1], v)
-            v = v - np.einsum("jnm,jm->nm", basis[: j + 1], inside)
-        size = norm(v, axis=0)
+            v = v - (v @ before.transpose(0, 2, 1)) @ before
+        size = norm(v[:, 0], axis=1)
         size[size <= rounding * np.maximum(T[:, 0, 0], here)] = 0
-        q = v * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
+        q = v[:, 0].T * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
         T[:, j, j + 1] = T[:, j + 1, j] = size
-    return basis
+    return basis.transpose(1, 2, 0)
 
 
 def random_signs(n, m, seed) -> np.ndarray:
