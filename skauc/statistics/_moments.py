@@ -27,7 +27,7 @@ from ._numerics import TINY, block_rows, parts_of
 from ._row_blocks import refuse_collection, row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
-_SPARSE_ENTRIES = 2**17  # of sparse rows that are copied at once
+_SPARSE_ENTRIES = 2**16  # of sparse rows that are copied at once
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache

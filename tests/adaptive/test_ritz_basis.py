@@ -475,8 +475,9 @@ def test_one_fold_by_products(first, P):
     part = _fold_by_products(rows, out, order, P)
     n_out = count[out].sum()
     assert part.rows == pytest.approx(n_out)
-    # largest first
-    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=0.03)
+    # largest first; the smallest of twelve features' has few digits of seven
+    rtol = 0.05 if P == 12 else 0.003
+    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=rtol)
     shares = (np.cumsum(many[::-1]) - many[::-1] / 2) / many.sum()
     np.testing.assert_allclose(part.shares, shares, atol=2e-3)
     null = max(total - square.sum(), 0) / max(P - 12, 1) / n_out
