@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ..statistics._lanczos import lanczos, random_signs
+from ..statistics._lanczos import lanczos, random_signs, together
 from ..statistics._moments import class_moments
-from ..statistics._numerics import block_rows, eigenvalue_cutoff
+from ..statistics._numerics import block_rows, eigenvalue_cutoff, parts_of
 from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
 from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
 
@@ -308,11 +308,16 @@ def _fold_by_products(rows, out, order, n_features):
     left = RowProducts(rows.Z, root, rows.positive)
     total = row_squares(left, means).sum()
     # Random combinations of the deviations of the rows left out
-    signs = np.empty((len(order), _LEFT_OUT_VECTORS))
+    signs = np.empty((len(order), _LEFT_OUT_VECTORS), dtype=root.dtype)
     signs[order] = random_signs(*signs.shape, _SEED)
-    signs = (signs * root[:, None]).astype(root.dtype)
-    combined = rows.Z.T @ signs - means.T @ (classes @ signs)
-    ritz = lanczos(inside.gram, inside.scores(combined), _STEPS)
+    signs *= root[:, None]
+
+    def scores(signs):
+        return inside.scores(rows.Z.T @ signs - means.T @ (classes @ signs))
+
+    parts = parts_of(_LEFT_OUT_VECTORS, together(len(order)))
+    start = np.hstack([scores(signs[:, some]) for some in parts])
+    ritz = lanczos(inside.gram, start, _STEPS, rows=[])
     squares = ritz.square * [reciprocal(v) for v in ritz.values] / len(ritz.values)
     # Gauss's rules of all vectors on the mean of their values: as fine as they are
     largest = ritz.values.max()

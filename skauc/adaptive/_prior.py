@@ -41,7 +41,7 @@ class AdaptivePrior:
     eigendecomposition a data set (ten more of its rows in folds, where they are
     few), shared by all candidates; milliseconds a candidate. Of more than 1000 sparse
     rows with more features no matrix of n² numbers is made: some hundred products with
-    the rows, and about four times their memory.
+    the rows, and two to four times their memory.
 
     Parameters
     ----------

@@ -95,6 +95,10 @@ class RowProducts:
         """Those of one class alone."""
         return self.some(self.positive == label)
 
+    def taken(self, mask):
+        """The same of those rows, without places for the others."""
+        return RowProducts(self.Z[mask], self.root[mask], self.positive[mask])
+
     def some(self, mask):
         """Those of some rows alone."""
         return RowProducts(self.Z, np.where(mask, self.root, 0), self.positive)
@@ -202,14 +206,15 @@ def density(rows: RowProducts, order, trace, n_features) -> Density:
     n_features : int
         Of the features that vary.
     """
-    used = rows.root > 0
-    classes = (used & ~rows.positive, used & rows.positive)
-    rank = sum(max(int(np.count_nonzero(c)) - 1, 0) for c in classes)
     m = max(_NUMBERS // len(order), 2)
-    signs = np.empty((len(order), m))
+    signs = np.empty((len(order), m), dtype=rows.Z.dtype)
     signs[order] = random_signs(len(order), m, _SEED)
-    start = rows.centred(np.where(used[:, None], signs, 0).astype(rows.Z.dtype))
-    ritz = lanczos(rows.gram, start, _TRACE_STEPS)
+    used = rows.root > 0
+    if not used.all():
+        rows, signs = rows.taken(used), signs[used]
+    classes = ~rows.positive, rows.positive
+    rank = sum(max(int(np.count_nonzero(c)) - 1, 0) for c in classes)
+    ritz = lanczos(rows.gram, rows.centred(signs), _TRACE_STEPS)
     # Of the positive class: y_jᵀ diag(positive) y_j
     of_positive = [
         np.sum((v.T @ q[:, rows.positive]) ** 2, axis=1)

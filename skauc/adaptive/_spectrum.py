@@ -26,7 +26,7 @@ from scipy import linalg, sparse
 from scipy.special import ndtr
 
 from ..statistics._moments import Moments, RawSums, class_moments, in_units
-from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff
+from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff, parts_of
 from ..statistics._row_blocks import RowBlocks, row_blocks
 from ._ritz_basis import (
     RitzBasis,
@@ -39,7 +39,7 @@ from ._ritz_basis import (
 )
 
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
-_BLOCK_ROWS, _BLOCK_ENTRIES = 4096, 2**16
+_BLOCK_ROWS, _BLOCK_SPARSE_ROWS, _BLOCK_ENTRIES = 4096, 1024, 2**16
 # Of more sparse rows there is no Gram matrix, or, of so many, if not enough vary
 _GRAM_ROWS, _MOST_ROWS = 1000, 2000
 # Of a class: with 5 signs say .9999 of 1100 rows, a Gram matrix .596; with 10 to 80 of
@@ -372,8 +372,7 @@ class Clip:
         out.sum_duplicates()
         of_class = np.repeat(positive.view(np.uint8), np.diff(out.indptr))
         # Some entries at a time: what is made of them is a few times as large
-        for start in range(0, out.nnz, _BLOCK_ENTRIES):
-            part = slice(start, start + _BLOCK_ENTRIES)
+        for part in parts_of(out.nnz, _BLOCK_ENTRIES):
             at = of_class[part], out.indices[part]
             bound = self.bound[out.indices[part]]
             value = self.values(out.data[part], self.means[at], bound)
@@ -484,7 +483,43 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
 
 
 def _dual(X, positive, weight, clip, standardize, kept):
-    offset = np.zeros((2, X.shape[1]))
+    rows, n, scale, d, means, within = _standardised(
+        X, positive, weight, clip, standardize
+    )
+    root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
+    if sparse.issparse(X) and _takes_products(positive, scale):
+        far = n @ np.sum(means**2, axis=1) > _FAR * within
+        sizes = rows.data.max(initial=0), -rows.data.min(initial=0), 1 / root.min()
+        far = far or max(sizes) > _LARGEST
+        rows = RowProducts.of_rows(rows, root, positive, far)  # in place of the others
+        return _by_products(rows, n, scale, d, means, within)
+    # RRᵀ = U diag(λ) Uᵀ
+    gram, rounding = centred_gram(rows, means, positive, root=root)
+    values, left = linalg.eigh(gram, driver="evd")
+    keep = _not_rounding(values, d, *n, rounding)
+    values, left = values[keep], left[:, keep]
+    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
+    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    spectra = [
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
+        for mask in (~positive, positive)
+    ]
+    excess, shrink = sparse.csr_array(X.shape), 1.0
+    if clip is not None:
+        excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
+    left /= np.sqrt(values)
+    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
+    # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
+    b = left.T @ (root * (rows @ d - (means @ d)[positive.astype(int)]))
+    return Eigenbasis(*n, scale, d, values, b, *along, *spectra, basis)
+
+
+def _standardised(X, positive, weight, clip, standardize):
+    """Winsorised rows in scaled features, but for one row a class if they are sparse.
+
+    With n and the means of the classes, the scale, d, and the trace of W.
+    """
+    offset = np.zeros((2, 1))
     if not sparse.issparse(X):
         rows = dense_rows(X, positive, clip)
     elif clip is None:
@@ -501,36 +536,12 @@ def _dual(X, positive, weight, clip, standardize, kept):
     scale = _scale(*full, standardize)
     d = (full[1].mean - full[0].mean) * scale
     if sparse.issparse(rows):  # either is a copy of its own, as above
-        rows.data *= scale[rows.indices]
+        for part in parts_of(rows.nnz, _BLOCK_ENTRIES):
+            rows.data[part] *= scale[rows.indices[part]]
     else:
         rows *= scale
-    root = np.sqrt(np.ones(len(positive)) if weight is None else weight)
-    if sparse.issparse(X) and _takes_products(positive, scale):
-        means, within = means * scale, (_diagonal(neg) + _diagonal(pos)) @ scale**2
-        far = (neg.n, pos.n) @ np.sum(means**2, axis=1) > _FAR * within
-        sizes = np.append(np.abs(rows.data), 1 / root)
-        far = far or sizes.max() > _LARGEST
-        products = RowProducts.of_rows(rows, root, positive, far)
-        return _by_products(products, (neg.n, pos.n), scale, d, means, within)
-    # RRᵀ = U diag(λ) Uᵀ
-    gram, rounding = centred_gram(rows, means * scale, positive, root=root)
-    values, left = linalg.eigh(gram, driver="evd")
-    keep = _not_rounding(values, d, neg.n, pos.n, rounding)
-    values, left = values[keep], left[:, keep]
-    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
-    spectra = [
-        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
-        for mask in (~positive, positive)
-    ]
-    excess, shrink = sparse.csr_array(X.shape), 1.0
-    if clip is not None:
-        excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
-    left /= np.sqrt(values)
-    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
-    # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
-    b = left.T @ (root * (rows @ d - (means * scale @ d)[positive.astype(int)]))
-    return Eigenbasis(neg.n, pos.n, scale, d, values, b, *along, *spectra, basis)
+    within = (_diagonal(neg) + _diagonal(pos)) @ scale**2
+    return rows, (neg.n, pos.n), scale, d, means * scale, within
 
 
 def _takes_products(positive, scale):
@@ -585,12 +596,13 @@ def _by_products(rows, n, scale, d, means, within):
 
 def row_squares(rows, means):
     """``|r_i|²`` of weighted deviations from the class means."""
-    of_class = rows.positive.astype(int)
-    product = np.einsum("nc,nc->n", rows.Z @ means.T, np.eye(2)[of_class])
-    raw = np.asarray(rows.Z.multiply(rows.Z).sum(axis=1)).ravel()
-    centre = np.einsum("cp,cp->c", means, means)[of_class]
-    squares = np.maximum(raw - 2 * product + centre, 0.0)
-    return rows.root.astype(float) ** 2 * squares
+    n, of_class = len(rows.root), rows.positive.astype(int)
+    squares, centre = np.empty(n), np.einsum("cp,cp->c", means, means)
+    for part in parts_of(n, _BLOCK_SPARSE_ROWS):
+        Z, c = rows.Z[part], of_class[part]
+        product = (Z @ means.T)[np.arange(len(c)), c]
+        squares[part] = Z.power(2).sum(axis=1) - 2 * product + centre[c]
+    return rows.root.astype(float) ** 2 * np.maximum(squares, 0.0)
 
 
 def row_keys(rows, squares, gap):

@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._influence import influence, pair_margins
+from ._influence import influence
 from ._losses import loss_derivatives
 from ._objective import PenalisedFit, ask_again
 from ._pair_refits import refit_margins
+from ._pair_response import pair_margins
 from ._pairs import SMOOTH, check_pairs, equal_rows, pair_statistics, sample_rows
 
 _REFIT_ROWS = 1000  # beyond, separated rows are left to the one Newton step

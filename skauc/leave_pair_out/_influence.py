@@ -26,15 +26,16 @@ any case, products with the rows take the place of K (:mod:`._response_by_produc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
-from ..statistics._moments import class_moments, project_samples
+from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
 from ._objective import ask_again, made
+from ._pair_response import PairResponse, sides
 from ._pairs import sample_rows
 from ._response_by_products import (
     PRODUCT_ROWS,
@@ -57,60 +58,6 @@ _DENSE_ENTRIES = 10
 _LARGEST_COLUMN = 1e3  # of a row's square: three digits of the seven
 DUAL_ROWS = 300  # up to here everything happens in the space of the rows
 _HESSIAN_ROWS = 2000  # rows that are enough for the Hessian when n ≫ P
-
-
-@dataclass(frozen=True, eq=False)
-class PairResponse:
-    """Q and F among the positives i and the negatives j that form the pairs.
-
-    Parameters
-    ----------
-    Q_ij : ndarray of shape (n_pos, n_neg)
-    F_ij, F_ji : ndarray of shape (n_pos, n_neg)
-        The column of the negative, and of the positive: F is not symmetric.
-    Q_pos, F_pos : ndarray of shape (n_pos,)
-        Diagonals; Q_neg, F_neg of shape (n_neg,) likewise.
-    """
-
-    Q_ij: np.ndarray
-    F_ij: np.ndarray
-    F_ji: np.ndarray
-    Q_pos: np.ndarray
-    Q_neg: np.ndarray
-    F_pos: np.ndarray
-    F_neg: np.ndarray
-
-    @classmethod
-    def of(cls, Q, F, positive):
-        """From Q and F among all of the rows, (k, k)."""
-        pos, neg = sides(positive)
-        if isinstance(pos, slice):  # views, no copies
-            blocks = Q[pos, neg], F[pos, neg], F[neg, pos].T
-        else:
-            blocks = Q[np.ix_(pos, neg)], F[np.ix_(pos, neg)], F[np.ix_(neg, pos)].T
-        diagonals = (np.diag(part)[some] for part in (Q, F) for some in (pos, neg))
-        return cls(*blocks, *diagonals)
-
-    def of_part(self, part, positive):
-        """``F diag(δ) + diag(1 − δ)`` in the place of F: a part δ is left out."""
-        if np.all(part == 1):
-            return self
-        pos, neg = sides(positive)
-        return replace(
-            self,
-            F_ij=self.F_ij * part[neg],
-            F_ji=self.F_ji * part[pos][:, None],
-            F_pos=self.F_pos * part[pos] + 1 - part[pos],
-            F_neg=self.F_neg * part[neg] + 1 - part[neg],
-        )
-
-
-def sides(positive):
-    """Where the positives are, and the negatives: slices if these come first."""
-    if np.all(positive[1:] >= positive[:-1]):
-        first = len(positive) - np.count_nonzero(positive)
-        return slice(first, None), slice(0, first)
-    return np.flatnonzero(positive), np.flatnonzero(~positive)
 
 
 def influence(X, positive, fit, weight, remember=ask_again):
@@ -141,12 +88,12 @@ def influence(X, positive, fit, weight, remember=ask_again):
         if _is_near_enough(curvature):
             name = "diagonal of kernel", X.shape[0]
             diagonal = remember(name, lambda: kernel_diagonal(X, rows))
-            Q, F = response_by_products(diagonal, rows, curvature / fit.l2, fit.l2)
-        else:
-            kernel = kernel_of(X, fit, remember)
-            Q, F = _response(kernel, curvature / fit.l2, fit.free, rows)
-            Q = Q / fit.l2
-        return rows, counted, z[rows], PairResponse.of(Q, F, positive[rows])
+            theta, some = curvature / fit.l2, positive[rows]
+            found = response_by_products(diagonal, rows, theta, fit.l2, some)
+            return rows, counted, z[rows], found
+        kernel = kernel_of(X, fit, remember)
+        Q, F = _response(kernel, curvature / fit.l2, fit.free, rows)
+        return rows, counted, z[rows], PairResponse.of(Q / fit.l2, F, positive[rows])
     rows, counted = sample_rows(z, positive, weight)
     many = len(positive) >= _ONE_CURVATURE_ROWS
     if many and _is_one(curvature) and not _is_drowned(X, fit.intercept_scaling):
@@ -177,9 +124,9 @@ def pair_rows(X, positive, weight, remember=ask_again):
     """
 
     def compute():
-        neg, pos = class_moments(X.tocsr(), positive, weight, featurewise=True)
-        score = project_samples(X, pos.mean - neg.mean)
-        return sample_rows(score, positive, weight)
+        n_pos, n_neg = weight @ positive, weight @ ~positive
+        shares = np.where(positive, weight / n_pos, -weight / n_neg)
+        return sample_rows(project_samples(X, X.T @ shares), positive, weight)
 
     return remember(("rows of pairs", X.shape[0]), compute)
 
@@ -409,34 +356,3 @@ def _feature_space(X, positive, fit, weight):
     F = Q * -curvature[rows]
     F[np.diag_indices_from(F)] += 1
     return rows, counted, z[rows], PairResponse.of(Q, F, positive[rows])
-
-
-def pair_margins(response: PairResponse, z, g, positive, weight=None):
-    """``z_i − z_j`` after one Newton step without i and j, shape (n_pos, n_neg).
-
-    Of a row with the frequency weight f the fraction ``δ = min(1, 1/f)`` is left out.
-    """
-    if weight is not None:
-        # F diag(δ) + diag(1 − δ) and δg in the place of F and g
-        part = np.minimum(1.0, 1.0 / weight)
-        response, g = response.of_part(part, positive), part * g
-    pos, neg = sides(positive)
-    Q_ij, F_ij, F_ji = response.Q_ij, response.F_ij, response.F_ji
-    Q_ii, F_ii = response.Q_pos[:, None], response.F_pos[:, None]
-    Q_jj, F_jj = response.Q_neg, response.F_neg
-    z_i, z_j, g_i, g_j = z[pos][:, None], z[neg], g[pos][:, None], g[neg]
-    det = F_ii * F_jj
-    # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
-    least = 1e-14 * np.maximum(np.abs(det), 1e-280)
-    det -= F_ij * F_ji
-    det[det <= least] = np.inf  # a row that nothing else holds: no step
-    # q = Q_SS g_S:  (1, −1)(F_SS)⁻¹q = [(F_jj + F_ji) q_i − (F_ii + F_ij) q_j]/det
-    step, q_j = Q_ij * g_j, Q_ij * g_i
-    step += Q_ii * g_i
-    step *= F_jj + F_ji
-    q_j += Q_jj * g_j
-    q_j *= F_ii + F_ij
-    step -= q_j
-    step /= det
-    step += z_i - z_j
-    return step

@@ -24,13 +24,14 @@ Error of the AUC against the kernel's inverse: the test of this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from ..statistics._lanczos import Ritz, lanczos, random_signs
-from ..statistics._numerics import TINY
+from ..statistics._lanczos import Ritz, lanczos, random_signs, together
+from ..statistics._numerics import TINY, parts_of
+from ._pair_response import PairResponse
 
 PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is needed
 # The mean of q is right to (root mean square, four draws of 16, 32 and 64 vectors)
@@ -39,7 +40,6 @@ PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is n
 _NUMBERS, _LEAST, _STEPS, _SEED = 48_000, 16, 14, 1989
 _DEGREE = 4
 _FAR = 1e3  # of the rows' scatter: a mean that costs three digits of the seven
-_COLUMNS = 16  # of rows that are multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +62,18 @@ class CentredKernel:
         """``(K^j)_ii`` of some rows, j = 0 to 4, less the mean direction; (k, 5)."""
         n = self.X.shape[0]
         out = np.full((len(rows), _DEGREE + 1), 1 - 1 / n)
-        transposed = self.X.T.tocsr()
         mean = self.X @ (self.X.T @ np.full(n, 1 / n, dtype=self.X.dtype))
-        for start in range(0, len(rows), _COLUMNS):
-            some = rows[start : start + _COLUMNS]
+        for part in parts_of(len(rows), together(n)):
+            some = rows[part]
             at = np.arange(len(some))
-            # K (e_i − 1/n), of sparse rows
-            once = (self.X[some] @ transposed).toarray().T - mean[:, None]
+            # K (e_i − 1/n)
+            once = self.X @ self.X[some].T.toarray(order="C") - mean[:, None]
             once -= once.mean(axis=0)
             twice = self.product(once)
-            out[start + at, 1] = once[some, at]
-            out[start + at, 2] = np.einsum("nk,nk->k", once, once)
-            out[start + at, 3] = np.einsum("nk,nk->k", once, twice)
-            out[start + at, 4] = np.einsum("nk,nk->k", twice, twice)
+            out[part, 1] = once[some, at]
+            out[part, 2] = np.einsum("nk,nk->k", once, once)
+            out[part, 3] = np.einsum("nk,nk->k", once, twice)
+            out[part, 4] = np.einsum("nk,nk->k", twice, twice)
         return out
 
 
@@ -101,18 +100,16 @@ class KernelDiagonal:
     @classmethod
     def of_rows(cls, kernel: CentredKernel, rows, unit):
         """Of the kernel times ``unit``."""
-        # the moments first: their copy of the rows is gone before the basis is there
         moments = kernel.moments(rows)
         n = kernel.X.shape[0]
         # to the rows in an order of their own: how a caller sorts them does not matter
         order = np.argsort(kernel.X @ (kernel.X.T @ np.ones(n)), kind="stable")
         m = max(min(_NUMBERS // n, 64), _LEAST)
-        signs = np.empty((n, m))
+        signs = np.empty((n, m), dtype=kernel.X.dtype)
         signs[order] = random_signs(n, m, _SEED)
-        start = (signs - signs.mean(axis=0)).astype(kernel.X.dtype)
-        ritz = lanczos(kernel.product, start, _STEPS)
-        at_rows = replace(ritz, basis=ritz.basis[:, rows].copy())
-        return cls(moments, at_rows, signs[rows], unit)
+        own = signs[rows]
+        signs -= signs.mean(axis=0)
+        return cls(moments, lanczos(kernel.product, signs, _STEPS, rows), own, unit)
 
     def mean(self, theta):
         """Mean of ``κ/(1 + θκ)`` over the eigenvalues κ, and that of ``1/(1 + θκ)``."""
@@ -160,20 +157,26 @@ def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
     In single precision: a product reads memory, and no more than four digits are asked;
     but where the rows lie far from the origin these are lost in their mean.
     """
-    X = X.tocsr()
-    data = X.data if scale is None else X.data * scale[X.indices]
+    X, n = X.tocsr(), X.shape[0]
+    data, mean = X.data, X.T @ np.full(n, 1 / n)
+    if scale is not None:
+        data, mean = data * scale[X.indices], mean * scale
     # In units of the largest entry, whose squares single precision may not hold
-    unit = np.abs(data).max(initial=0.0) or 1.0
-    A = sparse.csr_array((data / unit, X.indices, X.indptr), shape=X.shape)
-    mean = A.mean(axis=0)
-    square = A.data @ A.data / A.shape[0]
-    if mean @ mean <= _FAR * (square - mean @ mean):
-        A = A.astype(np.float32)
+    unit = max(data.max(initial=0.0), -data.min(initial=0.0)) or 1.0
+    mean = mean / unit
+    # the places stay those of X
+    single = np.divide(
+        data, unit, out=np.empty(len(data), np.float32), casting="same_kind"
+    )
+    square = single @ single / n
+    far = mean @ mean > _FAR * (square - mean @ mean)
+    entries = data / unit if far else single
+    A = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
     return KernelDiagonal.of_rows(CentredKernel(A), rows, unit**2)
 
 
-def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
-    """Q and F among the rows of the pairs, from the diagonal of F and ``F1 = 0``.
+def response_by_products(diagonal: KernelDiagonal, rows, theta, l2, positive):
+    """Q and F among the pairs, from the diagonal of F and ``F1 = 0``.
 
     Parameters
     ----------
@@ -183,14 +186,17 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
         ω/λ of all rows.
     l2 : float
         λ.
+    positive : ndarray of bool of shape (k,)
+        Of the rows of the pairs.
 
     Returns
     -------
-    Q, F : ndarray of shape (k, k)
+    PairResponse
     """
-    k, own, total = len(rows), theta[rows], theta.sum()
+    own, total = theta[rows], theta.sum()
     if not theta.any():
-        return np.zeros((k, k)), np.eye(k)
+        nothing = np.zeros(len(rows))
+        return PairResponse.of_columns(nothing, own, nothing, nothing + 1, positive)
     common, centred = common_curvature(diagonal, theta), 1 - 1 / len(theta)
     answer, inverse = diagonal.inverse(common)
     # q_i, what row i gains without itself: of the kernel (1/F_ii − 1/(1 − 1/n))/θ,
@@ -199,11 +205,9 @@ def response_by_products(diagonal: KernelDiagonal, rows, theta, l2):
     gain, others = answer / (inverse * centred), np.maximum(total - own, TINY)
     q = gain + 1 / others
     # F1 = 0: beside its diagonal F_ij = −θ_j Q_ij is −θ_j F_ii/(Σθ − θ_i) on average
-    Q = np.tile(1 / (total + own * gain * others), (k, 1)).T
-    Q[np.diag_indices(k)] = q / (1 + own * q)
-    F = -Q * own
-    F[np.diag_indices(k)] = 1 / (1 + own * q)
-    return Q / l2, F
+    across = 1 / (total + own * gain * others) / l2
+    F = 1 / (1 + own * q)
+    return PairResponse.of_columns(across, own * l2, q * F / l2, F, positive)
 
 
 def common_curvature(diagonal: KernelDiagonal, theta):

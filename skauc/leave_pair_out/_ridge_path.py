@@ -23,7 +23,7 @@ from ..statistics._block_column import columns_at
 from ..statistics._lanczos import lanczos
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff
-from ._influence import PairResponse, pair_margins
+from ._pair_response import PairResponse, pair_margins
 from ._pairs import SMOOTH, check_pairs, pair_statistics, sample_rows
 from ._response_by_products import (
     kernel_diagonal,
@@ -112,7 +112,8 @@ def ridge_path(X, positive, weight=None) -> RidgePath:
         fitted = target * values / (values + penalty)
         z = U @ fitted / np.sqrt(count) + middle
         Q, F = _response(U, values, penalty, count, total.n, spanned)
-        auc.append(_statistic(Q, F, z, of_class, count, counted))
+        response = PairResponse.of(Q, F, of_class)
+        auc.append(_statistic(response, z, of_class, count, counted))
     coefficients = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
     return RidgePath.of(scale[:, None] * to_directions(coefficients), auc)
 
@@ -152,8 +153,9 @@ def _by_products(A, positive, rows, of_class, c, counted, penalties):
     for penalty, share in zip(penalties, shares, strict=True):
         fitted = ritz.function(ritz.values[0] * share, 0)
         z = (fitted / A.root)[rows] + middle
-        Q, F = response_by_products(diagonal, rows, c / penalty, penalty)
-        auc.append(_statistic(Q, F, z, of_class, c[rows], counted))
+        question = diagonal, rows, c / penalty, penalty, of_class
+        response = response_by_products(*question)
+        auc.append(_statistic(response, z, of_class, c[rows], counted))
     return RidgePath.of(A.scale[:, None] * A.transposed(alpha.T), auc)
 
 
@@ -168,9 +170,8 @@ def _response(U, values, penalty, c, n, spanned):
     return Q / np.outer(root, root), F * (root / root[:, None])
 
 
-def _statistic(Q, F, z, positive, c, counted):
+def _statistic(response, z, positive, c, counted):
     g = c * (z - np.where(positive, 1.0, -1.0))  # slope of the squared loss
-    response = PairResponse.of(Q, F, positive)
     margin = pair_margins(response, z, g, positive, c)
     return pair_statistics(margin, positive, counted, smooth=(SMOOTH,))[0]
 

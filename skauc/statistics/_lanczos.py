@@ -19,6 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import norm
 
+from ._numerics import parts_of
+
+# Of vectors that are multiplied together, at least 8 of them: fewer take 1.4 times as
+# long, more as much memory as the rows
+_NUMBERS, _LEAST = 2**15, 8
 _BROKEN = 100  # roundings of the first of T: what is left of a vector is not more
 
 
@@ -33,7 +38,7 @@ class Ritz:
     vectors : ndarray of shape (m, k, k)
         S.
     basis : ndarray of shape (k, n, m)
-        Q.
+        Q, or those of its rows that were asked for.
     length : ndarray of shape (m,)
         |s|.
     """
@@ -59,7 +64,7 @@ class Ritz:
         return inside @ self.basis[:, :, i]
 
 
-def lanczos(product, start, steps) -> Ritz:
+def lanczos(product, start, steps, rows=None) -> Ritz:
     """Some steps from every column of ``start``, all orthogonal to all before.
 
     Parameters
@@ -70,6 +75,8 @@ def lanczos(product, start, steps) -> Ritz:
     start : ndarray of shape (n, m)
         Its precision is that of the basis.
     steps : int
+    rows : ndarray of int, default=None
+        Of the basis, those that are kept; None is all.
 
     Returns
     -------
@@ -77,28 +84,46 @@ def lanczos(product, start, steps) -> Ritz:
         Where a vector spans fewer dimensions the rest are zeros without weight.
     """
     n, m = start.shape
-    steps, kind = min(steps, n), start.dtype
+    steps = min(steps, n)
+    T, parts = np.zeros((m, steps, steps)), []
     length = norm(start, axis=0)
-    q = start / np.where(length > 0, length, 1)
-    basis, T = np.empty((steps, n, m), dtype=kind), np.zeros((m, steps, steps))
+    unit = np.where(length > 0, length, 1)
+    for some in parts_of(m, together(n)):
+        q = start[:, some] / unit[some]
+        Q = _basis(product, q, T[some])
+        parts.append(Q if rows is None else Q[:, rows])
+        del Q  # before there is the next
+    values, vectors = np.linalg.eigh(T)
+    basis = np.concatenate(parts, axis=2)
+    values = np.maximum(values, 0.0)
+    return Ritz(values, vectors[:, 0], vectors, basis, length.astype(float))
+
+
+def together(n: int) -> int:
+    """How many vectors of n numbers are multiplied at once."""
+    return max(_NUMBERS // n, _LEAST)
+
+
+def _basis(product, q, T):
+    """Q of some vectors of length 1, (k, n, m), and their T, (m, k, k), filled in."""
+    (n, m), kind, steps = q.shape, q.dtype, T.shape[1]
+    basis = np.empty((m, steps, n), dtype=kind)
     rounding = _BROKEN * np.finfo(kind).eps
     for j in range(steps):
-        basis[j] = q
+        basis[:, j] = q.T
         v = product(q)
         here = np.einsum("nm,nm->m", q, v)
         T[:, j, j] = here
         if j == steps - 1:
             break
+        before, v = basis[:, : j + 1], np.ascontiguousarray(v.T)[:, None]
         for _ in range(2):  # twice is enough (Kahan & Parlett)
-            inside = np.einsum("jnm,nm->jm", basis[: j + 1], v)
-            v = v - np.einsum("jnm,jm->nm", basis[: j + 1], inside)
-        size = norm(v, axis=0)
+            v = v - (v @ before.transpose(0, 2, 1)) @ before
+        size = norm(v[:, 0], axis=1)
         size[size <= rounding * np.maximum(T[:, 0, 0], here)] = 0
-        q = v * np.divide(1, size, out=np.zeros(m, dtype=kind), where=size > 0)
+        q = v[:, 0].T * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
         T[:, j, j + 1] = T[:, j + 1, j] = size
-    values, vectors = np.linalg.eigh(T)
-    length = length.astype(float)
-    return Ritz(np.maximum(values, 0.0), vectors[:, 0], vectors, basis, length)
+    return basis.transpose(1, 2, 0)
 
 
 def random_signs(n, m, seed) -> np.ndarray:

@@ -23,10 +23,11 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from ._numbers import as_flag, as_numbers
-from ._numerics import TINY, block_rows
+from ._numerics import TINY, block_rows, parts_of
 from ._row_blocks import refuse_collection, row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
+_SPARSE_ENTRIES = 2**16  # of sparse rows that are copied at once
 _MANY_FEATURES = 16  # from here on the products outweigh a centring pass
 _RAW_BYTES = 2**19  # rows, their copy and the scatter share a core's level-2 cache
 _READ_BYTES = 2**18  # rows that three products read while they are in the cache
@@ -626,22 +627,33 @@ def _block(block, weight, shape):
 
 
 def _sparse_featurewise(X, rows, weight):
-    X = X[rows].astype(float)
-    # (a + b − x̄)² is not the sum over two stored parts of an entry
-    X.sum_duplicates()
     weight = np.ones(len(rows)) if weight is None else weight[rows]
-    n = weight.sum()
-    mean = X.T @ weight / max(n, TINY)
+    n, P = weight.sum(), X.shape[1]
+    stored, scatter, count = (np.zeros(P) for _ in range(3))
+    of_row = np.zeros(X.shape[0])
+    of_row[rows] = weight
+    mean = X.T @ of_row / max(n, TINY)
     # Stored entries deviate from the mean, the absent ones by the mean itself.
-    row_weight = np.repeat(weight, np.diff(X.indptr))
-    stored = np.bincount(X.indices, row_weight, minlength=X.shape[1])
+    for part, w in _sparse_parts(X, rows, weight):
+        row_weight = np.repeat(w, np.diff(part.indptr))
+        stored += np.bincount(part.indices, row_weight, minlength=P)
+        count += np.bincount(part.indices, minlength=P)
+        deviation = row_weight * (part.data - mean[part.indices]) ** 2
+        scatter += np.bincount(part.indices, deviation, minlength=P)
     # Counted, because a rounded n − stored would be multiplied by mean².
-    full = np.bincount(X.indices, minlength=X.shape[1]) == len(rows)
-    absent = np.where(full, 0.0, np.maximum(n - stored, 0.0))
+    absent = np.where(count == len(rows), 0.0, np.maximum(n - stored, 0.0))
     # W_jj = Σ_stored w(x − x̄)² + (Σ_absent w) x̄²
-    deviation = row_weight * (X.data - mean[X.indices]) ** 2
-    scatter = np.bincount(X.indices, deviation, minlength=X.shape[1])
     return Moments(float(n), mean, scatter + absent * mean**2)
+
+
+def _sparse_parts(X, rows, weight):
+    """Some rows at a time, and their weights: what is made of them is not small."""
+    entries = max(_SPARSE_ENTRIES, X.shape[1])  # beside some vectors of P numbers
+    for some in parts_of(len(rows), max(entries * X.shape[0] // max(X.nnz, 1), 1)):
+        part = X[rows[some]].astype(float, copy=False)
+        # (a + b − x̄)² is not the sum over two stored parts of an entry
+        part.sum_duplicates()
+        yield part, weight[some]
 
 
 def _sparse_full(X, rows, weight):

@@ -34,6 +34,11 @@ def block_rows(n_columns: int, *, least: int = 1) -> int:
     return max(BLOCK_BYTES // (8 * max(n_columns, 1)), least)
 
 
+def parts_of(count: int, step: int):
+    """Slices of so many, ``step`` at a time."""
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
 def eigenvalue_cutoff(values, *, rounding: float = 0.0, share: float = RANK) -> float:
     """What an eigenvalue of a Gram or scatter matrix must exceed to count.
 

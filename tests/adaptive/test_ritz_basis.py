@@ -133,7 +133,7 @@ def eigen_of(R, dimensions):
     return values, U, R.T @ U / np.sqrt(values)
 
 
-def test_products_are_those_of_the_matrix():
+def test_products_are_those_of_the_matrix(monkeypatch):
     rows, Z = few_rows()
     x = np.random.default_rng(0).normal(size=(30, 2))
     parts = {
@@ -155,6 +155,8 @@ def test_products_are_those_of_the_matrix():
     # what is shared is not changed, what is kept is a copy
     assert rows.positive is parts["pos"].positive
     squares = row_squares(rows, means_of(rows))
+    monkeypatch.setattr(_spectrum, "_BLOCK_SPARSE_ROWS", 3)  # some rows at a time
+    np.testing.assert_allclose(row_squares(rows, means_of(rows)), squares, rtol=1e-12)
     R = full(rows, Z)
     np.testing.assert_allclose(squares, (R**2).sum(axis=1), rtol=1e-4)
     # |r|² ± rᵀd of rows without their weights
@@ -245,7 +247,8 @@ def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
     nearest = np.abs(found.values[some, None] - values).argmin(axis=1)
     assert np.mean(np.abs(found.values[some] / values[nearest] - 1) < 1e-3) > 0.98
     at = np.bincount(nearest, found.counts[some], rank)
-    np.testing.assert_allclose(at, tilted, rtol=3e-3)
+    # single precision, after as many steps as there are dimensions
+    np.testing.assert_allclose(at, tilted, rtol=5e-3)
     of_positive = np.sum(U[rows.positive] ** 2, axis=0)
     assert np.mean(np.abs(found.share[some] - of_positive[nearest]) < 0.01) > 0.98
 
@@ -472,8 +475,9 @@ def test_one_fold_by_products(first, P):
     part = _fold_by_products(rows, out, order, P)
     n_out = count[out].sum()
     assert part.rows == pytest.approx(n_out)
-    # largest first
-    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=0.03)
+    # largest first; the smallest of twelve features' has few digits of seven
+    rtol = 0.05 if P == 12 else 0.003
+    np.testing.assert_allclose(part.values, (square / many / n_out)[::-1], rtol=rtol)
     shares = (np.cumsum(many[::-1]) - many[::-1] / 2) / many.sum()
     np.testing.assert_allclose(part.shares, shares, atol=2e-3)
     null = max(total - square.sum(), 0) / max(P - 12, 1) / n_out
@@ -699,8 +703,9 @@ def test_no_square_of_the_rows(n):
     learnt.project(w, X @ w).model_alone()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # some vectors of n and of P numbers, and copies of the rows
-    assert peak < 8 * n**2 / 2 if n == 4000 else peak < 24 * X.data.nbytes
+    # some vectors of n and of P numbers beside a copy of the rows
+    size = X.data.nbytes + X.indices.nbytes
+    assert peak < (3 if n == 4000 else 9) * size
     assert isinstance(learnt.model.eigen.basis, RitzBasis)
 
 

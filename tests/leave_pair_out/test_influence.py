@@ -12,7 +12,6 @@ from sklearn.svm import LinearSVC
 from skauc.leave_pair_out import _influence
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
-    PairResponse,
     _is_near_enough,
     _is_one,
     _response,
@@ -21,7 +20,6 @@ from skauc.leave_pair_out._influence import (
     influence,
     kernel,
     kernel_at_hand,
-    pair_margins,
     pair_rows,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
@@ -30,6 +28,7 @@ from skauc.leave_pair_out._objective import (
     column_curvature,
     with_optimum,
 )
+from skauc.leave_pair_out._pair_response import PairResponse, pair_margins
 from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._second_source import second_source
 from skauc.model_selection._training_objective import penalised_fit
@@ -405,10 +404,10 @@ def test_many_sparse_rows_either_way(monkeypatch, weight_of_positive, near):
     X, positive = wide_rows(120, 150)
     given = []
 
-    def exact(diagonal, rows, theta, l2):
+    def exact(diagonal, rows, theta, l2, positive):
         given.append(diagonal)
-        Q, F = defined(X, fit, theta * l2)
-        return Q[np.ix_(rows, rows)], F[np.ix_(rows, rows)]
+        Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, theta * l2))
+        return PairResponse.of(Q, F, positive)
 
     monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
     monkeypatch.setattr(_influence, "kernel_diagonal", lambda X, rows: rows)

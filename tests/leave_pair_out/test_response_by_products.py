@@ -10,6 +10,7 @@ from scipy import sparse
 from skauc.leave_pair_out import _influence, _response_by_products, _ridge_path
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import PenalisedFit
+from skauc.leave_pair_out._pair_response import PairResponse
 from skauc.leave_pair_out._response_by_products import (
     _SEED,
     CentredKernel,
@@ -257,33 +258,42 @@ def test_common_curvature_solves_its_equation(flat, unit):
     assert (common == pytest.approx(0.7 * unit, rel=1e-9)) == (not flat)
 
 
-def exact_response(source, rows, theta, l2):
+def exact_response(source, rows, theta, l2, positive):
     """Q and F of a ridge with a free intercept, features times some scale."""
     X, scale = source
     A = np.column_stack([X.toarray() * scale, np.ones(X.shape[0])])
     c = theta * l2
     penalty = l2 * np.diag(np.append(np.ones(X.shape[1]), 0.0))
     Q = A @ np.linalg.solve((A.T * c) @ A + penalty, A.T)
-    return Q[np.ix_(rows, rows)], (np.eye(len(c)) - Q * c)[np.ix_(rows, rows)]
+    F = np.eye(len(c)) - Q * c
+    return PairResponse.of(*(part[np.ix_(rows, rows)] for part in (Q, F)), positive)
 
 
+@pytest.mark.parametrize("order", [(False, True, True), (True, False, True)])
 @pytest.mark.parametrize("equal", [True, False])
-def test_response_from_an_exact_diagonal(equal):
+def test_response_from_an_exact_diagonal(equal, order):
     """Diagonals of the ridge with an intercept; beside them what F1 = 0 leaves."""
     X, K = few_rows()
-    rows, l2 = np.array([2, 9, 5]), 0.4
+    rows, l2, positive = np.array([2, 9, 5]), 0.4, np.array(order)
     theta = np.full(12, 0.8) if equal else np.geomspace(0.05, 2, 12)
-    Q, F = response_by_products(ExactDiagonal(K, rows), rows, theta, l2)
+    question = rows, theta, l2, positive
+    found = response_by_products(ExactDiagonal(K, rows), *question)
     if equal:
-        for one, two in zip(
-            (Q, F), exact_response((X, 1), rows, theta, l2), strict=True
-        ):
-            np.testing.assert_allclose(one.diagonal(), two.diagonal(), rtol=1e-6)
-    own = theta[rows]
-    np.testing.assert_allclose(F, np.eye(3) - Q * own * l2, rtol=1e-9)
-    beside = ~np.eye(3, dtype=bool)
-    each = F.diagonal() / (theta.sum() - own) / l2
-    np.testing.assert_allclose(Q[beside], np.repeat(each, 2), rtol=1e-9)
+        exact = exact_response((X, 1), *question)
+        for name in ("Q_pos", "Q_neg", "F_pos", "F_neg"):
+            one, two = getattr(found, name), getattr(exact, name)
+            np.testing.assert_allclose(one, two, rtol=1e-6)
+    own, pos, neg = theta[rows], positive, ~positive
+    np.testing.assert_allclose(found.F_pos, 1 - found.Q_pos * own[pos] * l2)
+    np.testing.assert_allclose(found.F_neg, 1 - found.Q_neg * own[neg] * l2)
+    # F_ij = −θ_j F_ii/(Σθ − θ_i), i the row and j the column
+    of_pos, of_neg = (
+        F / (theta.sum() - own[some])
+        for F, some in ((found.F_pos, pos), (found.F_neg, neg))
+    )
+    np.testing.assert_allclose(found.Q_ij, np.tile(of_pos / l2, (neg.sum(), 1)).T)
+    np.testing.assert_allclose(found.F_ij, -np.outer(of_pos, own[neg]))
+    np.testing.assert_allclose(found.F_ji, -np.outer(own[pos], of_neg))
 
 
 @pytest.mark.parametrize("constant", [0, 25, 29])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skauc.statistics import _lanczos
 from skauc.statistics._lanczos import lanczos, random_signs
 
 
@@ -46,6 +47,32 @@ def test_smooth_functions_converge(dtype):
         # sᵀf(G)v, from the Ritz vectors
         cross = ritz.length[i] * ritz.first[i] * rest @ ritz.along(other, i)
         assert cross == pytest.approx(other @ exact @ start[:, i], abs=3e-3)
+
+
+def test_some_vectors_at_a_time(monkeypatch):
+    """And some rows of the basis: the same as of one vector after the other."""
+    G, start = problem(m=5)
+    start[:, 3] = 0
+    monkeypatch.setattr(_lanczos, "_NUMBERS", 80)  # two of them
+    monkeypatch.setattr(_lanczos, "_LEAST", 1)
+    widths, rows = [], np.array([7, 0, 31])
+
+    def product(v):
+        widths.append(v.shape[1])
+        return G @ v
+
+    found = lanczos(product, start, 6, rows)
+    assert widths == [2] * 12 + [1] * 6
+    assert found.basis.shape == (6, 3, 5)
+    for i in range(5):
+        alone = lanczos(lambda v: G @ v, start[:, [i]], 6)
+        np.testing.assert_allclose(found.values[i], alone.values[0], atol=1e-12)
+        np.testing.assert_allclose(found.square[i], alone.square[0], atol=1e-12)
+        f = 1 / (1 + found.values[i])
+        np.testing.assert_allclose(
+            found.function(f, i), alone.function(f, 0)[rows], atol=1e-12
+        )
+    assert lanczos(product, start, 6, []).basis.shape == (6, 0, 5)
 
 
 def test_fewer_dimensions_than_steps():

@@ -56,7 +56,9 @@ def test_class_moments_are_the_moments_of_each_class(rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("featurewise", [False, True])
 @pytest.mark.parametrize("form", FORMATS)
-def test_sparse_is_dense(rng, form, featurewise, weighted):
+@pytest.mark.parametrize("entries", [2**16, 40])  # of one part, of some
+def test_sparse_is_dense(rng, form, featurewise, weighted, entries, monkeypatch):
+    monkeypatch.setattr(_moments, "_SPARSE_ENTRIES", entries)
     X = rng.normal(size=(80, 5)) * (rng.uniform(size=(80, 5)) < 0.3)
     X[:, 1] = 0
     X[:, 4] += 3
