@@ -84,7 +84,7 @@ class Mixture:
         q, df = self._variance(view, k)
         return self.observed(view, k, D, noise, q, df, self.factors)
 
-    def observed(self, view, k, D, noise, q, df, n_factors=0):
+    def observed(self, view, k, D, noise, q, df, n_factors):
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
         n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)

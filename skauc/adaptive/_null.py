@@ -64,7 +64,7 @@ class SlabUnder:
     null: float
     a_scale: float
     a: float
-    factors: int = 0
+    factors: int
 
 
 @dataclass(frozen=True, eq=False)
