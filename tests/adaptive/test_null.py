@@ -260,11 +260,12 @@ def test_evidence_of_no_signal_within_the_rows():
     assert found == pytest.approx(expected + 2 * np.log(2 * np.pi), rel=1e-12)
 
 
-def test_null_of_factors_against_full_matrices(monkeypatch):
-    """Every kind of signal under one covariance of two factors in white noise."""
+@pytest.mark.parametrize("k", [1, 2])
+def test_null_of_factors_against_full_matrices(monkeypatch, k):
+    """Every kind of signal under one covariance of k factors in white noise."""
     probit, log_prior = few_cells(monkeypatch)
     monkeypatch.setattr(_null, "_LIGHT", 0.0)
-    monkeypatch.setattr(_mixture, "numbers_of_factors", lambda *_: [2])
+    monkeypatch.setattr(_mixture, "numbers_of_factors", lambda *_: [k])
     n, P, m = 24, 40, 22
     rng = np.random.default_rng(8)
     positive = np.arange(n) % 3 == 0
@@ -274,7 +275,7 @@ def test_null_of_factors_against_full_matrices(monkeypatch):
     _, W0, W1, d = dense_scatters(X, positive)
     h = eigen.n_neg * eigen.n_pos / n
     values, V = np.linalg.eigh(W0 + W1)
-    found = factors(values[-m:], P - m, m, 2)
+    found = factors(values[-m:], P - m, m, k)
     ell = np.append(np.full(P - m, found.null), found.values)
     Sigma = V @ np.diag(ell) @ V.T
 
@@ -284,17 +285,17 @@ def test_null_of_factors_against_full_matrices(monkeypatch):
     null_ = inverse_wishart_null(
         eigen, difference_filter(eigen, X), power=2.0, covariances=("factors",)
     )
-    assert {part.factors for part in null_.slabs} == {2} == set(null_.dense.factors)
+    assert {part.factors for part in null_.slabs} == {k} == set(null_.dense.factors)
     view = eigen.project(w, X @ w)
     got = null_.posterior(view, 0, roots_of(null_.slabs, view, 0, x, X))
     weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
     parts = ell * (V.T @ x) ** 2
-    white = parts[:-2].sum()
+    white = parts[:-k].sum()
     df = parts.sum() ** 2 / (
-        np.sum(parts[-2:] ** 2) / m + white**2 / ((P - 2) * (m - 2))
+        np.sum(parts[-k:] ** 2) / m + white**2 / ((P - k) * (m - k))
     )
     more = h * ((x @ d - D) ** 2 + noise)
-    q = parts.sum() * (df - 2) + (df - 1) * 2 / m**2 * more
+    q = parts.sum() * (df - 2) + (df - 1) * k / m**2 * more
     order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
     slab_order = [i + j for i in order[3:] for j in range(3)]
     where = [1, 2, 3, *slab_order]  # shares ascend in the package
