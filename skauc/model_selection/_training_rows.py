@@ -427,14 +427,15 @@ def _by_steps(scored):
 def _by_least_values(X, lowest):
     """An equal least value is that of a shared row; other rows have none.
 
-    In columns without ties: counts have the least value 0 in every sample.
+    In columns without ties, and without a floor at 0: counts, and sizes of what may be
+    missing, have the least value 0 in every sample.
     """
     some = np.sort(take_rows(X, np.arange(min(len(X), _ROWS_ASKED))), axis=0)
-    untied = np.all(some[1:] != some[:-1], axis=0)
-    if not untied.any():
+    free = np.all(some[1:] != some[:-1], axis=0) & (lowest != 0)
+    if not free.any():
         return None
     same = np.isclose(X.min(axis=0), lowest, rtol=_ROUNDED_32, atol=0)
-    return _SHARED if same[untied].any() else "held-out"
+    return _SHARED if same[free].any() else "held-out"
 
 
 def _fitted_steps(step, rows):

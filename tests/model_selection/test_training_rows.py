@@ -50,6 +50,7 @@ from skauc.model_selection._reasons import stopped_early
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
 from skauc.model_selection._training_rows import (
+    _SHARED,
     _are_independent,
     _by_class_means,
     _by_least_values,
@@ -831,6 +832,13 @@ def test_ranges_of_rows_of_which_some_are_shared(last, P):
     counts, least = words[:, :P], words[:100, :P].min(axis=0)
     assert _by_least_values(counts[100:], least) is None
     assert _by_least_values(counts[100:], least - 1) is None
+    # nor does a floor at 0 that other rows reach once
+    floor = np.c_[np.abs(X[:50, :2]), X[:50, 2:4]]
+    floor[7, :2] = 0
+    lowest = floor.min(axis=0) - [0, 0, 0.1, 0.2]
+    assert _by_least_values(floor, lowest) == "held-out"
+    assert _by_least_values(floor[:, :2], lowest[:2]) is None
+    assert _by_least_values(floor, floor.min(axis=0)) == _SHARED
 
 
 @pytest.mark.parametrize("P", [1, 3, 30, 300])
