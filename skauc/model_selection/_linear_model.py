@@ -179,6 +179,8 @@ def open_estimator(estimator, X) -> LinearModel:
     if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
         check_is_fitted(estimator)
         front = transformed(estimator, X)
+        # fitted without names, whatever the selector gives others
+        front = np.asarray(front) if hasattr(front, "columns") else front
         opened = open_estimator(estimator.estimator_, front)
         return replace(opened, X=X, stages=((estimator, X, front), *opened.stages))
     if isinstance(estimator, FrozenEstimator):

@@ -7,6 +7,8 @@ import numpy as np
 FEW_ROWS = 10  # in a class: its mean and variance are hardly known
 FEW_STEPS = 1000  # of rounding in the range of the scores: more ties than 1 in 1000
 
+_ROUNDED = 1e-9  # of a count that was scaled and scaled back
+
 
 def few_rows(n_neg, n_pos) -> str | None:
     """A class has few rows."""
@@ -19,7 +21,10 @@ def few_rows(n_neg, n_pos) -> str | None:
 
 def relative_weights(weight) -> str | None:
     """Weights that are no counts: what is left out of a row leaves the rest of it."""
-    if weight is None or not ((weight > 1) & (weight != np.floor(weight))).any():
+    if weight is None:
+        return None
+    whole = np.isclose(weight, np.round(weight), rtol=_ROUNDED, atol=0)
+    if not np.any((weight > 1) & ~whole):
         return None
     return (
         "sample_weight above 1 are counts of rows, and these are no whole numbers: "

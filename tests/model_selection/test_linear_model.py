@@ -384,3 +384,15 @@ def test_a_search_among_many_ways_has_seen_y():
         assert open_two_classes(search, X).searched is many
     of_C = GridSearchCV(LogisticRegression(), {"C": np.geomspace(0.01, 1, 12)}, cv=2)
     assert not open_two_classes(of_C.fit(X, y), X).searched
+
+
+def test_names_of_a_selector_are_not_those_of_the_model_behind_it():
+    """RFE fits its model without names, and gives frames to others all the same."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 5)), columns=list("abcde"))
+    y = np.arange(60) % 2
+    model = RFE(LogisticRegression(), n_features_to_select=2)
+    plain = open_two_classes(model.fit(frame.to_numpy(), y), frame.to_numpy())
+    named = open_two_classes(model.set_output(transform="pandas").fit(frame, y), frame)
+    np.testing.assert_allclose(named.model.coef_, plain.model.coef_)
