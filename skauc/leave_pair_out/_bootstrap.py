@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._moments import class_moments
+from ..statistics._numerics import canonical
 from ..statistics._ranks import empirical_auc
 
 _ROUNDING = 1e-9  # of a weight that was scaled to be a count
@@ -81,7 +82,7 @@ def _fourth_powers(X, positive, weight):
         square *= square
         return np.einsum("np,np->n", square, square)
     # the mean would fill it: of all entries those of zeros, then what the others add
-    rows, centre = X.tocsr(), total.mean * unit
+    rows, centre = canonical(X.tocsr()), total.mean * unit
     zero = centre**4
     # Σ_j (−centre_j)⁴ of a row of zeros, and z⁴ − centre⁴ more for every stored entry
     z = rows.data * unit[rows.indices] - centre[rows.indices]

@@ -111,11 +111,17 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
     return gram, rounding
 
 
-def _nearer_to_origin(rows, centre):
-    """Rows and centre less one point, whose coordinates are 0 where a row has none."""
+def canonical(rows):
+    """Sparse rows with one entry a place: a copy where there are several."""
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
+    return rows
+
+
+def _nearer_to_origin(rows, centre):
+    """Rows and centre less one point, whose coordinates are 0 where a row has none."""
+    rows = canonical(rows)
     full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
     if not full.any():
         return rows, centre

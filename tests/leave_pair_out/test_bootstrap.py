@@ -55,6 +55,18 @@ def test_samples_are_drawn_in_the_order_of_fourth_powers(form):
     np.testing.assert_allclose(samples.drawn, each, rtol=1e-14)
 
 
+def test_an_entry_in_two_halves_is_one():
+    rng = np.random.default_rng(3)
+    X = sparse.random(30, 40, density=0.3, format="csr", random_state=4)
+    positive, weight = rng.random(30) < 0.5, np.ones(30)
+    halves = sparse.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
+    )
+    one, two = (_bootstrap._fourth_powers(Z, positive, weight) for Z in (X, halves))
+    np.testing.assert_allclose(two, one, rtol=1e-12)
+    assert halves.nnz == 2 * X.nnz  # the user's rows are as they were
+
+
 def test_samples_depend_on_the_labels_alone():
     positive = np.arange(9) % 2 == 0
     assert bootstrap_counts(positive).shape == (20, 9)
