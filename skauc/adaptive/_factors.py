@@ -13,14 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-# Numbers of factors that are tried: up to 12, and a third of the eigenvalues
+# Numbers of factors that are tried: up to 12, and a third of the eigenvalues; where
+# there are 20 the inverse Wishart has the evidence
 _MOST, _SHARE = 12, 3
-_WIDTH = np.log(1e4)  # of the prior of log ℓ_i: four decades
+_WIDTH = np.log(1e4)  # of the prior of log ℓ_i: four decades; eight are .7 nats more
 
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """The covariance of q factors in white noise that a scatter W lets expect.
+    """The covariance of q factors in white noise that fits a scatter W best.
 
     Parameters
     ----------
@@ -53,8 +54,10 @@ def factors(values, n_null, df, q) -> Factors | None:
                    + log q! + Σ_{i≤q} [log Γ((P − i + 1)/2) − ½(P − i + 1) log π],
 
     ``σ² = Σ_j λ_j/D(m − q)``, the integral by Laplace around Lawley's ℓ,
-    ``mℓ = λ − Dℓσ²/(ℓ − σ²)``. The angles move variance: along direction j it is
-    ``σ² + Σ_i σ²ℓ_i/(λ_i − λ_j)``, and factor i has so much less.
+    ``mℓ = λ − Dℓσ²/(ℓ − σ²)``, of his series what belongs to the noise. Angles move
+    variance: along direction j it is ``σ² + Σ_i σ²ℓ_i/(λ_i − λ_j)``, and a factor has
+    so much less. Left out: angles between factors, which make near equal ones more
+    alike, and that ℓ is no mean, which is m/(m − 2) larger.
 
     Parameters
     ----------
@@ -95,11 +98,12 @@ def factors(values, n_null, df, q) -> Factors | None:
     # of the logarithm of the integrand in log ℓ: its maximum, and less its bend there
     peak = -df / 2 * np.log(2 * ell) - strong / ell / 2 - D / 2 * np.log1p(-share)
     bend = strong / ell / 2 - D / 2 * share / (1 - share) ** 2
-    integral = peak + 0.5 * np.log(2 * np.pi / bend) - np.log(_WIDTH)
+    # at the edge of the noise there is no bend: no wider than the prior
+    integral = peak + np.log(np.minimum(np.sqrt(2 * np.pi / bend) / _WIDTH, 1.0))
     left, right = np.triu_indices(q, 1)
-    # among near equal factors an angle is not normal: its circle is no larger
+    # of two equal factors, whose labels and signs are counted, an angle has room π/2
     precision = (1 / ell[left] - 1 / ell[right]) * (strong[right] - strong[left])
-    angles = 0.5 * np.log(2 * np.pi / np.maximum(precision, 1.0))
+    angles = 0.5 * np.log(2 * np.pi / np.maximum(precision, 8 / np.pi))
     sizes = P - np.arange(q)
     frame = np.sum(gammaln(sizes / 2) - sizes / 2 * np.log(np.pi)) + gammaln(q + 1)
     log_evidence = (
@@ -111,8 +115,8 @@ def factors(values, n_null, df, q) -> Factors | None:
         + frame
     )
     more = noise + moved.sum(axis=0)
-    expected = np.append(more[: len(values) - q], ell - moved @ many)
-    return Factors(float(log_evidence), float(noise), expected, float(more[-1]))
+    along = np.append(more[: len(values) - q], ell - moved @ many)
+    return Factors(float(log_evidence), float(noise), along, float(more[-1]))
 
 
 def numbers_of_factors(n_values, df):
@@ -144,7 +148,8 @@ def variance(square, ell, n_values, n_null, q, df):
     strong = np.where(is_factor, parts, 0.0)
     white = np.sum(parts - strong, axis=-1)
     total = strong.sum(axis=-1) + white
-    # df = (Σ x_i)²/Σ x_i²/df_i
+    # ½ Var xᵀΣx: m squares along a mix of factors, and by the unknown angles between
+    # factor and noise twice their product over m; the noise alone has many
     of_noise = (n_values + n_null - q) * (df - q)
-    doubt = np.sum(strong**2, axis=-1) / df + white**2 / of_noise
+    doubt = (total**2 - white**2) / df + white**2 / of_noise
     return total, total**2 / doubt

@@ -53,7 +53,7 @@ class SlabUnder:
     null : float
         ℓ₀, its eigenvalue in the null space of W.
     a_scale, a : float
-        Of the inverse-Wishart cell; ``a_scale`` is not used with a spectrum.
+        Of the inverse-Wishart cell; not used with factors, as with a spectrum.
     factors : int
         How many Σ̂ has in white noise, or 0.
     """

@@ -75,8 +75,9 @@ class AdaptivePrior:
     Notes
     -----
     Invariant to shifts, to the order of rows and columns and to w → c·w. With
-    ``covariance="common"`` a common covariance and one a class share the prior mass
-    and the evidence weighs them; beside them stands the cross-validated spectrum.
+    ``covariance="common"`` a common covariance, one a class and, for n ≤ 20 P, a few
+    factors in white noise share the prior mass, and the evidence weighs them; beside
+    them stands the cross-validated spectrum.
     ``"separate"`` keeps only one covariance a class, ``"spherical"`` fixes the
     standardised covariance at a multiple of I: what the user has fixed is not
     estimated a second time. The mathematics stands in ``skauc/adaptive/__init__.py``.

@@ -49,7 +49,7 @@ class Diagnosis(Result):
         Mean and 95 % range of the attainable AUC, the best linear model's.
     covariance_shrinkage : float
         Weight of the prior in the covariance, ``a/(a + n)``, averaged over the
-        mixture.
+        mixture; that of factors in white noise is 1, for the noise.
     mean_shrinkage : float
         Share of the observed mean difference along w that the prior takes off.
     effective_dimension : float
@@ -381,8 +381,8 @@ def _mean_shrinkage(dense, view):
 def _effective_dimension(dense):
     # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹, and the factors
     values, many = dense.eigen.values, dense.eigen.stands_for
-    kept = values / (values + dense.a_scale[:, None])
-    return float(dense.weight @ (kept @ many + dense.factors))
+    kept = values / (values + dense.a_scale[:, None]) @ many
+    return float(dense.weight @ np.where(dense.factors, dense.factors, kept))
 
 
 def _normality(scored):

@@ -98,7 +98,8 @@ def test_near_equal_factors_have_no_more_room_than_a_circle():
     values = np.array([1.0, 1.1, 1.2, 9.0, 9.0]) * 1000
     equal = factors(values, 5, 1000, 2).log_evidence
     rest = term_by_term(values, 5, 1000, 2)[0]
-    assert equal - rest == pytest.approx(0.5 * np.log(2 * np.pi), abs=0.005)
+    # two planes of rotations with two labels and four signs have one circle: π/2 each
+    assert equal - rest == pytest.approx(np.log(np.pi / 2), abs=0.005)
 
 
 def test_a_factor_that_is_lost_in_the_noise_is_none():
@@ -279,25 +280,43 @@ def test_faint_factors_have_no_cell(monkeypatch):
 # -------------------------------------------------------------------- along a direction
 
 
-@pytest.mark.parametrize("n_null", [0, 30])
-def test_variance_along_a_direction_and_its_freedom(n_null):
-    """A mean of squares each: the sum's variance tells the degrees of freedom."""
-    rng = np.random.default_rng(5)
-    r, q, m = 6, 2, 40.0
-    ell = rng.uniform(0.5, 2, r + (n_null > 0))
-    square = rng.dirichlet(np.ones(len(ell)))
-    found, df = variance(square, ell, r, n_null, q, m)
-    parts = square * ell
-    white = parts.sum() - parts[r - q : r].sum()
-    assert found == pytest.approx(parts.sum())
-    # Var of a mean of k squares of variance s: 2s²/k
-    spread = sum(2 * part**2 / m for part in parts[r - q : r])
-    spread += 2 * white**2 / ((r + n_null - q) * (m - q))
-    assert df == pytest.approx(2 * found**2 / spread)
-    # several cells at once
-    both, dfs = variance(square, np.array([ell, ell]), r, n_null, np.array([q, 1]), m)
-    assert (both[0], dfs[0]) == (pytest.approx(found), pytest.approx(df))
-    assert dfs[1] != pytest.approx(df)
+@pytest.mark.parametrize(("n", "P", "q", "share"), [(40, 60, 1, 0.2), (60, 30, 2, 0.5)])
+def test_degrees_of_freedom_by_draws(n, P, q, share):
+    """How far xᵀΣx is from what is said, x fixed in the eigenvectors of the sample."""
+    rng, ratio, said = np.random.default_rng(5), [], []
+    for _ in range(1500):
+        # a frame at random and factors of different strengths
+        V = np.linalg.qr(rng.normal(size=(P, q)))[0]
+        strong = 20.0 * 4.0 ** np.arange(q)
+        L = V * np.sqrt(strong)
+        X = rng.normal(size=(n, P)) + rng.normal(size=(n, q)) @ L.T
+        values, U = np.linalg.eigh(X.T @ X)
+        r = min(n, P)
+        found = factors(values[-r:], P - r, float(n), q)
+        along = np.append(np.full(P - r, found.null), found.values)
+        # a share of the variance along the factors, the rest away from them
+        parts = np.append(np.full(P - q, (1 - share) / (P - q)), np.full(q, share / q))
+        x = U @ (np.sqrt(parts / along) * rng.choice([-1, 1], P))
+        square = (U.T @ x) ** 2
+        at_null = [square[: P - r].sum()] * (P > r)
+        ell = np.append(found.values, [found.null] * (P > r))
+        total, df = variance(np.append(square[-r:], at_null), ell, r, P - r, q, n)
+        ratio.append((x @ x + np.sum((L.T @ x) ** 2)) / total)
+        said.append(2 / df)
+    # of a posterior mean the ratio has variance 2/df
+    assert np.std(ratio) == pytest.approx(np.sqrt(np.mean(said)), rel=0.12)
+
+
+def test_variance_along_a_direction_of_several_cells():
+    ell = np.array([[0.5, 1.0, 3.0, 9.0, 0.4], [0.5, 1.0, 1.5, 9.0, 0.4]])
+    square = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
+    found, df = variance(square, ell, 4, 6, np.array([2, 1]), 30.0)
+    np.testing.assert_allclose(found, ell @ square)
+    for c, (q, noise) in enumerate([(2, 0.35), (1, 0.8)]):
+        white = noise - 0.1  # .05 + .2 + .1, and .45 of the third
+        doubt = (found[c] ** 2 - (white + 0.1) ** 2) / 30
+        doubt += (white + 0.1) ** 2 / ((10 - q) * (30 - q))
+        assert df[c] == pytest.approx(found[c] ** 2 / doubt)
 
 
 def test_the_mean_difference_turns_the_factors():

@@ -291,9 +291,8 @@ def test_null_of_factors_against_full_matrices(monkeypatch, k):
     weight, D, noise = oracle(Sigma, d, h, probit, log_prior, 1.5, x)
     parts = ell * (V.T @ x) ** 2
     white = parts[:-k].sum()
-    df = parts.sum() ** 2 / (
-        np.sum(parts[-k:] ** 2) / m + white**2 / ((P - k) * (m - k))
-    )
+    doubt = (parts.sum() ** 2 - white**2) / m + white**2 / ((P - k) * (m - k))
+    df = parts.sum() ** 2 / doubt
     more = h * ((x @ d - D) ** 2 + noise)
     q = parts.sum() * (df - 2) + (df - 1) * k / m**2 * more
     order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]

@@ -77,8 +77,8 @@ def test_shrinkage_and_effective_dimension_component_by_component():
     cells, w = components(), MODEL.coef_[0] / scale
     dimension = covariance = believed = separate = 0.0
     for k, weight in enumerate(cells.weight):
-        dimension += weight * sum(v / (v + cells.a_scale[k]) for v in values)
-        dimension += weight * cells.factors[k]
+        kept = sum(v / (v + cells.a_scale[k]) for v in values)
+        dimension += weight * (cells.factors[k] or kept)
         covariance += weight * cells.a[k] / (cells.a[k] + len(Y))
         believed += weight * (w @ V @ np.diag(cells.shrink[k]) @ V.T @ d)
         separate += weight * bool(cells.separate[k])
