@@ -23,8 +23,9 @@ def relative_weights(weight) -> str | None:
     """Weights that are no counts: what is left out of a row leaves the rest of it."""
     if weight is None:
         return None
-    whole = np.isclose(weight, np.round(weight), rtol=_ROUNDED, atol=0)
-    if not np.any((weight > 1) & ~whole):
+    # ufuncs, which columns in blocks know, too
+    broken = np.abs(weight - np.rint(weight)) > _ROUNDED * weight
+    if not ((weight > 1) & broken).any():
         return None
     return (
         "sample_weight above 1 are counts of rows, and these are no whole numbers: "
