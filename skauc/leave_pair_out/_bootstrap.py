@@ -16,10 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._moments import class_moments
-from ..statistics._numerics import canonical
+from ..statistics._numerics import are_whole, canonical
 from ..statistics._ranks import empirical_auc
 
-_ROUNDING = 1e-9  # of a weight that was scaled to be a count
 _MANY_COPIES = 2000  # rows of a bootstrap: beyond, the closed forms are as good
 _SEED = 632  # one for all, so that all candidates of a search share their samples
 _PAIRS = 250**2  # up to here out-of-bag AUCs are means over pairs
@@ -53,10 +52,10 @@ class Samples:
 
         None where a weight is no whole number: a part of a row cannot be drawn.
         """
-        copies = np.rint(weight).astype(int)
-        whole = np.abs(weight - copies) <= _ROUNDING * weight
-        if not whole.all() or copies.sum() > _MANY_COPIES:
+        copies = np.rint(weight)
+        if not are_whole(weight).all() or copies.sum() > _MANY_COPIES:
             return None
+        copies = copies.astype(int)
         # An order of the rows' own: samples must not depend on how a caller sorts them
         size = _fourth_powers(X, positive, weight)
         order = np.argsort(size, kind="stable")

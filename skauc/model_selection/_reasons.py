@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..statistics._numerics import are_whole
+
 FEW_ROWS = 10  # in a class: its mean and variance are hardly known
 FEW_STEPS = 1000  # of rounding in the range of the scores: more ties than 1 in 1000
-
-_ROUNDED = 1e-9  # of a count that was scaled and scaled back
 
 
 def few_rows(n_neg, n_pos) -> str | None:
@@ -21,11 +21,7 @@ def few_rows(n_neg, n_pos) -> str | None:
 
 def relative_weights(weight) -> str | None:
     """Weights that are no counts: what is left out of a row leaves the rest of it."""
-    if weight is None:
-        return None
-    # ufuncs, which columns in blocks know, too
-    broken = np.abs(weight - np.rint(weight)) > _ROUNDED * weight
-    if not ((weight > 1) & broken).any():
+    if weight is None or not ((weight > 1) & ~are_whole(weight)).any():
         return None
     return (
         "sample_weight above 1 are counts of rows, and these are no whole numbers: "

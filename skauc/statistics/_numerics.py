@@ -21,6 +21,7 @@ BLOCK_BYTES = 2**21  # 2 MiB, a core's level-2 cache: rows are copied and multip
 # is a direction in which the rows do not vary.
 RANK = 1e-10
 TINY = np.finfo(float).tiny
+_SCALED_BACK = 1e-9  # relative: rounding of a count that was scaled
 
 
 def log_sum_exp(x) -> float:
@@ -109,6 +110,11 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
         gram *= root
         gram *= root[:, None]
     return gram, rounding
+
+
+def are_whole(weight):
+    """Which weights are counts but for rounding; ufuncs, for columns in blocks, too."""
+    return np.abs(weight - np.rint(weight)) <= _SCALED_BACK * weight
 
 
 def canonical(rows):
