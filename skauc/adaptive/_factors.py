@@ -145,9 +145,8 @@ def variance(square, ell, n_values, n_null, q, df):
     place, q = np.arange(np.shape(ell)[-1]), np.asarray(q)
     is_factor = (place >= n_values - q[..., None]) & (place < n_values)
     parts = square * ell
-    strong = np.where(is_factor, parts, 0.0)
-    white = np.sum(parts - strong, axis=-1)
-    total = strong.sum(axis=-1) + white
+    total = parts.sum(axis=-1)
+    white = np.where(is_factor, 0.0, parts).sum(axis=-1)
     # ½ Var xᵀΣx: m squares along a mix of factors, and by the unknown angles between
     # factor and noise twice their product over m; the noise alone has many
     of_noise = (n_values + n_null - q) * (df - q)

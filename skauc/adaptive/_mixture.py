@@ -102,11 +102,10 @@ class Mixture:
         """Posterior mean and variance of xᵀδ in each cell."""
         # xᵀδ = Σ a_i δ_i, E δ_i = k_i b_i, Var δ_i = k_i η_i; the null space is one
         # coordinate, the part of x and of xᵀd that V does not reach
-        ab, square = view.cross[:, k], view.square[:, k]
+        ab = view.cross[:, k]
         if self.eigen.null:
             ab = np.append(ab, view.difference[k] - ab.sum())
-            square = np.append(square, max(1.0 - square.sum(), 0.0))
-        return self.shrink @ ab, self.spread @ square
+        return self.shrink @ ab, self.spread @ _squares(self.eigen, view, k)
 
     def class_variances(self, view, k):
         """``q_c, df_c`` of wᵀΣ_c w in each cell of separate covariances."""
@@ -142,14 +141,19 @@ class Mixture:
 
 def of_factors(eigen, view, k, ell, q):
     """``q, df`` of the variance along a direction, of covariances with q factors."""
-    square = view.square[:, k]
-    if eigen.null:
-        square = np.append(square, max(1.0 - square.sum(), 0.0))
-    m = eigen.n_neg + eigen.n_pos - 2
+    square, m = _squares(eigen, view, k), eigen.n_neg + eigen.n_pos - 2
     found, df = variance(square, ell, len(eigen.values), eigen.null, q, m)
     df = np.maximum(df, 3.0)
     # E xᵀΣx = q/(df − 2)
     return found * (df - 2), df
+
+
+def _squares(eigen, view, k):
+    """a² of a direction, and what of it lies in the null space, (r [+ 1],)."""
+    square = view.square[:, k]
+    if eigen.null:
+        square = np.append(square, max(1.0 - square.sum(), 0.0))
+    return square
 
 
 def mixture(

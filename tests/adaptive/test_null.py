@@ -80,6 +80,19 @@ def oracle(Sigma, d, h, probit, log_prior, gamma, x):
     return np.exp(log_weight - logsumexp(log_weight)), D, noise
 
 
+def cells_are(got, weight, D, q, df, noise):
+    """A posterior beside the cells of :func:`oracle`; that of no signal is last."""
+    order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
+    slab_order = [i + j for i in order[3:] for j in range(3)]
+    where = [1, 2, 3, *slab_order]  # shares ascend in the package
+    np.testing.assert_allclose(got.weight[:-1], weight[where], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(got.D[:-1], D[where], atol=1e-9)
+    np.testing.assert_allclose(got.q[:-1], q[where], rtol=1e-9)
+    np.testing.assert_allclose(got.df[:-1], df, rtol=1e-8)
+    v = noise * (df - 2) / q
+    np.testing.assert_allclose(got.v[:-1], v[where], rtol=1e-8, atol=1e-15)
+
+
 def difference_filter(eigen, X):
     return lambda g: eigen.filtered_difference(g, X)
 
@@ -115,15 +128,7 @@ def test_cross_validated_null_against_full_matrices(monkeypatch, n, P):
     q = (a + n) * (x @ Sigma @ x) + h * ((x @ d - D) ** 2 + noise)
     assert null_.none == pytest.approx(weight[0], rel=1e-6)
     assert null_.share_dense == pytest.approx(weight[1:4].sum(), rel=1e-6)
-    order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
-    slab_order = [i + j for i in order[3:] for j in range(3)]
-    where = [1, 2, 3, *slab_order]  # shares ascend in the package
-    np.testing.assert_allclose(got.weight[:-1], weight[where], rtol=1e-5, atol=1e-12)
-    np.testing.assert_allclose(got.D[:-1], D[where], atol=1e-9)
-    np.testing.assert_allclose(got.q[:-1], q[where], rtol=1e-9)
-    np.testing.assert_allclose(got.df[:-1], a + n + 1)
-    want_v = noise * (a + n - 1) / q
-    np.testing.assert_allclose(got.v[:-1], want_v[where], rtol=1e-8, atol=1e-15)
+    cells_are(got, weight, D, q, a + n + 1, noise)
     assert got.D[-1] == 0
 
 
@@ -295,12 +300,4 @@ def test_null_of_factors_against_full_matrices(monkeypatch, k):
     df = parts.sum() ** 2 / doubt
     more = h * ((x @ d - D) ** 2 + noise)
     q = parts.sum() * (df - 2) + (df - 1) * k / m**2 * more
-    order = [*range(1, 4), *range(len(weight) - 3, 3, -3)]
-    slab_order = [i + j for i in order[3:] for j in range(3)]
-    where = [1, 2, 3, *slab_order]  # shares ascend in the package
-    np.testing.assert_allclose(got.weight[:-1], weight[where], rtol=1e-5, atol=1e-12)
-    np.testing.assert_allclose(got.D[:-1], D[where], atol=1e-9)
-    np.testing.assert_allclose(got.q[:-1], q[where], rtol=1e-8)
-    np.testing.assert_allclose(got.df[:-1], df + 1, rtol=1e-8)
-    want_v = noise * (df - 1) / q
-    np.testing.assert_allclose(got.v[:-1], want_v[where], rtol=1e-7, atol=1e-15)
+    cells_are(got, weight, D, q, df + 1, noise)
