@@ -1,15 +1,15 @@
 """The within-class spectrum by cross-validation: the noise of the mean difference.
 
 Section 3 of :mod:`skauc.adaptive`. For P ≤ n the scatter of the rows left out is taken
-off that of all rows: the cost is three passes without products and an eigenproblem P×P
-a fold. For P > n they are rows of the
-coordinates ``U√Λ`` of the one decomposition, eigenproblems of a Gram matrix; of more
-than 1000 sparse rows nothing is decomposed (:mod:`._ritz_basis`).
+off that of all rows: the cost is a pass for the folds and an eigenproblem P×P a fold.
+For P > n they are rows of the coordinates ``U√Λ`` of the one decomposition,
+eigenproblems of a Gram matrix; of more than 1000 sparse rows nothing is decomposed
+(:mod:`._ritz_basis`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +34,9 @@ MANY = 20
 # Rows of which single precision saves half of the time, and the least eigenvalue beside
 # the largest of which it keeps four of its seven digits
 _MANY_ROWS, _EVEN = 200, 1e-3
+# Of so many features, too; AUCs move by at most 5e-6 of their deviations (normal, t(3),
+# AR(1) and 30 factors, 200 × 150 to 3000 × 700)
+_MANY_FEATURES = 100
 _LEFT_OUT_VECTORS, _STEPS, _SEED = 16, 12, 1974
 _DIGITS_KEPT = 1e-4  # of the trace of W: rows left out that are all of it
 _SAME = 1e-9  # of the largest key: rows that differ by rounding only are one row
@@ -74,7 +77,7 @@ class _LeftOut:
 
 
 def cross_validated_spectrum(
-    eigen: Eigenbasis, X, positive, weight=None, *, winsorize=2.5
+    eigen: Eigenbasis, X, positive, weight=None
 ) -> Spectrum | None:
     """Cross-validated spectrum of rows that were decomposed.
 
@@ -85,7 +88,6 @@ def cross_validated_spectrum(
     X : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
-    winsorize : float or None, default=2.5
 
     Returns
     -------
@@ -109,8 +111,7 @@ def cross_validated_spectrum(
         if fold is None:
             return None
         return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
-    clip = Clip.of(X, positive, weight, winsorize)
-    rows = _Scaled.of(X, positive, weight, clip, eigen.scale)
+    rows = _Scaled(X, positive, eigen.basis.clip, eigen.scale, eigen.basis.means)
     fold = balanced_folds(rows.keys(eigen.d), positive)
     if fold is None:
         return None
@@ -183,8 +184,8 @@ def spectrum_of_features(
     """
     c = np.ones(len(fold)) if weight is None else weight
     classes = np.array([~positive, positive])
-    many = weight is None and len(W) >= _MANY_ROWS and len(values) == len(W)
-    even = many and values.min() > _EVEN * values.max()
+    many = weight is None and len(W) >= _MANY_FEATURES and len(values) == len(W)
+    single = many and values.min() > _EVEN * values.max()
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
@@ -203,7 +204,7 @@ def spectrum_of_features(
         # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
         R += (sums / size[:, None])[of_class]
         R *= np.sqrt(c[out] / (1 + 1 / size[of_class]))[:, None]
-        lam, square = _squares_along(training, R, even)
+        lam, square = _squares_along(training, R, single)
         total, rows = np.einsum("np,np->", R, R), c[out].sum()
         parts.append(_left_out(square, total, rows, n_features, len(lam)))
     return _averaged(parts, n_features > len(values), _even(len(values)))
@@ -226,11 +227,11 @@ def _scatter(deviations, rows, positive, weight):
     return neg.scatter + pos.scatter
 
 
-def _squares_along(training, rows, even):
+def _squares_along(training, rows, single):
     """Eigenvalues that are not 0, largest first, and the squares of rows along them."""
-    if even:
-        single = training.astype(np.float32), rows.astype(np.float32)
-        values, square = squares_along(*single)
+    if single:
+        both = training.astype(np.float32), rows.astype(np.float32)
+        values, square = squares_along(*both)
         if values[0] > _EVEN * values[-1]:
             return values[::-1], square[::-1]
     values, square = squares_along(training, rows)
@@ -450,20 +451,6 @@ class _Scaled:
     clip: Clip | None
     scale: np.ndarray
     means: np.ndarray  # (2, P), neg and pos, before the scale
-
-    @classmethod
-    def of(cls, X, positive, weight, clip, scale):
-        """The means of the winsorised rows take a pass."""
-        rows = cls(X, positive, clip, scale, np.zeros((2, len(scale))))
-        totals = [None, None]
-        for part in rows.parts():
-            w = None if weight is None else weight[part]
-            block = dense_rows(X[part], positive[part], clip)
-            more = class_moments(block, positive[part], w, featurewise=True)
-            totals = [
-                m if t is None else t + m for t, m in zip(totals, more, strict=True)
-            ]
-        return replace(rows, means=np.array([m.mean for m in totals]))
 
     def parts(self):
         return parts_of(len(self.positive), block_rows(len(self.scale)))

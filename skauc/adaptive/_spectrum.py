@@ -18,7 +18,7 @@ space of W is one block of dimension P − r.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -214,11 +214,16 @@ class Eigenbasis:
 
 @dataclass(frozen=True, eq=False)
 class FeatureBasis:
-    """P ≤ n: eigenvectors and the class scatters, P×P."""
+    """P ≤ n: eigenvectors and the class scatters, P×P.
+
+    Class means before the scale, (2, P), and how the rows were winsorised.
+    """
 
     vectors: np.ndarray
     scatter_neg: np.ndarray
     scatter_pos: np.ndarray
+    means: np.ndarray
+    clip: Clip | None = None
 
     def project(self, x):
         # xᵀW_c x of every column
@@ -437,7 +442,8 @@ def _primal(X, positive, weight, clip, standardize):
         step = max(_BLOCK_ROWS, X.shape[1]) if sparse.issparse(X) else len(positive)
         blocks = RowBlocks.from_arrays(X, positive, weight, n_rows=step)
     neg, pos = blocks.total(_clipped_moments, clip)
-    return eigenbasis_of_moments(neg, pos, standardize=standardize)
+    eigen = eigenbasis_of_moments(neg, pos, standardize=standardize)
+    return replace(eigen, basis=replace(eigen.basis, clip=clip))
 
 
 def _clipped_moments(block, clip):
@@ -498,7 +504,7 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
         values - along,
         # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
-        FeatureBasis(vectors, W_neg, W_pos),
+        FeatureBasis(vectors, W_neg, W_pos, np.array([neg.mean, pos.mean])),
         unseen,
     )
 

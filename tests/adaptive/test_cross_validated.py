@@ -291,7 +291,7 @@ def test_rows_that_count_little_leave_no_two():
 
 
 @pytest.mark.parametrize(
-    ("n", "least", "single"), [(400, 1, 1), (400, 1e-4, 0), (215, 1, 0)]
+    ("n", "least", "single"), [(400, 1, True), (400, 0.01, False), (215, 1, False)]
 )
 def test_features_in_single_precision_where_it_has_the_digits(
     monkeypatch, n, least, single
@@ -301,7 +301,7 @@ def test_features_in_single_precision_where_it_has_the_digits(
     X[:, 0] *= least
     R, fold = deviations(X, positive), dealt(positive)
     found = of_features(R, positive, fold, 200)
-    monkeypatch.setattr(_cross_validated, "_MANY_ROWS", 10**9)
+    monkeypatch.setattr(_cross_validated, "_MANY_FEATURES", 10**9)
     slow = of_features(R, positive, fold, 200)
     np.testing.assert_allclose(found.values, slow.values, rtol=1e-4)
     assert np.array_equal(found.values, slow.values) != single
