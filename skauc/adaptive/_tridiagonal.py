@@ -11,6 +11,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+_HAS_STEVD = hasattr(lapack, "dstevd")  # scipy 1.13 has not
+
 
 def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, ascending, and ``Σ (v_kᵀx)²`` over some rows x.
@@ -25,12 +27,13 @@ def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     -------
     values, squares : ndarray of shape (P,)
     """
+    P = len(matrix)
+    if P < 2 or not _HAS_STEVD:
+        values, V = linalg.eigh(matrix, driver="evd")
+        return values, np.sum((rows @ V) ** 2, axis=0)
     sytrd, sytrd_lwork, ormqr, stevd = lapack.get_lapack_funcs(
         ("sytrd", "sytrd_lwork", "ormqr", "stevd"), (matrix,)
     )
-    P = len(matrix)
-    if P < 2:
-        return np.diag(matrix).copy(), np.sum(rows**2, axis=0)
     size = int(_done(sytrd_lwork(P, lower=1)))
     # of a symmetric matrix the transpose has the order of columns that LAPACK wants
     found = sytrd(np.array(matrix).T, lower=1, lwork=size, overwrite_a=1)

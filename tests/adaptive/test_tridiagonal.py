@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from skauc.adaptive import _tridiagonal
 from skauc.adaptive._tridiagonal import _done, squares_along
 
 
+@pytest.mark.parametrize("has", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("P", [1, 2, 3, 40])
 @pytest.mark.parametrize("m", [0, 1, 60])
-def test_squares_along_eigenvectors(P, m, dtype):
+def test_squares_along_eigenvectors(monkeypatch, P, m, dtype, has):
+    monkeypatch.setattr(_tridiagonal, "_HAS_STEVD", has and _tridiagonal._HAS_STEVD)
     rng = np.random.default_rng(P)
     root, rows = rng.normal(size=(P, P)), rng.normal(size=(m, P)).astype(dtype)
     matrix = (root @ root.T).astype(dtype)
