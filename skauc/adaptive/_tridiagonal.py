@@ -1,8 +1,9 @@
 """How much of some rows lies along each eigenvector of a matrix, without these.
 
 ``A = QTQᵀ`` with a tridiagonal T, ``T = SΘSᵀ``: the eigenvectors are ``V = QS``, and
-``(Vᵀx)² = (SᵀQᵀx)²`` asks for Q applied to the rows only. Of the time of
-:func:`scipy.linalg.eigh` that leaves two thirds, of few rows half.
+``(Vᵀx)² = (SᵀQᵀx)²`` asks for Q applied to the rows only. Of a tenth as many rows it
+takes three quarters of the time of :func:`scipy.linalg.eigh` for P = 500, two thirds
+for 2000; of as many rows as features it is no faster.
 """
 
 from __future__ import annotations
