@@ -34,7 +34,7 @@ MANY = 20
 # Rows of which single precision saves half of the time, and the least eigenvalue beside
 # the largest of which it keeps four of its seven digits
 _MANY_ROWS, _EVEN = 200, 1e-3
-# Of so many features, too; AUCs move by at most 5e-6 of their deviations (normal, t(3),
+# Of so many features, too; AUCs move by at most 1e-5 of their deviations (normal, t(3),
 # AR(1) and 30 factors, 200 × 150 to 3000 × 700)
 _MANY_FEATURES = 100
 _LEFT_OUT_VECTORS, _STEPS, _SEED = 16, 12, 1974
