@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -88,7 +89,12 @@ def _arrays(value):
         for part in value:
             yield from _arrays(part)
     elif is_dataclass(value):
-        yield from _arrays(tuple(getattr(value, f.name) for f in fields(value)))
+        yield from _arrays(tuple(getattr(value, name) for name in _names(type(value))))
+
+
+@lru_cache  # of the few classes whose values are kept
+def _names(kind):
+    return [field.name for field in fields(kind)]
 
 
 CACHE = Cache(LIMIT_BYTES)

@@ -1,9 +1,10 @@
 """The within-class spectrum by cross-validation: the noise of the mean difference.
 
-Section 3 of :mod:`skauc.adaptive`. For P ≤ n the folds are moments, which add up: the
-cost is two more passes and an eigenproblem P×P a fold. For P > n they are rows of the
-coordinates ``U√Λ`` of the one decomposition, eigenproblems of a Gram matrix; of more
-than 1000 sparse rows nothing is decomposed (:mod:`._ritz_basis`).
+Section 3 of :mod:`skauc.adaptive`. For P ≤ n the scatter of the rows left out is taken
+off that of all rows: the cost is a pass for the folds and an eigenproblem P×P a fold.
+For P > n they are rows of the coordinates ``U√Λ`` of the one decomposition,
+eigenproblems of a Gram matrix; of more than 1000 sparse rows nothing is decomposed
+(:mod:`._ritz_basis`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ..statistics._lanczos import lanczos, random_signs, together
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, eigenvalue_cutoff, parts_of
 from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
 from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
+from ._tridiagonal import squares_along
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
 FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar, 60 × 60
@@ -32,7 +34,11 @@ MANY = 20
 # Rows of which single precision saves half of the time, and the least eigenvalue beside
 # the largest of which it keeps four of its seven digits
 _MANY_ROWS, _EVEN = 200, 1e-3
+# Of so many features, too; AUCs move by at most 1e-5 of their deviations (normal, t(3),
+# AR(1) and 30 factors, 200 × 150 to 3000 × 700)
+_MANY_FEATURES = 100
 _LEFT_OUT_VECTORS, _STEPS, _SEED = 16, 12, 1974
+_DIGITS_KEPT = 1e-4  # of the trace of W: rows left out that are all of it
 _SAME = 1e-9  # of the largest key: rows that differ by rounding only are one row
 
 
@@ -71,7 +77,7 @@ class _LeftOut:
 
 
 def cross_validated_spectrum(
-    eigen: Eigenbasis, X, positive, weight=None, *, winsorize=2.5
+    eigen: Eigenbasis, X, positive, weight=None
 ) -> Spectrum | None:
     """Cross-validated spectrum of rows that were decomposed.
 
@@ -82,7 +88,6 @@ def cross_validated_spectrum(
     X : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
-    winsorize : float or None, default=2.5
 
     Returns
     -------
@@ -106,12 +111,14 @@ def cross_validated_spectrum(
         if fold is None:
             return None
         return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
-    rows = _Scaled(X, positive, Clip.of(X, positive, weight, winsorize), eigen.scale)
-    fold = balanced_folds(rows.keys(weight, eigen.d), positive)
+    rows = _Scaled(X, positive, eigen.basis.clip, eigen.scale, eigen.basis.means)
+    fold = balanced_folds(rows.keys(eigen.d), positive)
     if fold is None:
         return None
-    folds = rows.moments(first_folds(fold, weight), weight)
-    return spectrum_of_moments(folds, eigen.n_features, len(eigen.values))
+    W = eigen.basis.scatter_neg + eigen.basis.scatter_pos
+    return spectrum_of_features(
+        rows.deviations, W, eigen.values, positive, fold, eigen.n_features, weight
+    )
 
 
 def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
@@ -149,25 +156,24 @@ def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
     return fold
 
 
-def first_folds(fold, weight=None, enough=ENOUGH) -> np.ndarray:
-    """The folds that are decomposed keep their number, all others share one."""
-    count = np.bincount(fold, weights=weight)
-    # Folds whose rows together are the first ``enough``
-    decomposed = int(np.searchsorted(np.cumsum(count), enough)) + 1
-    return np.minimum(fold, decomposed)
-
-
-def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | None:
-    """Cross-validated spectrum from the moments of the folds.
+def spectrum_of_features(
+    deviations, W, values, positive, fold, n_features, weight=None, enough=ENOUGH
+) -> Spectrum | None:
+    """Cross-validated spectrum from the scatter of the features.
 
     Parameters
     ----------
-    folds : list of (Moments, Moments)
-        neg and pos of each fold, full scatter, in scaled features.
+    deviations : callable
+        ``rows -> (len(rows), P)``, some rows less the means of their classes.
+    W : ndarray of shape (P, P)
+        Scatter of all of them.
+    values : ndarray of shape (r,)
+        Its eigenvalues that are not 0.
+    positive : ndarray of bool of shape (n,)
+    fold : ndarray of int of shape (n,)
     n_features : int
         Features that are not constant.
-    rank : int
-        r of the whole data set.
+    weight : ndarray of shape (n,), default=None
     enough : float, default=200
         Left-out rows after which no further fold is decomposed.
 
@@ -176,26 +182,61 @@ def spectrum_of_moments(folds, n_features, rank, enough=ENOUGH) -> Spectrum | No
     Spectrum or None
         None where nothing varies in the rows left out.
     """
+    c = np.ones(len(fold)) if weight is None else weight
+    classes = np.array([~positive, positive])
+    many = weight is None and len(W) >= _MANY_FEATURES and len(values) == len(W)
+    single = many and values.min() > _EVEN * values.max()
     parts: list[_LeftOut] = []
-    for k, fold in enumerate(folds):
+    for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
             break
-        training = [_sum(f[c] for j, f in enumerate(folds) if j != k) for c in (0, 1)]
+        out = np.flatnonzero(fold == k)
+        size = (classes & (fold != k)) @ c
         # One row has no deviation from its mean
-        if min(m.n for m in training) < 2:
+        if size.min() < 2:
             continue
-        lam, vectors = _descending(training[0].scatter + training[1].scatter)
-        square, total, rows = 0.0, 0.0, 0.0
-        for left, rest in zip(fold, training, strict=True):
-            # Σ_{left out} (x − x̄_rest)(x − x̄_rest)ᵀ = W_left + n_left gap gapᵀ
-            gap = left.mean - rest.mean
-            about = left.scatter + left.n * np.outer(gap, gap)
-            # Var(x − x̄_rest) = (1 + 1/n_rest) Σ
-            honest = 1 / (1 + 1 / rest.n)
-            square = square + honest * np.einsum("pr,pr->r", vectors, about @ vectors)
-            total, rows = total + honest * np.trace(about), rows + left.n
+        R, of_class = deviations(out), positive[out].astype(int)
+        # Σ w r over the rows left out; of the others it is minus that
+        sums = (classes[:, out] * c[out]) @ R
+        training = _less(W, R, c[out], sums, size)
+        if training is None:
+            training = _scatter(deviations, np.flatnonzero(fold != k), positive, c)
+        # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
+        R += (sums / size[:, None])[of_class]
+        R *= np.sqrt(c[out] / (1 + 1 / size[of_class]))[:, None]
+        lam, square = _squares_along(training, R, single)
+        total, rows = np.einsum("np,np->", R, R), c[out].sum()
         parts.append(_left_out(square, total, rows, n_features, len(lam)))
-    return _averaged(parts, n_features > rank, _even(rank))
+    return _averaged(parts, n_features > len(values), _even(len(values)))
+
+
+def _less(W, R, weight, sums, size):
+    """Scatter of the other rows around their own means; None if that costs digits.
+
+    ``W − Σ w rrᵀ − Σ_c s_c s_cᵀ/n_c``, s_c the sum of a class over the rows r left out.
+    """
+    taken = np.vstack([np.sqrt(weight)[:, None] * R, sums / np.sqrt(size)[:, None]])
+    training = taken.T @ taken
+    np.subtract(W, training, out=training)
+    # Of the sixteen digits of the largest eigenvalues four may go
+    return training if np.trace(training) >= _DIGITS_KEPT * np.trace(W) else None
+
+
+def _scatter(deviations, rows, positive, weight):
+    neg, pos = class_moments(deviations(rows), positive[rows], weight[rows])
+    return neg.scatter + pos.scatter
+
+
+def _squares_along(training, rows, single):
+    """Eigenvalues that are not 0, largest first, and the squares of rows along them."""
+    if single:
+        both = training.astype(np.float32), rows.astype(np.float32)
+        values, square = squares_along(*both)
+        if values[0] > _EVEN * values[-1]:
+            return values[::-1], square[::-1]
+    values, square = squares_along(training, rows)
+    rank = np.count_nonzero(values > eigenvalue_cutoff(values))
+    return values[::-1][:rank], square[::-1][:rank]
 
 
 def spectrum_of_rows(
@@ -242,12 +283,15 @@ def spectrum_of_rows(
         training = R[np.ix_(inside, inside)]
         training *= root
         training *= root[:, None]
-        # single precision does not tell which eigenvalues are 0: a mean a class
-        lam, left = _descending(training, len(training) - 2 if even else None)
-        along = (R[np.ix_(outside, inside)] * root) @ left / np.sqrt(lam)
         # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
         honest = c[out] / (1 + 1 / size[positive[out].astype(int)])
-        square, total = honest @ along**2, honest @ np.diag(R)[outside]
+        left = R[np.ix_(outside, inside)] * root
+        left *= np.sqrt(honest)[:, None]
+        lam, square = squares_along(training, left)
+        # single precision does not tell which eigenvalues are 0: a mean a class
+        rank = len(lam) - 2 if even else np.count_nonzero(lam > eigenvalue_cutoff(lam))
+        lam, square = lam[::-1][:rank], square[::-1][:rank]
+        square, total = square / lam, honest @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
     return _averaged(parts, n_features > Z.shape[1], _even(Z.shape[1]))
 
@@ -388,14 +432,6 @@ def _averaged(parts, has_null, shares, many=None):
     return Spectrum(np.maximum(values, floor)[::-1], null)
 
 
-def _descending(matrix, rank=None):
-    """Eigenvalues that are not 0, largest first, and their vectors."""
-    values, vectors = linalg.eigh(matrix, driver="evd")
-    if rank is None:
-        rank = np.count_nonzero(values > eigenvalue_cutoff(values))
-    return values[::-1][:rank], vectors[:, ::-1][:, :rank]
-
-
 def _keys(deviation, positive, d):
     """``|r|² ± rᵀd`` of the deviations r: the same for equal rows, swapped classes."""
     # Exchanging the classes changes the sign of ±1 and of d: the key stays
@@ -405,54 +441,32 @@ def _keys(deviation, positive, d):
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """Rows in scaled features, block by block; for P ≤ n."""
+    """Winsorised rows less the means of their classes, in scaled features; for P ≤ n.
+
+    Some rows at a time: they are not kept.
+    """
 
     X: np.ndarray | sparse.csr_array
     positive: np.ndarray
     clip: Clip | None
     scale: np.ndarray
+    means: np.ndarray  # (2, P), neg and pos, before the scale
 
-    def block(self, part):
-        return dense_rows(self.X[part], self.positive[part], self.clip) * self.scale
+    def parts(self):
+        return parts_of(len(self.positive), block_rows(len(self.scale)))
 
-    def blocks(self, rows):
-        step = block_rows(len(self.scale))
-        return np.split(rows, np.arange(step, len(rows), step))
+    def deviations(self, rows):
+        """Some rows, by number or slice."""
+        positive = self.positive[rows]
+        found = dense_rows(self.X[rows], positive, self.clip)
+        found -= self.means[positive.astype(int)]
+        found *= self.scale
+        return found
 
-    def keys(self, weight, d):
-        """Keys of all rows, in two passes."""
-        everything = np.arange(len(self.positive))
-        neg, pos = self._moments(everything, weight, featurewise=True)
-        means = np.array([neg.mean, pos.mean])
-        return np.concatenate(
-            [
-                _keys(
-                    self.block(part) - means[self.positive[part].astype(int)],
-                    self.positive[part],
-                    d,
-                )
-                for part in self.blocks(everything)
-            ]
-        )
-
-    def moments(self, fold, weight):
-        """Moments (neg, pos) of every fold."""
-        folds = range(fold.max() + 1)
-        return [self._moments(np.flatnonzero(fold == k), weight) for k in folds]
-
-    def _moments(self, rows, weight, featurewise=False):
-        total = (None, None)
-        for part in self.blocks(rows):
-            w = None if weight is None else weight[part]
-            more = class_moments(
-                self.block(part), self.positive[part], w, featurewise=featurewise
-            )
-            total = [
-                m if t is None else t + m for t, m in zip(total, more, strict=True)
-            ]
-        return total
-
-
-def _sum(moments):
-    first, *rest = moments
-    return sum(rest, first)
+    def keys(self, d):
+        """Keys of all rows."""
+        found = [
+            _keys(self.deviations(part), self.positive[part], d)
+            for part in self.parts()
+        ]
+        return np.concatenate(found)

@@ -32,6 +32,7 @@ SPHERICAL = 1e4  # a/P at which Σ is as good as sI
 _EVEN = 16  # cells of u
 _TAIL = (2.3, 2.8, 3.4, 4.1, 5.0, 6.0, 7.5, 9.5)  # Φ⁻¹(u) in its last cell
 _LOST = 1e-12  # mass of the cells that may be dropped
+_BELOW = 60.0  # nats: e⁻⁶⁰ of many cells together is far less than that
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +175,8 @@ def mixture(
     Mixture
     """
     prior = attainable_prior(power)
-    cells = []
-    for covariance in covariances:
-        for cell in covariance_cells(eigen, covariance):
-            cells += dense_cells(eigen, prior, *cell)
-    return normalised(eigen, cells, ndtr(prior[0]))
+    nulls = [cell for name in covariances for cell in covariance_cells(eigen, name)]
+    return normalised(eigen, dense_cells(eigen, prior, nulls), ndtr(prior[0]))
 
 
 def covariance_cells(eigen, covariance):
@@ -211,7 +209,26 @@ def _factor_cells(eigen):
         yield a, found.log_evidence, a * found.noise, ell, noise, "factors", q
 
 
-def dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance, q=0):
+def dense_cells(eigen, prior, nulls):
+    """Every (γ, u) of some (covariance, a), but for those that weigh nothing.
+
+    Log evidence of all u, k, η and the rest, one γ after the other.
+    """
+    # A signal adds variance: p(b | Σ̂, γ, u) is at most p(0 | Σ̂, no signal)
+    bound = [
+        log_w - 0.5 * (eigen.multiplicity @ np.log(noise))
+        for _, log_w, _, _, noise, *_ in nulls
+    ]
+    first = int(np.argmax(bound))
+    cells = {first: list(_dense_cells(eigen, prior, *nulls[first]))}
+    least = max(log_evidence.max() for log_evidence, *_ in cells[first]) - _BELOW
+    for k, null in enumerate(nulls):
+        if k != first and bound[k] > least:
+            cells[k] = list(_dense_cells(eigen, prior, *null))
+    return [cell for k in sorted(cells) for cell in cells[k]]
+
+
+def _dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance, q=0):
     """Of one (covariance, a) with every γ: log evidence of all u, k, η and the rest."""
     probit, log_prior = prior
     signals = signal_cells(eigen, ell, noise, GAMMAS, probit)
@@ -271,7 +288,7 @@ def covariance_cell(eigen, a, covariance):
 
     def log_evidence(t):
         # log p(W | a, s) = κ/2 log|asI| − (κ + df)/2 log|asI + W| up to a constant, at
-        # as = e^t; of both terms, of size κP, only what differs is written.
+        # as = e^t, concave; of both terms, of size κP, only what differs is written
         total = 0.0
         for df, spectrum, many in groups:
             logs = np.log1p(spectrum * np.exp(-t)[..., None])
@@ -298,18 +315,19 @@ def covariance_cell(eigen, a, covariance):
 
 
 def _maximise(function, start):
-    """Place (as e^t) and value of the maximum near start: two grids and a parabola.
+    """Place (as e^t) and value of the maximum near start: grids and a parabola.
 
-    Of several starts, (K,): the function takes (K, m) places.
+    Of several starts, (K,): the function, which is concave, takes (K, m) places.
     """
-    # e^±9 around the typical variance, 0.3 apart, then .02 apart, then a parabola
-    t = np.add.outer(start, np.linspace(-9, 9, 61))
-    values = function(t)
-    flat = values.min(axis=-1) == values.max(axis=-1)
-    k = _inner(values)
-    t = np.linspace(_at(t, k - 1), _at(t, k + 1), 31, axis=-1)
-    values = function(t)
-    k = _inner(values)
+    flat, low, high = True, start - 9, start + 9
+    # e^±9 around the typical variance, 1.8 apart; between the neighbours of the best
+    # .3, .1 and .02 apart; then a parabola
+    for n_places in (11, 13, 7, 11):
+        t = np.linspace(low, high, n_places, axis=-1)
+        values = function(t)
+        flat &= values.min(axis=-1) == values.max(axis=-1)
+        k = _inner(values)
+        low, high = _at(t, k - 1), _at(t, k + 1)
     left, middle, right = (_at(values, k + step) for step in (-1, 0, 1))
     bend = left - 2 * middle + right
     peak = bend < 0

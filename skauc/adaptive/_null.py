@@ -295,17 +295,14 @@ def cross_validated_null(
 def _null(eigen, filtered, power, nulls, spectrum, families):
     probit, log_prior = prior = attainable_prior(power)
     best = max(log_w for _, log_w, *_ in nulls)
-    dense, none, slabs = [], [], []
-    for null in nulls:
-        a, log_w, a_scale, ell, noise, covariance, q = null
-        is_faint = log_w <= best - _FAINT
-        if covariance == "factors" and is_faint:
-            continue
-        dense += dense_cells(eigen, prior, *null)
+    nulls = [n for n in nulls if n[-2] != "factors" or n[1] > best - _FAINT]
+    dense, none, slabs = dense_cells(eigen, prior, nulls), [], []
+    for a, log_w, a_scale, ell, noise, covariance, q in nulls:
         # log p(W) + log p(d | no signal)
         silence = log_w + _log_no_signal(eigen, noise)
         none.append(silence)
         # noise that is not Σ̂/h does not leave the ω̂_j independent
+        is_faint = log_w <= best - _FAINT
         if covariance != "separate" and "slab" in families and not is_faint:
             found = _slab_of(eigen, filtered, ell, probit, log_prior)
             slabs.append((silence + found[0], *found[1:], a_scale, a, q))

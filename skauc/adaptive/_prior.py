@@ -178,7 +178,7 @@ class AdaptivePrior:
         )
         spectrum = None
         if covariance == "common":
-            spectrum = cross_validated_spectrum(eigen, *rows, winsorize=self.winsorize)
+            spectrum = cross_validated_spectrum(eigen, *rows)
         if spectrum is None:
             return TwoNulls(first, None)
         return TwoNulls(

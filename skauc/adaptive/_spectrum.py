@@ -18,7 +18,7 @@ space of W is one block of dimension P − r.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,14 @@ from scipy import linalg, sparse
 from scipy.special import ndtr
 
 from ..statistics._moments import Moments, RawSums, class_moments, in_units
-from ..statistics._numerics import RANK, TINY, centred_gram, eigenvalue_cutoff, parts_of
+from ..statistics._numerics import (
+    RANK,
+    TINY,
+    block_rows,
+    centred_gram,
+    eigenvalue_cutoff,
+    parts_of,
+)
 from ..statistics._row_blocks import RowBlocks, row_blocks
 from ._ritz_basis import (
     RitzBasis,
@@ -207,11 +214,16 @@ class Eigenbasis:
 
 @dataclass(frozen=True, eq=False)
 class FeatureBasis:
-    """P ≤ n: eigenvectors and the class scatters, P×P."""
+    """P ≤ n: eigenvectors and the class scatters, P×P.
+
+    Class means before the scale, (2, P), and how the rows were winsorised.
+    """
 
     vectors: np.ndarray
     scatter_neg: np.ndarray
     scatter_pos: np.ndarray
+    means: np.ndarray
+    clip: Clip | None = None
 
     def project(self, x):
         # xᵀW_c x of every column
@@ -326,12 +338,20 @@ class Clip:
         return mean + np.clip(value - mean, -bound, bound) / self.shrink
 
     def dense(self, rows, positive):
-        mean = self.means[positive.astype(int)]
-        out = rows - mean
-        np.clip(out, -self.bound, self.bound, out=out)
-        out /= self.shrink
-        out += mean
+        out = np.empty(rows.shape)
+        for block, mean in self._deviations(rows, positive, out):
+            np.clip(block, -self.bound, self.bound, out=block)
+            block /= self.shrink
+            block += mean
         return out
+
+    def _deviations(self, rows, positive, out=None):
+        """Blocks of dense rows less the means of their classes, and these."""
+        of_class = positive.astype(int)
+        for part in parts_of(len(rows), block_rows(rows.shape[1])):
+            mean = self.means[of_class[part]]
+            into = None if out is None else out[part]
+            yield np.subtract(rows[part], mean, out=into), mean
 
     def moments(self, X, rows, c, weight) -> Moments | None:
         """Moments of dense rows of class c, winsorised; None if that costs digits."""
@@ -347,13 +367,15 @@ class Clip:
     def excess(self, X, positive, alive):
         """What winsorising takes off the rows, but for one row a class; CSR."""
         if not sparse.issparse(X):
-            deviation = X - self.means[positive.astype(int)]
-            far = (deviation > self.bound) | (deviation < -self.bound)
-            far &= alive
-            column = np.flatnonzero(far) % X.shape[1]
-            ends = np.append(0, np.cumsum(np.count_nonzero(far, axis=1)))
-            over = _over(deviation[far], self.bound[column])
-            return sparse.csr_array((over, column, ends), shape=X.shape)
+            over, column, count = [], [], [[0]]
+            for deviation, _ in self._deviations(X, positive):
+                far = (deviation > self.bound) | (deviation < -self.bound)
+                far &= alive
+                count.append(np.count_nonzero(far, axis=1))
+                column.append(np.flatnonzero(far) % X.shape[1])
+                over.append(_over(deviation[far], self.bound[column[-1]]))
+            over, column, count = map(np.concatenate, (over, column, count))
+            return sparse.csr_array((over, column, np.cumsum(count)), shape=X.shape)
         out = X.astype(float)
         out.sum_duplicates()
         row = np.repeat(positive.astype(int), np.diff(out.indptr))
@@ -416,10 +438,12 @@ def _diagonal(moments):
 def _primal(X, positive, weight, clip, standardize):
     blocks = row_blocks(X, positive, weight)
     if blocks is None:
-        step = max(_BLOCK_ROWS, X.shape[1])
+        # Sums of P² numbers, and of sparse rows a dense copy, are made of each block
+        step = max(_BLOCK_ROWS, X.shape[1]) if sparse.issparse(X) else len(positive)
         blocks = RowBlocks.from_arrays(X, positive, weight, n_rows=step)
     neg, pos = blocks.total(_clipped_moments, clip)
-    return eigenbasis_of_moments(neg, pos, standardize=standardize)
+    eigen = eigenbasis_of_moments(neg, pos, standardize=standardize)
+    return replace(eigen, basis=replace(eigen.basis, clip=clip))
 
 
 def _clipped_moments(block, clip):
@@ -430,7 +454,9 @@ def _clipped_moments(block, clip):
         )
         if all(found):
             return found
-    rows = dense_rows(block.X, block.y, clip)
+    rows = block.X
+    if clip is not None or sparse.issparse(rows):
+        rows = dense_rows(rows, block.y, clip)
     return class_moments(rows, block.y, block.weight)
 
 
@@ -459,12 +485,12 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     scale = _scale(neg, pos, standardize)
     W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
     # W = V diag(λ) Vᵀ; what is not a rounding error of 0 is kept
-    values, vectors = linalg.eigh(W_neg + W_pos)
+    values, vectors = _eigenvectors(W_neg + W_pos)
     d = (pos.mean - neg.mean) * scale
     keep = _not_rounding(values, d, neg.n, pos.n)
     values, vectors = values[keep], vectors[:, keep]
     # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
-    along = [np.einsum("pr,pr->r", vectors, W @ vectors) for W in (W_neg, W_pos)]
+    along = np.clip(np.einsum("pr,pr->r", vectors, W_neg @ vectors), 0.0, values)
     spectra = [np.maximum(linalg.eigvalsh(W), 0.0) for W in (W_neg, W_pos)]
     alive = np.count_nonzero(scale)
     return Eigenbasis(
@@ -474,12 +500,20 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
         d,
         values,
         vectors.T @ d,
-        *along,
+        along,
+        values - along,
         # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
-        FeatureBasis(vectors, W_neg, W_pos),
+        FeatureBasis(vectors, W_neg, W_pos, np.array([neg.mean, pos.mean])),
         unseen,
     )
+
+
+def _eigenvectors(matrix):
+    """Eigenvalues and vectors of a symmetric matrix, which is overwritten."""
+    # "evd" takes a sixth less time than "evr"; the transpose has the order of columns
+    # that LAPACK wants
+    return linalg.eigh(matrix.T, driver="evd", overwrite_a=True)
 
 
 def _dual(X, positive, weight, clip, standardize, kept):
@@ -494,24 +528,36 @@ def _dual(X, positive, weight, clip, standardize, kept):
         rows = RowProducts.of_rows(rows, root, positive, far)  # in place of the others
         return _by_products(rows, n, scale, d, means, within)
     # RRᵀ = U diag(λ) Uᵀ
-    gram, rounding = centred_gram(rows, means, positive, root=root)
-    values, left = linalg.eigh(gram, driver="evd")
-    keep = _not_rounding(values, d, *n, rounding)
-    values, left = values[keep], left[:, keep]
-    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    gram, rounding, scores = _gram(rows, means, positive, root, d)
+    del rows  # as large as X, and not needed any more
     spectra = [
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
         for mask in (~positive, positive)
     ]
+    values, left = _eigenvectors(gram)
+    keep = _not_rounding(values, d, *n, rounding)
+    values, left = values[keep], left[:, keep]
+    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
+    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     excess, shrink = sparse.csr_array(X.shape), 1.0
     if clip is not None:
         excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
     left /= np.sqrt(values)
     basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
-    b = left.T @ (root * (rows @ d - (means @ d)[positive.astype(int)]))
-    return Eigenbasis(*n, scale, d, values, b, *along, *spectra, basis)
+    return Eigenbasis(*n, scale, d, values, left.T @ scores, *along, *spectra, basis)
+
+
+def _gram(rows, means, positive, root, d):
+    """``RRᵀ``, what it may have lost, and ``Rd``; dense rows become R."""
+    of_class = positive.astype(int)
+    if sparse.issparse(rows):
+        gram, rounding = centred_gram(rows, means, of_class, root=root)
+        return gram, rounding, root * (rows @ d - (means @ d)[of_class])
+    for part in parts_of(len(rows), block_rows(rows.shape[1])):
+        rows[part] -= means[of_class[part]]
+        rows[part] *= root[part, None]
+    return *centred_gram(rows), rows @ d
 
 
 def _standardised(X, positive, weight, clip, standardize):

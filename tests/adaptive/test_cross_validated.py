@@ -15,12 +15,10 @@ from skauc.adaptive._cross_validated import (
     balanced_folds,
     cross_validated_spectrum,
     decreasing,
-    first_folds,
-    spectrum_of_moments,
+    spectrum_of_features,
     spectrum_of_rows,
 )
 from skauc.adaptive._spectrum import eigenbasis
-from skauc.statistics._moments import class_moments
 
 
 def dealt(positive, n_folds=10, seed=0):
@@ -44,6 +42,15 @@ def deviations(X, positive, weight=None):
     return R
 
 
+def of_features(R, positive, fold, n_features, weight=None, **enough):
+    """The spectrum of these deviations from their scatter."""
+    W = (R.T if weight is None else R.T * weight) @ R
+    values = np.linalg.eigvalsh(W)
+    values = values[values > 1e-10 * values[-1]]
+    rows = (positive, fold, n_features, weight)
+    return spectrum_of_features(lambda some: R[some], W, values, *rows, **enough)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n", "P"), [(20, 40), (40, 5), (23, 23)])
 def test_both_ways_against_single_rows(n, P, weighted):
@@ -58,17 +65,9 @@ def test_both_ways_against_single_rows(n, P, weighted):
 
     rows = spectrum_of_rows(U[:, :rank] * s[:rank] / root, positive, fold, P, weight)
     np.testing.assert_allclose(rows.values[::-1], values, rtol=1e-8)
-    folds = [
-        class_moments(
-            X[fold == k],
-            positive[fold == k],
-            None if weight is None else weight[fold == k],
-        )
-        for k in range(4)
-    ]
-    moments = spectrum_of_moments(folds, P, rank)
-    np.testing.assert_allclose(moments.values[::-1], values, rtol=1e-6)
-    for spectrum in (rows, moments):
+    features = of_features(R, positive, fold, P, weight)
+    np.testing.assert_allclose(features.values[::-1], values, rtol=1e-6)
+    for spectrum in (rows, features):
         if rank < P:
             assert spectrum.null == pytest.approx(null, rel=1e-6)
         else:
@@ -94,8 +93,7 @@ def test_strong_direction_is_found_out_of_sample():
     X, positive = rng.normal(size=(200, 20)), np.arange(200) % 2 == 0
     X[:, 0] *= 5
     fold = dealt(positive)
-    folds = [class_moments(X[fold == k], positive[fold == k]) for k in range(10)]
-    spectrum = spectrum_of_moments(folds, 20, 20)
+    spectrum = of_features(deviations(X, positive), positive, fold, 20)
     assert spectrum.values[-1] == pytest.approx(25, rel=0.25)
     np.testing.assert_allclose(spectrum.values[:-1], 1, atol=0.35)
 
@@ -127,16 +125,6 @@ def test_folds_are_dealt_to_and_fro_and_equal_rows_stay_together(unit):
     assert balanced_folds(np.array([1.0, 1, 2, 3, 4, 5]), np.arange(6) < 3) is None
 
 
-def test_only_so_many_folds_are_told_apart():
-    fold = np.repeat(np.arange(5), 60)
-    # 4 × 60 rows are the first to reach 200
-    np.testing.assert_array_equal(first_folds(fold), np.minimum(fold, 4))
-    np.testing.assert_array_equal(
-        first_folds(fold, np.full(300, 2.0)), np.minimum(fold, 2)
-    )
-    np.testing.assert_array_equal(first_folds(fold, enough=1e9), fold)
-
-
 def test_decreasing_is_the_nearest_decreasing_sequence(rng):
     values = rng.normal(size=12)
     fitted, _ = averaged_spectrum([(values, 0.0, 1.0)], 12)
@@ -152,11 +140,10 @@ def test_enough_rows_left_out_are_enough():
         averaged_spectrum(left_out_spectrum(X, positive, fold)[:k], 6)[0]
         for k in (2, 6)
     )
-    folds = [class_moments(X[fold == k], positive[fold == k]) for k in range(6)]
     for enough, want in ((20, two), (1000, all_six)):
         got = spectrum_of_rows(R, positive, fold, 6, enough=enough)
         np.testing.assert_allclose(got.values[::-1], want, rtol=1e-8)
-        got = spectrum_of_moments(folds, 6, 6, enough=enough)
+        got = of_features(R, positive, fold, 6, enough=enough)
         np.testing.assert_allclose(got.values[::-1], want, rtol=1e-8)
 
 
@@ -242,10 +229,9 @@ def test_variances_have_the_unit_of_the_features_squared(n, P):
     fold = dealt(positive, 4)
 
     def both(X):
-        parts = [(X[fold == k], positive[fold == k]) for k in range(4)]
         # three features of which no row says anything
-        yield spectrum_of_rows(deviations(X, positive), positive, fold, P + 3)
-        yield spectrum_of_moments([class_moments(*part) for part in parts], P + 3, P)
+        for spectrum in (spectrum_of_rows, of_features):
+            yield spectrum(deviations(X, positive), positive, fold, P + 3)
 
     for one, other in zip(both(X), both(1e-6 * X), strict=True):
         np.testing.assert_allclose(other.values, 1e-12 * one.values, rtol=1e-6)
@@ -283,6 +269,42 @@ def test_folds_in_single_precision_where_it_has_the_digits(monkeypatch, flat):
     np.testing.assert_allclose(found.values, slow.values, rtol=1e-4)
     assert found.null == pytest.approx(slow.null, rel=1e-4)
     assert np.array_equal(found.values, slow.values) != flat
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_rows_left_out_that_are_all_of_the_scatter(n):
+    """The scatter of the others is no small difference of large numbers."""
+    X, positive = rows_of(n, 6)
+    X[4] *= 1e9  # of all rows one direction is not rounding
+    fold = dealt(positive, 3)
+    R = deviations(X, positive)
+    values, _ = averaged_spectrum(left_out_spectrum(X, positive, fold), 1)
+    got = of_features(R, positive, fold, 6, enough=1e9)
+    np.testing.assert_allclose(got.values, values, rtol=1e-5)
+
+
+def test_rows_that_count_little_leave_no_two():
+    X, positive = rows_of(40, 5)
+    rows = deviations(X, positive), positive, dealt(positive), 5
+    assert of_features(*rows, np.full(40, 0.15)) is not None  # 2.1 of a class
+    assert of_features(*rows, np.full(40, 0.1)) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "least", "single"), [(400, 1, True), (400, 0.01, False), (215, 1, False)]
+)
+def test_features_in_single_precision_where_it_has_the_digits(
+    monkeypatch, n, least, single
+):
+    rng = np.random.default_rng(3)
+    X, positive = rng.normal(size=(n, 200)), np.arange(n) % 3 == 0
+    X[:, 0] *= least
+    R, fold = deviations(X, positive), dealt(positive)
+    found = of_features(R, positive, fold, 200)
+    monkeypatch.setattr(_cross_validated, "_MANY_FEATURES", 10**9)
+    slow = of_features(R, positive, fold, 200)
+    np.testing.assert_allclose(found.values, slow.values, rtol=1e-4)
+    assert np.array_equal(found.values, slow.values) != single
 
 
 def test_rows_that_depend_on_others_keep_double_precision():

@@ -201,12 +201,33 @@ def test_evidence_and_shrinkage_of_the_mean(n, P, covariance, gamma):
     np.testing.assert_allclose(spread, posterior, rtol=1e-7)
 
 
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_covariances_that_weigh_nothing_are_left_out(last):
+    """Not those whose small noise may make up for it: it is the bound that decides."""
+    eigen, *_ = problem(30, 4)
+    prior, one = attainable_prior(2.0), np.ones(4)
+    cases = [(1.0, 0.0, 0.05), (2.0, -70.0, 1e-12), (3.0, -90.0, 0.05)]
+    cases = cases[last:] + cases[:last]
+    nulls = [
+        (a, log_w, 2.0, 7 * eta * one, eta * one, "common", 0)
+        for a, log_w, eta in cases
+    ]
+    found = dense_cells(eigen, prior, nulls)
+    a = [head[1] for *_, head in found]
+    order = [case[0] for case in cases if case[0] < 3]
+    np.testing.assert_array_equal(a, np.repeat(order, len(a) // 2))
+    rest = [null for null in nulls if null[0] < 3]
+    alone = [cell for null in rest for cell in dense_cells(eigen, prior, [null])]
+    for cell, same in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(cell[0], same[0])
+
+
 def test_along_equal_variances_all_gammas_are_one():
     """Their prior is shared: the evidence is that of ``d ~ N(0, (τ + η)I)``."""
     eigen, *_, d = problem(30, 4)
     prior = attainable_prior(2.0)
-    question = eigen, prior, 3.0, 0.3, 2.0, np.full(4, 0.7), np.full(4, 0.05)
-    found = logsumexp([cell[0] for cell in dense_cells(*question, "spherical")])
+    null = 3.0, 0.3, 2.0, np.full(4, 0.7), np.full(4, 0.05), "spherical", 0
+    found = logsumexp([cell[0] for cell in dense_cells(eigen, prior, [null])])
     expected = [
         log_prior + stats.multivariate_normal(cov=tau + 0.05, mean=0).logpdf(d).sum()
         for tau, log_prior in zip(2 * prior[0] ** 2 * 0.7 / 4, prior[1], strict=True)
