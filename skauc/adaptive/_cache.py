@@ -108,7 +108,8 @@ def clear_cache() -> None:
     by all candidates that are scored on it. It is kept for the data sets used last, at
     most 256 MiB in all and in each process: eigenvalues, eigenvectors and evidence,
     of sparse rows with more features what winsorising makes of them, never the rows,
-    labels or weights themselves. What is larger (above some 3300
+    labels or weights themselves; and of a conjugate prior with a spherical covariance
+    the means and traces of the classes. What is larger (above some 3300
     features, if there are as many rows) is computed for each candidate, and nothing is
     kept of scores, or data sets of one feature. Results do not depend on it. Warnings
     that a search has said of a data set are said again afterwards.

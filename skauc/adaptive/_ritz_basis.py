@@ -59,11 +59,16 @@ class RowProducts:
 
     def centred(self, v):
         """C v: what takes off class means, of rows times ``root``; in place."""
-        for rows in (~self.positive, self.positive):
-            u = np.where(rows, self.root, 0)
-            if u.any():  # 1 − uuᵀ/uᵀu
-                v -= np.multiply.outer(u, (u @ v) / (u @ u))
+        for u, square in self._sides:  # 1 − uuᵀ/uᵀu
+            v -= np.multiply.outer(u, (u @ v) / square)
         return v
+
+    @cached_property
+    def _sides(self):
+        """The roots u of each class that has a weight, 0 elsewhere, and uᵀu."""
+        classes = ~self.positive, self.positive
+        roots = [np.where(rows, self.root, 0) for rows in classes]
+        return [(u, u @ u) for u in roots if u.any()]
 
     def scores(self, x):
         """``R x``."""

@@ -40,7 +40,9 @@ def power_of_covariance(power, ell, null, x, filtered) -> np.ndarray:
     if not np.any(null):
         return filtered(ell**power)
     root = null**power
-    return np.multiply.outer(x, root) + filtered(ell**power - root)
+    whole = np.multiply.outer(x, root)
+    whole += filtered(ell**power - root)
+    return whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -203,13 +203,16 @@ class Eigenbasis:
         if isinstance(self.basis, RitzBasis):
             raise TypeError("of products with rows there are no eigenvectors")
         # V = RᵀU/√λ: a sum of rows, here of features before their scale
-        scale = self.scale if np.ndim(z) == 1 else self.scale[:, None]
-        return scale * self.basis.combine(z, X)
+        whole = self.basis.combine(z, X)
+        whole *= self.scale if np.ndim(z) == 1 else self.scale[:, None]
+        return whole
 
     def unit(self, w) -> np.ndarray:
         """A direction (P,) in scaled features, of length 1 (or 0)."""
-        x = w / np.where(self.scale > 0, self.scale, np.inf)
-        return x / max(linalg.norm(x), TINY)
+        x = np.where(self.scale > 0, self.scale, np.inf)
+        np.divide(w, x, out=x)  # of very many features new arrays cost more than sums
+        x /= max(linalg.norm(x), TINY)
+        return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,13 +265,14 @@ class RowBasis:
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         # V z = Rᵀ(U Λ^(−½) z)
-        v = (self.left @ z).T * self.root
+        v = (self.left @ z).T * (self.root / self.shrink)
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
         # of dense rows and several v, vᵀX is read once and Xᵀv once for each v
         whole = rows.T @ v.T if sparse.issparse(rows) else (v @ rows).T
-        return (whole - self.excess_of_columns @ v.T) / self.shrink
+        whole -= self.excess_of_columns @ v.T
+        return whole
 
     @cached_property
     def excess_of_columns(self):

@@ -19,6 +19,7 @@ from ._discriminant_curves import PredictsArrays, publish_curves
 from ._lda_moments import check_streams, fit_parent, parent_divides_by_n
 
 _DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
+_LEAST_SINGULAR = 1e-4  # the parent's tol: of directions whitened by less, digits go
 # Means over standard deviations from where the parent's means and intercept are not
 # right to 1e-10; coefficients at 10⁸ were wrong by 6e-7, decisions by .2 to 50
 _FAR, _FAR_ROWS = 1e5, 1000
@@ -33,7 +34,7 @@ class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
     the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit;
-    with a solver that keeps the covariance of the rows, O(KP²).
+    with a solver that keeps the covariance of the rows, or whitens it, O(KP²).
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ covariance_estimator
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
-    projected scores wherever ``covariance_`` is missing, shrunk, estimated otherwise,
+    projected scores wherever the solver's covariance is shrunk, estimated otherwise,
     weighted by given priors or too singular to keep γ's digits; with shrinkage δ is
     therefore not a Mahalanobis distance. ``decision_function`` contains
     ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
@@ -152,8 +153,10 @@ covariance_estimator
             # Σ x²/n = diag W/n + Σ π_k m_k²
             square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
             check_feature_sizes(rows, square=len(rows) * square)
-        moments = self._score_moments() if keeps and rows.dtype == float else None
-        self._fit_curves(moments or self._projected_moments(rows, labels), len(labels))
+        n, moments = len(labels), None
+        if rows.dtype == float:
+            moments = self._score_moments() if keeps else self._whitened_moments(n)
+        self._fit_curves(moments or self._projected_moments(rows, labels), n)
         return self
 
     def _lies_far(self, X):
@@ -240,6 +243,22 @@ covariance_estimator
         coef = self.coef_
         # αᵀm_k and αᵀΣα, with Σ = W/n
         return self.means_ @ coef.T, coef @ self.covariance_ @ coef.T
+
+    def _whitened_moments(self, n):
+        """The same of solver "svd", whose ``scalings_`` are whitened: SᵀWS/n = I.
+
+        None where ``tol`` lets singular values pass whose digits are gone.
+        """
+        if self.solver != "svd" or self.tol < _LEAST_SINGULAR:
+            return None
+        K, c = len(self.means_), (self.means_ - self.xbar_) @ self.scalings_
+        if K == 2:
+            c = c[1:] - c[:1]
+        # α = Sc of c = Sᵀ(m_k − x̄), of two classes their difference: αᵀWα/n = cᵀc
+        covariance = c @ c.T
+        if not parent_divides_by_n("svd"):  # SᵀWS/(n − K) = I
+            covariance *= 1 - K / n
+        return self.means_ @ self.coef_.T, covariance
 
     def _keeps_digits(self, within):
         # αᵀΣα against (Σ_p |α_p| σ_p)², the largest that its terms can add up to

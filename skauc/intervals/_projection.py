@@ -7,12 +7,15 @@ scores then answers ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)``, ``.ebau
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import check_counts, check_option
-from ..adaptive._prior import AdaptivePrior
-from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
+from ..adaptive._cache import CACHE
+from ..adaptive._prior import AdaptivePrior, fingerprint
+from ..posterior._conjugate import COVARIANCES, LearntConjugate, NormalInverseWishart
 from ._warn_caller import warn_caller
 
 # Scores that differ by less are equal: a product of P terms rounds some of this.
@@ -59,7 +62,22 @@ def project(prior, Z, w, score, positive, weight, covariance):
             UndefinedMetricWarning,
         )
         return None
-    return prior.learn(Z, positive, weight, covariance=covariance).project(w, score)
+    return _learnt(prior, Z, positive, weight, covariance).project(w, score)
+
+
+def _learnt(prior, Z, positive, weight, covariance):
+    """What the prior learns; the sums over the rows are those of all candidates.
+
+    The adaptive prior keeps its own. A conjugate one has some beside a spherical
+    covariance alone: they cost two products with the rows, a fingerprint one.
+    """
+    learn = partial(prior.learn, Z, positive, weight, covariance=covariance)
+    conjugate = isinstance(prior, NormalInverseWishart)
+    if not conjugate or covariance != "spherical" or Z.shape[1] == 1:
+        return learn()
+    key = "class traces", fingerprint(Z, positive, weight)
+    features = CACHE.remember(key, lambda: learn().features)
+    return LearntConjugate(prior, positive, weight, covariance, features)
 
 
 def ranks_nothing(w, score, weight) -> str | None:

@@ -325,8 +325,10 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     g = fit.slopes(X, positive)[1]
     g = g if unit == 1 else g / unit
     X, mean, scale = unscaled(X)
+    if hasattr(X, "multiply"):
+        return _stationarity_of_sparse(X, g, mean, scale, l2, fit)
     # Nor need its mean be that over all of very many features.
-    every = 1 if hasattr(X, "multiply") else X.shape[1] // _WALK_FEATURES + 1
+    every = X.shape[1] // _WALK_FEATURES + 1
     force_of_penalty = (l2 * scale * fit.w)[::every]
     if every > 1:
         X, mean = X[:, ::every], mean[::every]
@@ -334,22 +336,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
             X = np.ascontiguousarray(X)
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(g) // _WALK_ROWS + 1
-    some, pushing = X, g
-    if k > 1 or not hasattr(X, "toarray"):
-        some, pushing = made_beside(X, g, slice(None, None, k))
+    some, pushing = made_beside(X, g, slice(None, None, k))
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.full(len(pushing), 1 / len(pushing)) @ some
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
     gradient = X.T @ g - mean * g.sum() + force_of_penalty
-    if hasattr(X, "multiply"):
-        pushed, square = some.T @ force, _squared(some).T @ force
-    else:
-        some = some - mean
-        pushed = force @ some
-        some *= some
-        square = force @ some
-    walk = square
+    some = some - mean
+    pushed = force @ some
+    some *= some
+    walk = square = force @ some
     if fit.intercept_scaling > 0:
         # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out
         walk = square - pushed**2 / force.sum()
@@ -360,6 +356,33 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     size = np.sqrt(np.where(alive, walk, 1.0))
     steps = np.divide(gradient, size, out=np.zeros_like(walk), where=alive)
     return float(linalg.norm(steps) / np.sqrt(np.count_nonzero(alive)))
+
+
+def _stationarity_of_sparse(X, g, centre, scale, l2, fit):
+    """The same of sparse rows, in the columns that have entries in those of the walk.
+
+    Of very many columns a pass over numbers of all takes longer than a product.
+    """
+    k = len(g) // _WALK_ROWS + 1
+    some, pushing = (X, g) if k == 1 else (X[::k], g[::k])
+    force = k * (pushing**2 + _SOLVED**2 * len(g))
+    square = _squared(some).T @ force
+    there = np.flatnonzero(square > 0)  # of booleans it takes a tenth of the time
+    # Σ g x_j − m_j Σ g: a free intercept takes the mean of some rows
+    push = g.copy()
+    if fit.free:
+        push[::k] -= g.sum() / len(pushing)
+    gradient = (X.T @ push)[there] + l2 * (scale[there] * fit.w[there])
+    walk = square = square[there]
+    if not fit.free:
+        gradient -= centre[there] * g.sum()
+    if fit.intercept_scaling > 0:
+        walk = square - (some.T @ force)[there] ** 2 / force.sum()
+    alive = walk > 1e-12 * square
+    if not alive.any():
+        return np.nan
+    steps = gradient[alive] / np.sqrt(walk[alive])
+    return float(linalg.norm(steps) / np.sqrt(len(steps)))
 
 
 def _squared(X):

@@ -179,8 +179,16 @@ class _RowSpace:
             return v - unit * (unit @ v)
 
         def product(v):
-            return inside(self.l2 * v + D * self.kernel(D * v))
+            nonlocal image
+            image = self.kernel(D * v)
+            return inside(self.l2 * v + D * image)
 
+        def follow(t):
+            # Kα of every step, which is no product more
+            nonlocal inner
+            inner = inner + t * image
+
+        image = None
         # 1ᵀα = 0 of all rows
         start = inside(at.alpha * inverse) - unit * (fixed.sum() / size)
         # Kα is known: what a start with the force of rows without curvature adds to it
@@ -193,10 +201,9 @@ class _RowSpace:
         share = _FORCING if at.alpha.any() else _FIRST
         enough = share**2 * (rest @ rest) + _ROUNDING**2 * (wanted @ wanted)
         gamma = start + conjugate_gradients(
-            product, rest, 1.0, lambda x, rest, left: left <= enough
+            product, rest, 1.0, lambda x, rest, left: left <= enough, follow
         )
         alpha, b = D * gamma + fixed, 0.0
-        inner = self.kernel(alpha)
         if self.free:
             b = float(unit @ (wanted - self.l2 * gamma - D * inner) / size)
         penalty = self.l2 / 2 * (inner @ alpha)
@@ -306,8 +313,11 @@ class _Rows:
         return inverse * (self.transposed(s * y) - gradient)
 
 
-def conjugate_gradients(bent, rest, unit, is_enough):
-    """``x`` with ``bent(x) = rest``, preconditioned by a diagonal."""
+def conjugate_gradients(bent, rest, unit, is_enough, follow=None):
+    """``x`` with ``bent(x) = rest``, preconditioned by a diagonal.
+
+    ``follow`` hears what x takes of the vector that ``bent`` was asked of last.
+    """
     x = np.zeros_like(rest)
     scaled = unit * rest
     along, size = scaled, rest @ scaled
@@ -317,6 +327,8 @@ def conjugate_gradients(bent, rest, unit, is_enough):
         ahead = bent(along)
         t = size / (along @ ahead)
         x, rest = x + t * along, rest - t * ahead
+        if follow is not None:
+            follow(t)
         scaled = unit * rest
         size, last = rest @ scaled, size
         along = scaled + (size / last) * along

@@ -23,7 +23,6 @@ from ..leave_pair_out._second_source import (
 )
 from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_column import BlockColumn
-from ..statistics._moments import project_samples
 from ..statistics._ranks import empirical_auc
 from ._any_estimator import has_known_fit
 from ._reasons import lost_second_source, not_at_optimum, stopped_early
@@ -187,7 +186,7 @@ def _of_stopped(fit, Z, rows, name, remember, say, gradient=None):
     optimum = at_optimum(fit, Z, rows, gradient, remember=remember)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
-    scores = project_samples(Z, optimum.w), project_samples(Z, fit.w)
+    scores = optimum.scores(Z), fit.scores(Z)
     # An AUC is that of the direction: lengths and intercepts do not count.
     same = correlation(*scores, fit.case_weight)
     if not same >= _NEAR:

@@ -195,7 +195,7 @@ class _Rearranged:
     def _key(model, positive):
         coef = model.coef_
         coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
-        digest = hashlib.blake2b(np.ascontiguousarray(coef).tobytes())
+        digest = hashlib.blake2b(content(coef))
         digest.update(len(positive).to_bytes(8) + content(positive))
         return digest.digest()
 

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from threading import Lock
 
 import joblib
+from scipy import sparse
 
 from ..adaptive._cache import FORGET
+from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 
 
@@ -44,9 +46,9 @@ class _Said:
         self._items = OrderedDict()
         self._lock = Lock()
 
-    def warn_once(self, reason: str, *data) -> None:
+    def warn_once(self, reason: str, rows, positive) -> None:
         """Warn, unless it was said of these rows and labels."""
-        key = _digest(reason, data)
+        key = reason, _digest(rows, positive)
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)
@@ -63,9 +65,11 @@ class _Said:
             self._items.clear()
 
 
-def _digest(reason, data):
+def _digest(rows, positive):
+    if sparse.issparse(rows) and rows.shape[0] == len(positive):
+        return fingerprint(rows, positive, None)  # several times faster
     try:
-        return joblib.hash((reason, data))
+        return joblib.hash((rows, positive))
     except Exception:  # of what cannot be pickled it is said every time
         return object()
 

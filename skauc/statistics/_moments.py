@@ -348,16 +348,18 @@ def _raw_traces(X, positive, weight):
         if not np.all(weight > 0):  # rows of weight 0 may hold anything
             return None
     origin = _origin(X[:_FIRST_ROWS])
-    total, square = np.zeros((2, P)), np.zeros(2)
-    step = max(_READ_BYTES // (8 * P), 1)
+    total, norm = np.zeros((2, P)), np.empty((X.shape[0], 1, 1))
+    step = max(_RAW_BYTES // (8 * P), 1)
     for start in range(0, X.shape[0], step):
         part = slice(start, start + step)
         rows = X[part].astype(float, copy=False)
         rows = rows if origin is None else rows - origin
-        total += shares[:, part] @ rows
-        # ‖x − o‖² of every row; np.einsum takes twice as long
-        norm = np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0]
-        square += shares[:, part] @ norm
+        # ‖x − o‖² of every row, by products that read them in order: they come first,
+        # and the sums find the rows in the cache. np.einsum takes twice as long
+        np.matmul(rows[:, None, :], rows[:, :, None], out=norm[part])
+        for c in (0, 1):  # OpenBLAS copies the rows for a product with both
+            total[c] += shares[c, part] @ rows
+    square = shares @ norm[:, 0, 0]
     # Σ w‖x − x̄‖² = Σ w‖x − o‖² − n‖x̄ − o‖²
     n = shares.sum(axis=1)
     mean = total / np.maximum(n, TINY)[:, None]

@@ -13,11 +13,13 @@ from sklearn.linear_model import RidgeClassifier
 
 from skauc import (
     AdaptivePrior,
+    NormalInverseWishart,
     auc_posterior,
     cbauc_score,
     cbauc_scorer,
     clear_cache,
     ebauc_score,
+    make_cbauc_scorer,
 )
 from skauc.adaptive import _cache as cache_module
 from skauc.adaptive._cache import CACHE, Cache, array_bytes
@@ -164,6 +166,28 @@ def test_scores_and_single_features_are_not_kept():
     ours = auc_posterior(ridge(X, y), X, y)
     assert ours.leave_pair_out is not None
     assert len(CACHE) == 2  # the model and the bootstrap samples
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_traces_of_the_classes_are_those_of_the_rows_at_hand(make):
+    X, y = design(60, 3)
+    scorer = make_cbauc_scorer(prior="paper", covariance="spherical")
+    weight, prior = np.resize([1.0, 2.0], 60), NormalInverseWishart()
+    for rows, labels, count in ((X, y, None), (2 * X, y, None), (X, 1 - y, weight)):
+        model, rows = ridge(X, labels), make(rows)
+        expected = auc_posterior(
+            model, rows, labels, prior=prior, covariance="common", sample_weight=count
+        )
+        before = len(CACHE)
+        found = [scorer(model, rows, labels, sample_weight=count) for _ in range(2)]
+        assert len(CACHE) == before + 1
+        w = np.ravel(model.coef_) / np.abs(model.coef_).max()
+        learnt = prior.learn(rows, labels == 1, count, covariance="spherical")
+        alone = learnt.project(w, rows @ w)
+        assert found[0] == found[1] == pytest.approx(alone.auc().mean(), rel=1e-12)
+        assert found[0] != pytest.approx(expected.mean(), rel=1e-6)
+    cbauc_score(y, X[:, 0], covariance="spherical", prior="paper")
+    assert len(CACHE) == 3
 
 
 @pytest.mark.parametrize("P", [5, 80])

@@ -1,9 +1,16 @@
-"""Labels without a sort against those of one."""
+"""Labels without a sort against those of one; sizes of features."""
+
+import re
 
 import numpy as np
 import pytest
 
-from skauc.estimators._checks import codes_of, distinct, few_labels
+from skauc.estimators._checks import (
+    check_feature_sizes,
+    codes_of,
+    distinct,
+    few_labels,
+)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64, float, str])
@@ -40,3 +47,31 @@ def test_a_range_of_an_eighth_of_the_rows():
 )
 def test_no_labels_of_one_class_or_of_a_table(y):
     assert few_labels(y) is None
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_features_of_ordinary_size_wherever_their_rows_are(order, dtype):
+    X = np.zeros((500, 3), dtype=dtype, order=order)
+    X[:, 0], X[1, 1], X[400, 2] = 1, 7, 9
+    check_feature_sizes(X)
+    check_feature_sizes(X[:300])
+    check_feature_sizes(X + 1)
+
+
+@pytest.mark.parametrize("size", [1e71, -1e200, 1e-71, -1e-200])
+@pytest.mark.parametrize("row", [0, 400])
+def test_a_size_that_is_not_ordinary_is_found_wherever_it_is(size, row):
+    X = np.zeros((500, 3))
+    X[:, :2], X[row, 2] = 1.0, size
+    said = re.escape(f"got {abs(size):.3g} in feature 2")
+    with pytest.raises(ValueError, match=said):
+        check_feature_sizes(X)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_what_is_no_number_hides_no_size(odd):
+    X = np.ones((500, 3))
+    X[450, 1], X[450, 2] = odd, 1e80
+    with pytest.raises(ValueError, match=r"got 1e\+80 in feature 2"):
+        check_feature_sizes(X)

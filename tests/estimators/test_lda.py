@@ -16,6 +16,7 @@ from skauc import (
     ResubstitutionSplit,
     cbauc_scorer,
 )
+from skauc.estimators import _lda
 
 
 def two_normals(n_neg=300, n_pos=120, P=4, seed=0):
@@ -258,6 +259,40 @@ def test_kept_moments_are_those_of_the_projected_rows(n_classes, twin):
     t = np.array([1.0]) if n_classes == 2 else np.array([-1.0, 1.0, 0.0])
     deviation = np.sqrt(t @ pooled @ t * 90 / (90 - n_classes))
     assert roc.std_neg == pytest.approx(deviation, rel=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("divides_by_n", [False, True])
+def test_whitened_moments_are_those_of_the_projected_rows(
+    n_classes, weighted, divides_by_n, monkeypatch
+):
+    rng = np.random.default_rng(3)
+    y, shares = np.arange(91) % n_classes, np.arange(1.0, n_classes + 1)
+    X = rng.normal(size=(91, 6)) + y[:, None] * [1, 0, 0.5, 0, 0, 0]
+    X += [0, 7, 0, 90, 0, 0]
+    X[:, 4], X[:, 5] = 3.0, X[:, 0] - X[:, 1]  # of rank four
+    priors = shares / shares.sum() if weighted else None
+    model = LinearDiscriminantROC(priors=priors).fit(X, y)
+    if divides_by_n is not _lda.parent_divides_by_n("svd"):  # as in other releases
+        ratio = (1 - n_classes / 91) ** (1 if not divides_by_n else -1)
+        model.scalings_, model.coef_ = model.scalings_ * ratio**0.5, model.coef_ * ratio
+        monkeypatch.setattr(_lda, "parent_divides_by_n", lambda solver: divides_by_n)
+    parts = [X[y == k] @ model.coef_.T for k in range(n_classes)]
+    scatter = sum((len(s) - 1) * np.atleast_2d(np.cov(s.T)) for s in parts)
+    means, covariance = model._whitened_moments(91)
+    expected = [s.mean(axis=0) for s in parts]
+    np.testing.assert_allclose(means, expected, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(covariance, scatter / 91, rtol=1e-11)
+
+
+def test_rows_are_projected_where_whitening_may_keep_no_digits():
+    X, y = two_normals()
+    model = LinearDiscriminantROC(tol=1e-5).fit(X, y)
+    assert model._whitened_moments(len(y)) is None
+    expected = LinearDiscriminantROC().fit(X, y)
+    assert model.roc_.std_neg == pytest.approx(expected.roc_.std_neg, rel=1e-10)
+    assert LinearDiscriminantROC(solver="lsqr").fit(X, y)._whitened_moments(9) is None
 
 
 @pytest.mark.parametrize("size", [1e150, 1e-150])

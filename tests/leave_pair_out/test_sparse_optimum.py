@@ -446,12 +446,14 @@ def test_the_step_that_promises_a_billionth_is_the_last(share, steps, P, monkeyp
 @pytest.mark.parametrize("P", [5, 30])
 @pytest.mark.parametrize("share", [7e-7, 1e-8, 1.5e-6, 1e-4])
 def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, P, monkeypatch):
+    for name in ("_FORCING", "_FIRST"):
+        monkeypatch.setattr(_sparse_optimum, name, 1e-9)
     fit, X, positive, _ = near_the_optimum(share, P)
     fall = _sparse_optimum.loss_value
-    start = X @ fit.w + fit.intercept
+    start = sparse.csr_array(X) @ fit.w + fit.intercept
 
     def never_lower(loss, z, positive, c):
-        return fall(loss, z, positive, c) + 1e3 * (abs(z - start).max() > 1e-13)
+        return fall(loss, z, positive, c) + 1e3 * np.any(z != start)
 
     monkeypatch.setattr(_sparse_optimum, "loss_value", never_lower)
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
@@ -524,7 +526,7 @@ def test_a_rounded_hinge_starts_in_its_corner_as_well(width, scaling, monkeypatc
 
 @pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
 def test_what_is_solved_is_not_asked_again(unit, monkeypatch):
-    """Of the squares' optimum a second step takes its last product alone."""
+    """From the optimum of squares a second step takes no product."""
     for name in ("_FORCING", "_FIRST"):
         monkeypatch.setattr(_sparse_optimum, name, 1e-14)
     fit, X, positive, *_ = small("squared", 0.0, 50.0, n=12, P=30)
@@ -536,5 +538,5 @@ def test_what_is_solved_is_not_asked_again(unit, monkeypatch):
     asked, kernel_of = [], space.kernel
     space.kernel = lambda v: asked.append(1) or kernel_of(v)
     again = space.newton_point(at, c * (at.z - target), c)
-    assert len(asked) == 1
+    assert not asked
     np.testing.assert_allclose(again.z, at.z)

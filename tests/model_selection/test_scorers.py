@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_backend
-from scipy import stats
+from scipy import sparse, stats
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -52,6 +52,7 @@ from skauc import (
     make_ebauc_scorer,
 )
 from skauc.model_selection._scorers import _mean_probit
+from skauc.model_selection._warnings import _Said
 
 X, Y = make_classification(
     n_samples=100, n_features=6, n_informative=3, random_state=5, flip_y=0.15
@@ -638,6 +639,21 @@ def test_a_sentence_is_said_once_whatever_the_first_step_makes():
     with pytest.warns(UntrustedAUCWarning, match="A class has only 4 rows"):
         cbauc_scorer(make_pipeline(PCA(2), LogisticRegression()).fit(rows, y), rows, y)
     cbauc_scorer(make_pipeline(PCA(3), LogisticRegression()).fit(rows, y), rows, y)
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+def test_a_sentence_is_said_once_of_the_same_rows_and_labels(kind):
+    said, rows, y = _Said(), kind(np.maximum(X[:8], 0)), np.arange(8) % 2 == 0
+    for question in (
+        ("one", rows, y),
+        ("another", rows, y),
+        ("one", 2 * rows, y),
+        ("one", rows[:, [1, 0, 2, 3, 4, 5]], y),
+        ("one", rows, ~y),
+    ):
+        with pytest.warns(UntrustedAUCWarning):
+            said.warn_once(*question)
+        said.warn_once(*copy.deepcopy(question))
 
 
 @pytest.mark.parametrize("label", [0, 1])

@@ -309,6 +309,24 @@ def test_contents_tell_columns_apart(column):
     assert len(content(np.zeros(80, bool))) == 10  # a bit a row
 
 
+def test_contents_of_many_zeros_are_short_and_tell_columns_apart():
+    columns = [np.zeros(80)]
+    for places in ([3], [4], [3, 4], range(59), range(60), range(80)):
+        for value in (1.0, np.nextafter(1.0, 2), -1.0, np.nan):
+            one = np.zeros(80)
+            one[places] = value
+            columns.append(one)
+    columns.append(np.where(np.arange(80) == 4, 2.0, columns[9]))  # another number
+    found = [content(one) for one in columns]
+    assert len(set(found)) == len(columns)
+    assert [len(content(np.repeat([0.0, 1.0], [80 - k, k]))) for k in (0, 59, 60)] == [
+        10,
+        10 + 8 * 59,
+        8 * 80,
+    ]
+    assert content(columns[1].reshape(8, 10)) == found[1]
+
+
 def test_slope_over_the_rows(column):
     """Of the scores with their sums, of other columns as of arrays."""
     for z, lazy in (column, (column[0] ** 2, column[1] ** 2)):

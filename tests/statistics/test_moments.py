@@ -394,7 +394,7 @@ def scatters_beside_two_passes(parts, X, positive, weight):
 @pytest.mark.parametrize("weighted", [False, True, "zeros"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
 def test_traces_are_those_of_two_passes(rng, monkeypatch, offset, weighted, form):
-    monkeypatch.setattr(_moments, "_READ_BYTES", 2**10)
+    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**10)
     X = form(rng.normal(size=(70, 5)) * [1, 2, 0, 10, 0.1] + offset)
     positive, weight = rng.uniform(size=70) < 0.4, None
     if weighted:
