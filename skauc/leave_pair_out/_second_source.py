@@ -408,7 +408,11 @@ def _leave_one_out(objective, X, positive, weight, gradient):
     if smooth is None:
         return None
     X, fit = smooth
-    auc, variance = leave_one_out_auc(fit, X, positive, weight)
+
+    def further():
+        return None if isinstance(X, BlockMatrix) else smooth_optimum(fit, X, positive)
+
+    auc, variance = leave_one_out_auc(fit, X, positive, weight, further)
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 
