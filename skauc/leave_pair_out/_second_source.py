@@ -215,6 +215,8 @@ def second_source(
         found = _of_wide_rows(objective, X, positive, weight, gradient, remember)
     if found is None:
         solved = gradient is not None and gradient < _AT_OPTIMUM
+        # a gradient that is small may leave long steps where few rows hold a feature
+        solved = solved and weight.sum() >= _MANY_ROWS_A_FEATURE * X.shape[1]
         found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
     if found is None:
         X = made(X)
