@@ -218,8 +218,8 @@ def second_source(
         # a gradient that is small may leave long steps where few rows hold a feature
         solved = solved and weight.sum() >= _MANY_ROWS_A_FEATURE * X.shape[1]
         found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
-    if found is None and X.shape[1] < len(positive):
-        # no refit came to its optimum: steps from the full fit's are left
+    if found is None and X.shape[1] < weight.sum() < _MANY_ROWS_A_FEATURE * X.shape[1]:
+        # pairs would be left out of where the solver stopped, as far from the optimum
         found = _by_one_row(objective, X, positive, weight, None)
     if found is None:
         X = made(X)
