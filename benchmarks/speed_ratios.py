@@ -43,7 +43,7 @@ def scorers(fast):
     sizes = [(2_000, 20)] if fast else [(5_000, 50), (100_000, 200), (20_000, 2_000)]
     for n, P in sizes:
         X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
-        model = linear_model(P, rng)
+        model = LogisticRegression().fit(X, y)
         w = model.coef_[0]
         for prior, covariance, goal in (
             ("paper", "common", 3),
@@ -75,19 +75,14 @@ def scorers(fast):
         )
 
 
-def linear_model(P, rng):
-    """A fitted logistic regression with random coefficients (no fit is timed)."""
-    model = LogisticRegression()
-    model.coef_, model.intercept_ = rng.standard_normal((1, P)), np.zeros(1)
-    model.classes_, model.n_features_in_ = np.array([0, 1]), P
-    return model
-
-
 def searches(fast):
     """A whole search, its data set included, against 5-fold CV over the same grid."""
     rng = np.random.default_rng(1)
     sizes = [(100, 20, 1 / 3), (400, 30, 1 / 3), (5_000, 50, 0.25), (20_000, 50, 0.25)]
     sizes += [(60, 2_000, 0.4), (200, 5_000, 0.4)]
+    # as many features as rows, or about
+    sizes += [(200, 150, 1 / 3), (400, 300, 1 / 3), (500, 1_000, 0.4)]
+    sizes += [(1_000, 300, 1 / 3), (2_000, 1_000, 1 / 3), (5_000, 500, 0.25)]
     for n, P, goal in sizes[:1] if fast else sizes:
         X = rng.standard_normal((n, P))
         y = (X[:, :5].sum(axis=1) + 2 * rng.standard_normal(n) > 0).astype(int)

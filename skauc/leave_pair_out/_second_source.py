@@ -105,7 +105,7 @@ from ._smooth_refits import (
 )
 from ._sparse_optimum import optimum_by_products
 
-_MANY_ROWS, _FEW_FEATURES = 500, 0.6  # the table above
+_MANY_ROWS, _ENOUGH_ROWS, _FEW_FEATURES = 500, 300, 0.6  # the table above
 # An L1 fit without a row has other features, of which leave-one-out does not know. 500
 # and 800 rows of text, 600 × 1000 normal: with .02, .1 of n features it is off by −.03
 # to +.03, .632+ by −.01 to +.01; with .2 by −.08 and 0, .02 and −.01; .5 −.13, −.09 and
@@ -215,7 +215,12 @@ def second_source(
         found = _of_wide_rows(objective, X, positive, weight, gradient, remember)
     if found is None:
         solved = gradient is not None and gradient < _AT_OPTIMUM
+        # a gradient that is small may leave long steps where few rows hold a feature
+        solved = solved and weight.sum() >= _MANY_ROWS_A_FEATURE * X.shape[1]
         found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
+    if found is None and X.shape[1] < weight.sum() < _MANY_ROWS_A_FEATURE * X.shape[1]:
+        # pairs would be left out of where the solver stopped, as far from the optimum
+        found = _by_one_row(objective, X, positive, weight, None)
     if found is None:
         X = made(X)
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
@@ -352,6 +357,8 @@ def suits_leave_one_out(objective, X, weight=None) -> bool:
     n, P = X.shape[0] if weight is None else weight.sum(), X.shape[1]
     if getattr(objective, "loss", None) == "hinge":
         return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
+    if type(objective) is PenalisedFit and objective.l2 > 0 and P < n:
+        return n >= (_MANY_ROWS if P < _INTERPOLATE * n else _ENOUGH_ROWS)
     most = _FEW_FEATURES
     if _is_l1(objective):
         P = np.count_nonzero(objective.w)
@@ -404,11 +411,19 @@ def _of_wide_rows(objective, X, positive, weight, gradient, remember):
 def _leave_one_out(objective, X, positive, weight, gradient):
     if not suits_leave_one_out(objective, X, weight):
         return None
+    return _by_one_row(objective, X, positive, weight, gradient)
+
+
+def _by_one_row(objective, X, positive, weight, gradient):
     smooth = _smooth(objective, X, positive, weight, gradient)
     if smooth is None:
         return None
     X, fit = smooth
-    auc, variance = leave_one_out_auc(fit, X, positive, weight)
+
+    def further():
+        return None if isinstance(X, BlockMatrix) else smooth_optimum(fit, X, positive)
+
+    auc, variance = leave_one_out_auc(fit, X, positive, weight, further)
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 

@@ -247,8 +247,10 @@ def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
     nearest = np.abs(found.values[some, None] - values).argmin(axis=1)
     assert np.mean(np.abs(found.values[some] / values[nearest] - 1) < 1e-3) > 0.98
     at = np.bincount(nearest, found.counts[some], rank)
-    # single precision, after as many steps as there are dimensions
-    np.testing.assert_allclose(at, tilted, rtol=5e-3)
+    # single precision, after as many steps as there are dimensions: eigenvalues that
+    # are close take from each other
+    np.testing.assert_allclose(np.cumsum(at), np.cumsum(tilted), rtol=5e-3)
+    np.testing.assert_allclose(at, tilted, rtol=3e-2)
     of_positive = np.sum(U[rows.positive] ** 2, axis=0)
     assert np.mean(np.abs(found.share[some] - of_positive[nearest]) < 0.01) > 0.98
 

@@ -1,22 +1,27 @@
 """Leave-one-out scores from leverages against fits without the row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.svm import LinearSVC
 from sklearn_versions import l1_part
 
-from skauc import RowBlocks
+from skauc import RowBlocks, cbauc_scorer
 from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import (
     leave_one_out_auc,
     leave_one_out_scores,
     leverages,
+    of_intercept,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
+from skauc.leave_pair_out._smooth_refits import refit_smooth, smooth_optimum
 from skauc.model_selection import _rows_at_hand
 from skauc.model_selection._refit_objective import training_objective
 from skauc.statistics._block_column import BlockColumn
@@ -209,14 +214,92 @@ def test_even_sample_of_equal_rows(weight):
     assert two.tolist() == [1]
 
 
+def _in_one_column_more(fit, X, curvature, g):
+    """Hat matrix's diagonal, and Newton's step of the scores, with b as a column."""
+    n, P = X.shape
+    A, ridge, theta = X, np.full(P, fit.l2), fit.w
+    if fit.intercept_scaling > 0:
+        A, theta = np.column_stack([X, np.ones(n)]), np.append(theta, fit.intercept)
+        ridge = np.append(ridge, fit.l2 / fit.intercept_scaling**2)
+    inverse = np.linalg.inv((A.T * curvature) @ A + np.diag(ridge))
+    step = inverse @ (A.T @ g + ridge * theta)
+    return np.einsum("np,pq,nq->n", A, inverse, A), A @ step
+
+
 @pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0, np.inf])
-def test_leverages_are_about_the_mean_wherever_there_is_an_intercept(scaling):
+def test_leverages_are_those_of_an_intercept_that_is_a_column(scaling):
     X, curvature = _rows(30, 3)[0], np.linspace(0.1, 0.3, 30)
-    fit = PenalisedFit("logistic", 2.0, np.ones(30), np.ones(3), 0.1, scaling)
-    A = X - curvature @ X / curvature.sum() if scaling else X
-    inverse = np.linalg.inv((A.T * curvature) @ A + 2.0 * np.eye(3))
-    expected = np.einsum("np,pq,nq->n", A, inverse, A)
-    np.testing.assert_allclose(leverages(fit, X, curvature), expected, rtol=1e-9)
+    fit = PenalisedFit("logistic", 2.0, np.ones(30), np.array([1, -2, 3]), 0.1, scaling)
+    g = np.sin(np.arange(30))
+    hat, moved = _in_one_column_more(fit, X, curvature, g)
+    h, rest = leverages(fit, X, curvature, g=g)
+    e = of_intercept(fit, curvature)
+    np.testing.assert_allclose(h + e, hat, rtol=1e-9)
+    np.testing.assert_allclose(leverages(fit, X, curvature), h, rtol=1e-14)
+    # what the intercept's own equation leaves moves all scores alike
+    np.testing.assert_allclose(rest - rest.mean(), moved - moved.mean(), atol=1e-9)
+    slope = g.sum() + fit.intercept_penalty * fit.intercept
+    np.testing.assert_allclose(moved - rest, e * slope, atol=1e-9)
+
+
+def _crowded(loss, l2, seed):
+    """Rows of noise that a weak penalty lets a fit separate, at the optimum."""
+    rng = np.random.default_rng(seed)
+    X, positive = rng.normal(size=(200, 110)), np.arange(200) % 3 > 0
+    w = 0.01 * X[positive].sum(axis=0)
+    start = PenalisedFit(loss, l2, np.ones(200), w, 0.1, np.inf)
+    return smooth_optimum(start, X, positive), X, positive
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("l2", [1.0, 1e-2])
+def test_rows_that_nearly_nothing_else_holds_are_those_of_refits(loss, l2):
+    """Without e a squared hinge with λ = .01 has an AUC of .72 on this noise."""
+    fit, X, positive = _crowded(loss, l2, 5)
+    refits = refit_smooth(fit, X, positive, 1 - np.eye(200), solved=True)
+    # less the common part, which is the intercept's
+    true = np.diag(refits.scores - (refits.scores - refits.full).mean(axis=1)[:, None])
+    scores, full = leave_one_out_scores(fit, X, positive), fit.scores(X)
+    assert np.corrcoef(scores - full, true - full)[0, 1] > 0.9
+    auc = leave_one_out_auc(fit, X, positive, np.ones(200))[0]
+    assert auc == pytest.approx(roc_auc_score(positive, scores), rel=1e-12)
+    assert auc == pytest.approx(roc_auc_score(positive, true), abs=0.03)
+
+
+def test_a_weak_penalty_that_separates_noise_has_no_auc_of_1():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(500, 280)), np.arange(500) % 2
+    model = LinearSVC(C=25.0).fit(X, y)
+    assert roc_auc_score(y, model.decision_function(X)) == 1.0
+    assert abs(cbauc_scorer(model, X, y) - 0.5) < 0.1
+
+
+def test_a_fit_is_taken_further_where_rows_are_hardly_held():
+    best, X, positive = _crowded("squared_hinge", 0.01, 6)
+    count, asked = np.ones(200), []
+
+    def further():
+        asked.append(1)
+        return best
+
+    expected = leave_one_out_auc(best, X, positive, count)
+    assert leave_one_out_auc(best, X, positive, count, further) == expected
+    assert not asked
+    off = replace(best, w=best.w * 1.002)
+    assert abs(leave_one_out_auc(off, X, positive, count)[0] - expected[0]) > 0.01
+    assert leave_one_out_auc(off, X, positive, count, further) == expected
+    assert asked == [1]
+    gone = leave_one_out_auc(off, X, positive, count, lambda: None)
+    assert np.isnan(gone).all()
+
+
+def test_rows_that_nothing_else_holds_have_no_auc():
+    """Squares without a penalty and P = n − 1: each row has its own direction."""
+    rng = np.random.default_rng(7)
+    X, positive = rng.normal(size=(60, 59)), np.arange(60) % 2 > 0
+    w, *_ = np.linalg.lstsq(X - X.mean(axis=0), positive - 0.5, rcond=None)
+    fit = PenalisedFit("squared", 0.0, np.ones(60), w, -(X.mean(axis=0) @ w), np.inf)
+    assert np.isnan(leave_one_out_auc(fit, X, positive, np.ones(60))).all()
 
 
 @pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])

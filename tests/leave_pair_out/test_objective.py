@@ -348,8 +348,9 @@ def test_a_row_of_weight_below_one_is_left_out_whole(shape):
 
 
 def test_the_step_of_a_row_that_leaves_is_newtons():
-    """``h g/(1 − ω h)``, of a row of weight 4 a fourth of it."""
+    """``h g/(1 − ω(h + e))``, of a row of weight 4 a fourth of g and ω."""
     h, g, curvature = np.array([0.3, 0.2]), np.array([1.0, -2.0]), np.array([0.5, 1.0])
     for weight, part in ((0.5, 1.0), (1.0, 1.0), (4.0, 0.25)):
-        step = _steps(h, g, curvature, np.full(2, weight))
-        np.testing.assert_allclose(step, part * h * g / (1 - part * curvature * h))
+        step = _steps(h, g, curvature, np.full(2, weight), 0.1)
+        left = 1 - part * curvature * (h + 0.1)
+        np.testing.assert_allclose(step, part * h * g / left)
