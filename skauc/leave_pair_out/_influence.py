@@ -26,7 +26,7 @@ any case, products with the rows take the place of K (:mod:`._response_by_produc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -37,11 +37,13 @@ from ._losses import loss_derivatives
 from ._objective import ask_again, made
 from ._pair_response import PairResponse, sides
 from ._pairs import sample_rows
+from ._response_by_kernel import response_by_kernel
 from ._response_by_products import (
     PRODUCT_ROWS,
     kernel_diagonal,
     response_by_products,
 )
+from ._sparse_optimum import SingleKernel
 
 # From so many rows on one curvature stands for all where those not 0 spread by
 # less than this share. Text, 1600 × 50 000, logistic, C from 1 to 1000: the AUC is
@@ -51,7 +53,12 @@ _FLAT_ROWS = 0.25  # of all, up to which they are taken out again
 # of all, up to which products are near enough: 1500 topical texts, squared hinge, with
 # .01 without curvature the AUC is off by .0001, .03 .001, .04 .005
 _FEW_FLAT_ROWS = 0.03
-_KEPT_ROWS = 2000  # of a kernel: 32 MB
+# Of kernels, 82 and 41 MB; the eigenvectors of the adaptive prior are as large, and
+# more than 256 MB in all would be computed anew for every model.
+_KEPT_ROWS = 3200
+_EIGEN_ROWS = 2000  # more: a decomposition takes longer than 20 factorisations
+_SINGLE_ROWS = 500
+_SPARSE_ROWS = 2000  # sparse, up to which a kernel may be formed
 # Numbers of a kernel whose product takes as long as that with one entry of the rows and
 # of their transpose: 500 × 50 000 texts of 76 words 37 µs, with the rows 83
 _DENSE_ENTRIES = 10
@@ -91,19 +98,27 @@ def influence(X, positive, fit, weight, remember=ask_again):
             theta, some = curvature / fit.l2, positive[rows]
             found = response_by_products(diagonal, rows, theta, fit.l2, some)
             return rows, counted, z[rows], found
-        kernel = kernel_of(X, fit, remember)
-        Q, F = _response(kernel, curvature / fit.l2, fit.free, rows)
-        return rows, counted, z[rows], PairResponse.of(Q / fit.l2, F, positive[rows])
+        found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
+        return rows, counted, z[rows], found
     rows, counted = sample_rows(z, positive, weight)
-    many = len(positive) >= _ONE_CURVATURE_ROWS
+    many = _ONE_CURVATURE_ROWS <= len(positive) <= _EIGEN_ROWS
     if many and _is_one(curvature) and not _is_drowned(X, fit.intercept_scaling):
         name = "eigen", X.shape[0], fit.intercept_scaling
         eigen = remember(name, lambda: _eigen(kernel_of(X, fit, remember)))
         parts = sides(positive[rows])
         found = _response_of_one_curvature(*eigen, fit, curvature, rows, *parts)
         return rows, counted, z[rows], found
-    Q, F = _response(kernel_of(X, fit, remember), curvature / fit.l2, fit.free, rows)
-    return rows, counted, z[rows], PairResponse.of(Q / fit.l2, F, positive[rows])
+    found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
+    return rows, counted, z[rows], found
+
+
+def _of_kernel(X, fit, curvature, rows, positive, remember):
+    """The response of every row's own curvature."""
+    K, single = kernels_of(X, fit, remember)
+    theta = curvature / fit.l2
+    found = response_by_kernel(K, theta, fit.free, rows, positive, single)
+    Q_ij, Q_pos, Q_neg = (Q / fit.l2 for Q in (found.Q_ij, found.Q_pos, found.Q_neg))
+    return replace(found, Q_ij=Q_ij, Q_pos=Q_pos, Q_neg=Q_neg)
 
 
 def _is_near_enough(curvature):
@@ -114,7 +129,7 @@ def _is_near_enough(curvature):
     """
     n = len(curvature)
     flat = np.count_nonzero(curvature == 0) / n
-    return n > _KEPT_ROWS or (flat <= _FEW_FLAT_ROWS and _is_one(curvature))
+    return n > _SPARSE_ROWS or (flat <= _FEW_FLAT_ROWS and _is_one(curvature))
 
 
 def pair_rows(X, positive, weight, remember=ask_again):
@@ -138,6 +153,17 @@ def kernel_of(X, fit, remember=ask_again):
         return kernel(made(X), fit)
     name = "kernel", n, fit.intercept_scaling
     return remember(name, lambda: kernel(made(X), fit))
+
+
+def kernels_of(X, fit, remember=ask_again):
+    """The kernel, and if it is one of many rows the same in single precision."""
+    K = kernel_of(X, fit, remember)
+    n = len(K)
+    if n < _SINGLE_ROWS:
+        return K, None
+    name = "single kernel", n, fit.intercept_scaling
+    keep = remember if n <= _KEPT_ROWS else ask_again
+    return K, keep(name, lambda: SingleKernel.of(K))
 
 
 def kernel_at_hand(X, fit, remember=ask_again):
@@ -284,38 +310,6 @@ def gram_matrix(X, centred):
     """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
     mean = np.asarray(X.mean(axis=0)).ravel() if centred else None
     return centred_gram(X, mean)[0]
-
-
-def _response(K, curvature, free, rows):
-    """Q and F among some rows, λ = 1; F from B⁻¹, so that it keeps its digits."""
-    on, k = np.flatnonzero(curvature > 0), len(rows)
-    if len(on) == 0:
-        return K[np.ix_(rows, rows)], np.eye(k)
-    root = np.sqrt(curvature[on])
-    # B = I + √ω K √ω,   Q = K − K√ω B⁻¹ √ωK
-    B = root[:, None] * K[np.ix_(on, on)] * root
-    B[np.diag_indices_from(B)] += 1.0
-    toward = root[:, None] * K[np.ix_(on, rows)]
-    itself = (on[:, None] == rows).astype(float)
-    asked = np.column_stack([toward, itself, root])
-    factor = linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
-    answer = linalg.cho_solve(factor, asked, overwrite_b=True, check_finite=False)
-    Q = K[np.ix_(rows, rows)] - toward.T @ answer[:, :k]
-    # F = I − Q diag(ω), and as √ωQ√ω = I − B⁻¹ it is ω^(−½) B⁻¹ ω^½ among rows with
-    # curvature
-    bent = curvature[rows] > 0
-    s = np.sqrt(np.where(bent, curvature[rows], 1.0))
-    inverse = (itself.T @ answer[:, k : 2 * k]) * (s / s[:, None])
-    F = np.where(bent[:, None] & bent, inverse, np.eye(k) - Q * curvature[rows])
-    if free:
-        # A free intercept: Q + e eᵀ/(ωᵀe) and F − e (ω∘e)ᵀ/(ωᵀe), e = F1; Qω = K√ω y
-        y = answer[:, -1]
-        e = np.where(bent, itself.T @ y / s, 1 - toward.T @ y)
-        total = root @ y
-        if total > 0:
-            Q = Q + np.outer(e, e) / total
-            F = F - np.outer(e, e * curvature[rows]) / total
-    return Q, F
 
 
 def _feature_space(X, positive, fit, weight):
