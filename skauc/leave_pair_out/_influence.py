@@ -43,6 +43,7 @@ from ._response_by_products import (
     kernel_diagonal,
     response_by_products,
 )
+from ._rows_of_pairs import KernelMoments, pair_rows, wide_rows
 from ._sparse_optimum import SingleKernel
 
 # From so many rows on one curvature stands for all where those not 0 spread by
@@ -57,7 +58,7 @@ _FEW_FLAT_ROWS = 0.03
 # more than 256 MB in all would be computed anew for every model.
 _KEPT_ROWS = 3200
 _EIGEN_ROWS = 2000  # more: a decomposition takes longer than 20 factorisations
-_SINGLE_ROWS = 500
+_MANY_ROWS = _SINGLE_ROWS = 500
 _SPARSE_ROWS = 2000  # sparse, up to which a kernel may be formed
 # Numbers of a kernel whose product takes as long as that with one entry of the rows and
 # of their transpose: 500 × 50 000 texts of 76 words 37 µs, with the rows 83
@@ -89,7 +90,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
     if len(positive) > DUAL_ROWS and X.shape[1] < len(positive):
         return _feature_space(X, positive, fit, weight)
     z = project_samples(X, fit.w) + fit.intercept
-    _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     if hasattr(X, "toarray") and len(positive) > PRODUCT_ROWS:
         rows, counted = pair_rows(X, positive, weight, remember)
         if _is_near_enough(curvature):
@@ -100,8 +101,17 @@ def influence(X, positive, fit, weight, remember=ask_again):
             return rows, counted, z[rows], found
         found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
         return rows, counted, z[rows], found
-    rows, counted = sample_rows(z, positive, weight)
-    many = _ONE_CURVATURE_ROWS <= len(positive) <= _EIGEN_ROWS
+    n = len(positive)
+    if n >= _MANY_ROWS:
+        name = "moments of kernel", n, fit.intercept_scaling
+        moments = remember(
+            name, lambda: KernelMoments.of(kernel_of(X, fit, remember), weight)
+        )
+        sizes = z, g, curvature, fit.l2
+        rows, counted = wide_rows(moments, *sizes, positive, weight)
+    else:
+        rows, counted = sample_rows(z, positive, weight)
+    many = _ONE_CURVATURE_ROWS <= n <= _EIGEN_ROWS
     if many and _is_one(curvature) and not _is_drowned(X, fit.intercept_scaling):
         name = "eigen", X.shape[0], fit.intercept_scaling
         eigen = remember(name, lambda: _eigen(kernel_of(X, fit, remember)))
@@ -130,20 +140,6 @@ def _is_near_enough(curvature):
     n = len(curvature)
     flat = np.count_nonzero(curvature == 0) / n
     return n > _SPARSE_ROWS or (flat <= _FEW_FLAT_ROWS and _is_one(curvature))
-
-
-def pair_rows(X, positive, weight, remember=ask_again):
-    """The rows of the pairs, the same for all models, and how much each counts.
-
-    They are even in the order of the scores along the difference of the class means.
-    """
-
-    def compute():
-        n_pos, n_neg = weight @ positive, weight @ ~positive
-        shares = np.where(positive, weight / n_pos, -weight / n_neg)
-        return sample_rows(project_samples(X, X.T @ shares), positive, weight)
-
-    return remember(("rows of pairs", X.shape[0]), compute)
 
 
 def kernel_of(X, fit, remember=ask_again):

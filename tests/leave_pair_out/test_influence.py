@@ -19,7 +19,6 @@ from skauc.leave_pair_out._influence import (
     influence,
     kernel,
     kernel_at_hand,
-    pair_rows,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import (
@@ -29,6 +28,7 @@ from skauc.leave_pair_out._objective import (
 )
 from skauc.leave_pair_out._pair_response import PairResponse, pair_margins
 from skauc.leave_pair_out._pairs import sample_rows
+from skauc.leave_pair_out._rows_of_pairs import pair_rows
 from skauc.leave_pair_out._second_source import second_source
 from skauc.model_selection._training_objective import penalised_fit
 
@@ -290,7 +290,9 @@ def test_a_penalised_intercept_of_tiny_rows_does_not_take_their_digits():
     for scaling in (1.0, 1e4):
         fit = PenalisedFit("squared", 1.0, one, np.zeros(X.shape[1]), 0.1, scaling)
         influence(X, positive, fit, one, remember)
-    assert asked == ["eigen", "kernel", "kernel", "single kernel"]
+    moments = ["moments of kernel", "kernel"]
+    one, own = ["eigen", "kernel"], ["kernel", "single kernel"]
+    assert asked == [*moments, *one, *moments, *own]
 
 
 def test_what_one_curvature_may_stand_for():
@@ -316,7 +318,7 @@ def test_many_wide_rows_are_left_out_in_pairs_and_share_their_kernel(form):
     fit = penalised_fit(model, X, positive)
     found = second_source(fit, form(X), positive, remember=remember)
     assert found.method == "leave-pair-out"
-    assert asked == ["eigen", "kernel"]
+    assert asked == ["moments of kernel", "kernel", "eigen", "kernel"]
     few = slice(0, 490)
     model.fit(X[few], positive[few])
     fit = penalised_fit(model, X[few], positive[few])

@@ -593,7 +593,7 @@ def test_few_products_are_taken_and_the_gradient_is_looked_at(monkeypatch):
 
 def test_a_gradient_in_the_space_of_the_rows_is_that_of_the_features():
     """``Xᵀ(g + λα)`` over ``Xᵀg`` exceeds .001, or not."""
-    X, positive, c = wide()
+    X, _, c = wide()
     fit = PenalisedFit("logistic", 2.0, c, np.zeros(X.shape[1]), 0.0, 0.0)
     K = kernel(X, fit)
     space = _sparse_optimum._RowSpace(X, fit, K, SingleKernel.of(K))
