@@ -56,9 +56,15 @@ def response_by_kernel(K, curvature, free, rows, positive, single=None):
     once = len(asked) == len(rows)
     asked = rows if once else asked
     shift = float(K.diagonal().mean()) if free else 0.0
-    kernel, e, t = _beside(K, curvature, asked, shift, single)
-    w, intercept = curvature[asked], (e, t) if free else None
-    inverse, on = _inverse(kernel, w)
+    w, away = curvature[asked], curvature > 0
+    away[asked] = False
+    others = np.flatnonzero(away)
+    question = curvature, asked, others, shift
+    found = None
+    if single is not None and len(others) >= _SINGLE_ROWS:
+        found = _inverse_beside(K, *question, single)
+    kernel, e, t, inverse, on = found or _inverse_beside(K, *question)
+    intercept = (e, t) if free else None
     # √ωQ√ω = I − B⁻¹ where it has digits
     firm = w * kernel.diagonal() > _SLACK
     pos, _ = sides(positive)
@@ -70,28 +76,35 @@ def response_by_kernel(K, curvature, free, rows, positive, single=None):
     return PairResponse.of(Q, F, positive)
 
 
-def _beside(K, curvature, asked, shift, single):
-    """K' of the rows that are asked, ``1 − K_SN√ωB⁻¹√ω1`` and ``1ᵀ√ωB⁻¹√ω1`` of N."""
+def _inverse_beside(K, curvature, asked, others, shift, single=None):
+    """K', ``e = 1 − K_SN√ωB⁻¹√ω1``, ``t = 1ᵀ√ωB⁻¹√ω1`` of N, and B⁻¹ of K'.
+
+    None where single precision loses digits.
+    """
     kernel = K.take(asked, axis=0).take(asked, axis=1) + shift
-    away = curvature > 0
-    away[asked] = False
-    others = np.flatnonzero(away)
-    if len(others) == 0:
-        return kernel, np.ones(len(asked)), 0.0
-    found = None
-    if single is not None and len(others) >= _SINGLE_ROWS:
-        unit = single.unit
-        found = _taken(single.K, unit * curvature, asked, others, shift / unit)
-        if found is not None:
-            taken, along, t = found
-            found = unit * taken, along, t / unit
-            if np.any(_ROOM * (kernel - found[0]).diagonal() < kernel.diagonal()):
-                found = None
-    if found is None:
-        found = _taken(K, curvature, asked, others, shift)
-    taken, along, t = found
-    kernel -= taken
-    return kernel, 1 - along, t
+    whole, e, t = kernel.diagonal().copy(), np.ones(len(asked)), 0.0
+    if len(others):
+        if single is None:
+            found = _taken(K, curvature, asked, others, shift)
+        else:
+            unit = single.unit
+            found = _taken(single.K, unit * curvature, asked, others, shift / unit)
+        if found is None:
+            return None
+        taken, along, t = found
+        if single is not None:
+            taken, t = unit * taken, t / unit
+        kernel -= taken
+        e -= along
+        if single is not None and np.any(_ROOM * kernel.diagonal() < whole):
+            return None
+    w = curvature[asked]
+    inverse, on, least = _inverse(kernel, w)
+    if single is not None and not _ROOM * least >= np.max(1 + w * whole):
+        return None
+    if not least > 0:
+        raise linalg.LinAlgError("a kernel is not positive semidefinite")
+    return kernel, e, t, inverse, on
 
 
 def _taken(K, curvature, asked, others, shift):
@@ -106,16 +119,16 @@ def _taken(K, curvature, asked, others, shift):
     B *= s
     diagonal = B.reshape(-1)[:: len(B) + 1]
     diagonal += 1
-    largest = diagonal.max()
-    if K.dtype == np.float32 and not largest < np.inf:
+    largest, single = diagonal.max(), K.dtype == np.float32
+    if single and not largest < np.inf:
         return None
     try:
         L = linalg.cholesky(B.T, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
-        if K.dtype == np.float32:
+        if single:
             return None
         raise
-    if K.dtype == np.float32 and np.min(L.diagonal()) ** 2 * _ROOM < largest:
+    if single and np.min(L.diagonal()) ** 2 * _ROOM < largest:
         return None
     toward = np.column_stack([toward, s])
     half = linalg.solve_triangular(
@@ -127,7 +140,10 @@ def _taken(K, curvature, asked, others, shift):
 
 
 def _inverse(K, w):
-    """``(I + √ω K √ω)⁻¹`` of the rows with curvature, its lower triangle, and these."""
+    """``B⁻¹ = (I + √ω K √ω)⁻¹`` of the rows with curvature, its lower triangle.
+
+    And these rows, and the smallest square of the diagonal of B's factor: 0 for none.
+    """
     on = np.flatnonzero(w > 0)
     s = np.sqrt(w[on])
     B = K.copy() if len(on) == len(K) else K.take(on, axis=0).take(on, axis=1)
@@ -135,9 +151,9 @@ def _inverse(K, w):
     B *= s[:, None]
     B.reshape(-1)[:: len(B) + 1] += 1
     L, info = linalg.lapack.dpotrf(B.T, lower=1, overwrite_a=1)
-    if info:
-        raise linalg.LinAlgError(f"a kernel is not positive semidefinite: row {info}")
-    return linalg.lapack.dpotri(L, lower=1, overwrite_c=1)[0], on
+    least = np.min(L.diagonal(), initial=np.inf) ** 2
+    inverse = linalg.lapack.dpotri(L, lower=1, overwrite_c=1)[0]
+    return inverse, on, 0.0 if info else least
 
 
 def _of_pairs(inverse, w, first, intercept):
