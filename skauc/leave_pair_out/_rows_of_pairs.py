@@ -67,6 +67,12 @@ class KernelMoments:
         size = unit * (weight @ own / n - mean)
         return cls(diagonal, float(size), float(unit * mean), variance * unit**2)
 
+    def own(self):
+        """Squares of the rows over their mean."""
+        if not self.size > TINY:
+            return np.ones_like(self.diagonal)
+        return np.maximum(self.diagonal - self.mean, 0.0) / self.size
+
     def left_out(self, z, g, curvature, l2, weight):
         """About what the scores are without their rows, or one of equal ones."""
         k = self.size
@@ -77,8 +83,7 @@ class KernelMoments:
             # n κ of as many rows as the weights are
             total = weight @ (one / (1 + one * alpha))
             alpha = k / (l2 + total * (self.variance / k))
-        own = np.maximum(self.diagonal - self.mean, 0.0) / k
-        return z + alpha * own * (g * np.minimum(1.0, 1.0 / weight))
+        return z + alpha * self.own() * (g * np.minimum(1.0, 1.0 / weight))
 
 
 def wide_rows(moments, z, g, curvature, l2, positive, weight):

@@ -14,6 +14,8 @@ from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import (
     _is_near_enough,
     _is_one,
+    _is_one_for_classes,
+    _one_curvature,
     _response_of_one_curvature,
     gram_matrix,
     influence,
@@ -171,7 +173,7 @@ def test_one_curvature_of_few_rows(scaling, l2):
     for n_pos in (1, 2, 3, 4):  # rows with and without curvature in either class
         positive = np.arange(5) >= 5 - n_pos
         pos, neg = slice(5 - n_pos, None), slice(0, 5 - n_pos)
-        question = values, vectors, fit, curvature, rows, pos, neg
+        question = values, vectors, fit, curvature, rows, pos, neg, np.ones(16)
         found = _response_of_one_curvature(*question)
         assert_response(found, Q, F, positive, least, {"atol": 1e-5})
 
@@ -478,3 +480,36 @@ def test_a_fit_that_stopped_under_a_weak_penalty_is_taken_to_its_optimum():
     stopped, solved = (second_source(fit, X, positive).auc for fit in fits)
     assert stopped == pytest.approx(solved, abs=2e-3)
     assert solved > 0.55
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0])
+@pytest.mark.parametrize("l2", [3000.0, 30.0])
+def test_one_curvature_takes_as_many_degrees_of_freedom(scaling, l2):
+    """Of equal rows those of the trace; of all, what every row takes of its own."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 200))
+    fit = PenalisedFit("logistic", l2, np.ones(60), np.zeros(200), 0.0, scaling)
+    values = np.maximum(np.linalg.eigvalsh(kernel(X, fit)), 0)
+    own, curvature = rng.uniform(0.5, 2, 60), rng.uniform(0.2, 1, 60)
+    same = _one_curvature(values, fit, np.full(60, 0.3), own)
+    assert same == pytest.approx(0.3, rel=1e-9)
+    one = _one_curvature(values, fit, curvature, own)
+    q = np.mean(values / (l2 + one * values))
+    q += 1 / (60 * one) if fit.free else 0.0
+    low, high = 0.0, 1e3
+    for _ in range(200):  # α by halves
+        alpha = own * (low + high) / 2
+        less = np.mean(alpha / (1 + one * alpha)) < q
+        low, high = ((low + high) / 2, high) if less else (low, (low + high) / 2)
+    taken = np.sum(curvature * alpha / (1 + curvature * alpha))
+    assert np.sum(one * alpha / (1 + one * alpha)) == pytest.approx(taken, rel=1e-6)
+
+
+def test_classes_of_other_curvatures_have_their_own():
+    positive = np.arange(40) < 10
+    for ratio, same in ((1.09, True), (1.11, False), (1 / 1.09, True), (0.9, False)):
+        curvature = np.where(positive, ratio, 1.0)
+        assert _is_one_for_classes(curvature, positive) == same
+        curvature[[3, 30]] = 0.0  # no matter
+        assert _is_one_for_classes(curvature, positive) == same
+    assert not _is_one_for_classes(np.where(positive, 0.0, 1.0), positive)
