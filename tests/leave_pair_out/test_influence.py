@@ -305,7 +305,9 @@ def test_what_one_curvature_may_stand_for():
     assert not _is_one(np.append(flat, np.full(89, 0.2)))
     spread = np.append(np.full(50, 1.0), np.full(50, 3.0))  # ½ of the mean, exactly
     assert _is_one(spread)
-    assert not _is_one(np.append(np.full(50, 1.0), np.full(50, 3.1)))
+    wider = np.append(np.full(50, 1.0), np.full(50, 3.1))
+    assert not _is_one(wider)
+    assert _is_one(wider, 0.6)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -513,3 +515,19 @@ def test_classes_of_other_curvatures_have_their_own():
         curvature[[3, 30]] = 0.0  # no matter
         assert _is_one_for_classes(curvature, positive) == same
     assert not _is_one_for_classes(np.where(positive, 0.0, 1.0), positive)
+
+
+@pytest.mark.parametrize(("n", "decomposed"), [(990, False), (1000, True)])
+def test_many_rows_may_spread_more(n, decomposed):
+    rng = np.random.default_rng(4)
+    X, positive = rng.normal(size=(n, 1100)), np.arange(n) % 2 == 0
+    c = np.where(np.arange(n) % 4 < 2, 1.0, 4.0)  # .6 of its mean
+    fit = PenalisedFit("squared", 500.0, c, np.zeros(1100), 0.0, np.inf)
+    asked = []
+
+    def remember(name, compute):
+        asked.append(name[0])
+        return compute()
+
+    influence(X, positive, fit, np.ones(n), remember)
+    assert ("eigen" in asked) == decomposed
