@@ -15,8 +15,6 @@ from skauc.leave_pair_out._influence import (
     _is_near_enough,
     _is_one,
     _is_one_for_classes,
-    _one_curvature,
-    _response_of_one_curvature,
     gram_matrix,
     influence,
     is_held,
@@ -28,6 +26,10 @@ from skauc.leave_pair_out._objective import (
     PenalisedFit,
     column_curvature,
     with_optimum,
+)
+from skauc.leave_pair_out._one_curvature import (
+    one_curvature,
+    response_of_one_curvature,
 )
 from skauc.leave_pair_out._pair_response import PairResponse, pair_margins
 from skauc.leave_pair_out._pairs import sample_rows
@@ -174,7 +176,7 @@ def test_one_curvature_of_few_rows(scaling, l2):
         positive = np.arange(5) >= 5 - n_pos
         pos, neg = slice(5 - n_pos, None), slice(0, 5 - n_pos)
         question = values, vectors, fit, curvature, rows, pos, neg, np.ones(16)
-        found = _response_of_one_curvature(*question)
+        found = response_of_one_curvature(*question)
         assert_response(found, Q, F, positive, least, {"atol": 1e-5})
 
 
@@ -493,9 +495,9 @@ def test_one_curvature_takes_as_many_degrees_of_freedom(scaling, l2):
     fit = PenalisedFit("logistic", l2, np.ones(60), np.zeros(200), 0.0, scaling)
     values = np.maximum(np.linalg.eigvalsh(kernel(X, fit)), 0)
     own, curvature = rng.uniform(0.5, 2, 60), rng.uniform(0.2, 1, 60)
-    same = _one_curvature(values, fit, np.full(60, 0.3), own)
+    same = one_curvature(values, fit, np.full(60, 0.3), own)
     assert same == pytest.approx(0.3, rel=1e-9)
-    one = _one_curvature(values, fit, curvature, own)
+    one = one_curvature(values, fit, curvature, own)
     q = np.mean(values / (l2 + one * values))
     q += 1 / (60 * one) if fit.free else 0.0
     low, high = 0.0, 1e3
