@@ -80,8 +80,9 @@ def leave_pair_out(
     penalty by up to .005 (with .05 rows without curvature) or .02 (curvatures that
     differ by .7 of their mean; 1500 × 4862 news without their labels). With more than
     250 rows in a class an even sample of its rows, in the order of their scores, forms
-    the pairs; of more than 1000 sparse rows in that of the class means' difference, the
-    same for all models.
+    the pairs; of 500 rows or more with more features one of 150, in the order of what
+    their scores are about without them; of more than 1000 sparse rows in that of the
+    class means' difference, the same for all models.
     """
     check_pairs(positive, weight)
     weight = np.ones(len(positive)) if weight is None else weight

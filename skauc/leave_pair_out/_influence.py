@@ -6,19 +6,13 @@ The fit minimised ``Σ c_i loss(z_i) + (λ/2)‖w‖²`` with ``z = Xw + b``. Wi
     Q = X̃ H⁻¹ X̃ᵀ,   F = I − Q diag(ω).
 
 Q says how scores answer to forces on the scores and F how much of a row's force is
-left. In the space of the rows, with ``K = XXᵀ/λ`` and ``B = I + √ω K √ω``,
-``Q = K − K√ω B⁻¹ √ωK`` and F comes **from B⁻¹**: for separable rows under a weak
-penalty F is of order 1e-6, and the difference I − Qω has no digits left. A free
-intercept adds ``e eᵀ/(ωᵀe)`` to Q, ``e = F1``.
+left. In the space of the rows they come from a factor of ``B = I + √ωXXᵀ√ω/λ``
+(:mod:`._response_by_kernel`), n³/3 a model, and where there are many from those of a
+sample of the rows (:mod:`._rows_of_pairs`).
 
-That is n³/3 and n² a row of the pairs, a model. With more features than rows the fitted
-scores are of nearly one size, and so are their curvatures: with their geometric mean ω̄
-in the place of ω and ``XXᵀ = UΛUᵀ``, once for all models of many rows,
-
-    F̄ = U diag(λ/(λ + ω̄Λ)) Uᵀ,   Q̄ = (I − F̄)/ω̄,
-
-of which only the rows S of the pairs are needed. Rows T without curvature (beyond the
-margin of a squared hinge) are taken out again, ``Q = Q̄ + ω̄ Q̄_ST F̄_TT⁻¹ Q̄_TS``.
+Under a strong penalty the fitted scores are of nearly one size, and so are their
+curvatures: one stands for all (:mod:`._one_curvature`), with a decomposition of the
+kernel that is the same for all models of 500 to 2000 rows.
 
 Of more than 1000 sparse rows whose curvatures are near to one, and of more than 2000 in
 any case, products with the rows take the place of K (:mod:`._response_by_products`).
@@ -26,32 +20,50 @@ any case, products with the rows take the place of K (:mod:`._response_by_produc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from scipy import linalg
 
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
 from ._objective import ask_again, made
+from ._one_curvature import eigen, response_of_one_curvature
 from ._pair_response import PairResponse, sides
 from ._pairs import sample_rows
+from ._response_by_kernel import response_by_kernel
 from ._response_by_products import (
     PRODUCT_ROWS,
     kernel_diagonal,
     response_by_products,
 )
+from ._rows_of_pairs import KernelMoments, pair_rows, wide_rows
+from ._sparse_optimum import SingleKernel
 
 # From so many rows on one curvature stands for all where those not 0 spread by
-# less than this share. Text, 1600 × 50 000, logistic, C from 1 to 1000: the AUC is
-# off by .0000 at a share of .27, .0003 at .35, .001 at .47; its standard error is .012.
+# less than this share. Logistic regression, 520 × 800 and 1000 × 1500 normal, t(3),
+# common factors, clusters, text, 40 to 50 % positives: the AUC is off by .0001 (root
+# mean square; .0004 at most) up to .5, by .0010 (.0028) up to 1. Its standard error is
+# .015 to .022, and a factorisation of 1000 rows takes 4 times as long.
 _ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.5
+_LARGE_ROWS, _OF_LARGE = 1000, 1.0
 _FLAT_ROWS = 0.25  # of all, up to which they are taken out again
 # of all, up to which products are near enough: 1500 topical texts, squared hinge, with
 # .01 without curvature the AUC is off by .0001, .03 .001, .04 .005
 _FEW_FLAT_ROWS = 0.03
-_KEPT_ROWS = 2000  # of a kernel: 32 MB
+# Of the classes' mean curvatures, what they may differ: 20 % positives that vary along
+# 20 features of their own, .13 the AUC is off by .005, .16 .009, .5 .03
+_SAME_IN_CLASSES = 0.1
+# Of kernels, 82 and 41 MB; the eigenvectors of the adaptive prior are as large, and
+# more than 256 MB in all would be computed anew for every model.
+_KEPT_ROWS = 3200
+_EIGEN_ROWS = 2000  # more: a decomposition takes longer than 20 factorisations
+_MANY_ROWS = _SINGLE_ROWS = 500
+_SPARSE_ROWS = 2000  # sparse, up to which a kernel may be formed
+# 500 × 1000 and 500 × 3000, logistic regression, C from 10⁻⁴ to 10⁴: the AUC is off by
+# .002 at most where up to .03 of the force are not those of the optimum, by .09 with
+# .14, by .6 with .8 (all of it: C = 100). Rounding of the sum is less than the second.
+_HELD, _LEAST_FORCE = 0.02, 1e-12
 # Numbers of a kernel whose product takes as long as that with one entry of the rows and
 # of their transpose: 500 × 50 000 texts of 76 words 37 µs, with the rows 83
 _DENSE_ENTRIES = 10
@@ -82,7 +94,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
     if len(positive) > DUAL_ROWS and X.shape[1] < len(positive):
         return _feature_space(X, positive, fit, weight)
     z = project_samples(X, fit.w) + fit.intercept
-    _, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
     if hasattr(X, "toarray") and len(positive) > PRODUCT_ROWS:
         rows, counted = pair_rows(X, positive, weight, remember)
         if _is_near_enough(curvature):
@@ -91,19 +103,39 @@ def influence(X, positive, fit, weight, remember=ask_again):
             theta, some = curvature / fit.l2, positive[rows]
             found = response_by_products(diagonal, rows, theta, fit.l2, some)
             return rows, counted, z[rows], found
-        kernel = kernel_of(X, fit, remember)
-        Q, F = _response(kernel, curvature / fit.l2, fit.free, rows)
-        return rows, counted, z[rows], PairResponse.of(Q / fit.l2, F, positive[rows])
-    rows, counted = sample_rows(z, positive, weight)
-    many = len(positive) >= _ONE_CURVATURE_ROWS
-    if many and _is_one(curvature) and not _is_drowned(X, fit.intercept_scaling):
-        name = "eigen", X.shape[0], fit.intercept_scaling
-        eigen = remember(name, lambda: _eigen(kernel_of(X, fit, remember)))
-        parts = sides(positive[rows])
-        found = _response_of_one_curvature(*eigen, fit, curvature, rows, *parts)
+        found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
         return rows, counted, z[rows], found
-    Q, F = _response(kernel_of(X, fit, remember), curvature / fit.l2, fit.free, rows)
-    return rows, counted, z[rows], PairResponse.of(Q / fit.l2, F, positive[rows])
+    n = len(positive)
+    if n >= _MANY_ROWS:
+        name = "moments of kernel", n, fit.intercept_scaling
+        moments = remember(
+            name, lambda: KernelMoments.of(kernel_of(X, fit, remember), weight)
+        )
+        sizes = z, g, curvature, fit.l2
+        rows, counted = wide_rows(moments, *sizes, positive, weight)
+    else:
+        rows, counted = sample_rows(z, positive, weight)
+    many = _ONE_CURVATURE_ROWS <= n <= _EIGEN_ROWS
+    spread = _ONE_CURVATURE if n < _LARGE_ROWS else _OF_LARGE
+    many = many and _is_one(curvature, spread)
+    many = many and _is_one_for_classes(curvature, positive)
+    if many and not _is_drowned(X, fit.intercept_scaling):
+        name = "eigen", X.shape[0], fit.intercept_scaling
+        known = remember(name, lambda: eigen(kernel_of(X, fit, remember)))
+        parts = *sides(positive[rows]), moments.own()
+        found = response_of_one_curvature(*known, fit, curvature, rows, *parts)
+        return rows, counted, z[rows], found
+    found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
+    return rows, counted, z[rows], found
+
+
+def _of_kernel(X, fit, curvature, rows, positive, remember):
+    """The response of every row's own curvature."""
+    K, single = kernels_of(X, fit, remember)
+    theta = curvature / fit.l2
+    found = response_by_kernel(K, theta, fit.free, rows, positive, single)
+    Q_ij, Q_pos, Q_neg = (Q / fit.l2 for Q in (found.Q_ij, found.Q_pos, found.Q_neg))
+    return replace(found, Q_ij=Q_ij, Q_pos=Q_pos, Q_neg=Q_neg)
 
 
 def _is_near_enough(curvature):
@@ -114,21 +146,7 @@ def _is_near_enough(curvature):
     """
     n = len(curvature)
     flat = np.count_nonzero(curvature == 0) / n
-    return n > _KEPT_ROWS or (flat <= _FEW_FLAT_ROWS and _is_one(curvature))
-
-
-def pair_rows(X, positive, weight, remember=ask_again):
-    """The rows of the pairs, the same for all models, and how much each counts.
-
-    They are even in the order of the scores along the difference of the class means.
-    """
-
-    def compute():
-        n_pos, n_neg = weight @ positive, weight @ ~positive
-        shares = np.where(positive, weight / n_pos, -weight / n_neg)
-        return sample_rows(project_samples(X, X.T @ shares), positive, weight)
-
-    return remember(("rows of pairs", X.shape[0]), compute)
+    return n > _SPARSE_ROWS or (flat <= _FEW_FLAT_ROWS and _is_one(curvature))
 
 
 def kernel_of(X, fit, remember=ask_again):
@@ -138,6 +156,38 @@ def kernel_of(X, fit, remember=ask_again):
         return kernel(made(X), fit)
     name = "kernel", n, fit.intercept_scaling
     return remember(name, lambda: kernel(made(X), fit))
+
+
+def kernels_of(X, fit, remember=ask_again):
+    """The kernel, and if it is one of many rows the same in single precision."""
+    K = kernel_of(X, fit, remember)
+    n = len(K)
+    if n < _SINGLE_ROWS:
+        return K, None
+    name = "single kernel", n, fit.intercept_scaling
+    keep = remember if n <= _KEPT_ROWS else ask_again
+    return K, keep(name, lambda: SingleKernel.of(K))
+
+
+def is_held(fit, X, positive, remember=ask_again):
+    """Whether w is what the forces of the rows hold, ``λw = −X̃ᵀg``, but for 2 %.
+
+    Under a weak penalty the slopes of separated rows are tiny, and a solver may stop
+    before they are those of its optimum, which leave-pair-out relies on.
+    """
+    z, g, _ = fit.slopes(X, positive)
+    g = g - g.mean() if fit.free else g
+    if hasattr(X, "toarray") or X.shape[0] > _KEPT_ROWS:
+        force = X.T @ g
+        pull, left = force @ force, force + fit.l2 * fit.w
+        return left @ left <= _HELD**2 * pull
+    pull = g @ (kernel_of(X, fit, remember) @ g)
+    own = pull
+    if 0 < fit.intercept_scaling < np.inf:
+        own = pull - (fit.intercept_scaling * g.sum()) ** 2
+    # |λw + X̃ᵀg|², wᵀX̃ᵀg = (z − b)ᵀg
+    left = fit.l2**2 * (fit.w @ fit.w) + 2 * fit.l2 * (g @ (z - fit.intercept)) + own
+    return left <= _HELD**2 * own + _LEAST_FORCE * pull
 
 
 def kernel_at_hand(X, fit, remember=ask_again):
@@ -155,29 +205,21 @@ def kernel(X, fit):
     return K
 
 
-def _eigen(K):
-    """Eigenvalues and vectors of a kernel, in single precision: a half of the work.
-
-    The kernel is in units of its largest square, which single precision may not hold.
-    """
-    unit = _unit(K.diagonal().max())
-    K = (K / unit).astype(np.float32)
-    # Rounding may leave eigenvalues of a positive semidefinite kernel below 0
-    values, vectors = linalg.eigh(K, overwrite_a=True, driver="evd")
-    return unit * np.maximum(values, 0).astype(float), vectors
-
-
-def _unit(size):
-    """A power of four near a size: it and its root divide without rounding."""
-    return np.ldexp(1.0, 2 * (int(np.frexp(max(size, TINY))[1]) // 2))
-
-
-def _is_one(curvature):
+def _is_one(curvature, spread=_ONE_CURVATURE):
     """Whether one curvature may stand for all that are not 0."""
     on = curvature[curvature > 0]
     if len(on) < (1 - _FLAT_ROWS) * len(curvature):
         return False
-    return np.std(on) <= _ONE_CURVATURE * np.mean(on)
+    return np.std(on) <= spread * np.mean(on)
+
+
+def _is_one_for_classes(curvature, positive):
+    """The same for those of both classes, whose features may not vary alike."""
+    means = [curvature[c & (curvature > 0)] for c in (positive, ~positive)]
+    if min(map(len, means)) == 0:
+        return False
+    low, high = sorted(map(np.mean, means))
+    return high - low <= _SAME_IN_CLASSES * low
 
 
 def _is_drowned(X, scaling):
@@ -190,132 +232,10 @@ def _is_drowned(X, scaling):
     return scaling**2 > _LARGEST_COLUMN * square
 
 
-def _response_of_one_curvature(values, vectors, fit, curvature, rows, pos, neg):
-    """Response of some rows, curvatures that are not 0 at their geometric mean.
-
-    ``pos`` and ``neg`` say which of the rows are.
-    """
-    one = np.exp(np.mean(np.log(curvature[curvature > 0])))
-    at_one = _OneCurvature.of(values, vectors, fit, one)
-    i, j = rows[pos], rows[neg]
-    # a row is in one class: none is in both
-    Q_ij = at_one.product(i, j, 0.0)
-    Q, F = at_one.diagonals(rows)
-    flat, on = np.flatnonzero(curvature == 0), curvature[rows] > 0
-    if len(flat):
-        # Without the curvature ω̄ of the rows T (Woodbury): Q = Q̄ + ω̄ Q̄_ST F̄_TT⁻¹ Q̄_TS
-        # and, between rows that keep it, F = F̄ − ω̄² Q̄_ST F̄_TT⁻¹ Q̄_TS
-        Q_ST = at_one.product(rows, flat, rows[:, None] == flat)
-        inside = np.linalg.solve(at_one.inverse(flat), Q_ST.T)
-        more = np.einsum("kt,tk->k", Q_ST, inside)
-        Q_ij = Q_ij + one * (Q_ST[pos] @ inside[:, neg])
-        # A row without curvature has the column of I
-        Q, F = Q + one * more, np.where(on, F - one**2 * more, 1.0)
-    F_ij = -one * Q_ij
-    F_ji = F_ij if on[pos].all() else F_ij * on[pos][:, None]
-    F_ij = F_ij if on[neg].all() else F_ij * on[neg]
-    return PairResponse(Q_ij, F_ij, F_ji, Q[pos], Q[neg], F[pos], F[neg])
-
-
-@dataclass(frozen=True, eq=False)
-class _OneCurvature:
-    """F̄ and Q̄ of one curvature ω̄: whichever may be small is ``U diag(share) Uᵀ``.
-
-    F̄ where ``is_inverse``. ``common`` is what a free intercept adds to Q̄.
-    """
-
-    share: np.ndarray
-    vectors: np.ndarray
-    one: float
-    is_inverse: bool
-    common: float
-
-    @classmethod
-    def of(cls, values, vectors, fit, one):
-        is_inverse = one * values.max() > fit.l2
-        share = (fit.l2 if is_inverse else values) / (fit.l2 + one * values)
-        # e = F1 is 1: the rows are centred, and the kernel is empty along them
-        common = 1 / (one * len(vectors)) if fit.free else 0.0
-        return cls(share, vectors, one, is_inverse, common)
-
-    def product(self, a, b, unit):
-        """Q̄ between rows, ``unit`` what I is there."""
-        if self.is_inverse:
-            inside = self._between(a, b, -1 / self.one)
-            inside += unit / self.one
-        else:
-            inside = self._between(a, b)
-        inside += self.common
-        return inside
-
-    def inverse(self, a):
-        """F̄ among rows."""
-        inside = self._between(a, a)
-        if not self.is_inverse:
-            inside = np.eye(len(a)) - self.one * inside
-        return inside - self.one * self.common
-
-    def diagonals(self, a):
-        """Those of Q̄ and F̄, (k,) each."""
-        unit, share = self._shares()
-        square = self.vectors[a]
-        square *= square
-        inside = unit * (square @ share).astype(float)
-        Q, F = (1 - inside) / self.one, inside
-        if not self.is_inverse:
-            Q, F = inside, 1 - self.one * inside
-        return Q + self.common, F - self.one * self.common
-
-    def _between(self, a, b, factor=1.0):
-        unit, share = self._shares()
-        half = self.vectors[a]
-        half *= share
-        inside = (half @ self.vectors[b].T).astype(float)
-        inside *= factor * unit
-        return inside
-
-    def _shares(self):
-        # they may be beyond what single precision holds
-        unit = _unit(self.share.max())
-        return unit, (self.share / unit).astype(self.vectors.dtype)
-
-
 def gram_matrix(X, centred):
     """``XXᵀ``, of the rows less their mean if centred; shape (n, n)."""
     mean = np.asarray(X.mean(axis=0)).ravel() if centred else None
     return centred_gram(X, mean)[0]
-
-
-def _response(K, curvature, free, rows):
-    """Q and F among some rows, λ = 1; F from B⁻¹, so that it keeps its digits."""
-    on, k = np.flatnonzero(curvature > 0), len(rows)
-    if len(on) == 0:
-        return K[np.ix_(rows, rows)], np.eye(k)
-    root = np.sqrt(curvature[on])
-    # B = I + √ω K √ω,   Q = K − K√ω B⁻¹ √ωK
-    B = root[:, None] * K[np.ix_(on, on)] * root
-    B[np.diag_indices_from(B)] += 1.0
-    toward = root[:, None] * K[np.ix_(on, rows)]
-    itself = (on[:, None] == rows).astype(float)
-    asked = np.column_stack([toward, itself, root])
-    factor = linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
-    answer = linalg.cho_solve(factor, asked, overwrite_b=True, check_finite=False)
-    Q = K[np.ix_(rows, rows)] - toward.T @ answer[:, :k]
-    # F = I − Q diag(ω), and as √ωQ√ω = I − B⁻¹ it is ω^(−½) B⁻¹ ω^½ among rows with
-    # curvature
-    bent = curvature[rows] > 0
-    s = np.sqrt(np.where(bent, curvature[rows], 1.0))
-    inverse = (itself.T @ answer[:, k : 2 * k]) * (s / s[:, None])
-    F = np.where(bent[:, None] & bent, inverse, np.eye(k) - Q * curvature[rows])
-    if free:
-        # A free intercept: Q + e eᵀ/(ωᵀe) and F − e (ω∘e)ᵀ/(ωᵀe), e = F1; Qω = K√ω y
-        y = answer[:, -1]
-        e = np.where(bent, itself.T @ y / s, 1 - toward.T @ y)
-        total = root @ y
-        if total > 0:
-            Q = Q + np.outer(e, e) / total
-            F = F - np.outer(e, e * curvature[rows]) / total
-    return Q, F
 
 
 def _feature_space(X, positive, fit, weight):

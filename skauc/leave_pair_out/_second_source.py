@@ -8,8 +8,9 @@ method              where                                   cost
 ``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(min(n, 40 P) P²), once
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
                     .3 n ≤ P ≤ .6 n
-``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   O(n³) for all models,
-                    penalty; the hinge, rounded             O(n·500²) a model; sparse
+``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   n³/3 a model; n ≤ 2000 and
+                    penalty; the hinge, rounded             a strong penalty: O(n³)
+                                                            for all models; sparse
                                                             n > 1000: 1200 products
                                                             with the rows for all
 ``.632+``           20 refits of at most 2·10¹⁰ products    20 × 5 steps of O(m²M),
@@ -83,7 +84,7 @@ from ._discriminant_refits import (
 )
 from ._dual_refits import suits_dual
 from ._estimate import leave_pair_out
-from ._influence import kernel_at_hand
+from ._influence import is_held, kernel_at_hand
 from ._leave_one_out import leave_one_out_auc
 from ._losses import RoundedHinge
 from ._objective import (
@@ -289,7 +290,8 @@ def at_optimum(
             gradient = stationarity(X, positive, fit)
         rows_a_feature = (X.shape[0] if n is None else n) / X.shape[1]
         # The AUC moves by less than gradient · P/n: right to 2e-4
-        if gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST):
+        settled = gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
+        if settled and (not _is_wide(*X.shape) or is_held(fit, X, positive, remember)):
             return fit
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)

@@ -19,12 +19,12 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._numerics import TINY
-from ._influence import kernel_at_hand, kernel_of
+from ._influence import kernel_at_hand, kernel_of, kernels_of
 from ._losses import RoundedHinge, loss_terms, loss_value
 from ._newton import CLOSE, FLAT, optimum, optimum_from_afar
 from ._objective import PenalisedFit, ask_again
 from ._row_space import Leading, RowSpace, factor_of
-from ._sparse_optimum import optimum_by_products
+from ._sparse_optimum import KERNEL_ROWS, optimum_by_kernel, optimum_by_products
 
 # Enough where only the AUC is asked: .632+ (104 models of 13 data sets) is right to
 # 5e-5, root mean square, and at worst 2.4e-4.
@@ -134,6 +134,10 @@ def smooth_optimum(
     # Beside a small penalty corners may be out of reach of products
     if _too_large(X):
         return None
+    if fit.loss == "logistic" and X.shape[1] >= X.shape[0] >= KERNEL_ROWS:
+        found = optimum_by_kernel(fit, X, positive, *kernels_of(X, fit, remember))
+        if found is not None:
+            return found
     space = _space(fit, X, remember)
     theta, _, at_optimum = _full(space, fit, X, positive)
     if not at_optimum:
@@ -172,7 +176,8 @@ def _space(fit, X, remember, many=False):
         return FeatureSpace.of_fit(fit, X)
     K = kernel_of(X, fit, remember)
     name = len(K), fit.intercept_scaling
-    root = remember(("factor of kernel", *name), lambda: factor_of(K))
+    keep = remember if len(K) <= _SPARSE_ROWS else ask_again  # beside larger kernels
+    root = keep(("factor of kernel", *name), lambda: factor_of(K))
     leading = None
     if many and fit.loss == "logistic":
         leading = remember(("spectrum of kernel", *name), lambda: Leading.of_kernel(K))

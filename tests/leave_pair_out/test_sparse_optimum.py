@@ -11,7 +11,11 @@ from skauc.leave_pair_out import _newton, _sparse_optimum
 from skauc.leave_pair_out._influence import kernel
 from skauc.leave_pair_out._losses import RoundedHinge, loss_terms
 from skauc.leave_pair_out._objective import PenalisedFit
-from skauc.leave_pair_out._sparse_optimum import optimum_by_products
+from skauc.leave_pair_out._sparse_optimum import (
+    SingleKernel,
+    optimum_by_kernel,
+    optimum_by_products,
+)
 
 
 def problem(n=40, P=70):
@@ -540,3 +544,77 @@ def test_what_is_solved_is_not_asked_again(unit, monkeypatch):
     again = space.newton_point(at, c * (at.z - target), c)
     assert not asked
     np.testing.assert_allclose(again.z, at.z)
+
+
+def wide(n=80, P=150):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, P)) * np.geomspace(2, 0.2, P) + 0.4
+    positive = X[:, :4].sum(axis=1) + 2 * rng.normal(size=n) > 1.5
+    return X, positive, rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0, 2.0])
+@pytest.mark.parametrize("l2", [300.0, 3.0, 0.1])
+@pytest.mark.parametrize("unit", [1.0, 1e-30, 1e30])  # squares beyond single precision
+def test_dense_rows_from_their_kernel_in_single_precision(
+    scaling, l2, unit, monkeypatch
+):
+    monkeypatch.setattr(_sparse_optimum, "_FEW_ROWS", 0.1)  # 800 products
+    X, positive, c = wide()
+    w = 0.05 * np.random.default_rng(1).normal(size=X.shape[1])
+    b, far = -0.2 * (scaling > 0), scaling * unit
+    fit = PenalisedFit("logistic", l2 * unit**2, c, w / unit, b, far)
+    Z = unit * X
+    K = kernel(Z, fit)
+    found = optimum_by_kernel(fit, Z, positive, K, SingleKernel.of(K))
+    z = Z @ found.w + found.intercept
+    _, g, _ = loss_terms("logistic", z, positive, c)
+    # at the optimum the forces of the rows hold w: λw = −Xᵀg
+    pull = -(X.T @ g) / l2
+    np.testing.assert_allclose(found.w * unit, pull, atol=2e-3 * np.linalg.norm(pull))
+    if scaling == np.inf:
+        assert abs(g.sum()) < 1e-6 * np.abs(g).sum()
+    elif scaling:
+        assert found.intercept == pytest.approx(-(far**2) * g.sum() / fit.l2, rel=2e-3)
+    else:
+        assert found.intercept == 0
+
+
+def test_few_products_are_taken_and_the_gradient_is_looked_at(monkeypatch):
+    """Otherwise None: there are factorisations."""
+    X, positive, c = wide()
+    fit = PenalisedFit("logistic", 0.1, c, np.zeros(X.shape[1]), 0.0, np.inf)
+    K = kernel(X, fit)
+    question = fit, X, positive, K, SingleKernel.of(K)
+    assert optimum_by_kernel(*question) is None
+    monkeypatch.setattr(_sparse_optimum, "_FEW_ROWS", 0.1)
+    assert optimum_by_kernel(*question) is not None
+    monkeypatch.setattr(_sparse_optimum, "_GRADIENT", 1e-12)
+    assert optimum_by_kernel(*question) is None
+
+
+def test_a_gradient_in_the_space_of_the_rows_is_that_of_the_features():
+    """``Xᵀ(g + λα)`` over ``Xᵀg`` exceeds .001, or not."""
+    X, _, c = wide()
+    fit = PenalisedFit("logistic", 2.0, c, np.zeros(X.shape[1]), 0.0, 0.0)
+    K = kernel(X, fit)
+    space = _sparse_optimum._RowSpace(X, fit, K, SingleKernel.of(K))
+    rng = np.random.default_rng(2)
+    for off, flat in ((9e-4, True), (1.1e-3, False)):
+        g, u = rng.normal(size=(2, 80))
+        u *= np.linalg.norm(X.T @ g) / np.linalg.norm(X.T @ u)
+        alpha = (off * u - g) / 2.0
+        at = _sparse_optimum._Point(alpha, K @ alpha, K @ alpha, 0.0, 0.0, 0.0)
+        assert space.is_flat(at, g) == flat
+        assert not space.is_flat(replace(at, share=0.5), g)
+
+
+def test_a_product_in_single_precision_has_any_size():
+    K = np.array([[2.0, 0.5], [0.5, 1.0]])
+    for a in (1.0, 1e-200, 1e200):
+        for b in (1.0, 1e-90, 1e90):
+            v = b * np.array([0.3, -0.7])
+            product = SingleKernel.of(a * K) @ v
+            np.testing.assert_allclose(product / a, K @ v, rtol=1e-6)
+    assert not (SingleKernel.of(K) @ np.zeros(2)).any()
+    assert not (SingleKernel.of(0 * K) @ np.ones(2)).any()
