@@ -94,7 +94,9 @@ from ._objective import (
     made,
     stationarity,
 )
+from ._one_curvature import eigenrows
 from ._pairs import class_of_one_row
+from ._preconditioned_optimum import optimum_near
 from ._proximal_refits import refit_elastic_net, sparse_optimum
 from ._smooth_refits import (
     FOR_AUC,
@@ -207,7 +209,7 @@ def second_source(
         return None
     objective, X, positive, weight = _counted(objective, X, positive, weight)
     # In the order of the table: the next is asked where one is not known, or too dear
-    found = _leave_one_out(objective, X, positive, weight, gradient)
+    found = _leave_one_out(objective, X, positive, weight, gradient, remember)
     if found is None:
         X = X if takes_products(objective, X) else made(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
@@ -247,7 +249,7 @@ def source_of_rounded_hinge(
 
 
 def at_optimum(
-    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again, n=None
+    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again, weight=None
 ) -> PenalisedFit | None:
     """The fit at the optimum of its objective on these rows.
 
@@ -260,8 +262,8 @@ def at_optimum(
         Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
     remember : callable, default computes every time
         As for :func:`second_source`.
-    n : float, default=None
-        How many rows X stands for, if they have weights.
+    weight : ndarray of shape (n,), default=None
+        Frequency weights.
 
     Returns
     -------
@@ -282,10 +284,20 @@ def at_optimum(
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)
-        rows_a_feature = (X.shape[0] if n is None else n) / X.shape[1]
+        rows_a_feature = (len(positive) if weight is None else weight.sum()) / X.shape[
+            1
+        ]
         # The AUC moves by less than gradient · P/n: right to 2e-4
-        if gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST):
+        enough = np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
+        if gradient < enough:
             return fit
+        # without a penalty of the intercept, which has no part in the eigenbasis
+        free = fit.intercept_penalty == 0
+        kept = eigenrows(fit, X, positive, weight, remember) if free else None
+        if kept is not None:
+            fit, reached = optimum_near(fit, X, positive, kept, enough)
+            if reached:
+                return fit
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)
     return smooth_optimum(fit, X, positive, remember)
@@ -401,14 +413,16 @@ def _of_wide_rows(objective, X, positive, weight, gradient, remember):
     return _by_pairs(found, positive, weight)
 
 
-def _leave_one_out(objective, X, positive, weight, gradient):
+def _leave_one_out(objective, X, positive, weight, gradient, remember):
     if not suits_leave_one_out(objective, X, weight):
         return None
-    smooth = _smooth(objective, X, positive, weight, gradient)
+    if isinstance(objective, DiscriminantRule):
+        remember = ask_again  # its rows have units of their own
+    smooth = _smooth(objective, X, positive, weight, gradient, remember)
     if smooth is None:
         return None
     X, fit = smooth
-    auc, variance = leave_one_out_auc(fit, X, positive, weight)
+    auc, variance = leave_one_out_auc(fit, X, positive, weight, remember)
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 
@@ -420,8 +434,7 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
             return None
         X, objective = ridge
     if objective.loss != "hinge":
-        n = weight.sum()
-        fit = at_optimum(objective, X, positive, gradient=gradient, n=n)
+        fit = at_optimum(objective, X, positive, gradient, remember, weight)
         return None if fit is None else (X, fit)
     fit = _rounded_optimum(objective, X, positive, remember)
     if fit is None:
