@@ -13,7 +13,9 @@ here, and the pooled scores have none of the pessimism of leave-one-out (which g
 with imbalance). What remains of the pair's interaction averages to 0 over pairs.
 
 The steps are of order P/n. Of very many rows an even sample tells what they take off
-the AUC, and all rows tell the AUC that it is taken off.
+the AUC, and all rows tell the AUC that it is taken off. Of many features one curvature
+stands for all but the row's own, so that models share a decomposition
+(:mod:`._one_curvature`).
 
 An L1 penalty leaves the features with w ≠ 0 (Rad & Maleki 2020,
 https://doi.org/10.1111/rssb.12374).

@@ -18,7 +18,8 @@ from ._objective import stationarity
 from ._one_curvature import Eigenrows
 from ._sparse_optimum import conjugate_gradients
 
-_FORCING = 0.03  # of the gradient, what conjugate gradients may leave
+# Of the gradient, what conjugate gradients may leave: near the optimum and far from it
+_FORCING, _FAR = 0.03, 0.1
 # Decrement of the last step, over the objective: of rows that are nearly separated a
 # gradient is small long before the optimum
 _CLOSE = 3e-3
@@ -82,24 +83,24 @@ def _moved(fit, X, positive, kept):
         w, z = along(y)
         return against(omega * z, fit.l2 * w)
 
-    gradient, asked = against(g, fit.l2 * fit.w), []
-    enough = _FORCING**2 * (gradient @ (unit * gradient))
-
-    def is_enough(y, rest, size):
-        asked.append(size)
-        return size <= enough or len(asked) > _PRODUCTS
-
-    y = conjugate_gradients(bent, -gradient, unit, is_enough)
-    step, dz = along(y)
-
-    def objective(t):
+    def objective(t, step=0.0, dz=0.0):
         loss = loss_value(fit.loss, z + t * dz, positive, fit.case_weight)
         w = fit.w + t * step
         return loss + fit.l2 / 2 * (w @ w)
 
-    slope, start = gradient @ y, objective(0.0)
-    t = first_lower(objective, lambda t: t, start, slope) if slope < 0 else None
-    if t is None:
+    gradient, start, asked = against(g, fit.l2 * fit.w), objective(0.0), []
+    whole = gradient @ (unit * gradient)
+
+    def is_enough(y, rest, size):
+        asked.append(size)
+        near = -(gradient @ y) < _CLOSE * start
+        left = (_FORCING if near else _FAR) ** 2 * whole
+        return size <= left or len(asked) > _PRODUCTS
+
+    y = conjugate_gradients(bent, -gradient, unit, is_enough)
+    slope, (step, dz) = gradient @ y, along(y)
+    t = first_lower(lambda t: objective(t, step, dz), float, start, slope)
+    if t is None or not slope < 0:
         return None
     # b' = b + x̄ᵀw is the intercept of the centred rows
     b = fit.intercept + t * fit.free * (y[P] - kept.mean @ step)

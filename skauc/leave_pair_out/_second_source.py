@@ -5,7 +5,9 @@ Which one is asked of a fitted model, in this order:
 ==================  ======================================  =======================
 method              where                                   cost
 ==================  ======================================  =======================
-``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(min(n, 40 P) P²), once
+``leave-one-out``   n ≥ 500, P ≤ .6 n; hinge: n ≥ 1000      O(min(n, 40 P) P²), once;
+                    dense, P ≥ 100, an L2 penalty           O(nP²) for all models,
+                                                            O(nP) a model
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
                     .3 n ≤ P ≤ .6 n
 ``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   O(n³) for all models,
