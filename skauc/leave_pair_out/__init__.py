@@ -35,7 +35,7 @@ the model minimised (:mod:`._objective`). No estimator is known.
     _ridge_path ───────────────┤                        ├─ _second_source
     _response_by_products ─────┘                        │
     _pair_response ← _influence, _estimate, _ridge_path, _response_by_products
-    _one_curvature ← _leave_one_out, _preconditioned_optimum (near a fit) ← _second_source
+    _one_curvature ← _leave_one_out, _preconditioned_optimum (of many dense features)
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
     _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _dual_refits

@@ -70,9 +70,10 @@ def test_equal_curvatures_are_exact(l2, heavy):
 
 def test_curvature_has_the_degrees_of_freedom_of_all():
     X, positive = _rows(250, 30, "t(3)")
+    X *= np.geomspace(0.1, 10, 30)
     rng = np.random.default_rng(1)
     weight, l2 = rng.integers(1, 4, 250).astype(float), 3.0
-    curvature = weight * rng.uniform(0, 0.25, 250) ** 2
+    curvature = weight * rng.uniform(0, 1, 250) ** 6
     A = X - weight @ X / weight.sum()
 
     def alpha(w):
@@ -85,7 +86,7 @@ def test_curvature_has_the_degrees_of_freedom_of_all():
         theirs = curvature * a / (1 + curvature * a)
         return np.sum(w * weight * a / (1 + w * weight * a) - theirs)
 
-    w = brentq(excess, 1e-4, 0.1, xtol=1e-12)
+    w = brentq(excess, 1e-4, 1, xtol=1e-12)
     kept = Eigenrows.of_rows(X, positive, weight, centred=True)
     _, some = kept.without_a_row(curvature, weight, l2)
     np.testing.assert_allclose(some, alpha(w)[kept.rows], rtol=1e-3)
@@ -102,10 +103,12 @@ def test_auc_is_that_of_exact_leverages(kind, C):
     assert its == pytest.approx(variance, rel=0.02)
 
 
+@pytest.mark.parametrize("heavy", [False, True])
 @pytest.mark.parametrize("kind", ["normal", "t(3)", "scales"])
-def test_sample_corrects_what_the_lengths_say(kind, monkeypatch):
+def test_sample_corrects_what_the_lengths_say(kind, heavy, monkeypatch):
     X, positive = _rows(4000, 120, kind)
-    fit, weight = _fit(X, positive), np.ones(4000)
+    weight = np.where(X[:, 0] > 3, 8.0, 1.0) if heavy else np.ones(4000)
+    fit = _fit(X, positive, weight=weight)
     exact, _ = leave_one_out_auc(fit, X, positive, weight)
     apparent, _ = leave_one_out_auc(replace(fit, l2=1e12), X, positive, weight)
     monkeypatch.setattr(_one_curvature, "_SOME_ROWS", 1000)
@@ -140,6 +143,16 @@ def test_sample_is_asked_for_nothing_but_the_rows():
     turned = replace(fit, w=-fit.w, intercept=-fit.intercept)
     there = leave_one_out_auc(turned, X, ~positive, weight, _memory())
     np.testing.assert_allclose(there, here, rtol=1e-7)
+
+
+def test_sample_is_the_same_whichever_class_is_positive(monkeypatch):
+    """Also where the middles of equal shares fall between rows."""
+    monkeypatch.setattr(_one_curvature, "_SOME_ROWS", 200)
+    X, _ = _rows(400, 10)
+    positive = np.arange(400) % 2 == 0
+    here, _, _ = _one_curvature._spread_rows(X, positive, np.ones(400))
+    there, _, _ = _one_curvature._spread_rows(X, ~positive, np.ones(400))
+    assert set(here) == set(there)
 
 
 def test_rows_that_stand_twice_weigh_two():
