@@ -16,7 +16,8 @@ the model minimised (:mod:`._objective`). No estimator is known.
    sparse rows with more features Q and F come from products with the rows.
 4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²), or an even sample of
    them, which tells what leaving out takes off the AUC of all; what a row does to the
-   intercept is left in, because in a pair it cancels.
+   intercept is left in, because in a pair it cancels. Of many dense features one
+   curvature stands for those of all other rows: one decomposition for all models.
 5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
    and take Newton steps together: in the span of the rows (P ≥ n) or of the features,
    smooth losses and the hinge as a limit of them; on a working set for L1, in the
@@ -34,6 +35,7 @@ the model minimised (:mod:`._objective`). No estimator is known.
     _ridge_path ───────────────┤                        ├─ _second_source
     _response_by_products ─────┘                        │
     _pair_response ← _influence, _estimate, _ridge_path, _response_by_products
+    _eigenrows ← _leave_one_out, _preconditioned_optimum (of many dense features)
     _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
                                                ← _block_optimum (of rows in blocks)
     _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _dual_refits

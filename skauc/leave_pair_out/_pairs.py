@@ -90,6 +90,38 @@ def _sampled(rows, count, limit):
     return rows, np.full(limit, min(reach[-1] / limit, 1.0))
 
 
+def even_sample(order, weight, limit):
+    """At most so many rows a class, even in the order of the scores, and their mass.
+
+    A row is drawn as often as it weighs, and the masses of a class add up to its
+    weight.
+    """
+    rows, mass = [], []
+    for some in order:
+        count = weight[some]
+        if len(some) > limit:
+            # The middles of equal shares of the weight
+            middle = (np.arange(limit) + 0.5) / limit
+            if are_equal(count):
+                total = count[0] * len(some)
+                # The first row j, from 0, with j + 1 ≥ middle·n
+                at = np.ceil(middle * len(some)).astype(int) - 1
+            else:
+                reach = np.cumsum(count)
+                total = reach[-1]
+                at = np.searchsorted(reach, middle * total)
+            some = some[at.clip(max=len(some) - 1)]
+            count = np.full(limit, total / limit)
+        rows.append(some)
+        mass.append(count)
+    return np.concatenate(rows), np.concatenate(mass)
+
+
+def are_equal(weight):
+    """Whether no row counts more than another."""
+    return weight.min() == weight.max()
+
+
 @dataclass(frozen=True, eq=False)
 class PairStatistic:
     """AUC over pairs, with the placements of positives and negatives.

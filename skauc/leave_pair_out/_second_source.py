@@ -5,9 +5,11 @@ Which one is asked of a fitted model, in this order:
 ==================  ======================================  =======================
 method              where                                   cost
 ==================  ======================================  =======================
-``leave-one-out``   smooth losses with an L2 penalty:       O(min(n, 40 P) P²), once
-                    n ≥ 500, P < n; n ≥ 300, .3 n ≤ P < n
-``leave-one-out``   others: n ≥ 500, P ≤ .6 n; hinge:       the same
+``leave-one-out``   smooth losses with an L2 penalty:       O(min(n, 40 P) P²), once;
+                    n ≥ 500, P < n; n ≥ 300, .3 n ≤ P < n   dense, n ≥ 500, P ≥ 100:
+                                                            O(nP²) for all models,
+                                                            O(nP) a model
+``leave-one-out``   others: n ≥ 500, P ≤ .6 n; hinge:       O(min(n, 40 P) P²), once
                     n ≥ 1000
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
                     .3 n ≤ P ≤ .6 n
@@ -63,8 +65,9 @@ logistic regression, squared hinge and ridge .4 to 4; of discriminants with auto
 shrinkage at most 5; of a strong L1 penalty 5 to 11, of a weak one 1 to 50 (.2 to .6 s
 of 30 to 199 × 2000 to 12600 numbers), a quarter of that from 200 rows on; of an elastic
 net of 500 × 50 000 text .3 to 5; of the hinge 3 to 20, after stochastic gradient
-descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and
-10⁵ × 20 rows: 0 to 5. The slowest: sparse 1500 × 30000, whose fits take .01 s: whole
+descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and 10⁵ × 20 rows: 0 to 5;
+of dense 1000 × 500 to 20 000 × 2000 later scores .1 to .7, of 2000 × 1000 whose solver
+stopped early .7 to 12. The slowest: sparse 1500 × 30000, whose fits take .01 s: whole
 scores after the first .03 s, of the hinge .1 to .5 s. Sparse 2000 and 10 000 × 50 000
 (fits of .01 to .3 s): the first score .35 and 1.3 s, later ones .02 to .14.
 """
@@ -92,6 +95,7 @@ from ._discriminant_refits import (
     ridge_of_discriminant,
 )
 from ._dual_refits import suits_dual
+from ._eigenrows import eigenrows
 from ._estimate import leave_pair_out
 from ._influence import is_held, kernel_at_hand
 from ._leave_one_out import leave_one_out_auc
@@ -105,6 +109,7 @@ from ._objective import (
     stationarity,
 )
 from ._pairs import class_of_one_row
+from ._preconditioned_optimum import optimum_near
 from ._proximal_refits import refit_elastic_net, sparse_optimum
 from ._smooth_refits import (
     FOR_AUC,
@@ -217,7 +222,7 @@ def second_source(
         return None
     objective, X, positive, weight = _counted(objective, X, positive, weight)
     # In the order of the table: the next is asked where one is not known, or too dear
-    found = _leave_one_out(objective, X, positive, weight, gradient)
+    found = _leave_one_out(objective, X, positive, weight, gradient, remember)
     if found is None:
         X = X if takes_products(objective, X) else made(X)
         found = _of_interpolating_samples(objective, X, positive, weight)
@@ -231,7 +236,7 @@ def second_source(
     few = X.shape[1] < weight.sum() < _MANY_ROWS_A_FEATURE * X.shape[1]
     if found is None and few and not _is_l1(objective):
         # pairs would be left out of where the solver stopped, as far from the optimum
-        found = _by_one_row(objective, X, positive, weight, None)
+        found = _by_one_row(objective, X, positive, weight, None, remember)
     if found is None:
         X = made(X)
         found = _leave_pair_out(objective, X, positive, weight, gradient, remember)
@@ -263,7 +268,7 @@ def source_of_rounded_hinge(
 
 
 def at_optimum(
-    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again, n=None
+    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again, weight=None
 ) -> PenalisedFit | None:
     """The fit at the optimum of its objective on these rows.
 
@@ -276,8 +281,8 @@ def at_optimum(
         Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
     remember : callable, default computes every time
         As for :func:`second_source`.
-    n : float, default=None
-        How many rows X stands for, if they have weights.
+    weight : ndarray of shape (n,), default=None
+        Frequency weights.
 
     Returns
     -------
@@ -298,11 +303,20 @@ def at_optimum(
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)
-        rows_a_feature = (X.shape[0] if n is None else n) / X.shape[1]
+        n = len(positive) if weight is None else weight.sum()
+        rows_a_feature = n / X.shape[1]
         # The AUC moves by less than gradient · P/n: right to 2e-4
-        settled = gradient < np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
+        enough = np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
+        settled = gradient < enough
         if settled and (not _is_wide(*X.shape) or is_held(fit, X, positive, remember)):
             return fit
+        # without a penalty of the intercept, which has no part in the eigenbasis
+        free = fit.intercept_penalty == 0
+        kept = eigenrows(fit, X, positive, weight, remember) if free else None
+        if kept is not None:
+            fit, reached = optimum_near(fit, X, positive, kept, enough)
+            if reached:
+                return fit
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)
     return smooth_optimum(fit, X, positive, remember)
@@ -420,22 +434,25 @@ def _of_wide_rows(objective, X, positive, weight, gradient, remember):
     return _by_pairs(found, positive, weight)
 
 
-def _leave_one_out(objective, X, positive, weight, gradient):
+def _leave_one_out(objective, X, positive, weight, gradient, remember):
     if not suits_leave_one_out(objective, X, weight):
         return None
-    return _by_one_row(objective, X, positive, weight, gradient)
+    return _by_one_row(objective, X, positive, weight, gradient, remember)
 
 
-def _by_one_row(objective, X, positive, weight, gradient):
-    smooth = _smooth(objective, X, positive, weight, gradient)
+def _by_one_row(objective, X, positive, weight, gradient, remember):
+    if isinstance(objective, DiscriminantRule):
+        remember = ask_again  # its rows have units of their own
+    smooth = _smooth(objective, X, positive, weight, gradient, remember)
     if smooth is None:
         return None
     X, fit = smooth
 
     def further():
-        return None if isinstance(X, BlockMatrix) else smooth_optimum(fit, X, positive)
+        solve = block_optimum if isinstance(X, BlockMatrix) else smooth_optimum
+        return solve(fit, X, positive)
 
-    auc, variance = leave_one_out_auc(fit, X, positive, weight, further)
+    auc, variance = leave_one_out_auc(fit, X, positive, weight, further, remember)
     return _source(auc, variance, positive, weight, "leave-one-out")
 
 
@@ -447,8 +464,7 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
             return None
         X, objective = ridge
     if objective.loss != "hinge":
-        n = weight.sum()
-        fit = at_optimum(objective, X, positive, gradient=gradient, n=n)
+        fit = at_optimum(objective, X, positive, gradient, remember, weight)
         return None if fit is None else (X, fit)
     fit = _rounded_optimum(objective, X, positive, remember)
     if fit is None:

@@ -91,7 +91,7 @@ def left_out(
             smooth = type(known) is PenalisedFit and known.loss in _SMOOTH
             before = _gradient_if_near(scored) if smooth else None
             known, reason = _of_stopped(
-                known, Z, rows, type(model).__name__, remember, say, before
+                known, Z, rows, type(model).__name__, remember, say, before, weight
             )
             gradient = 0.0 if smooth else None  # it is at its optimum now
     found = second_source(known, Z, rows, weight, gradient=gradient, remember=remember)
@@ -179,11 +179,11 @@ def _gradient_if_near(scored):
     return gradient if near is scored.objective else np.inf
 
 
-def _of_stopped(fit, Z, rows, name, remember, say, gradient=None):
+def _of_stopped(fit, Z, rows, name, remember, say, gradient=None, weight=None):
     """The fit at the optimum that its solver did not reach, and what is to be said."""
     if not fit.w.any():  # best of length 0: it ranks these rows the wrong way round
         return None, None
-    optimum = at_optimum(fit, Z, rows, gradient, remember=remember)
+    optimum = at_optimum(fit, Z, rows, gradient, remember, weight)
     if optimum is None or not optimum.w.any():
         return None, lost_second_source(name)
     scores = optimum.scores(Z), fit.scores(Z)

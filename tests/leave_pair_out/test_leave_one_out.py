@@ -188,32 +188,6 @@ def test_factor_of_the_leverages_of_other_rows():
     np.testing.assert_allclose(got, expected, rtol=1e-9)
 
 
-def test_even_sample_of_heavy_rows():
-    order = [np.array([3, 1, 0, 2]), np.array([4, 5])]
-    weight = np.array([5.0, 0.8, 0.8, 1.4, 2.0, 3.0])
-    rows, mass = _leave_one_out._even_sample(order, weight, 3)
-    # reaches 1.4, 2.2, 7.2, 8; places 8/6, 4, 40/6
-    assert rows.tolist() == [3, 0, 0, 4, 5]
-    np.testing.assert_allclose(mass, [8 / 3] * 3 + [2, 3], rtol=1e-14)
-    rows, mass = _leave_one_out._even_sample(order, weight, 4)
-    assert rows.tolist() == [3, 1, 0, 2, 4, 5]
-    np.testing.assert_array_equal(mass, weight[rows])
-
-
-@pytest.mark.parametrize("weight", [3.0, 0.1, 0.0])
-def test_even_sample_of_equal_rows(weight):
-    """Middles of quarters of ten rows: 1.25, 3.75, 6.25, 8.75."""
-    order = [np.arange(10)[::-1], np.array([10, 11])]
-    rows, mass = _leave_one_out._even_sample(order, np.full(12, weight), 4)
-    assert rows.tolist() == [8, 6, 3, 1, 10, 11]
-    np.testing.assert_allclose(mass, [2.5 * weight] * 4 + [weight] * 2, rtol=1e-14)
-    # the middle of one share is that of the rows, which is rounded up
-    one, _ = _leave_one_out._even_sample([np.arange(5)], np.full(5, weight), 1)
-    assert one.tolist() == [2]
-    two, _ = _leave_one_out._even_sample([np.arange(4)], np.full(4, weight), 1)
-    assert two.tolist() == [1]
-
-
 def _in_one_column_more(fit, X, curvature, g):
     """Hat matrix's diagonal, and Newton's step of the scores, with b as a column."""
     n, P = X.shape

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from skauc.leave_pair_out._pairs import (
     class_of_one_row,
     equal_rows,
+    even_sample,
     mean_covariance,
     pair_statistics,
     sample_rows,
@@ -82,3 +83,29 @@ def test_a_row_that_counts_twice_leaves_one():
         ([1, 0, 1, 1], "negative"),
     ):
         assert class_of_one_row(positive, np.array(weight)) == missing
+
+
+def test_even_sample_of_heavy_rows():
+    order = [np.array([3, 1, 0, 2]), np.array([4, 5])]
+    weight = np.array([5.0, 0.8, 0.8, 1.4, 2.0, 3.0])
+    rows, mass = even_sample(order, weight, 3)
+    # reaches 1.4, 2.2, 7.2, 8; places 8/6, 4, 40/6
+    assert rows.tolist() == [3, 0, 0, 4, 5]
+    np.testing.assert_allclose(mass, [8 / 3] * 3 + [2, 3], rtol=1e-14)
+    rows, mass = even_sample(order, weight, 4)
+    assert rows.tolist() == [3, 1, 0, 2, 4, 5]
+    np.testing.assert_array_equal(mass, weight[rows])
+
+
+@pytest.mark.parametrize("weight", [3.0, 0.1, 0.0])
+def test_even_sample_of_equal_rows(weight):
+    """Middles of quarters of ten rows: 1.25, 3.75, 6.25, 8.75."""
+    order = [np.arange(10)[::-1], np.array([10, 11])]
+    rows, mass = even_sample(order, np.full(12, weight), 4)
+    assert rows.tolist() == [8, 6, 3, 1, 10, 11]
+    np.testing.assert_allclose(mass, [2.5 * weight] * 4 + [weight] * 2, rtol=1e-14)
+    # the middle of one share is that of the rows, which is rounded up
+    one, _ = even_sample([np.arange(5)], np.full(5, weight), 1)
+    assert one.tolist() == [2]
+    two, _ = even_sample([np.arange(4)], np.full(4, weight), 1)
+    assert two.tolist() == [1]

@@ -555,7 +555,8 @@ def test_a_hinge_without_a_direction_has_none():
 def test_many_rows_need_no_optimum_to_the_last_digit(n, P, n_rows, gradient, kept):
     X, positive = design(n, P)
     fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
-    found = at_optimum(fit, X, positive, gradient, n=n_rows)
+    weight = None if n_rows is None else np.full(n, n_rows / n)
+    found = at_optimum(fit, X, positive, gradient, weight=weight)
     assert (found is fit) == kept
 
 

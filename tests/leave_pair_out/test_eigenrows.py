@@ -1,0 +1,318 @@
+"""Leverages of one curvature against inverses without the row, and exact ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import brentq
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+from skauc.leave_pair_out import _eigenrows
+from skauc.leave_pair_out._eigenrows import Eigenrows, eigenrows
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
+from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
+from skauc.model_selection._refit_objective import training_objective
+from skauc.model_selection._standardised_rows import StandardisedRows
+
+
+def _memory():
+    kept = {}
+
+    def remember(name, compute):
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    return remember
+
+
+def _rows(n, P, kind="normal", seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, P))
+    if kind == "t(3)":
+        X /= np.sqrt(rng.chisquare(3, n) / 3)[:, None]
+    if kind == "scales":
+        which = rng.integers(0, 3, n)
+        X = X * np.array([0.3, 1, 3])[which][:, None] + rng.normal(size=(3, P))[which]
+    score = X[:, :5].sum(axis=1)
+    noise = score.std() * rng.normal(size=n)
+    return X + 3, score + noise > 0.3 * score.std()
+
+
+def _fit(X, positive, C=1.0, weight=None):
+    model = LogisticRegression(C=C, tol=1e-8, max_iter=10_000)
+    model.fit(X, positive, sample_weight=weight)
+    return training_objective(model, X, positive, weight)
+
+
+def _without(X, curvature, weight, l2, i):
+    """``x_iᵀ(w Σ_j≠i f_j x_j x_jᵀ + λI)⁻¹x_i`` of centred rows."""
+    A = X - weight @ X / weight.sum()
+    own = np.delete(np.arange(len(X)), i)
+    H = curvature * (A[own].T * weight[own]) @ A[own] + l2 * np.eye(X.shape[1])
+    return A[i] @ np.linalg.solve(H, A[i])
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+@pytest.mark.parametrize("l2", [1e-3, 1.0, 300.0])
+def test_equal_curvatures_are_exact(l2, heavy):
+    X, positive = _rows(300, 40)
+    weight = np.arange(300) % 3 + 1.0 if heavy else np.ones(300)
+    kept = Eigenrows.of_rows(X, positive, weight, centred=True)
+    every, some = kept.without_a_row(0.2 * weight, weight, l2)
+    assert sorted(kept.rows) == list(range(300))
+    for j in range(0, 300, 30):
+        true = _without(X, 0.2, weight, l2, kept.rows[j])
+        assert some[j] == pytest.approx(true, rel=1e-4)  # single precision
+    assert np.log(every[kept.rows] / some).std() < 0.3
+
+
+def test_curvature_has_the_degrees_of_freedom_of_all():
+    X, positive = _rows(250, 30, "t(3)")
+    X *= np.geomspace(0.1, 10, 30)
+    rng = np.random.default_rng(1)
+    weight, l2 = rng.integers(1, 4, 250).astype(float), 3.0
+    curvature = weight * rng.uniform(0, 1, 250) ** 6
+    A = X - weight @ X / weight.sum()
+
+    def alpha(w):
+        H = w * (A.T * weight) @ A + l2 * np.eye(30)
+        q = np.einsum("np,pq,nq->n", A, np.linalg.inv(H), A)
+        return q / (1 - w * weight * q)
+
+    def excess(w):
+        a = alpha(w)
+        theirs = curvature * a / (1 + curvature * a)
+        return np.sum(w * weight * a / (1 + w * weight * a) - theirs)
+
+    w = brentq(excess, 1e-4, 1, xtol=1e-12)
+    kept = Eigenrows.of_rows(X, positive, weight, centred=True)
+    _, some = kept.without_a_row(curvature, weight, l2)
+    np.testing.assert_allclose(some, alpha(w)[kept.rows], rtol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["normal", "t(3)", "scales"])
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+def test_auc_is_that_of_exact_leverages(kind, C):
+    X, positive = _rows(1500, 150, kind)
+    fit, weight = _fit(X, positive, C), np.ones(1500)
+    exact, variance = leave_one_out_auc(fit, X, positive, weight)
+    auc, its = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
+    assert 0 < abs(auc - exact) < 0.15 * np.sqrt(variance)
+    assert its == pytest.approx(variance, rel=0.02)
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+@pytest.mark.parametrize("kind", ["normal", "t(3)", "scales"])
+def test_sample_corrects_what_the_lengths_say(kind, heavy, monkeypatch):
+    X, positive = _rows(4000, 120, kind)
+    weight = np.where(X[:, 0] > 3, 8.0, 1.0) if heavy else np.ones(4000)
+    fit = _fit(X, positive, weight=weight)
+    exact, _ = leave_one_out_auc(fit, X, positive, weight)
+    apparent, _ = leave_one_out_auc(replace(fit, l2=1e12), X, positive, weight)
+    monkeypatch.setattr(_eigenrows, "_SOME_ROWS", 1000)
+    auc, _ = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
+    assert abs(auc - exact) < 0.05 * (apparent - exact)
+
+
+def test_ridge_is_exact():
+    X, positive = _rows(800, 110)
+    fit = training_objective(RidgeClassifier().fit(X, positive), X, positive)
+    weight = np.ones(800)
+    exact = leave_one_out_auc(fit, X, positive, weight)
+    found = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
+    np.testing.assert_allclose(found, exact, rtol=2e-5)
+
+
+def test_sample_is_asked_for_nothing_but_the_rows():
+    """Neither their order nor the name of a class."""
+    X, positive = _rows(3000, 100, "t(3)")
+    weight, order = (
+        np.arange(3000) % 2 + 1.0,
+        np.random.default_rng(1).permutation(3000),
+    )
+    fit = _fit(X, positive, weight=weight)
+    here = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
+    c = fit.case_weight[order]
+    moved = replace(fit, case_weight=c)
+    there = leave_one_out_auc(
+        moved, X[order], positive[order], weight[order], _memory()
+    )
+    np.testing.assert_allclose(there, here, rtol=1e-7)
+    turned = replace(fit, w=-fit.w, intercept=-fit.intercept)
+    there = leave_one_out_auc(turned, X, ~positive, weight, remember=_memory())
+    np.testing.assert_allclose(there, here, rtol=1e-7)
+
+
+def test_sample_is_the_same_whichever_class_is_positive(monkeypatch):
+    """Also where the middles of equal shares fall between rows."""
+    monkeypatch.setattr(_eigenrows, "_SOME_ROWS", 200)
+    X, _ = _rows(400, 10)
+    positive = np.arange(400) % 2 == 0
+    here, _, _ = _eigenrows._spread_rows(X, positive, np.ones(400))
+    there, _, _ = _eigenrows._spread_rows(X, ~positive, np.ones(400))
+    assert set(here) == set(there)
+
+
+def test_rows_that_stand_twice_weigh_two():
+    X, positive = _rows(1000, 100)
+    weight = np.full(1000, 2.0)
+    fit = _fit(X, positive, weight=weight)
+    auc, variance = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
+    twice = np.tile(np.arange(1000), 2)
+    fit = replace(fit, case_weight=np.ones(2000))
+    found = leave_one_out_auc(
+        fit, X[twice], positive[twice], np.ones(2000), remember=_memory()
+    )
+    assert found[0] == pytest.approx(auc, abs=0.03 * np.sqrt(variance))
+    assert found[1] == pytest.approx(variance, rel=0.01)
+
+
+def _levels(n, P):
+    rng = np.random.default_rng(2)
+    X = np.zeros((n, P))
+    for start in range(0, P, 20):
+        level = np.minimum(rng.geometric(0.2, n) - 1, 19)
+        X[np.arange(n), start + level] = 1
+    return X
+
+
+def test_rows_that_few_hold_are_told():
+    n, P = 1000, 200
+    X, positive = _rows(n, P)
+    levels, rng = _levels(n, P), np.random.default_rng(3)
+    turned = levels @ np.linalg.qr(rng.normal(size=(P, P)))[0]
+    for rows, known in ((X, True), (levels, False), (turned, False)):
+        kept = Eigenrows.of_rows(rows, positive, np.ones(n), centred=True)
+        assert (kept is not None) == known
+
+
+def test_kurtosis_is_that_of_the_correlations(rng, monkeypatch):
+    monkeypatch.setattr(_eigenrows, "_CORRELATED_ROWS", 2)
+    some, values = rng.normal(size=(7, 4)), np.array([2.0, 1.0, 0.5, 0.0])
+    unit = np.array([2.0, 1.0, 0.5, 0.01 * 3.5 / 4])
+    kurtosis = []
+    for i in (0, 4):
+        r = [
+            (some[i] / unit) @ some[j] / np.sqrt((some[j] / unit) @ some[j])
+            for j in (1, 2, 3, 5, 6)
+        ]
+        kurtosis.append(np.mean(np.power(r, 4)) / np.mean(np.square(r)) ** 2)
+    found = _eigenrows._kurtosis(some, values)
+    assert found == pytest.approx(np.mean(kurtosis), rel=1e-12)
+
+
+def test_alpha_by_size_is_a_power_times_a_step():
+    n = 200
+    size, part = np.linspace(-3, 2, n), np.arange(n) // 10
+    rows = np.arange(n)[part != 7]  # of a part that the sample does not know
+    kept = Eigenrows(
+        *(None,) * 4,
+        rows=rows,
+        mass=np.ones(len(rows)),
+        squares=None,
+        size=size,
+        part=part.astype(np.int8),
+    )
+    power = np.exp(0.7 + 0.4 * size)
+    np.testing.assert_allclose(kept._by_size(power[rows]), power, rtol=1e-12)
+    # no more than the length, and no less with it
+    steep = kept._by_size(np.exp(3 * size[rows]))
+    assert steep[9] / steep[0] == pytest.approx(np.exp(size[9] - size[0]))
+    falling = kept._by_size(np.exp(-size[rows]))
+    assert falling[9] == pytest.approx(falling[0])
+    middle = np.exp(-size[:10].mean())
+    assert falling[0] == pytest.approx(middle)
+
+
+def test_features_that_do_not_vary_have_no_part():
+    X, positive = _rows(600, 110)
+    wide = np.column_stack([X, np.full(600, 7.0), X[:, :5].sum(axis=1)])
+    weight, curvature = np.ones(600), np.linspace(0.1, 0.25, 600)
+    kept, more = (Eigenrows.of_rows(A, positive, weight, True) for A in (X, wide))
+    assert np.count_nonzero(more.values) == 110
+    assert more.without_a_row(curvature, weight, 1e-8) is None  # no digits
+    assert kept.without_a_row(curvature, weight, 1e-8) is not None
+    expected, found = (
+        k.without_a_row(curvature, weight, 1e-3)[1][np.argsort(k.rows)]
+        for k in (kept, more)
+    )
+    # a sum of features takes what is left of the penalty: hardly anything
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e60])
+def test_units_do_not_count(unit):
+    X, positive = _rows(500, 100)
+    weight, curvature = np.ones(500), np.linspace(0.1, 0.25, 500)
+    here, there = (
+        Eigenrows.of_rows(u * X, positive, weight, True).without_a_row(
+            curvature, weight, u**2 * 2.0
+        )
+        for u in (1.0, unit)
+    )
+    np.testing.assert_allclose(there, here, rtol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_rows_without_squares_are_refused(unit):
+    X, positive = _rows(500, 100)
+    assert Eigenrows.of_rows(unit * X, positive, np.ones(500), True) is None
+
+
+def test_rows_without_curvature_are_refused():
+    X, positive = _rows(500, 100)
+    weight = np.ones(500)
+    kept = Eigenrows.of_rows(X, positive, weight, True)
+    assert kept.without_a_row(np.zeros(500), weight, 1.0) is None
+
+
+def test_where_there_are_eigenrows():
+    X, positive = _rows(500, 100)
+    weight, gone = np.ones(500), np.arange(500) > 0
+    given = 1.0, np.ones(500), np.ones(100), 0.0, np.inf
+    fit = PenalisedFit("logistic", *given)
+
+    def found(fit=fit, X=X, weight=weight, remember=None):
+        remember = remember or _memory()
+        return eigenrows(fit, X, positive[: X.shape[0]], weight, remember)
+
+    assert found() is not None
+    assert found(weight=None) is not None
+    assert found(fit=ElasticNetFit("logistic", *given, l1=0.0)) is not None
+    assert found(fit=ElasticNetFit("logistic", *given, l1=1.0)) is None
+    assert found(X=sparse.csr_matrix(X)) is None
+    assert found(X=X[:, :99]) is None
+    assert found(X=X[:499]) is None
+    assert found(X=np.tile(X, 5)) is None
+    assert found(weight=gone.astype(float)) is None
+    assert found(remember=ask_again) is None
+
+
+def test_with_and_without_an_intercept_are_remembered_apart():
+    X, positive = _rows(600, 100)
+    remember, weight = _memory(), np.ones(600)
+    for scaling in (np.inf, 0.0):
+        fit = PenalisedFit("squared", 5.0, weight, np.zeros(100), 0.0, scaling)
+        kept = eigenrows(fit, X, positive, weight, remember)
+        assert np.any(kept.mean != 0) == (scaling > 0)
+        _, some = kept.without_a_row(weight, weight, 5.0)
+        A = X - X.mean(axis=0) if scaling else X
+        H = A.T @ A + 5.0 * np.eye(100)
+        q = np.einsum("np,pq,nq->n", A, np.linalg.inv(H), A)[kept.rows]
+        np.testing.assert_allclose(some, q / (1 - q), rtol=1e-4)
+
+
+def test_rows_that_are_not_made_are_the_rows():
+    X, positive = _rows(600, 100)
+    centre, scale = X.mean(axis=0), np.linspace(0.5, 2, 100)
+    rows, weight = StandardisedRows(X, centre, scale), np.ones(600)
+    curvature = np.linspace(0.1, 0.25, 600)
+    found, expected = (
+        Eigenrows.of_rows(A, positive, weight, True).without_a_row(
+            curvature, weight, 2.0
+        )
+        for A in (rows, (X - centre) / scale)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
