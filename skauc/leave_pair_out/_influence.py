@@ -122,13 +122,13 @@ def influence(X, positive, fit, weight, remember=ask_again):
     spread = _ONE_CURVATURE if n < _LARGE_ROWS else _OF_LARGE
     many = many and _is_one(curvature, spread)
     many = many and _is_one_for_classes(curvature, positive)
-    many = many and _has_digits(kernel_of(X, fit, remember), fit.l2, curvature)
     if many and not _is_drowned(X, fit.intercept_scaling):
         name = "eigen", X.shape[0], fit.intercept_scaling
         known = remember(name, lambda: eigen(kernel_of(X, fit, remember)))
-        parts = *sides(positive[rows]), moments.own()
-        found = response_of_one_curvature(*known, fit, curvature, rows, *parts)
-        return rows, counted, z[rows], found
+        if _has_digits(known[0], fit.l2, curvature):
+            parts = *sides(positive[rows]), moments.own()
+            found = response_of_one_curvature(*known, fit, curvature, rows, *parts)
+            return rows, counted, z[rows], found
     found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
     return rows, counted, z[rows], found
 
@@ -226,12 +226,12 @@ def _is_one_for_classes(curvature, positive):
     return high - low <= _SAME_IN_CLASSES * low
 
 
-def _has_digits(K, l2, curvature):
+def _has_digits(values, l2, curvature):
     """Whether single precision holds F of one curvature, ``λ/(λ + ω̄Λ)``.
 
     Along the mean of centred rows it is 1, and that is taken off.
     """
-    return l2 > _LEAST_SHARE * np.mean(curvature) * np.mean(K.diagonal())
+    return l2 > _LEAST_SHARE * np.mean(curvature) * np.mean(values)
 
 
 def _is_drowned(X, scaling):

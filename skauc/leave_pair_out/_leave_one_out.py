@@ -132,9 +132,11 @@ def _of_one_curvature(fit, X, columns, remember):
     if found is None:
         return None
 
+    e = of_intercept(fit, curvature)
+
     def left_out(alpha, rows=slice(None)):
         h = alpha / (1 + curvature[rows] * alpha)
-        return z[rows] + _steps(h, g[rows], curvature[rows], weight[rows], 0.0)
+        return z[rows] + _steps(h, g[rows], curvature[rows], weight[rows], e)
 
     every, some = found
     # ωh = ωα/(1 + ωα), the mean over the curvature

@@ -137,7 +137,7 @@ def test_sample_is_asked_for_nothing_but_the_rows():
     c = fit.case_weight[order]
     moved = replace(fit, case_weight=c)
     there = leave_one_out_auc(
-        moved, X[order], positive[order], weight[order], _memory()
+        moved, X[order], positive[order], weight[order], remember=_memory()
     )
     np.testing.assert_allclose(there, here, rtol=1e-7)
     turned = replace(fit, w=-fit.w, intercept=-fit.intercept)
