@@ -517,7 +517,9 @@ def _eigenvectors(matrix):
     """Eigenvalues and vectors of a symmetric matrix, which is overwritten."""
     # "evd" takes a sixth less time than "evr"; the transpose has the order of columns
     # that LAPACK wants
-    return linalg.eigh(matrix.T, driver="evd", overwrite_a=True)
+    # "evd" of one number fails with scipy before 1.14
+    driver = "evd" if len(matrix) > 1 else "evr"
+    return linalg.eigh(matrix.T, driver=driver, overwrite_a=True)
 
 
 def _dual(X, positive, weight, clip, standardize, kept):

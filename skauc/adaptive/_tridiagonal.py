@@ -30,7 +30,8 @@ def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     """
     P = len(matrix)
     if P < 2 or not _HAS_STEVD:
-        values, V = linalg.eigh(matrix, driver="evd")
+        # "evd" of one number fails with scipy before 1.14
+        values, V = linalg.eigh(matrix, driver="evd" if len(matrix) > 1 else "evr")
         return values, np.sum((rows @ V) ** 2, axis=0)
     sytrd, sytrd_lwork, ormqr, stevd = lapack.get_lapack_funcs(
         ("sytrd", "sytrd_lwork", "ormqr", "stevd"), (matrix,)
