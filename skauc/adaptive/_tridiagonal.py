@@ -12,6 +12,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ..statistics._numerics import eigenvectors
+
 _HAS_STEVD = hasattr(lapack, "dstevd")  # scipy 1.13 has not
 
 
@@ -30,8 +32,7 @@ def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     """
     P = len(matrix)
     if P < 2 or not _HAS_STEVD:
-        # "evd" of one number fails with scipy before 1.14
-        values, V = linalg.eigh(matrix, driver="evd" if len(matrix) > 1 else "evr")
+        values, V = eigenvectors(matrix.copy())
         return values, np.sum((rows @ V) ** 2, axis=0)
     sytrd, sytrd_lwork, ormqr, stevd = lapack.get_lapack_funcs(
         ("sytrd", "sytrd_lwork", "ormqr", "stevd"), (matrix,)

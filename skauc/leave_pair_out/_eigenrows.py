@@ -28,13 +28,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import optimize
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import project_samples
-from ..statistics._numerics import RANK, TINY, block_rows, parts_of
+from ..statistics._numerics import RANK, TINY, block_rows, eigenvectors, parts_of
 from ._objective import ask_again
-from ._pairs import even_sample
+from ._pairs import difference_of_means, even_sample
 
 # The AUC less that of all leverages, over its standard error, C from 1e-4 to 1e4, root
 # mean square and worst. 2000 × 200 to 20 000 × 200 and 5000 × 500 normal, t(3),
@@ -100,7 +100,7 @@ class Eigenrows:
         S, size = _scatter(X, mean, weight)
         if not 0 < np.trace(S) < np.inf:
             return None
-        values, vectors = linalg.eigh(S, overwrite_a=True, driver="evd")
+        values, vectors = eigenvectors(S)
         unit = float(values[-1])
         values = np.where(values > RANK * unit, values / unit, 0.0)
         # they are for leverages to five digits
@@ -251,13 +251,19 @@ def eigenrows(fit, X, positive, weight, remember=ask_again) -> Eigenrows | None:
     )
 
 
+def centred_blocks(X, mean):
+    """Parts of the rows, and these: dense, less the mean, an array of their own."""
+    for part in parts_of(X.shape[0], block_rows(X.shape[1])):
+        rows = X[part]
+        yield part, (rows.toarray() if hasattr(rows, "toarray") else rows) - mean
+
+
 def _scatter(X, mean, weight):
     """``X̃ᵀ diag(f) X̃`` and the square length of every row."""
     n, P = X.shape
     S, size = np.zeros((P, P)), np.empty(n)
     root = np.sqrt(weight)[:, None]
-    for part in parts_of(n, block_rows(P)):
-        A = X[part] - mean
+    for part, A in centred_blocks(X, mean):
         with np.errstate(over="ignore", invalid="ignore"):  # the trace tells
             size[part] = np.einsum("np,np->n", A, A)
             A *= root[part]
@@ -267,12 +273,7 @@ def _scatter(X, mean, weight):
 
 def _spread_rows(X, positive, weight):
     """An even sample along the difference of the class means, and the scores there."""
-    classes = ~positive, positive
-    shares = sum(
-        sign * weight * c / (weight @ c)
-        for sign, c in zip((-1, 1), classes, strict=True)
-    )
-    direction = np.asarray(shares @ X)
+    direction = difference_of_means(X, positive, weight)
     # the same order whichever class is positive
     direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
     score = project_samples(X, direction)

@@ -38,7 +38,7 @@ from ._response_by_products import (
     response_by_products,
 )
 from ._rows_of_pairs import KernelMoments, pair_rows, wide_rows
-from ._sparse_optimum import SingleKernel
+from ._sparse_optimum import KERNEL_ROWS, SingleKernel
 
 # From so many rows on one curvature stands for all where those not 0 spread by
 # less than this share. Logistic regression, 520 × 800 and 1000 × 1500 normal, t(3),
@@ -61,7 +61,7 @@ _SAME_IN_CLASSES = 0.1
 # more than 256 MB in all would be computed anew for every model.
 _KEPT_ROWS = 3200
 _EIGEN_ROWS = 2000  # more: a decomposition takes longer than 20 factorisations
-_MANY_ROWS = _SINGLE_ROWS = 500
+_MANY_ROWS = 500  # of which a sample forms the pairs
 _SPARSE_ROWS = 2000  # sparse, up to which a kernel may be formed
 # 500 × 1000 and 500 × 3000, logistic regression, C from 10⁻⁴ to 10⁴: the AUC is off by
 # .002 at most where up to .03 of the force are not those of the optimum, by .09 with
@@ -118,11 +118,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
         rows, counted = wide_rows(moments, *sizes, positive, weight)
     else:
         rows, counted = sample_rows(z, positive, weight)
-    many = _ONE_CURVATURE_ROWS <= n <= _EIGEN_ROWS
-    spread = _ONE_CURVATURE if n < _LARGE_ROWS else _OF_LARGE
-    many = many and _is_one(curvature, spread)
-    many = many and _is_one_for_classes(curvature, positive)
-    if many and not _is_drowned(X, fit.intercept_scaling):
+    if _suits_one_curvature(X, fit, curvature, positive):
         name = "eigen", X.shape[0], fit.intercept_scaling
         known = remember(name, lambda: eigen(kernel_of(X, fit, remember)))
         if _has_digits(known[0], fit.l2, curvature):
@@ -166,7 +162,7 @@ def kernels_of(X, fit, remember=ask_again):
     """The kernel, and if it is one of many rows the same in single precision."""
     K = kernel_of(X, fit, remember)
     n = len(K)
-    if n < _SINGLE_ROWS:
+    if n < KERNEL_ROWS:
         return K, None
     name = "single kernel", n, fit.intercept_scaling
     keep = remember if n <= _KEPT_ROWS else ask_again
@@ -207,6 +203,17 @@ def kernel(X, fit):
     if 0 < fit.intercept_scaling < np.inf:
         K += fit.intercept_scaling**2
     return K
+
+
+def _suits_one_curvature(X, fit, curvature, positive):
+    """Whether one stands for the curvatures of dense rows, or of few sparse ones."""
+    n = len(curvature)
+    if not _ONE_CURVATURE_ROWS <= n <= _EIGEN_ROWS:
+        return False
+    spread = _ONE_CURVATURE if n < _LARGE_ROWS else _OF_LARGE
+    if not (_is_one(curvature, spread) and _is_one_for_classes(curvature, positive)):
+        return False
+    return not _is_drowned(X, fit.intercept_scaling)
 
 
 def _is_one(curvature, spread=_ONE_CURVATURE):

@@ -33,9 +33,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..statistics._block_column import BlockColumn, made_beside, made_column
-from ..statistics._numerics import TINY, block_rows
+from ..statistics._numerics import TINY
 from ..statistics._ranks import delong_covariance, placements, placements_in_order
-from ._eigenrows import eigenrows
+from ._eigenrows import centred_blocks, eigenrows
 from ._objective import ask_again, unscaled
 from ._pairs import are_equal, even_sample
 
@@ -94,12 +94,9 @@ def leave_one_out_auc(fit, X, positive, weight, further=None, remember=ask_again
     if found is not None:
         return found
     if len(z) <= 2 * limit:
-        h, rest = leverages(fit, X, curvature, g=g)
-        e, part = of_intercept(fit, curvature), _part(weight)
-        step, freed = (
-            _steps(h, g, curvature, weight, e),
-            _freed(part * curvature * (h + e)),
-        )
+        h, rest = leverages_and_rest(fit, X, curvature, g)
+        part, freed = _freed(h, curvature, weight, of_intercept(fit, curvature))
+        step = part * h * g * freed
         if np.mean(freed == 0) > _FEW_LOOSE:
             return np.nan, np.nan
         if further is not None and np.std(rest * freed) > _SETTLED * np.std(step):
@@ -212,7 +209,7 @@ def leave_one_out_scores(fit, X, positive, weight=None):
     Notes
     -----
     O(nP²), in blocks of rows, and one P×P matrix, P the features with w ≠ 0 if the
-    penalty is L1. A row that nothing else holds (``ω_i h_i = 1``) keeps its score.
+    penalty is L1. A row that nothing else holds (``ω_i(h_i + e) = 1``) keeps its score.
     """
     z, g, curvature = fit.slopes(X, positive)
     weight = np.ones(len(z)) if weight is None else weight
@@ -229,19 +226,18 @@ def of_intercept(fit, curvature) -> float:
 
 def _steps(h, g, curvature, weight, e):
     """``h_i g_i/(1 − ω_i(h_i + e))``, 0 where nothing else holds a row."""
-    # Of f equal rows one is left out, the fraction δ = 1/f, of g and of ω
-    part = _part(weight)
-    return part * h * g * _freed(part * curvature * (h + e))
+    part, freed = _freed(h, curvature, weight, e)
+    return part * h * g * freed
 
 
-def _part(weight):
-    return np.minimum(1.0, 1 / np.maximum(weight, TINY))
+def _freed(h, curvature, weight, e):
+    """δ and ``1/(1 − δω_i(h_i + e))``, 0 where the others hold nothing of a row.
 
-
-def _freed(share):
-    """``1/(1 − share)``, 0 where the others hold nothing."""
-    left = 1 - share
-    return np.where(left > _HELD, 1 / np.maximum(left, _HELD), 0.0)
+    Of f equal rows one is left out, the fraction δ = 1/f, of g and of ω.
+    """
+    part = np.minimum(1.0, 1 / np.maximum(weight, TINY))
+    left = 1 - part * curvature * (h + e)
+    return part, np.where(left > _HELD, 1 / np.maximum(left, _HELD), 0.0)
 
 
 def _auc_and_variance(score, positive, weight):
@@ -262,7 +258,7 @@ def _of_ranked(score, positive, weight):
     return min(float(v10 @ w_pos / w_pos.sum()), 1.0), float(variance[0, 0])
 
 
-def leverages(fit, X, curvature, rows=None, unit=None, g=None):
+def leverages(fit, X, curvature, rows=None, unit=None):
     """``h_i`` of every row, without what an intercept adds (:func:`of_intercept`).
 
     Parameters
@@ -277,14 +273,29 @@ def leverages(fit, X, curvature, rows=None, unit=None, g=None):
     unit : sequence of two ndarray of shape (P,), default=None
         Centre and scale of the features in which the fit was penalised, if these are
         not they.
-    g : ndarray of shape (n,), default=None
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    return leverages_and_rest(fit, X, curvature, None, rows, unit)[0]
+
+
+def leverages_and_rest(fit, X, curvature, g, rows=None, unit=None):
+    """The same, and what the solver has left of the gradient moves the scores by.
+
+    Parameters
+    ----------
+    fit, X, curvature, rows, unit
+        As for :func:`leverages`.
+    g : ndarray of shape (n,) or None
         Slopes of the losses of X.
 
     Returns
     -------
     h : ndarray of shape (m,)
     rest : ndarray of shape (m,)
-        ``a_iᵀH⁻¹G``, G the gradient of all that is penalised by squares; with g only.
+        ``a_iᵀH⁻¹G``, G the gradient of all that is penalised by squares; 0 without g.
     """
     origin, scale = unit or (np.zeros(X.shape[1]), np.ones(X.shape[1]))
     if getattr(fit, "l1", 0.0) > 0:
@@ -294,7 +305,7 @@ def leverages(fit, X, curvature, rows=None, unit=None, g=None):
     n, P = X.shape
     if P == 0 or not curvature.any():
         nothing = np.zeros(rows.shape[0])
-        return nothing if g is None else (nothing, nothing)
+        return nothing, nothing
     # λ‖w‖² of scaled features is λ·scale² of each raw one
     ridge, mean = fit.l2 * scale**2, origin
     H = np.diag(ridge)
@@ -305,16 +316,15 @@ def leverages(fit, X, curvature, rows=None, unit=None, g=None):
         pull = of_intercept(fit, curvature) * total
         mean = origin + pull
         H += fit.intercept_penalty * np.outer(pull, pull)
-    for part in _blocks(X):
-        A = _dense(X[part], mean)
+    for part, A in centred_blocks(X, mean):
         A *= np.sqrt(curvature[part])[:, None]
         H += A.T @ A
     root = _inverse_root(H)
     # h_i = ‖H^{-1/2} a_i‖²
     toward = None if g is None else root @ _gradient(fit, X, g, origin, mean, scale)
     h, rest = np.empty(rows.shape[0]), np.zeros(rows.shape[0])
-    for part in _blocks(rows):
-        half = _dense(rows[part], mean) @ root.T
+    for part, A in centred_blocks(rows, mean):
+        half = A @ root.T
         h[part] = np.einsum("np,np->n", half, half)
         if toward is not None:
             rest[part] = half @ toward
@@ -322,7 +332,7 @@ def leverages(fit, X, curvature, rows=None, unit=None, g=None):
         # d = tr H⁻¹(H − Λ), the degrees of freedom of the fit; H⁻¹ = rootᵀ root
         d = P - np.sum(root**2 @ ridge)
         h *= max(n - d - 2, 0.0) / (n + 1)
-    return h if g is None else (h, rest)
+    return h, rest
 
 
 def _gradient(fit, X, g, origin, mean, scale):
@@ -334,20 +344,11 @@ def _gradient(fit, X, g, origin, mean, scale):
     return gradient - fit.intercept_penalty * fit.intercept * (mean - origin)
 
 
-def _blocks(X):
-    step = block_rows(X.shape[1])
-    return [slice(start, start + step) for start in range(0, X.shape[0], step)]
-
-
 def _active_features(fit, X):
     if getattr(fit, "l1", 0.0) == 0:
         return X
     active = np.flatnonzero(fit.w)
     return X.tocsc()[:, active].tocsr() if hasattr(X, "tocsc") else X[:, active]
-
-
-def _dense(rows, mean):
-    return (rows.toarray() if hasattr(rows, "toarray") else rows) - mean
 
 
 def _inverse_root(H):

@@ -349,13 +349,7 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     if fit.intercept_scaling > 0:
         # Σ f(x − x̄)² with x̄ = Σ f x/Σ f:  a free intercept takes the mean out
         walk = square - pushed**2 / force.sum()
-    # A column that does not vary has no walk but rounding
-    alive = walk > 1e-12 * square
-    if not alive.any():  # rounding, or features without a spread: nothing is told
-        return np.nan
-    size = np.sqrt(np.where(alive, walk, 1.0))
-    steps = np.divide(gradient, size, out=np.zeros_like(walk), where=alive)
-    return float(linalg.norm(steps) / np.sqrt(np.count_nonzero(alive)))
+    return _in_walks(gradient, walk, square)
 
 
 def _stationarity_of_sparse(X, g, centre, scale, l2, fit):
@@ -378,8 +372,14 @@ def _stationarity_of_sparse(X, g, centre, scale, l2, fit):
         gradient -= centre[there] * g.sum()
     if fit.intercept_scaling > 0:
         walk = square - (some.T @ force)[there] ** 2 / force.sum()
+    return _in_walks(gradient, walk, square)
+
+
+def _in_walks(gradient, walk, square):
+    """Root mean square of a gradient, each feature in units of its random walk."""
+    # A column that does not vary has no walk but rounding
     alive = walk > 1e-12 * square
-    if not alive.any():
+    if not alive.any():  # rounding, or features without a spread: nothing is told
         return np.nan
     steps = gradient[alive] / np.sqrt(walk[alive])
     return float(linalg.norm(steps) / np.sqrt(len(steps)))

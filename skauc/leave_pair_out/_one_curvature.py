@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from ..statistics._numerics import TINY
+from ..statistics._numerics import TINY, eigenvectors
 from ._pair_response import PairResponse
 
 _ITERATIONS = 20  # of ω̄
@@ -29,7 +28,7 @@ def eigen(K):
     unit = _unit(K.diagonal().max())
     K = (K / unit).astype(np.float32)
     # Rounding may leave eigenvalues of a positive semidefinite kernel below 0
-    values, vectors = linalg.eigh(K, overwrite_a=True, driver="evd")
+    values, vectors = eigenvectors(K)
     return unit * np.maximum(values, 0).astype(float), vectors
 
 

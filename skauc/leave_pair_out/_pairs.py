@@ -55,6 +55,12 @@ def check_pairs(positive, weight=None):
         )
 
 
+def difference_of_means(X, positive, weight):
+    """Weighted mean of the positives less that of the negatives, (P,)."""
+    n_pos, n_neg = weight @ positive, weight @ ~positive
+    return X.T @ np.where(positive, weight / n_pos, -weight / n_neg)
+
+
 def sample_rows(score, positive, weight, limit=PAIR_ROWS):
     """Rows that form the pairs, neg before pos, and how much each counts.
 

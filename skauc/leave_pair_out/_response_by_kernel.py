@@ -24,9 +24,8 @@ from scipy import linalg
 
 from ._pair_response import PairResponse, sides
 
-_SINGLE_ROWS = (
-    300  # that are not asked, from which single precision takes half the time
-)
+# that are not asked, from which single precision takes half the time
+_SINGLE_ROWS = 300
 # Of a row's kernel, what is left of it beside the others at least: three of the seven
 # digits. 1000 × 1100 normal rows: Q and F are right to 1e-4, and the AUC to 1e-6
 _ROOM = 1e4

@@ -18,7 +18,7 @@ import numpy as np
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY
 from ._objective import ask_again
-from ._pairs import PAIR_ROWS, sample_rows
+from ._pairs import PAIR_ROWS, difference_of_means, sample_rows
 
 # Rows of a class. Logistic regression, C from .001 to 100, 500 × 700 to 1000 × 1500
 # normal, t(3), 30 common factors, of all or of one class: pairs of these are off by
@@ -35,9 +35,8 @@ def pair_rows(X, positive, weight, remember=ask_again):
     """
 
     def compute():
-        n_pos, n_neg = weight @ positive, weight @ ~positive
-        shares = np.where(positive, weight / n_pos, -weight / n_neg)
-        return sample_rows(project_samples(X, X.T @ shares), positive, weight)
+        score = project_samples(X, difference_of_means(X, positive, weight))
+        return sample_rows(score, positive, weight)
 
     return remember(("rows of pairs", X.shape[0]), compute)
 

@@ -234,7 +234,8 @@ def second_source(
         solved = solved and weight.sum() >= _MANY_ROWS_A_FEATURE * X.shape[1]
         found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
     few = X.shape[1] < weight.sum() < _MANY_ROWS_A_FEATURE * X.shape[1]
-    if found is None and few and not _is_l1(objective):
+    asked = _is_l1(objective) or suits_leave_one_out(objective, X, weight)
+    if found is None and few and not asked:
         # pairs would be left out of where the solver stopped, as far from the optimum
         found = _by_one_row(objective, X, positive, weight, None, remember)
     if found is None:

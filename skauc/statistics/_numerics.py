@@ -13,7 +13,7 @@ loses what the raw products round, and an eigenvalue below that is none.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 BLOCK_BYTES = 2**21  # 2 MiB, a core's level-2 cache: rows are copied and multiplied so
 # Rounding of a Gram or scatter matrix moves its eigenvalues by about
@@ -58,6 +58,14 @@ def eigenvalue_cutoff(values, *, rounding: float = 0.0, share: float = RANK) -> 
         Positive, so that a matrix of zeros has rank 0.
     """
     return max(share * np.max(values, initial=0.0), rounding, TINY)
+
+
+def eigenvectors(matrix):
+    """Eigenvalues, ascending, and vectors of a symmetric matrix (overwritten)."""
+    # "evd" takes a sixth less time than "evr", but fails of one number with scipy
+    # before 1.14; the transpose has the order of columns that LAPACK wants
+    driver = "evd" if len(matrix) > 1 else "evr"
+    return linalg.eigh(matrix.T, driver=driver, overwrite_a=True)
 
 
 def centred_gram(X, centre=None, group=None, *, root=None, scale=None):

@@ -17,6 +17,7 @@ from skauc.leave_pair_out._leave_one_out import (
     leave_one_out_auc,
     leave_one_out_scores,
     leverages,
+    leverages_and_rest,
     of_intercept,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
@@ -206,7 +207,7 @@ def test_leverages_are_those_of_an_intercept_that_is_a_column(scaling):
     fit = PenalisedFit("logistic", 2.0, np.ones(30), np.array([1, -2, 3]), 0.1, scaling)
     g = np.sin(np.arange(30))
     hat, moved = _in_one_column_more(fit, X, curvature, g)
-    h, rest = leverages(fit, X, curvature, g=g)
+    h, rest = leverages_and_rest(fit, X, curvature, g)
     e = of_intercept(fit, curvature)
     np.testing.assert_allclose(h + e, hat, rtol=1e-9)
     np.testing.assert_allclose(leverages(fit, X, curvature), h, rtol=1e-14)
