@@ -564,6 +564,8 @@ def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_
 
 
 def _by_pairs(found, positive, weight):
+    if found is None:
+        return None
     # The smooth share: less variance than the counted one at hardly more bias
     auc, variance = found.smooth_auc, found.smooth_variance
     return _source(auc, variance, positive, weight, "leave-pair-out")

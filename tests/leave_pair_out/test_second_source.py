@@ -765,3 +765,14 @@ def test_rows_of_weight_two_are_as_wide_as_they_twice(monkeypatch):
         fit = PenalisedFit("logistic", 1.0, np.ones(n), np.zeros(P), 0.0, np.inf)
         at_optimum(fit, X, positive, 0.0, weight=np.full(n, weight))
     assert asked == [300]
+
+
+def test_equal_rows_that_rounding_leaves_no_factor_have_another_source():
+    """Each with both labels, two far from all others, under hardly a penalty."""
+    X, positive = design(260, 600)
+    X[5:7] *= 1e3
+    X, positive = np.tile(X, (2, 1)), np.append(positive, ~positive)
+    model = RidgeClassifier(alpha=1e-12, solver="svd").fit(X, positive)
+    fit = training_objective(model, X, positive)
+    assert leave_pair_out(X, positive, fit) is None
+    assert second_source(fit, X, positive).method == ".632+"
