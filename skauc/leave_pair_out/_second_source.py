@@ -321,7 +321,10 @@ def at_optimum(
                 return fit
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)
-    return smooth_optimum(fit, X, positive, remember)
+    found = smooth_optimum(fit, X, positive, remember)
+    if found is None or fit.loss == "hinge" or not _is_wide(n, X.shape[1]):
+        return found
+    return found if is_held(found, X, positive, remember) else None
 
 
 def _narrow_optimum(fit, X, positive, remember):
