@@ -37,13 +37,15 @@ from ._objective import ask_again
 from ._pairs import difference_of_means, even_sample
 
 # The AUC less that of all leverages, over its standard error, C from 1e-4 to 1e4, root
-# mean square and worst. 2000 × 200 to 20 000 × 200 and 5000 × 500 normal, t(3),
-# log-normal, AR(.9), 30 common factors, three scales: logistic and squared hinge .02,
-# .11, squares .006, .02, the hinge .03, .13; with weights .01, .03; few features of a
-# large unit .08, .16. Six in a hundred positive: 2000 × 200 .2, .4; 5000 × 500 .08,
-# .14. Of rows that are nearly separated (1000 × 500, C ≥ 1) the leverages themselves
-# are not right: there the AUC is off by .015 to .05, of the squared hinge by .3, and
-# here by .01 to .04.
+# mean square and worst of 2000 × 200, 5000 × 500 and 20 000 × 200, by shape and loss:
+#                                   logistic, sq. hinge   squares     hinge
+# normal, t(3), log-normal          .01, .03              .005, .02   .02, .04
+# AR(.9), 30 common factors         .02, .08              .01, .03    .03, .09
+# three scales                      .04, .09              .02, .04    .07, .17
+# With weights .01, .03; few features of a large unit .08, .16. Six in a hundred
+# positive: 2000 × 200 .2, .4; 5000 × 500 .08, .14. Of rows that are nearly
+# separated (1000 × 500, C ≥ 1) the leverages themselves are not right: there the AUC is
+# off by .015 to .05, of the squared hinge by .3, and here by .01 to .04.
 _MANY_FEATURES, _MANY_ROWS = 100, 500  # a Hessian of fewer costs hardly more
 _SOME_ROWS = 2000
 # by size. Three scales, 5000 × 500: the AUC is off by .0002, with one part by .0014
