@@ -1,6 +1,7 @@
 """The house: which folder may import which, and only public names from outside."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,26 @@ def test_only_known_dependencies_and_their_public_names(path):
 def test_optional_packages_are_imported_inside_functions(path):
     for level, module, _ in imports(path, nodes=TREES[path].body):
         assert level or module.split(".")[0] not in OPTIONAL
+
+
+def test_the_picture_of_leave_pair_out_is_that_of_its_imports():
+    """But for what nearly every module asks."""
+    folder, everywhere = Path("leave_pair_out"), {"_losses", "_objective"}
+    everywhere |= {"_newton", "_pairs"}
+    drawn, left = {}, set()
+    picture = ast.get_docstring(TREES[folder / "__init__.py"]).split("::\n")[1]
+    for line in picture.splitlines():
+        from_, _, to = line.partition("←")
+        left |= set(re.findall(r"\b_[a-z_]+", from_))
+        for name in re.findall(r"\b_[a-z_]+", to):
+            drawn[name] = left
+        left = set() if to else left
+    for path in FILES:
+        if path.parent != folder or path.stem in everywhere | {"__init__"}:
+            continue
+        found = {
+            node.module
+            for node in ast.walk(TREES[path])
+            if isinstance(node, ast.ImportFrom) and node.level == 1
+        }
+        assert found - everywhere == drawn.get(path.stem, set()), path.stem

@@ -28,16 +28,24 @@ the model minimised (:mod:`._objective`). No estimator is known.
 6. **Second source.** Which of 3, 4 and 5 is asked: measured errors and costs in
    :mod:`._second_source`.
 
+What stands right imports what stands left, and any of ``_losses``, ``_objective``,
+``_newton`` and ``_pairs``.
+
 ::
 
-    _losses ← _objective ← _influence ← _estimate ──────┐
-    _pairs  ←──────────────┘   ↑                        │
-    _ridge_path ───────────────┤                        ├─ _second_source
-    _response_by_products ─────┘                        │
-    _pair_response ← _influence, _estimate, _ridge_path, _response_by_products
-    _eigenrows ← _leave_one_out, _preconditioned_optimum (of many dense features)
-    _bootstrap, _leave_one_out, _smooth_refits ← _proximal_refits, _discriminant_refits
-                                               ← _block_optimum (of rows in blocks)
-    _newton ← _smooth_refits, _block_optimum, _sparse_optimum, _dual_refits
-    _row_space, _sparse_optimum ← _smooth_refits;   _dual_refits ← _proximal_refits
+    _pair_response ← _one_curvature, _response_by_kernel, _response_by_products
+    _pair_response, _response_by_products ← _ridge_path
+    _one_curvature, _response_by_kernel, _response_by_products ─┐
+    _rows_of_pairs, _sparse_optimum, _pair_response ────────────┴─ ← _influence
+    _influence, _pair_refits, _pair_response ← _estimate
+    _influence, _sparse_optimum, _row_space, _margin_rows ← _smooth_refits
+    _smooth_refits ← _block_optimum, _discriminant_refits, _dual_refits
+    _smooth_refits, _dual_refits ← _proximal_refits
+    _eigenrows ← _leave_one_out
+    _eigenrows, _sparse_optimum ← _preconditioned_optimum
+    _estimate, _influence (leave-pair-out) ─────────────────────┐
+    _leave_one_out, _eigenrows (leave-one-out) ─────────────────┤
+    _bootstrap, _smooth_refits, _proximal_refits, _dual_refits, │
+    _discriminant_refits (.632+) ───────────────────────────────┤
+    _block_optimum, _sparse_optimum, _preconditioned_optimum ───┴─ ← _second_source
 """

@@ -20,7 +20,7 @@ model. The AUC of all is moved by what the sample says of that fit.
 Rows that share what few have (a level of a category) are held by these few, whose
 curvatures are alike: there the average is another one. Then some of the correlations
 ``u_iᵀ diag(s)⁻¹ u_j`` of rows are large and most are not, and the Hessian itself is
-needed.
+needed. So it is where many rows stand twice: as weights the copies are known.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ from ._objective import ask_again
 from ._pairs import difference_of_means, even_sample
 
 # The AUC less that of all leverages, over its standard error, C from 1e-4 to 1e4, root
-# mean square and worst. 2000 × 200 to 20 000 × 200 and 5000 × 500 normal, t(3),
-# log-normal, AR(.9), 30 common factors, three scales: logistic and squared hinge .02,
-# .11, squares .006, .02, the hinge .03, .13; with weights .01, .03; few features of a
-# large unit .08, .16. Six in a hundred positive: 2000 × 200 .2, .4; 5000 × 500 .08,
-# .14. Of rows that are nearly separated (1000 × 500, C ≥ 1) the leverages themselves
-# are not right: there the AUC is off by .015 to .05, of the squared hinge by .3, and
-# here by .01 to .04.
+# mean square and worst of 2000 × 200, 5000 × 500 and 20 000 × 200, by shape and loss:
+#                                   logistic, sq. hinge   squares     hinge
+# normal, t(3), log-normal          .01, .03              .005, .02   .02, .04
+# AR(.9), 30 common factors         .02, .08              .01, .03    .03, .09
+# three scales                      .04, .09              .02, .04    .07, .17
+# With weights .01, .03; few features of a large unit .08, .16. Six in a hundred
+# positive: 2000 × 200 .2, .4; 5000 × 500 .08, .14. Of rows that are nearly
+# separated (1000 × 500, C ≥ 1) the leverages themselves are not right: there the AUC is
+# off by .015 to .05, of the squared hinge by .3, and here by .01 to .04.
 _MANY_FEATURES, _MANY_ROWS = 100, 500  # a Hessian of fewer costs hardly more
 _SOME_ROWS = 2000
 # by size. Three scales, 5000 × 500: the AUC is off by .0002, with one part by .0014
@@ -52,6 +54,11 @@ _PARTS = 20
 # common factors 3, log-normal 5, mixtures of scales 3 to 7; categories with rare levels
 # 14 to 42, rare zeros and ones 16
 _KURTOSIS, _CORRELATED_ROWS = 8.0, 300
+# Of all rows, those that are equal to another one, which holds them most, with a
+# curvature of its own: as weights they are known. The AUC less that of all leverages,
+# over its standard error, t(3) and three scales, 1000 × 100 and 2500 × 150, each root
+# mean square: none .01 to .04, .09 .03 to .06, .27 .06 to .12, half .06 to .19
+_COPIES = 0.1
 _REGULAR = 1e-2  # of the mean eigenvalue: directions with less are not told by that
 _SMALL = 1e-3  # of the mean square length: rows near the mean have hardly a leverage
 _LEAST = 1e-5  # what the others must hold of a row: single precision
@@ -106,6 +113,8 @@ class Eigenrows:
         # they are for leverages to five digits
         vectors = vectors.astype(np.float32)
         rows, count, score = _spread_rows(X, positive, weight)
+        if _share_of_copies(size, score) > _COPIES:
+            return None
         some = ((X[rows] - mean) / np.sqrt(unit)).astype(np.float32) @ vectors
         of_rows, first = np.unique(rows, return_index=True)
         order = first[np.argsort(score[of_rows], kind="stable")]
@@ -281,6 +290,14 @@ def _spread_rows(X, positive, weight):
     ranked = positive[order]
     of_class = [order[np.flatnonzero(c)] for c in (~ranked, ranked)]
     return *even_sample(of_class, weight, _SOME_ROWS // 2), score
+
+
+def _share_of_copies(size, score):
+    """Of rows with the length and the score of another one, to seven digits."""
+    size, score = (
+        (x / max(np.abs(x).max(), TINY)).astype(np.float32) for x in (size, score)
+    )
+    return 1 - len(np.unique(size + 1j * score)) / len(size)
 
 
 def _kurtosis(some, values):

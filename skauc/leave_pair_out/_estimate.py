@@ -47,7 +47,7 @@ class LeavePairOut:
 
 def leave_pair_out(
     X, positive, fit: PenalisedFit, weight=None, remember=ask_again
-) -> LeavePairOut:
+) -> LeavePairOut | None:
     """Leave-pair-out AUC of a fitted model, without a refit.
 
     Parameters
@@ -65,7 +65,9 @@ def leave_pair_out(
 
     Returns
     -------
-    LeavePairOut
+    LeavePairOut or None
+        None where rounding leaves no factor of the kernel: equal rows, far from all
+        others, beside hardly a penalty.
 
     Raises
     ------
@@ -90,7 +92,10 @@ def leave_pair_out(
     if len(keep) < len(weight):
         X, positive, weight = X[keep], positive[keep], weight[keep]
         fit = replace(fit, case_weight=fit.case_weight[keep])
-    rows, counted, z, response = influence(X, positive, fit, weight, remember)
+    try:
+        rows, counted, z, response = influence(X, positive, fit, weight, remember)
+    except np.linalg.LinAlgError:
+        return None
     g, _ = loss_derivatives(fit.loss, z, positive[rows], fit.case_weight[rows])
     margin = pair_margins(response, z, g, positive[rows], weight[rows])
     small = len(positive) <= _REFIT_ROWS

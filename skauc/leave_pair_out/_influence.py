@@ -21,6 +21,7 @@ any case, products with the rows take the place of K (:mod:`._response_by_produc
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -98,6 +99,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
         return _feature_space(X, positive, fit, weight)
     z = project_samples(X, fit.w) + fit.intercept
     g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    K = cache(lambda: kernel_of(X, fit, remember))  # once, if that is not kept
     if hasattr(X, "toarray") and len(positive) > PRODUCT_ROWS:
         rows, counted = pair_rows(X, positive, weight, remember)
         if _is_near_enough(curvature):
@@ -106,32 +108,30 @@ def influence(X, positive, fit, weight, remember=ask_again):
             theta, some = curvature / fit.l2, positive[rows]
             found = response_by_products(diagonal, rows, theta, fit.l2, some)
             return rows, counted, z[rows], found
-        found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
+        found = _of_kernel(K(), fit, curvature, rows, positive[rows], remember)
         return rows, counted, z[rows], found
     n = len(positive)
     if n >= _MANY_ROWS:
         name = "moments of kernel", n, fit.intercept_scaling
-        moments = remember(
-            name, lambda: KernelMoments.of(kernel_of(X, fit, remember), weight)
-        )
+        moments = remember(name, lambda: KernelMoments.of(K(), weight))
         sizes = z, g, curvature, fit.l2
         rows, counted = wide_rows(moments, *sizes, positive, weight)
     else:
         rows, counted = sample_rows(z, positive, weight)
     if _suits_one_curvature(X, fit, curvature, positive):
         name = "eigen", X.shape[0], fit.intercept_scaling
-        known = remember(name, lambda: eigen(kernel_of(X, fit, remember)))
+        known = remember(name, lambda: eigen(K()))
         if _has_digits(known[0], fit.l2, curvature):
             parts = *sides(positive[rows]), moments.own()
             found = response_of_one_curvature(*known, fit, curvature, rows, *parts)
             return rows, counted, z[rows], found
-    found = _of_kernel(X, fit, curvature, rows, positive[rows], remember)
+    found = _of_kernel(K(), fit, curvature, rows, positive[rows], remember)
     return rows, counted, z[rows], found
 
 
-def _of_kernel(X, fit, curvature, rows, positive, remember):
+def _of_kernel(K, fit, curvature, rows, positive, remember):
     """The response of every row's own curvature."""
-    K, single = kernels_of(X, fit, remember)
+    single = _single(K, fit, remember)
     theta = curvature / fit.l2
     found = response_by_kernel(K, theta, fit.free, rows, positive, single)
     Q_ij, Q_pos, Q_neg = (Q / fit.l2 for Q in (found.Q_ij, found.Q_pos, found.Q_neg))
@@ -161,12 +161,17 @@ def kernel_of(X, fit, remember=ask_again):
 def kernels_of(X, fit, remember=ask_again):
     """The kernel, and if it is one of many rows the same in single precision."""
     K = kernel_of(X, fit, remember)
+    return K, _single(K, fit, remember)
+
+
+def _single(K, fit, remember):
+    """None of few rows."""
     n = len(K)
     if n < KERNEL_ROWS:
-        return K, None
+        return None
     name = "single kernel", n, fit.intercept_scaling
     keep = remember if n <= _KEPT_ROWS else ask_again
-    return K, keep(name, lambda: SingleKernel.of(K))
+    return keep(name, lambda: SingleKernel.of(K))
 
 
 def is_held(fit, X, positive, remember=ask_again):

@@ -97,9 +97,10 @@ def leave_one_out_auc(fit, X, positive, weight, further=None, remember=ask_again
         h, rest = leverages_and_rest(fit, X, curvature, g)
         part, freed = _freed(h, curvature, weight, of_intercept(fit, curvature))
         step = part * h * g * freed
-        if np.mean(freed == 0) > _FEW_LOOSE:
+        if np.average(freed == 0, weights=weight) > _FEW_LOOSE:
             return np.nan, np.nan
-        if further is not None and np.std(rest * freed) > _SETTLED * np.std(step):
+        moved, by_step = (_spread(x, weight) for x in (rest * freed, step))
+        if further is not None and moved > _SETTLED * by_step:
             fit = further()
             if fit is None:
                 return np.nan, np.nan
@@ -136,9 +137,10 @@ def _of_one_curvature(fit, X, columns, remember):
         return z[rows] + _steps(h, g[rows], curvature[rows], weight[rows], e)
 
     every, some = found
-    # ωh = ωα/(1 + ωα), the mean over the curvature
+    # δωh = δωα/(1 + ωα) of the row that is left out, the mean over the curvature
     own = curvature * every
-    if curvature @ (own / (1 + own)) > _CROWDED * curvature.sum():
+    own = _part(weight) * own / (1 + own)
+    if curvature @ own > _CROWDED * curvature.sum():
         return None
     rows, by_size = kept.rows, left_out(every)
     sampled, count = positive[rows], kept.mass * weight[rows]
@@ -235,9 +237,20 @@ def _freed(h, curvature, weight, e):
 
     Of f equal rows one is left out, the fraction δ = 1/f, of g and of ω.
     """
-    part = np.minimum(1.0, 1 / np.maximum(weight, TINY))
+    part = _part(weight)
     left = 1 - part * curvature * (h + e)
     return part, np.where(left > _HELD, 1 / np.maximum(left, _HELD), 0.0)
+
+
+def _part(weight):
+    """δ, one of f equal rows, or a row as a whole."""
+    return np.minimum(1.0, 1 / np.maximum(weight, TINY))
+
+
+def _spread(x, weight):
+    """Standard deviation of what counts so often."""
+    x = x - np.average(x, weights=weight)
+    return np.sqrt(np.average(x**2, weights=weight))
 
 
 def _auc_and_variance(score, positive, weight):

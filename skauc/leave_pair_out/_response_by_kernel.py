@@ -144,13 +144,15 @@ def _inverse(K, w):
     And these rows, and the smallest square of the diagonal of B's factor: 0 for none.
     """
     on = np.flatnonzero(w > 0)
+    if not len(on):
+        return np.empty((0, 0)), on, np.inf
     s = np.sqrt(w[on])
     B = K.copy() if len(on) == len(K) else K.take(on, axis=0).take(on, axis=1)
     B *= s
     B *= s[:, None]
     B.reshape(-1)[:: len(B) + 1] += 1
     L, info = linalg.lapack.dpotrf(B.T, lower=1, overwrite_a=1)
-    least = np.min(L.diagonal(), initial=np.inf) ** 2
+    least = np.min(L.diagonal()) ** 2
     inverse = linalg.lapack.dpotri(L, lower=1, overwrite_c=1)[0]
     return inverse, on, 0.0 if info else least
 

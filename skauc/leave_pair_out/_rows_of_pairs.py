@@ -45,7 +45,7 @@ def pair_rows(X, positive, weight, remember=ask_again):
 class KernelMoments:
     """Of a kernel: its diagonal, and mean and variance of the numbers beside it.
 
-    A frequency weight is that many equal rows.
+    A frequency weight is that many equal rows, one below 1 a single row.
     """
 
     diagonal: np.ndarray
@@ -57,13 +57,15 @@ class KernelMoments:
     def of(cls, K, weight):
         diagonal, n = K.diagonal().copy(), weight.sum()
         unit = diagonal.max() or 1.0  # squares of squares are floats
-        inside, own = K / unit, diagonal / unit
-        count = max(n * (n - 1), TINY)
-        mean = (weight @ inside @ weight - weight @ own) / count
+        inside, own, share = K / unit, diagonal / unit, weight / n
+        # of f equal rows each is beside f − 1, and no row beside itself
+        itself = share * (np.minimum(weight, 1.0) / n)
+        beside = max(1 - itself.sum(), TINY)
+        mean = (share @ inside @ share - itself @ own) / beside
         inside *= inside
-        square = (weight @ inside @ weight - weight @ own**2) / count
+        square = (share @ inside @ share - itself @ own**2) / beside
         variance = max(float(square - mean**2), 0.0)
-        size = unit * (weight @ own / n - mean)
+        size = unit * (share @ own - mean)
         return cls(diagonal, float(size), float(unit * mean), variance * unit**2)
 
     def own(self):
@@ -77,12 +79,13 @@ class KernelMoments:
         k = self.size
         if not k > TINY:
             return z
-        alpha, one = k / l2, curvature / weight
+        part = np.minimum(1.0, 1.0 / weight)
+        alpha, one = k / l2, part * curvature
         for _ in range(_ITERATIONS):
             # n κ of as many rows as the weights are
-            total = weight @ (one / (1 + one * alpha))
+            total = np.sum(curvature / (1 + one * alpha))
             alpha = k / (l2 + total * (self.variance / k))
-        return z + alpha * self.own() * (g * np.minimum(1.0, 1.0 / weight))
+        return z + alpha * self.own() * (g * part)
 
 
 def wide_rows(moments, z, g, curvature, l2, positive, weight):

@@ -297,19 +297,20 @@ def at_optimum(
         return fit.kept(
             "optimum", X, positive, lambda: _optimum_of_l1(fit, X, positive)
         )
-    if fit.loss == "hinge":
+    n = len(positive) if weight is None else weight.sum()
+    if fit.loss == "hinge" and _is_wide(n, X.shape[1]):
         found = _narrow_optimum(fit, X, positive, remember)
         if found is not None:
             return found
     if fit.loss in _CLOSED_FORM:
         if gradient is None:
             gradient = stationarity(X, positive, fit)
-        n = len(positive) if weight is None else weight.sum()
         rows_a_feature = n / X.shape[1]
         # The AUC moves by less than gradient · P/n: right to 2e-4
         enough = np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
         settled = gradient < enough
-        if settled and (not _is_wide(*X.shape) or is_held(fit, X, positive, remember)):
+        wide = _is_wide(n, X.shape[1])
+        if settled and (not wide or is_held(fit, X, positive, remember)):
             return fit
         # without a penalty of the intercept, which has no part in the eigenbasis
         free = fit.intercept_penalty == 0
@@ -320,12 +321,15 @@ def at_optimum(
                 return fit
     if isinstance(X, BlockMatrix):
         return block_optimum(fit, X, positive)
-    return smooth_optimum(fit, X, positive, remember)
+    found = smooth_optimum(fit, X, positive, remember)
+    if found is None or fit.loss == "hinge" or not _is_wide(n, X.shape[1]):
+        return found
+    return found if is_held(found, X, positive, remember) else None
 
 
 def _narrow_optimum(fit, X, positive, remember):
     """Of a hinge of many sparse rows: that of a narrow corner; None elsewhere."""
-    if not hasattr(X, "toarray") or not _is_wide(*X.shape):
+    if not hasattr(X, "toarray"):
         return None
     wide = _rounded_optimum(fit, X, positive, remember)
     narrow, K = replace(wide or fit, loss=_NARROW), kernel_at_hand(X, fit, remember)
@@ -555,7 +559,7 @@ def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_
         return None
     if objective.loss not in _CLOSED_FORM:
         return None
-    fit = at_optimum(objective, X, positive, gradient, remember)
+    fit = at_optimum(objective, X, positive, gradient, remember, weight)
     if fit is None:
         return None
     found = leave_pair_out(X, positive, fit, weight, remember)
@@ -563,6 +567,8 @@ def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_
 
 
 def _by_pairs(found, positive, weight):
+    if found is None:
+        return None
     # The smooth share: less variance than the counted one at hardly more bias
     auc, variance = found.smooth_auc, found.smooth_variance
     return _source(auc, variance, positive, weight, "leave-pair-out")

@@ -21,6 +21,7 @@ from scipy.linalg import lapack
 from ..statistics._numerics import TINY
 from ._influence import kernel_at_hand, kernel_of, kernels_of
 from ._losses import RoundedHinge, loss_terms, loss_value
+from ._margin_rows import settled_rows
 from ._newton import CLOSE, FLAT, optimum, optimum_from_afar
 from ._objective import PenalisedFit, ask_again
 from ._row_space import Leading, RowSpace, factor_of
@@ -161,7 +162,13 @@ def _full(space, fit, X, positive, solved=False):
         return theta, space.scores(theta[None])[0], True
     all_rows = partial(_Weighted, space, positive, fit.case_weight[None])
     theta, (_, z, *_), converged = optimum_from_afar(all_rows, fit.loss, theta[None])
-    return theta[0], z[0], bool(converged[0])
+    theta, z, at_optimum = theta[0], z[0], bool(converged[0])
+    if fit.loss == "squared_hinge" and isinstance(space, RowSpace):
+        rows = positive, fit.case_weight, z
+        settled = settled_rows(space.K, fit.l2, fit.free, *rows)
+        if settled is not None:
+            return settled, space.scores(settled[None])[0], True
+    return theta, z, at_optimum
 
 
 def uses_rows(X) -> bool:

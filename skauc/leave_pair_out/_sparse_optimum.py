@@ -218,7 +218,8 @@ class _RowSpace:
         if self.single is None:
             return True
         # Xᵀ(g + λα):  its square is gᵀKg + 2λgᵀKα + λ²αᵀKα
-        pulled = g @ (self.single @ g)
+        # in double precision, as Kα is: what is left is a difference of the three
+        pulled = g @ self.kernel(g)
         both = pulled + 2 * self.l2 * (g @ at.inner)
         both += self.l2**2 * (at.alpha @ at.inner)
         return at.share == 0 and both <= _GRADIENT**2 * pulled

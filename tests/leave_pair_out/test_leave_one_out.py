@@ -12,6 +12,7 @@ from sklearn_versions import l1_part
 
 from skauc import RowBlocks, cbauc_scorer
 from skauc.leave_pair_out import _leave_one_out
+from skauc.leave_pair_out._eigenrows import Eigenrows
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._leave_one_out import (
     leave_one_out_auc,
@@ -275,6 +276,56 @@ def test_rows_that_nothing_else_holds_have_no_auc():
     w, *_ = np.linalg.lstsq(X - X.mean(axis=0), positive - 0.5, rcond=None)
     fit = PenalisedFit("squared", 0.0, np.ones(60), w, -(X.mean(axis=0) @ w), np.inf)
     assert np.isnan(leave_one_out_auc(fit, X, positive, np.ones(60))).all()
+
+
+def _each(fit, X, positive, weight):
+    """Rows as often as their frequency weights say."""
+    times = np.repeat(np.arange(len(X)), weight.astype(int))
+    return replace(fit, case_weight=np.ones(len(times))), X[times], positive[times]
+
+
+def test_few_rows_may_be_loose_of_as_many_as_the_weights_say():
+    """Three of 200 are more than a hundredth, of 397 they are not."""
+    rng = np.random.default_rng(3)
+    X, positive = rng.normal(size=(200, 8)), np.arange(200) % 2 > 0
+    X[:, :3] = np.eye(200, 3)
+    weight = np.where(np.arange(200) < 3, 1.0, 2.0)
+    fit = PenalisedFit("squared", 1e-14, weight, rng.normal(size=8), 0.1, 0.0)
+    auc = leave_one_out_auc(fit, X, positive, weight)[0]
+    fit, X, positive = _each(fit, X, positive, weight)
+    assert auc == pytest.approx(leave_one_out_auc(fit, X, positive, np.ones(397))[0])
+    fit, X, positive = replace(fit, case_weight=np.ones(200)), X[:200], positive[:200]
+    assert np.isnan(leave_one_out_auc(fit, X, positive, np.ones(200))[0])
+
+
+def test_what_a_solver_left_counts_as_often_as_the_rows():
+    best, X, positive = _crowded("logistic", 0.1, 9)
+    weight = np.where(positive, 4.0, 1.0)
+    best = smooth_optimum(replace(best, case_weight=weight), X, positive)
+
+    def is_nan(fit, X, positive, weight):  # it was to be taken further
+        return np.isnan(leave_one_out_auc(fit, X, positive, weight, lambda: None)[0])
+
+    asked = []
+    for off in np.geomspace(1e-4, 1e-1, 60):
+        rows = replace(best, w=best.w + off * X[0]), X, positive, weight
+        asked.append(is_nan(*rows))
+        assert is_nan(*_each(*rows), np.ones(int(weight.sum()))) == asked[-1]
+    assert set(asked) == {True, False}
+
+
+def test_one_of_equal_rows_is_less_crowded_than_all(monkeypatch):
+    """Under a weak penalty each row has a direction; of rows twice, half of one."""
+    best, X, positive = _crowded("logistic", 1e-3, 9)
+    kept = Eigenrows.of_rows(X, positive, np.ones(200), centred=True)
+    monkeypatch.setattr(_leave_one_out, "eigenrows", lambda *_: kept)
+    columns = *best.slopes(X, positive), positive, np.ones(200)
+    assert _leave_one_out._of_one_curvature(best, X, columns, None) is None
+    weight = np.full(200, 2.0)
+    kept = Eigenrows.of_rows(X, positive, weight, centred=True)
+    fit = replace(best, l2=2e-3, case_weight=weight)
+    columns = *fit.slopes(X, positive), positive, weight
+    assert _leave_one_out._of_one_curvature(fit, X, columns, None) is not None
 
 
 @pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])

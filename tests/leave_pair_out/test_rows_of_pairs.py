@@ -124,6 +124,23 @@ def test_equal_rows_are_ordered_as_one_row_of_that_weight():
     np.testing.assert_allclose(by_weight[each], twice, rtol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [0.5, 1 / 60, 1e-3, 1e-200])
+def test_weights_that_count_no_rows_are_relative(unit):
+    """Of at most 1: with the penalty in the same unit they say the same."""
+    X, positive = problem(60, 90)
+    weight, z = np.linspace(0.3, 1.0, 60), 0.1 * X[:, 0]
+    g, curvature = weight * np.array(loss_derivatives("logistic", z, positive, 1.0))
+    moments = [KernelMoments.of(X @ X.T, f) for f in (weight, unit * weight)]
+    one, other = (np.append(of.own(), (of.mean, of.variance)) for of in moments)
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+    beside = (X @ X.T)[~np.eye(60, dtype=bool)]
+    equal = KernelMoments.of(X @ X.T, np.full(60, unit))
+    assert equal.variance == pytest.approx(beside.var())
+    expected = moments[0].left_out(z, g, curvature, 2.0, weight)
+    units = unit * g, unit * curvature, unit * 2.0, unit * weight
+    np.testing.assert_allclose(moments[1].left_out(z, *units), expected, rtol=1e-9)
+
+
 def test_few_rows_are_all_in_the_pairs():
     X, positive = problem(320, 400)
     fit = PenalisedFit("squared", 5.0, np.ones(320), np.zeros(400), 0.0, np.inf)

@@ -21,7 +21,7 @@ from skauc.leave_pair_out._bootstrap import (
 )
 from skauc.leave_pair_out._discriminant_refits import DiscriminantRule
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
+from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
 from skauc.leave_pair_out._second_source import (
     _source,
     at_optimum,
@@ -728,9 +728,51 @@ def test_a_narrow_corner_starts_at_the_wide_one(wide, monkeypatch):
     monkeypatch.setattr(_second_source, "_MANY_ROWS", 10)
     monkeypatch.setattr(_second_source, "optimum_by_products", by_products)
     monkeypatch.setattr(_second_source, "at_optimum", by_factors)
-    found = _second_source._narrow_optimum(fit, X, positive, lambda _, make: make())
+    found = _second_source._narrow_optimum(fit, X, positive, ask_again)
     begins = {"reached": products, "by factors": factors, "not reached": fit}[wide]
     np.testing.assert_array_equal(starts[_second_source._ROUNDED], fit.w)
     np.testing.assert_array_equal(starts[_second_source._NARROW], begins.w)
     assert found.loss == "hinge"
     np.testing.assert_array_equal(found.w, begins.w)
+
+
+def test_what_is_remembered_of_weighted_rows_has_their_weights():
+    """Though pairs ask for it, not the rows one at a time."""
+    X, positive = design(1000, 100)
+    weight, kept = np.where(np.arange(1000) % 3, 1.0, 2.5), {}
+
+    def remember(name, compute):
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    fit = PenalisedFit("logistic", 50.0, weight, np.zeros(100), 0.0, np.inf)
+    _second_source._leave_pair_out(fit, X, positive, weight, 1.0, remember)
+    (rows,) = (kept[name] for name in kept if name[0] == "rows in their eigenbasis")
+    np.testing.assert_allclose(rows.mean, weight @ X / weight.sum())
+
+
+def test_rows_of_weight_two_are_as_wide_as_they_twice(monkeypatch):
+    asked = []
+
+    def is_held(fit, X, *_):
+        asked.append(len(X))
+        return True
+
+    monkeypatch.setattr(_second_source, "is_held", is_held)
+    for n, P, weight in ((300, 700, 1.0), (300, 500, 2.0), (300, 700, 2.0)):
+        X, positive = design(n, P)
+        fit = PenalisedFit("logistic", 1.0, np.ones(n), np.zeros(P), 0.0, np.inf)
+        at_optimum(fit, X, positive, 0.0, weight=np.full(n, weight))
+    assert asked == [300]
+
+
+def test_equal_rows_that_rounding_leaves_no_factor_have_another_source():
+    """Each with both labels, two far from all others, under hardly a penalty."""
+    X, positive = design(260, 600)
+    X[5:7] *= 1e3
+    X, positive = np.tile(X, (2, 1)), np.append(positive, ~positive)
+    model = RidgeClassifier(alpha=1e-12, solver="svd").fit(X, positive)
+    fit = training_objective(model, X, positive)
+    assert leave_pair_out(X, positive, fit) is None
+    assert second_source(fit, X, positive).method == ".632+"

@@ -609,6 +609,22 @@ def test_a_gradient_in_the_space_of_the_rows_is_that_of_the_features():
         assert not space.is_flat(replace(at, share=0.5), g)
 
 
+@pytest.mark.parametrize(("off", "flat"), [(9e-4, True), (1.1e-3, False)])
+def test_a_small_gradient_is_told_where_single_precision_has_no_digits(off, flat):
+    """Beside a common factor that the slopes have no part in."""
+    X, _, c = wide()
+    rng = np.random.default_rng(3)
+    factor, g = rng.normal(size=(2, 80))
+    X = X + 300 * factor[:, None]
+    g -= factor * (factor @ g) / (factor @ factor)
+    fit = PenalisedFit("logistic", 2.0, c, np.zeros(X.shape[1]), 0.0, 0.0)
+    K = kernel(X, fit)
+    space = _sparse_optimum._RowSpace(X, fit, K, SingleKernel.of(K))
+    alpha = (off - 1) * g / 2.0
+    at = _sparse_optimum._Point(alpha, K @ alpha, K @ alpha, 0.0, 0.0, 0.0)
+    assert space.is_flat(at, g) == flat
+
+
 def test_a_product_in_single_precision_has_any_size():
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     for a in (1.0, 1e-200, 1e200):
