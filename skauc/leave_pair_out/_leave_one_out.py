@@ -94,7 +94,7 @@ def leave_one_out_auc(fit, X, positive, weight, further=None, remember=ask_again
     if found is not None:
         return found
     if len(z) <= 2 * limit:
-        h, rest = leverages_and_rest(fit, X, curvature, g)
+        h, rest = _turned(fit, X, (z, g, curvature, positive, weight), remember)
         part, freed = _freed(h, curvature, weight, of_intercept(fit, curvature))
         step = part * h * g * freed
         if np.average(freed == 0, weights=weight) > _FEW_LOOSE:
@@ -149,6 +149,18 @@ def _of_one_curvature(fit, X, columns, remember):
     return _moved(
         of_all, before, _auc_and_variance(left_out(some, rows), sampled, count)
     )
+
+
+def _turned(fit, X, columns, remember):
+    """Leverages and rest, in single precision of few rows that are remembered."""
+    _, g, curvature, positive, weight = columns
+    found, w = None, curvature.sum() / weight.sum()
+    kept = eigenrows(fit, X, positive, weight, remember)
+    if kept is not None and fit.intercept_penalty == 0 and kept.turns(w, fit.l2):
+        total = g.sum()
+        gradient = np.asarray(g @ X) - total * kept.mean + fit.l2 * fit.w
+        found = kept.leverages_and_rest(curvature, w, fit.l2, fit.free, gradient, total)
+    return found or leverages_and_rest(fit, X, curvature, g)
 
 
 def _auc_of_blocks(fit, X, positive, columns, limit):

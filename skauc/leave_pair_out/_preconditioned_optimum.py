@@ -3,7 +3,8 @@
 Newton's step ``(X̃ᵀ diag(ω) X̃ + λI)Δw = −(X̃ᵀg + λw)`` by conjugate gradients. The same
 matrix with one curvature in the place of all ω, which is remembered in its eigenbasis
 (:mod:`._eigenrows`), makes its eigenvalues of one size: some products with the rows
-are enough, whatever the units of the features are.
+are enough, whatever the units of the features are. Few rows are kept in that basis, in
+single precision, and gradients in double correct what such products round.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from ._objective import stationarity
 from ._sparse_optimum import conjugate_gradients
 
 # Of the gradient, what conjugate gradients may leave: near the optimum and far from it
-_FORCING, _FAR = 0.03, 0.1
+_FORCING, _FAR = 0.1, 0.2
 # Decrement of the last step, over the objective: of rows that are nearly separated a
-# gradient is small long before the optimum
-_CLOSE = 3e-3
+# gradient is small long before the optimum. Root mean square of what the AUC of
+# leave-one-out is off by, n = 600 to 1500 and P = n/5 to .7 n, five kinds of data:
+# .00005 at C = 1, .0003 at 10 and 100, .0013 at 1000; with 3e-3, and .03 and .1 above,
+# .00004, .0007, .0007 and .005 after a tenth more products.
+_CLOSE = 1e-3
 # Of steps, and of products in one: a Hessian costs P/2
-_STEPS, _PRODUCTS = 10, 60
+_STEPS, _PRODUCTS = 20, 60
 
 
 def optimum_near(fit, X, positive, kept: Eigenrows, enough):
@@ -69,6 +73,7 @@ def _moved(fit, X, positive, kept):
         return None
     diagonal = kept.unit * kept.values * (total / len(omega)) + fit.l2
     unit = 1 / np.append(diagonal, total)
+    turned = kept.turns(total / len(omega), fit.l2)
 
     def along(y):  # coefficients, and scores of the centred rows
         w = kept.along(y[:P])
@@ -80,8 +85,12 @@ def _moved(fit, X, positive, kept):
         return np.append(kept.against(force), fit.free * total)
 
     def bent(y):
-        w, z = along(y)
-        return against(omega * z, fit.l2 * w)
+        if not turned:
+            w, z = along(y)
+            return against(omega * z, fit.l2 * w)
+        bent = omega * (kept.scores_along(y[:P]) + fit.free * y[P])
+        force = kept.against_scores(bent) + fit.l2 * y[:P]
+        return np.append(force, fit.free * bent.sum())
 
     def objective(t, step=0.0, dz=0.0):
         loss = loss_value(fit.loss, z + t * dz, positive, fit.case_weight)

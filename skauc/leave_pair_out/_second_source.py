@@ -67,7 +67,7 @@ of 30 to 199 × 2000 to 12600 numbers), a quarter of that from 200 rows on; of a
 net of 500 × 50 000 text .3 to 5; of the hinge 3 to 20, after stochastic gradient
 descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and 10⁵ × 20 rows: 0 to 5;
 of dense 1000 × 500 to 20 000 × 2000 later scores .1 to .7, of 2000 × 1000 whose solver
-stopped early .7 to 12. The slowest: sparse 1500 × 30000, whose fits take .01 s: whole
+stopped early .4 to 4. The slowest: sparse 1500 × 30000, whose fits take .01 s: whole
 scores after the first .03 s, of the hinge .1 to .5 s. Sparse 2000 and 10 000 × 50 000
 (fits of .01 to .3 s): the first score .35 and 1.3 s, later ones .02 to .14.
 """

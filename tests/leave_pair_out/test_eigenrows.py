@@ -1,6 +1,7 @@
 """Leverages of one curvature against inverses without the row, and exact ones."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from scipy import sparse
 from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from skauc.leave_pair_out import _eigenrows
+from skauc.leave_pair_out import _eigenrows, _leave_one_out
 from skauc.leave_pair_out._eigenrows import Eigenrows, eigenrows
-from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc, leverages_and_rest
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
+from skauc.leave_pair_out._smooth_refits import smooth_optimum
 from skauc.model_selection._refit_objective import training_objective
 from skauc.model_selection._standardised_rows import StandardisedRows
 
@@ -114,6 +116,79 @@ def test_sample_corrects_what_the_lengths_say(kind, heavy, monkeypatch):
     monkeypatch.setattr(_eigenrows, "_SOME_ROWS", 1000)
     auc, _ = leave_one_out_auc(fit, X, positive, weight, remember=_memory())
     assert abs(auc - exact) < 0.05 * (apparent - exact)
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+@pytest.mark.parametrize("scaling", [np.inf, 0.0])
+@pytest.mark.parametrize("l2", [1e-3, 1.0, 100.0])
+def test_turned_rows_have_the_leverages_of_the_hessian(l2, scaling, heavy):
+    """And what is left of the gradient, of a fit that is anywhere."""
+    X, positive = _rows(500, 130, "t(3)")
+    X = (X - 3 * (scaling == 0)) * np.geomspace(0.3, 3, 130)
+    weight = np.arange(500) % 3 + 1.0 if heavy else np.ones(500)
+    w = np.random.default_rng(4).normal(size=130) / np.geomspace(1, 30, 130)
+    fit = PenalisedFit("logistic", l2, weight, w, 0.3 * (scaling > 0), scaling)
+    _, g, curvature = fit.slopes(X, positive)
+    kept = Eigenrows.of_rows(X, positive, weight, scaling > 0)
+    mean = curvature.sum() / weight.sum()
+    assert kept.turns(mean, l2)
+    force = (X - kept.mean).T @ g + l2 * w
+    found = kept.leverages_and_rest(curvature, mean, l2, scaling > 0, force, g.sum())
+    h, rest = leverages_and_rest(fit, X, curvature, g)
+    np.testing.assert_allclose(found[0], h, rtol=1e-3, atol=1e-5 * h.mean())
+    np.testing.assert_allclose(found[1], rest, atol=1e-4 * rest.std())
+
+
+def _exact_ways(monkeypatch):
+    asked, exact = [], _leave_one_out.leverages_and_rest
+    monkeypatch.setattr(
+        _leave_one_out,
+        "leverages_and_rest",
+        lambda *given: asked.append("double") or exact(*given),
+    )
+    return asked
+
+
+def test_crowded_rows_are_turned(monkeypatch):
+    """Leverages of the Hessian, in single precision: the AUC of those in double."""
+    X, positive = _rows(600, 250)
+    fit = smooth_optimum(_fit(X, positive, 100.0), X, positive)
+    question = fit, X, positive, np.ones(600)
+    asked = _exact_ways(monkeypatch)
+    exact, variance = leave_one_out_auc(*question)
+    assert asked == ["double"]
+    auc, its = leave_one_out_auc(*question, remember=_memory())
+    assert asked == ["double"]
+    assert auc == pytest.approx(exact, abs=1e-4)
+    assert its == pytest.approx(variance, rel=1e-3)
+
+
+@pytest.mark.parametrize("way", ["digits", "penalised", "failed"])
+def test_crowded_rows_that_are_not_turned_are_asked_in_double(way, monkeypatch):
+    X, positive = _rows(600, 250)
+    if way == "digits":  # beside one that is so large single has none of the others
+        X[:, 0] *= 1e4
+    start = PenalisedFit("logistic", 1e-2, np.ones(600), np.zeros(250), 0.0, np.inf)
+    fit = smooth_optimum(start, X, positive)
+    if way == "penalised":
+        fit = replace(fit, intercept_scaling=1.0)
+    if way == "failed":
+        lost = SimpleNamespace(spotrf=lambda H, **how: (H, 1))
+        monkeypatch.setattr(_eigenrows, "lapack", lost)
+    question = fit, X, positive, np.ones(600)
+    asked = _exact_ways(monkeypatch)
+    exact = leave_one_out_auc(*question)
+    found = leave_one_out_auc(*question, remember=_memory())
+    assert asked == ["double"] * 2
+    assert found == exact
+
+
+def test_many_rows_are_not_turned(monkeypatch):
+    monkeypatch.setattr(_eigenrows, "_SOME_ROWS", 500)
+    X, positive = _rows(600, 100)
+    kept = Eigenrows.of_rows(X, positive, np.ones(600), centred=True)
+    assert kept.turned is None
+    assert not kept.turns(0.1, 1.0)
 
 
 def test_ridge_is_exact():
@@ -227,6 +302,7 @@ def test_alpha_by_size_is_a_power_times_a_step():
         rows=rows,
         mass=np.ones(len(rows)),
         squares=None,
+        turned=None,
         size=size,
         part=part.astype(np.int8),
     )

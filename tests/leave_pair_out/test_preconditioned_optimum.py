@@ -52,6 +52,22 @@ def test_optimum_is_newtons(loss, scaling, heavy):
     assert (found.intercept == 0) == (scaling == 0)
 
 
+@pytest.mark.parametrize("scaling", [np.inf, 0.0])
+def test_products_with_turned_rows_are_those_with_the_rows(scaling, monkeypatch):
+    fit, X, positive, weight = _problem(scaling, heavy=True)
+    kept = _kept(fit, X, positive, weight)
+    assert kept.turns(0.1, fit.l2)
+    monkeypatch.setattr(_preconditioned_optimum, "_FORCING", 1e-4)
+    monkeypatch.setattr(_preconditioned_optimum, "_FAR", 1e-4)
+    here, decrement = _preconditioned_optimum._moved(fit, X, positive, kept)
+    kept = replace(kept, turned=None)
+    there, its = _preconditioned_optimum._moved(fit, X, positive, kept)
+    assert decrement == pytest.approx(its, rel=1e-5)
+    moved, true = X @ (here.w - fit.w), X @ (there.w - fit.w)
+    np.testing.assert_allclose(moved, true, atol=1e-4 * true.std())
+    assert here.intercept == pytest.approx(there.intercept, rel=1e-4)
+
+
 def test_a_step_of_squares_is_the_last():
     """One curvature is that of all rows: no conjugate gradient is asked twice."""
     fit, X, positive, weight = _problem(loss="squared")
@@ -71,6 +87,10 @@ def test_a_step_of_squares_is_the_last():
 
     kept = _kept(fit, X, positive, weight)
     found, _ = _preconditioned_optimum._moved(fit, Rows(), positive, kept)
+    assert len(asked) == 2  # of the fit and of the step
+    many = replace(kept, turned=None)
+    asked.clear()
+    found, _ = _preconditioned_optimum._moved(fit, Rows(), positive, many)
     # of the fit, of one direction, and of the step
     assert len(asked) == 3
     true = smooth_optimum(fit, X, positive)

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
+from skauc.leave_pair_out import _smooth_refits
 from skauc.leave_pair_out._bootstrap import bootstrap_counts
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._smooth_refits import (
@@ -161,6 +162,47 @@ def test_row_space_where_it_is_the_smaller_one():
     assert uses_rows(X)
     assert not uses_rows(X[:, :9])
     assert uses_rows(sparse.csr_matrix(X[:, :9]))
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("scaling", [np.inf, 2.0, 0.0])
+def test_samples_of_fewer_rows_than_features_are_refitted_in_their_span(
+    loss, scaling, C, monkeypatch
+):
+    """Where all rows are more than the features, too: the same numbers."""
+    X, positive = _rows(140, 110)
+    start = 1e-3 * np.ones(110)
+    fit = PenalisedFit(loss, 1 / C, np.ones(140), start, 0.0, scaling)
+    fit = fit if C < 1 else smooth_optimum(fit, X, positive)
+    counts = bootstrap_counts(positive, 3)
+    here = refit_smooth(fit, X, positive, counts)
+    spaces = []
+    monkeypatch.setattr(_smooth_refits, "RowSpace", spaces.append)
+    monkeypatch.setattr(_smooth_refits, "_DRAWN", 1.0)
+    there = refit_smooth(fit, X, positive, counts)
+    assert not spaces
+    np.testing.assert_array_equal(here.converged, there.converged)
+    assert here.converged.all()
+    tol = 1e-8 * there.scores.std()
+    np.testing.assert_allclose(here.scores, there.scores, rtol=0, atol=tol)
+    np.testing.assert_allclose(here.full, there.full, rtol=0, atol=tol)
+
+
+def test_where_samples_are_refitted_in_the_span_of_their_rows():
+    X, _ = _rows(200, 160)
+    fit = PenalisedFit("logistic", 1.0, np.ones(200), np.ones(160), 0.0, np.inf)
+
+    def rows(fit, X, **how):
+        space = _smooth_refits._space(fit, X, lambda name, compute: compute(), **how)
+        return not isinstance(space, FeatureSpace)
+
+    assert rows(fit, X, many=True)
+    assert not rows(fit, X)  # one system of all rows is no smaller there
+    assert not rows(fit, X[:, :130], many=True)
+    assert not rows(replace(fit, loss="squared"), X, many=True)
+    assert rows(replace(fit, l2=1e-3), X, many=True)
+    assert not rows(replace(fit, l2=1e-6), X, many=True)  # a kernel has no such digits
 
 
 def test_what_would_cost_too_much_is_left_to_true_refits():
