@@ -40,8 +40,13 @@ def power_of_covariance(power, ell, null, x, filtered) -> np.ndarray:
     if not np.any(null):
         return filtered(ell**power)
     root = null**power
-    whole = np.multiply.outer(x, root)
-    whole += filtered(ell**power - root)
+    beside = filtered(ell**power - root)
+    if np.ndim(root) == 0:
+        return root * x + beside
+    whole = np.empty((len(x), len(root)))
+    for column, one in zip(whole.T, root, strict=True):
+        np.multiply(x, one, out=column)  # faster than an outer product of few columns
+    whole += beside
     return whole
 
 

@@ -137,6 +137,12 @@ class Eigenbasis:
         return list(zip(spectra, many, strict=True))
 
     @cached_property
+    def per_scale(self) -> np.ndarray:
+        """1/scale, and 0 of a constant feature; of very many a division takes long."""
+        varies = self.scale > 0
+        return np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=varies)
+
+    @cached_property
     def n_features(self) -> int:
         """Number of features that are not constant, or are not seen."""
         return int(np.count_nonzero(self.scale)) + self.unseen
@@ -171,10 +177,10 @@ class Eigenbasis:
         """
         # wᵀx = (w/scale)ᵀ(scale·x); a constant feature, of scale 0, has no part in it
         w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
-        x = w / np.where(self.scale > 0, self.scale, np.inf)[:, None]
-        size = linalg.norm(x, axis=0)
+        x = w * self.per_scale[:, None]
+        size = np.sqrt(np.einsum("pk,pk->k", x, x))
         unit = np.where(size > 0, size, 1.0)
-        x = x / unit
+        x /= unit
         if isinstance(self.basis, RitzBasis):
             square, cross, filtered, neg, pos = self.basis.project(x)
             return Projected(square, cross, filtered, self.d @ x, neg, pos, size)
@@ -210,8 +216,7 @@ class Eigenbasis:
 
     def unit(self, w) -> np.ndarray:
         """A direction (P,) in scaled features, of length 1 (or 0)."""
-        x = np.where(self.scale > 0, self.scale, np.inf)
-        np.divide(w, x, out=x)  # of very many features new arrays cost more than sums
+        x = w * self.per_scale
         x /= max(linalg.norm(x), TINY)
         return x
 

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas
 
 # Rows are scaled and multiplied in blocks that stay in a core's level-2 cache (2 MiB),
 # with their scaled copy and the information
@@ -125,7 +124,7 @@ class Likelihood:
         """
         P = self.n_features
         even = not B.any() and self.weight is None and self.offset is None
-        square, sums, value = np.zeros((P, P), order="F"), np.zeros((2, P + 1)), 0.0
+        square, sums, value = np.zeros((P, P)), np.zeros((2, P + 1)), 0.0
         scaled = None
         for rows, code, weight, offset in self.blocks():
             f = rows @ B[:P, 0] if B.any() else np.zeros(len(rows))
@@ -136,16 +135,16 @@ class Likelihood:
             sums[:, :P] += factors @ rows
             sums[:, P] += factors.sum(axis=1)
             if even:
-                scale, part = 0.25, rows
+                square += rows.T @ rows
             else:
                 # One copy for all blocks, the last of which may be shorter.
                 scaled = np.empty_like(rows, order="C") if scaled is None else scaled
-                scale, part = 1.0, scaled[: len(rows)]
+                part = scaled[: len(rows)]
                 np.multiply(rows, np.sqrt(factors[1])[:, None], out=part)
-            blas.dsyrk(scale, part.T, beta=1.0, c=square, overwrite_c=1)
-        # dsyrk fills one triangle; the column of ones has Σ wpq x and Σ wpq.
+                square += part.T @ part  # faster than scipy's dsyrk
+        # The column of ones has Σ wpq x and Σ wpq.
         H = np.empty((P + 1, P + 1))
-        H[:P, :P] = np.triu(square) + np.triu(square, 1).T
+        H[:P, :P] = square / 4 if even else square
         H[P], H[:, P] = sums[1], sums[1]
         return value, sums[0, : self.size, None], H[: self.size, : self.size]
 

@@ -97,8 +97,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
     """
     if len(positive) > DUAL_ROWS and X.shape[1] < len(positive):
         return _feature_space(X, positive, fit, weight)
-    z = project_samples(X, fit.w) + fit.intercept
-    g, curvature = loss_derivatives(fit.loss, z, positive, fit.case_weight)
+    z, g, curvature = fit.slopes(X, positive)
     K = cache(lambda: kernel_of(X, fit, remember))  # once, if that is not kept
     if hasattr(X, "toarray") and len(positive) > PRODUCT_ROWS:
         rows, counted = pair_rows(X, positive, weight, remember)

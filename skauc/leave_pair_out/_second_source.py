@@ -475,7 +475,7 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner
-    theirs, ours = project_samples(X, objective.w), project_samples(X, fit.w)
+    theirs, ours = project_samples(X, objective.w), fit.scores(X)
     same = np.corrcoef(theirs, ours)[0, 1] > _SAME_DIRECTION if theirs.any() else False
     return (X, fit) if same else None
 

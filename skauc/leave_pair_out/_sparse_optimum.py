@@ -118,6 +118,12 @@ def _newton(space, fit, positive, close):
     def objective(at):
         return loss_value(loss, at.z, positive, c) + at.penalty
 
+    def found(at):
+        reached = space.fit(at, fit)
+        # who asks next needs no product for what is known
+        reached.slopes(space.X, positive, at.z - reached.intercept)
+        return reached
+
     at = min(space.starts(fit, positive), key=objective)
     if objective(at) > loss_value(loss, np.zeros(len(c)), positive, c):
         # a solver that went astray
@@ -132,10 +138,10 @@ def _newton(space, fit, positive, close):
             return None
         new = first_lower(objective, reached, value, slope)
         if new is None:
-            return space.fit(at, fit) if -slope <= _STUCK * value else None
+            return found(at) if -slope <= _STUCK * value else None
         if -slope <= close * value:
             slopes = loss_terms(loss, new.z, positive, c)[1]
-            return space.fit(new, fit) if space.is_flat(new, slopes) else None
+            return found(new) if space.is_flat(new, slopes) else None
         at = new
         if space.left <= 0:
             break
@@ -191,7 +197,7 @@ class _RowSpace:
             yield self.newton_point(at, np.where(positive, -bent, bent), bent)
 
     def fit(self, at, fit):
-        w, b = self.X.T @ at.alpha + at.share * fit.w, at.b
+        w, b = self.transposed @ at.alpha + at.share * fit.w, at.b
         if self.free and self.K is not None:  # K is that of rows less their mean
             b = np.mean(at.z - self.X @ w)
         if not self.free:

@@ -39,7 +39,6 @@ from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
-from ..leave_pair_out._sparse_optimum import conjugate_gradients
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
@@ -49,6 +48,7 @@ from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
 from ._scored_model import ScoredModel
+from ._span_of_rows import rest_by_products
 from ._training_objective import (
     PARALLEL,
     correlation,
@@ -65,8 +65,6 @@ _CONVERGED, _STOPPED = 0.9995, 0.99
 _SPAN_ROWS = 2000  # of a Gram matrix: 32 MB
 _RIDGE = 1e-11  # of the largest square of a row
 _DEPENDENT = 1e-10  # of the trace: features that are sums of few others, rounded
-# Where least squares stop: ``|Zr|`` beside ``|Z||r|`` of the rest r.
-_SETTLED = 1e-6
 _IN_SPAN = 1e-3  # of the length of w; a stranger has √(1 − n/P) outside
 _TOLD = 0.9  # of that: rounding of what is outside does not count
 # Of solvers that were stopped, on training rows (12 designs each, n × P = 40 × 20 to
@@ -324,7 +322,7 @@ def _by_span(scored):
     if n + 1 >= P or (n > _SPAN_ROWS and not sparse.issparse(Z)):
         return None
     if sparse.issparse(Z):
-        rest = _rest_by_products(Z, w)
+        rest = rest_by_products(Z, w, _TOLD * _IN_SPAN)
     else:
         rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
     if not rest < _IN_SPAN * np.linalg.norm(w):
@@ -343,27 +341,6 @@ def _are_independent(rows):
     K = unit @ unit.T
     rank = np.linalg.matrix_rank(K, tol=_DEPENDENT * np.trace(K), hermitian=True)
     return rank >= len(K) - 1
-
-
-def _rest_by_products(Z, w):
-    """Length of ``w − Zᵀα`` by conjugate gradients, as far as the answer needs.
-
-    Of ``ZZᵀα = Zw``: vectors of n numbers; the length falls with every step.
-    """
-    Zw, square, columns = Z @ w, w @ w, Z.T  # whose checks take a third of a product
-    largest = Z.data @ Z.data  # no eigenvalue of ZZᵀ is above its trace
-
-    def outside(alpha):
-        """``|w − Zᵀα|²``: what is left of Zw is orthogonal to α."""
-        return square - alpha @ Zw
-
-    def is_enough(alpha, left, size):
-        rest = outside(alpha)
-        told = rest <= (_TOLD * _IN_SPAN) ** 2 * square
-        return told or size <= _SETTLED**2 * largest * rest
-
-    alpha = conjugate_gradients(lambda v: Z @ (columns @ v), Zw, 1.0, is_enough)
-    return np.sqrt(max(outside(alpha), 0.0))
 
 
 def _out_of_span(Z, w):

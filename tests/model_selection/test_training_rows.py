@@ -42,7 +42,6 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
-from skauc.leave_pair_out import _sparse_optimum
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.model_selection import _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
@@ -61,7 +60,6 @@ from skauc.model_selection._training_rows import (
     _cannot_be_training,
     _has_margin,
     _independent_columns,
-    _rest_by_products,
     _rounded_ones,
     _standard_errors,
     _strange,
@@ -247,29 +245,6 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
             assert found[0] == found[1]
             if trained or unit == 1:  # three features in tiny units are all of w
                 assert found[0] == ("training" if trained else None)
-
-
-@pytest.mark.parametrize("outside", [0.0, 2e-4, 0.1, 1.0])
-def test_what_is_left_of_a_direction_outside_of_sparse_rows(outside, monkeypatch):
-    """Length of the rest of least squares, as far as a thousandth of w is told."""
-    rng = np.random.default_rng(0)
-    X = rng.exponential(size=(40, 90)) * (rng.random((40, 90)) < 0.2)
-    X[5] = X[6]
-    inside, other = rng.normal(size=40) @ X, rng.normal(size=90)
-    other -= np.linalg.lstsq(X.T, other, rcond=None)[0] @ X
-    w = inside + outside * np.linalg.norm(inside) / np.linalg.norm(other) * other
-    rest = np.linalg.norm(w - np.linalg.lstsq(X.T, w, rcond=None)[0] @ X)
-    found = _rest_by_products(sparse.csr_array(X), w)
-    length = np.linalg.norm(w)
-    assert found == pytest.approx(rest, rel=1e-3, abs=1e-3 * length)
-    assert (found < 1e-3 * length) == (outside < 1e-3)
-    assert _rest_by_products(sparse.csr_array(X), np.zeros(90)) == 0
-    # in any unit of rows and of w, and of 40 rows 40 products are enough
-    monkeypatch.setattr(_sparse_optimum, "_PRODUCTS", 40)
-    for unit in (2.0**-30, 2.0**30):
-        rows = sparse.csr_array(X)
-        assert _rest_by_products(unit * rows, w) == found
-        assert _rest_by_products(rows, unit * w) == unit * found
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():

@@ -485,7 +485,7 @@ def test_rows_farther_from_zero_than_they_vary_have_an_origin(mean):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_one_pass_is_two_passes(rng, monkeypatch, order):
-    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**13)  # 51 rows a block
+    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**12)  # 51 rows a block
     X = np.asarray(rng.normal(size=(300, 20)) + np.arange(20), order=order)
     positive = np.arange(300) > 250  # blocks without a row of one class
     for part, mask in zip(
