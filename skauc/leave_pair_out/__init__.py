@@ -16,8 +16,9 @@ the model minimised (:mod:`._objective`). No estimator is known.
    sparse rows with more features Q and F come from products with the rows.
 4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²), or an even sample of
    them, which tells what leaving out takes off the AUC of all; what a row does to the
-   intercept is left in, because in a pair it cancels. Of many dense features one
-   curvature stands for those of all other rows: one decomposition for all models.
+   intercept is left in, because in a pair it cancels; rows that are near (levels of a
+   category) are left out in pairs. Of many dense features one curvature stands for
+   those of all other rows: one decomposition for all models.
 5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
    and take Newton steps together: in the span of the rows (P ≥ n) or of the features,
    smooth losses and the hinge as a limit of them; on a working set for L1, in the
@@ -41,7 +42,8 @@ What stands right imports what stands left, and any of ``_losses``, ``_objective
     _influence, _sparse_optimum, _row_space, _margin_rows ← _smooth_refits
     _smooth_refits ← _block_optimum, _discriminant_refits, _dual_refits
     _smooth_refits, _dual_refits ← _proximal_refits
-    _eigenrows ← _leave_one_out
+    _eigenrows ← _inverse_root
+    _eigenrows, _inverse_root ← _leave_one_out
     _eigenrows, _sparse_optimum ← _preconditioned_optimum
     _estimate, _influence (leave-pair-out) ─────────────────────┐
     _leave_one_out, _eigenrows (leave-one-out) ─────────────────┤

@@ -108,7 +108,8 @@ def auc_posterior(
     ``posterior.second_source`` names how it was made:
 
     ====================  =========================================================
-    ``"leave-one-out"``   n ≥ 500 (hinge 1000) and P ≤ .6 n
+    ``"leave-one-out"``   n ≥ 500 (hinge 1000) and P ≤ .6 n; smooth losses with an L2
+                          penalty: n ≥ 200, P ≤ n/5 or n ≥ 300, .3 n ≤ P < n, too
     ``".632+"``           else 20 bootstrap refits, where they take a second or two
     ``"leave-pair-out"``  else, of a smooth loss with an L2 penalty
     ``"refits"``          ``AdaptivePrior(refits=K)``: .632+ of the whole estimator

@@ -238,7 +238,7 @@ def test_leave_one_out_of_spherical_classes():
     left_out = cross_val_predict(model, X, positive, cv=30, method="decision_function")
     found = second_source(rule, X, positive)
     assert found.method == "leave-one-out"
-    assert found.auc == pytest.approx(roc_auc_score(positive, left_out), abs=2e-3)
+    assert found.auc == pytest.approx(roc_auc_score(positive, left_out), abs=3e-3)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 4])

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_score
 from sklearn.svm import LinearSVC
 from sklearn_versions import l1_part
 
@@ -14,12 +15,10 @@ from skauc import RowBlocks, cbauc_scorer
 from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._eigenrows import Eigenrows
 from skauc.leave_pair_out._estimate import leave_pair_out
+from skauc.leave_pair_out._inverse_root import InverseRoot, of_intercept, squares
 from skauc.leave_pair_out._leave_one_out import (
     leave_one_out_auc,
     leave_one_out_scores,
-    leverages,
-    leverages_and_rest,
-    of_intercept,
 )
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
@@ -34,6 +33,124 @@ def _rows(n, P, share=0.3):
     rng = np.random.default_rng(0)
     positive = np.arange(n) < share * n
     return rng.normal(size=(n, P)) + 3 + 0.5 * positive[:, None], positive
+
+
+def leverages(fit, X, curvature, rows=None, unit=None):
+    """Of the rows of the fit, or of others."""
+    held = InverseRoot.of_fit(fit, X, curvature, unit, sampled=rows is not None)
+    return squares(held.half(X if rows is None else rows))
+
+
+def _auc_of_pairs(fit, X, positive, weight=None):
+    """Every pair without one of each of its two rows, one after the other."""
+    z, g, curvature = fit.slopes(X, positive)
+    weight = np.ones(len(z)) if weight is None else weight
+    e = of_intercept(fit, curvature)
+    A = X - e * (curvature @ X)
+    Q = A @ np.linalg.inv((A.T * curvature) @ A + fit.l2 * np.eye(X.shape[1])) @ A.T
+    push = g / weight / (1 - curvature / weight * (Q.diagonal() + e))
+    won = total = 0.0
+    for i in np.flatnonzero(positive):
+        for j in np.flatnonzero(~positive):
+            up = z[i] + Q[i, i] * push[i] + Q[i, j] * push[j]
+            down = z[j] + Q[j, j] * push[j] + Q[i, j] * push[i]
+            tie = abs(up - down) < 1e-9
+            won += weight[i] * weight[j] * (0.5 if tie else up > down)
+            total += weight[i] * weight[j]
+    return won / total
+
+
+def _levels(n, P, noise=False):
+    """Signs that have unequal effects, and a feature without any."""
+    rng = np.random.default_rng(5)
+    X = (rng.random((n, P)) < 0.5).astype(float)
+    z = (X - 0.5) @ np.linspace(0.3, 1.5, P)
+    X = np.column_stack([X, rng.normal(size=n)]) if noise else X
+    return X, rng.random(n) < 1 / (1 + np.exp(-z))
+
+
+@pytest.mark.parametrize("kind", ["none", "counts"])
+def test_equal_rows_tie_whichever_are_left_out(kind):
+    """Of eight kinds of rows every pair is refitted without one of each."""
+    X, positive = _levels(600, 3)
+    weight = _weights(600, kind)
+    model = LogisticRegression(tol=1e-10).fit(X, positive, sample_weight=weight)
+    fit = training_objective(model, X, positive, weight)
+    rows, of_row = np.unique(
+        np.column_stack([X, positive]), axis=0, return_inverse=True
+    )
+    count = np.bincount(of_row.ravel(), weight)
+    of_one, won, total = rows[:, -1] > 0, 0.0, 0.0
+    for i in np.flatnonzero(of_one):
+        for j in np.flatnonzero(~of_one):
+            less = count.copy()
+            less[[i, j]] -= 1
+            refit = LogisticRegression(tol=1e-10).fit(rows[:, :-1], of_one, less)
+            up, down = refit.decision_function(rows[[i, j], :-1])
+            won += count[i] * count[j] * (0.5 if abs(up - down) < 1e-9 else up > down)
+            total += count[i] * count[j]
+    auc, _ = leave_one_out_auc(fit, X, positive, weight)
+    assert auc == pytest.approx(won / total, abs=1e-3)
+    scores = leave_one_out_scores(fit, X, positive, weight)
+    one_by_one = roc_auc_score(positive, scores, sample_weight=weight)
+    assert one_by_one < auc - 0.05
+
+
+@pytest.mark.parametrize("n", [250, 600])
+def test_near_rows_nearly_tie(n):
+    """All pairs, from the definition; those that are near are most of what differs."""
+    X, positive = _levels(n, 4, noise=True)
+    fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
+    of_pairs = _auc_of_pairs(fit, X, positive)
+    auc, variance = leave_one_out_auc(fit, X, positive, np.ones(n))
+    assert auc == pytest.approx(of_pairs, abs=0.1 * np.sqrt(variance))
+    one_by_one = roc_auc_score(positive, leave_one_out_scores(fit, X, positive))
+    assert one_by_one < of_pairs - 0.25 * np.sqrt(variance)
+
+
+def test_what_the_fit_orders_by_chance_does_not_change_places():
+    """A coefficient of 1e-4: without a pair it has the other sign."""
+    X, positive = _levels(3000, 4, noise=True)
+    model = LogisticRegression()
+    fit = training_objective(model.fit(X, positive), X, positive)
+    assert abs(fit.w[-1]) < 1e-3
+    auc, _ = leave_one_out_auc(fit, X, positive, np.ones(3000))
+    folds = cross_val_score(model, X, positive, cv=10, scoring="roc_auc").mean()
+    assert auc == pytest.approx(folds, abs=4e-3)
+    counted = _auc_of_pairs(fit, X, positive)
+    one_by_one = roc_auc_score(positive, leave_one_out_scores(fit, X, positive))
+    assert max(counted, one_by_one) < auc - 0.02
+
+
+@pytest.mark.parametrize("narrow", [0.0, np.inf])
+def test_margins_of_pairs_one_by_one(narrow, monkeypatch):
+    """In part won and counted, by the definition."""
+    monkeypatch.setattr(_leave_one_out, "_NARROW", narrow)
+    rng = np.random.default_rng(2)
+    score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
+    half, weight, e = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 2 + 1.0, 0.05
+    positive, count = np.arange(9) % 3 == 0, rng.random(9)
+    found = _leave_one_out._by_pairs(
+        0.6, 0.5, half, (score, g, curvature, weight), positive, count, e
+    )
+    Q = half @ half.T
+    push = g / weight / (1 - curvature / weight * (Q.diagonal() + e))
+    pairs = [
+        (i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)
+    ]
+    mass = np.array([count[i] * count[j] for i, j in pairs])
+    mass /= mass.sum()
+    fitted = np.array([score[i] - score[j] for i, j in pairs])
+    alone = fitted + [Q[i, i] * push[i] - Q[j, j] * push[j] for i, j in pairs]
+    both = alone + [Q[i, j] * (push[j] - push[i]) for i, j in pairs]
+    if narrow:
+        width = 0.2 * mass @ np.abs(fitted - mass @ fitted)
+        won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, fitted)]
+        expected = 0.6 + mass @ (won[0] - won[1])
+    else:
+        expected = 0.5 + mass @ ((both > 0) * 1.0 - (alone > 0))
+    assert found == pytest.approx(min(max(expected, 0), 1), rel=1e-12)
+    assert 0.05 < found < 0.95
 
 
 def test_ridge_without_an_intercept_is_exact():
@@ -106,10 +223,8 @@ def test_auc_of_very_many_rows_from_a_sample(share, kind, monkeypatch):
     fit = training_objective(model, X, positive, weight)
     monkeypatch.setattr(_leave_one_out, "_SAMPLE_ROWS_A_FEATURE", 150)
     exact, variance = leave_one_out_auc(fit, X, positive, weight)
-    scores = leave_one_out_scores(fit, X, positive, weight)
-    assert exact == pytest.approx(
-        roc_auc_score(positive, scores, sample_weight=weight), rel=1e-12
-    )
+    # a sample of the pairs
+    assert exact == pytest.approx(_auc_of_pairs(fit, X, positive, weight), abs=5e-4)
     apparent = roc_auc_score(positive, model.decision_function(X), sample_weight=weight)
     monkeypatch.undo()
     sampled, of_sample = leave_one_out_auc(fit, X, positive, weight)
@@ -208,7 +323,7 @@ def test_leverages_are_those_of_an_intercept_that_is_a_column(scaling):
     fit = PenalisedFit("logistic", 2.0, np.ones(30), np.array([1, -2, 3]), 0.1, scaling)
     g = np.sin(np.arange(30))
     hat, moved = _in_one_column_more(fit, X, curvature, g)
-    h, rest = leverages_and_rest(fit, X, curvature, g)
+    h, rest = InverseRoot.of_fit(fit, X, curvature).leverages_and_rest(X, g)
     e = of_intercept(fit, curvature)
     np.testing.assert_allclose(h + e, hat, rtol=1e-9)
     np.testing.assert_allclose(leverages(fit, X, curvature), h, rtol=1e-14)
@@ -238,6 +353,7 @@ def test_rows_that_nearly_nothing_else_holds_are_those_of_refits(loss, l2):
     scores, full = leave_one_out_scores(fit, X, positive), fit.scores(X)
     assert np.corrcoef(scores - full, true - full)[0, 1] > 0.9
     auc = leave_one_out_auc(fit, X, positive, np.ones(200))[0]
+    # no neighbours tell more
     assert auc == pytest.approx(roc_auc_score(positive, scores), rel=1e-12)
     assert auc == pytest.approx(roc_auc_score(positive, true), abs=0.03)
 

