@@ -218,7 +218,7 @@ class Eigenrows:
         Returns
         -------
         h, rest : ndarray of shape (n,), or None
-            As :func:`~skauc.leave_pair_out._leave_one_out.leverages_and_rest`; None
+            Of :class:`~skauc.leave_pair_out._inverse_root.InverseRoot`; None
             where rounding leaves no factor.
         """
         penalty, A = l2 / self.unit, self.turned

@@ -23,6 +23,7 @@ from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value
 
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
+_NO_SPREAD = 1e-13  # of the mean score: rounding
 _WALK_ROWS = 1000  # the size of the random walk is known to 5 % from that many
 _GRAM_ROWS = 200  # enough to tell how many directions a sum of squares has
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
@@ -243,13 +244,16 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     shift = score.mean() if fit.free else 0.0
     score = score - shift
     # squares of very large and very small scores are no floats
-    largest = max(score.max(), -score.min(), TINY)
+    spread = max(score.max(), -score.min())
+    if spread <= _NO_SPREAD * abs(shift):  # features that do not vary but for rounding
+        spread, score = 0.0, 0.0 * score
+    largest = max(spread, TINY)
     score = score / largest
     # The ray's score in units of its root mean square, beside a column of ones
     root = np.sqrt(dot_products((score, score))[0] / len(score)) or 1.0
     size, basis = largest * root, [score / root, np.ones_like(score)]
     # (λ/2)‖c w‖² of θ₀ = c·size, and of liblinear's b' = b/scaling
-    of_length = fit.l2 * (linalg.norm(fit.w) / size) ** 2
+    of_length = fit.l2 * (linalg.norm(fit.w) / size) ** 2 if spread > 0 else fit.l2
     penalty = np.array([of_length, fit.intercept_penalty])
     if fit.intercept_scaling == 0:
         basis, penalty = basis[:1], penalty[:1]

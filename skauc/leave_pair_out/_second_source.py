@@ -131,6 +131,12 @@ from ._sparse_optimum import optimum_by_products
 
 _MANY_ROWS, _ENOUGH_ROWS, _SOME_ROWS = 500, 300, 200  # the table above
 _FEW_FEATURES = 0.6
+# Rows of the smaller class from which on they are left out one by one, and of the
+# features; and rows of both from which on .632+ is not asked instead. Root mean square
+# error, 12 data sets, of leave-one-out and .632+: 400 × 60 with 8 positives .193, .130,
+# 300 × 30 with 5 .18, .11, 300 × 50 with 10 .18, .16; 450 × 80 with 20 equal. 1000 ×
+# 100: with 10 too high by .14, with 20 by .016.
+_RARE, _RARE_A_FEATURE, _SO_MANY_ROWS = 20, 0.2, 5000
 # An L1 fit without a row has other features, of which leave-one-out does not know. 500
 # and 800 rows of text, 600 × 1000 normal: with .02, .1 of n features it is off by −.03
 # to +.03, .632+ by −.01 to +.01; with .2 by −.08 and 0, .02 and −.01; .5 −.13, −.09 and
@@ -459,10 +465,19 @@ def _of_wide_rows(objective, X, positive, weight, gradient, remember):
 def _leave_one_out(objective, X, positive, weight, gradient, remember):
     if not suits_leave_one_out(objective, X, weight):
         return None
+    if _has_rare_class(X, positive, weight):
+        return None
     found = _by_one_row(objective, X, positive, weight, gradient, remember)
     if found is None or weight.sum() >= _MANY_ROWS:
         return found
     return replace(found, auc=max(found.auc, 0.5))  # as .632+, in whose place it is
+
+
+def _has_rare_class(X, positive, weight):
+    """Whether a row of one class has too large a part in how the others are held."""
+    if isinstance(X, BlockMatrix) or weight.sum() >= _SO_MANY_ROWS:
+        return False
+    return class_sums(positive, weight).min() < max(_RARE, _RARE_A_FEATURE * X.shape[1])
 
 
 def _by_one_row(objective, X, positive, weight, gradient, remember):

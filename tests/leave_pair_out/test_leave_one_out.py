@@ -108,6 +108,42 @@ def test_near_rows_nearly_tie(n):
     assert one_by_one < of_pairs - 0.25 * np.sqrt(variance)
 
 
+@pytest.mark.parametrize("levels", [40, 150])
+def test_levels_of_a_category_are_left_out_in_pairs(levels):
+    """Ridge, whose leave-pair-out is exact; beyond 150 rows a class, of a sample."""
+    rng = np.random.default_rng(3)
+    level = np.arange(800) % levels
+    X = (level[:, None] == np.arange(levels)).astype(float)
+    positive = rng.random(800) < 1 / (1 + np.exp(1 - rng.normal(size=levels)[level]))
+    fit = training_objective(RidgeClassifier().fit(X, positive), X, positive)
+    auc, variance = leave_one_out_auc(fit, X, positive, np.ones(800))
+    Q = InverseRoot.of_fit(fit, X, np.ones(800)).half(X)
+    Q, e = Q @ Q.T, 1 / 800
+    z, g, _ = fit.slopes(X, positive)
+    won = []
+    for i in np.flatnonzero(positive):
+        S = np.stack(np.broadcast_arrays(i, np.flatnonzero(~positive)), axis=1)
+        inside = Q[S[:, :, None], S[:, None]] + e
+        step = np.linalg.solve(np.eye(2) - inside, inside @ g[S][:, :, None])
+        up, down = (z[S] + step[:, :, 0]).T
+        won.append(np.where(np.abs(up - down) < 1e-9, 0.5, up > down).mean())
+    assert auc == pytest.approx(np.mean(won), abs=0.1 * np.sqrt(variance))
+
+
+def test_a_squared_hinge_of_few_rows_inside_the_margin_is_not_left_out():
+    """They are as many as the features: others come in when one goes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    positive = 3 * X[:, 0] + 0.5 * rng.normal(size=400) > 0
+    for C, left_out in ((100.0, False), (1e-3, True)):
+        model = LinearSVC(C=C, tol=1e-8, max_iter=100_000, random_state=0)
+        fit = training_objective(model.fit(X, positive), X, positive)
+        assert (
+            np.isfinite(leave_one_out_auc(fit, X, positive, np.ones(400))[0])
+            == left_out
+        )
+
+
 def test_what_the_fit_orders_by_chance_does_not_change_places():
     """A coefficient of 1e-4: without a pair it has the other sign."""
     X, positive = _levels(3000, 4, noise=True)
@@ -123,8 +159,10 @@ def test_what_the_fit_orders_by_chance_does_not_change_places():
 
 
 @pytest.mark.parametrize("narrow", [0.0, np.inf])
-def test_margins_of_pairs_one_by_one(narrow, monkeypatch):
-    """In part won and counted, by the definition."""
+@pytest.mark.parametrize("coupled", [False, True])
+def test_margins_of_pairs_one_by_one(narrow, coupled, monkeypatch):
+    """In part won and counted, by the definition: to first order, or both equations."""
+    monkeypatch.setattr(_leave_one_out, "_COUPLED", 0.0 if coupled else np.inf)
     monkeypatch.setattr(_leave_one_out, "_NARROW", narrow)
     rng = np.random.default_rng(2)
     score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
@@ -143,6 +181,12 @@ def test_margins_of_pairs_one_by_one(narrow, monkeypatch):
     fitted = np.array([score[i] - score[j] for i, j in pairs])
     alone = fitted + [Q[i, i] * push[i] - Q[j, j] * push[j] for i, j in pairs]
     both = alone + [Q[i, j] * (push[j] - push[i]) for i, j in pairs]
+    if coupled:
+        for k, (i, j) in enumerate(pairs):
+            S = np.array([i, j])
+            inside, omega = Q[np.ix_(S, S)] + e, curvature[S] / weight[S]
+            step = np.linalg.solve(np.eye(2) - inside * omega, inside @ (g / weight)[S])
+            both[k] = fitted[k] + step[0] - step[1]
     if narrow:
         width = 0.2 * mass @ np.abs(fitted - mass @ fitted)
         won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, fitted)]

@@ -148,6 +148,14 @@ def test_a_model_in_any_unit_is_put_back(unit):
     assert again.w == pytest.approx(once.w, rel=1e-9)
 
 
+def test_features_that_do_not_vary_have_a_ray_of_nothing():
+    X, positive = np.ones((200, 3)), np.arange(200) < 60
+    fit = PenalisedFit("logistic", 1.0, np.ones(200), np.full(3, 0.1), 0.0, np.inf)
+    found = on_its_ray(X, positive, fit)
+    assert not found.w.any()
+    assert found.intercept == pytest.approx(np.log(60 / 140))
+
+
 def test_a_model_without_coefficients_keeps_its_odds():
     X, positive, _ = rows()
     fit = PenalisedFit("logistic", 1.0, np.ones(30), np.zeros(4), 0.0, np.inf)

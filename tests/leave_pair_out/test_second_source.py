@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
 from skauc import GaussianAUCClassifier
-from skauc.leave_pair_out import _proximal_refits, _second_source
+from skauc.leave_pair_out import _leave_one_out, _proximal_refits, _second_source
 from skauc.leave_pair_out._bootstrap import (
     bootstrap_counts,
     bootstrap_estimate,
@@ -676,6 +676,35 @@ def test_which_rows_are_left_out_one_by_one(n, P, suits):
     weight = np.full(len(half), n / len(half))
     assert suits_leave_one_out(fit, half, weight) == suits
     assert suits_leave_one_out(replace(fit, l2=0.0), X) == (n >= 500)
+
+
+@pytest.mark.parametrize(
+    ("n", "P", "n_pos", "method"),
+    [
+        *((300, 5, 20, "leave-one-out"), (300, 5, 19, ".632+")),
+        *((600, 120, 24, "leave-one-out"), (600, 120, 23, ".632+")),
+    ],
+)
+def test_rare_positives_are_not_left_out_one_by_one(n, P, n_pos, method):
+    X, positive = np.random.default_rng(0).normal(size=(n, P)), np.arange(n) < n_pos
+    model = LogisticRegression(max_iter=1000).fit(X, positive)
+    fit = training_objective(model, X, positive)
+    assert second_source(fit, X, positive).method == method
+    other = training_objective(model.fit(X, ~positive), X, ~positive)
+    assert second_source(other, X, ~positive).method == method
+
+
+def test_one_curvature_does_not_stand_for_a_rare_class(monkeypatch):
+    """Ten of 1000 rows: a mean over the others had −.29 where leverages are right."""
+    X, asked = np.random.default_rng(2).normal(size=(1000, 100)), []
+    monkeypatch.setattr(_leave_one_out, "eigenrows", lambda *_: asked.append(1))
+    for n_pos, known in ((49, 0), (50, 1)):
+        positive = np.arange(1000) < n_pos
+        model = LogisticRegression(max_iter=1000).fit(X, positive)
+        fit = training_objective(model, X, positive)
+        columns = *fit.slopes(X, positive), positive, np.ones(1000)
+        assert _leave_one_out._of_one_curvature(fit, X, columns, None) is None
+        assert len(asked) == known
 
 
 def test_how_many_balanced_samples_stand_for_those_that_are_drawn():
