@@ -7,8 +7,11 @@ method              where                                   cost
 ==================  ======================================  =======================
 ``leave-one-out``   smooth losses with an L2 penalty:       O(min(n, 40 P) P²), once;
                     n ≥ 500, P < n; n ≥ 300, .3 n ≤ P < n;  dense, n ≥ 500, P ≥ 100:
-                    n ≥ 200, P ≤ n/5                        O(nP²) for all models,
-                                                            O(nP) a model
+                    n ≥ 200, P ≤ n/5; but not of            O(nP²) for all models,
+                    n < 5000 with fewer than 20 or P/5      O(nP) a model
+                    rows of a class, nor of a squared
+                    hinge with hardly a row a feature
+                    inside the margin (P < 100)
 ``leave-one-out``   others: n ≥ 500, P ≤ .6 n; hinge:       O(min(n, 40 P) P²), once
                     n ≥ 1000
 ``leave-pair-out``  squares without a penalty,              O(n P²), once
@@ -19,8 +22,8 @@ method              where                                   cost
                                                             n > 1000: 1200 products
                                                             with the rows for all
 ``.632+``           20 refits of at most 2·10¹⁰ products,   20 × 5 steps of O(m²M),
-                    10 of smooth losses with an L2          m ≤ M of .63 n and P
-                    penalty, n ≥ 200
+                    10 of smooth losses without an L1,      m ≤ M of .63 n and P
+                    n ≥ 200
 ``leave-pair-out``  smooth losses with an L2 penalty        O(n min(n, P)²), once
 ==================  ======================================  =======================
 
@@ -405,7 +408,7 @@ def _is_l1(objective):
 
 
 def suits_leave_one_out(objective, X, weight=None) -> bool:
-    """Whether leave-one-out is tried first: the table of this module."""
+    """Whether so many rows are left out one by one: the table of this module."""
     n, P = X.shape[0] if weight is None else weight.sum(), X.shape[1]
     if getattr(objective, "loss", None) == "hinge":
         return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
@@ -465,7 +468,7 @@ def _of_wide_rows(objective, X, positive, weight, gradient, remember):
 def _leave_one_out(objective, X, positive, weight, gradient, remember):
     if not suits_leave_one_out(objective, X, weight):
         return None
-    if _has_rare_class(X, positive, weight):
+    if _has_rare_class(objective, X, positive, weight):
         return None
     found = _by_one_row(objective, X, positive, weight, gradient, remember)
     if found is None or weight.sum() >= _MANY_ROWS:
@@ -473,11 +476,18 @@ def _leave_one_out(objective, X, positive, weight, gradient, remember):
     return replace(found, auc=max(found.auc, 0.5))  # as .632+, in whose place it is
 
 
-def _has_rare_class(X, positive, weight):
-    """Whether a row of one class has too large a part in how the others are held."""
+def _has_rare_class(objective, X, positive, weight):
+    """Whether the rows of one class are so few that .632+ is asked, and is there.
+
+    Of rows in blocks, which are not gathered for refits, it is not.
+    """
+    if type(objective) is not PenalisedFit or objective.loss not in _CLOSED_FORM:
+        return False
     if isinstance(X, BlockMatrix) or weight.sum() >= _SO_MANY_ROWS:
         return False
-    return class_sums(positive, weight).min() < max(_RARE, _RARE_A_FEATURE * X.shape[1])
+    fewest = max(_RARE, _RARE_A_FEATURE * X.shape[1])
+    rare = class_sums(positive, weight).min() < fewest
+    return rare and _is_cheap(objective, X, weight, 20)
 
 
 def _by_one_row(objective, X, positive, weight, gradient, remember):

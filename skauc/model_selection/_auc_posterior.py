@@ -109,9 +109,10 @@ def auc_posterior(
 
     ====================  =========================================================
     ``"leave-one-out"``   n ≥ 500 (hinge 1000) and P ≤ .6 n; smooth losses with an L2
-                          penalty: n ≥ 200, P ≤ n/5 or n ≥ 300, .3 n ≤ P < n, too
+                          penalty: n ≥ 200, P ≤ n/5 or n ≥ 300, .3 n ≤ P < n, too,
+                          but not with fewer than 20 or P/5 rows of a class (n < 5000)
     ``".632+"``           else 20 bootstrap refits, where they take a second or two; of
-                          200 rows or more 10 balanced ones
+                          200 rows or more 10 balanced ones (smooth losses, no L1)
     ``"leave-pair-out"``  else, of a smooth loss with an L2 penalty
     ``"refits"``          ``AdaptivePrior(refits=K)``: .632+ of the whole estimator
     None                  else, and of held-out rows

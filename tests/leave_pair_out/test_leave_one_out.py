@@ -108,6 +108,26 @@ def test_near_rows_nearly_tie(n):
     assert one_by_one < of_pairs - 0.25 * np.sqrt(variance)
 
 
+@pytest.mark.parametrize("coupled", [0.05, 0.115, 0.2])  # rows .121, weights .109
+def test_pairs_of_weights_are_those_of_rows_that_stand_as_often(coupled, monkeypatch):
+    """Whether their slopes move each other is a mean over the rows that count."""
+    monkeypatch.setattr(_leave_one_out, "_COUPLED", coupled)
+    monkeypatch.setattr(_leave_one_out, "_NARROW", np.inf)
+    rng = np.random.default_rng(1)
+    score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
+    half, positive = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 3 == 0
+    weight = np.where((half**2).sum(axis=1) > 0.5, 5.0, 1.0)
+    assert set(weight) == {1.0, 5.0}
+    columns = score, g, curvature, weight
+    auc = _leave_one_out._by_pairs(0.6, 0.5, half, columns, positive, weight, 0.05)
+    rows = np.repeat(np.arange(9), weight.astype(int))
+    one = np.ones(len(rows))
+    columns = score[rows], (g / weight)[rows], (curvature / weight)[rows], one
+    each = half[rows], columns, positive[rows], one
+    found = _leave_one_out._by_pairs(0.6, 0.5, *each, 0.05)
+    assert found == pytest.approx(auc, rel=1e-12)
+
+
 @pytest.mark.parametrize("levels", [40, 150])
 def test_levels_of_a_category_are_left_out_in_pairs(levels):
     """Ridge, whose leave-pair-out is exact; beyond 150 rows a class, of a sample."""

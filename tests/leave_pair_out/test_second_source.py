@@ -694,6 +694,21 @@ def test_rare_positives_are_not_left_out_one_by_one(n, P, n_pos, method):
     assert second_source(other, X, ~positive).method == method
 
 
+def test_a_rare_class_is_left_out_where_there_are_no_refits(monkeypatch):
+    X, positive = np.random.default_rng(0).normal(size=(600, 30)), np.arange(600) < 12
+    model = LogisticRegression(max_iter=1000).fit(X, positive)
+    ridge, rule = (
+        training_objective(model, X, positive),
+        discriminant_objective(
+            LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), X.shape
+        ),
+    )
+    assert second_source(ridge, X, positive).method == ".632+"
+    assert second_source(rule, X, positive).method == "leave-one-out"
+    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    assert second_source(ridge, X, positive).method == "leave-one-out"
+
+
 def test_one_curvature_does_not_stand_for_a_rare_class(monkeypatch):
     """Ten of 1000 rows: a mean over the others had −.29 where leverages are right."""
     X, asked = np.random.default_rng(2).normal(size=(1000, 100)), []
