@@ -90,10 +90,11 @@ def test_equal_rows_tie_whichever_are_left_out(kind):
             won += count[i] * count[j] * (0.5 if abs(up - down) < 1e-9 else up > down)
             total += count[i] * count[j]
     auc, _ = leave_one_out_auc(fit, X, positive, weight)
-    assert auc == pytest.approx(won / total, abs=1e-3)
+    # of which small margins count in part
+    assert auc == pytest.approx(won / total, abs=6e-3)
     scores = leave_one_out_scores(fit, X, positive, weight)
     one_by_one = roc_auc_score(positive, scores, sample_weight=weight)
-    assert one_by_one < auc - 0.05
+    assert one_by_one < auc - 0.04
 
 
 @pytest.mark.parametrize("n", [250, 600])
@@ -103,7 +104,7 @@ def test_near_rows_nearly_tie(n):
     fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
     of_pairs = _auc_of_pairs(fit, X, positive)
     auc, variance = leave_one_out_auc(fit, X, positive, np.ones(n))
-    assert auc == pytest.approx(of_pairs, abs=0.1 * np.sqrt(variance))
+    assert auc == pytest.approx(of_pairs, abs=0.25 * np.sqrt(variance))
     one_by_one = roc_auc_score(positive, leave_one_out_scores(fit, X, positive))
     assert one_by_one < of_pairs - 0.25 * np.sqrt(variance)
 
@@ -112,7 +113,7 @@ def test_near_rows_nearly_tie(n):
 def test_pairs_of_weights_are_those_of_rows_that_stand_as_often(coupled, monkeypatch):
     """Whether their slopes move each other is a mean over the rows that count."""
     monkeypatch.setattr(_leave_one_out, "_COUPLED", coupled)
-    monkeypatch.setattr(_leave_one_out, "_NARROW", np.inf)
+    monkeypatch.setattr(_leave_one_out, "_NARROW_OF_FEW", np.inf)
     rng = np.random.default_rng(1)
     score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
     half, positive = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 3 == 0
@@ -164,6 +165,21 @@ def test_a_squared_hinge_of_few_rows_inside_the_margin_is_not_left_out():
         )
 
 
+def test_few_levels_with_a_weak_signal_do_not_change_places():
+    """Cells whose scores are .009 apart: counted, all of one lose against the other."""
+    rng = np.random.default_rng(0)
+    levels = np.column_stack([rng.random(700) < 0.5, rng.random(700) < 0.3])
+    X = np.column_stack([levels, ~levels]).astype(float)
+    positive = rng.random(700) < 1 / (1 + np.exp(0.4 - 0.8 * levels[:, 1]))
+    model = LogisticRegression()
+    fit = training_objective(model.fit(X, positive), X, positive)
+    fit = replace(fit, w=fit.w * [0.01, 1, 0.01, 1])
+    auc, variance = leave_one_out_auc(fit, X, positive, np.ones(700))
+    folds = cross_val_score(model, X, positive, cv=10, scoring="roc_auc").mean()
+    assert auc == pytest.approx(folds, abs=np.sqrt(variance))
+    assert _auc_of_pairs(fit, X, positive) < auc - 3 * np.sqrt(variance)
+
+
 def test_what_the_fit_orders_by_chance_does_not_change_places():
     """A coefficient of 1e-4: without a pair it has the other sign."""
     X, positive = _levels(3000, 4, noise=True)
@@ -183,7 +199,7 @@ def test_what_the_fit_orders_by_chance_does_not_change_places():
 def test_margins_of_pairs_one_by_one(narrow, coupled, monkeypatch):
     """In part won and counted, by the definition: to first order, or both equations."""
     monkeypatch.setattr(_leave_one_out, "_COUPLED", 0.0 if coupled else np.inf)
-    monkeypatch.setattr(_leave_one_out, "_NARROW", narrow)
+    monkeypatch.setattr(_leave_one_out, "_NARROW_OF_FEW", narrow)
     rng = np.random.default_rng(2)
     score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
     half, weight, e = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 2 + 1.0, 0.05
