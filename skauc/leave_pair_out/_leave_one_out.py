@@ -265,19 +265,11 @@ def _of_sample(of_all, half, columns, positive, count, e):
     before, after = (_auc_and_variance(s, positive, count) for s in (score, left_out))
     one_by_one, variance = _moved(of_all, before, after)
     # in the order of the scores, of each class
-    some = np.concatenate(
-        [_evenly(np.flatnonzero(c), _PAIRED_ROWS) for c in (~positive, positive)]
-    )
+    classes = [np.flatnonzero(c) for c in (~positive, positive)]
+    some, _ = even_sample(classes, np.ones_like(count), _PAIRED_ROWS)
     columns = tuple(column[some] for column in columns)
     pairs = half[some], columns, positive[some], count[some], e
     return _by_pairs(of_all[0], one_by_one, *pairs), variance
-
-
-def _evenly(rows, limit):
-    """At most so many, at the middles of equal shares."""
-    if len(rows) <= limit:
-        return rows
-    return rows[((np.arange(limit) + 0.5) / limit * len(rows)).astype(int)]
 
 
 def _by_pairs(of_fit, one_by_one, half, columns, positive, count, e):
