@@ -17,7 +17,7 @@ order by chance change places as a whole, and the AUC with them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -34,8 +34,6 @@ _TIE = 1e-9  # of the largest margin: what is 0 but for rounding
 # The mean of ω h/(1 − ω(h + e)) from which on rows of a pair move each other's slopes:
 # levels of a category with five and with twenty rows, ridge, are off by −.017 and −.034
 # without (800 × 150, 800 × 40: scores that are equal without the pair are taken apart).
-# Of logistic regression one Newton step is not enough there: five to eight rows a level
-# are off by +.02 to +.03.
 _COUPLED = 0.02
 _HELD = 1e-10  # of a row, what the others must hold of it
 
@@ -48,19 +46,26 @@ class LeftOutRows:
 
     Parameters
     ----------
-    score, leverage : ndarray of shape (n,)
-        Under the fit; h.
-    slope, curvature : ndarray of shape (n,)
-        δg and δω.
+    score, alone : ndarray of shape (n,)
+        Under the fit, and under the one without the row, but for the intercept.
+    leverage : ndarray of shape (n,)
+        h.
+    part, curvature : ndarray of shape (n,)
+        δ and δω.
     freed : ndarray of shape (n,)
         ``1/(1 − δω(h + e))``, 0 where the others hold nothing of a row.
+    push : ndarray of shape (n,)
+        ``δg/(1 − δω(h + e))``, of which another score is moved by ``h_ij`` times as
+        much.
     """
 
     score: np.ndarray
+    alone: np.ndarray
     leverage: np.ndarray
-    slope: np.ndarray
+    part: np.ndarray
     curvature: np.ndarray
     freed: np.ndarray
+    push: np.ndarray
 
     @classmethod
     def of_fit(cls, score, g, curvature, weight, h, e) -> LeftOutRows:
@@ -68,26 +73,11 @@ class LeftOutRows:
         part = one_of_equal(weight)
         left = 1 - part * curvature * (h + e)
         freed = np.where(left > _HELD, 1 / np.maximum(left, _HELD), 0.0)
-        return cls(score, h, part * g, part * curvature, freed)
+        push = part * g * freed
+        return cls(score, score + h * push, h, part, part * curvature, freed, push)
 
     def __getitem__(self, rows) -> LeftOutRows:
-        return LeftOutRows(
-            self.score[rows],
-            self.leverage[rows],
-            self.slope[rows],
-            self.curvature[rows],
-            self.freed[rows],
-        )
-
-    @property
-    def push(self):
-        """Of which another score is moved by ``h_ij`` times as much."""
-        return self.slope * self.freed
-
-    @property
-    def alone(self):
-        """Its score under the fit without it, but for the intercept."""
-        return self.score + self.leverage * self.push
+        return LeftOutRows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def one_of_equal(weight):
@@ -95,7 +85,12 @@ def one_of_equal(weight):
     return np.minimum(1.0, 1 / np.maximum(weight, TINY))
 
 
-def moved_by_pairs(ranked, rows, half, positive, count, e):
+def between_classes(half, positive):
+    """``h_ij`` of positives and negatives, of their :meth:`InverseRoot.half`."""
+    return half[positive] @ half[~positive].T
+
+
+def moved_by_pairs(ranked, rows, between, positive, count, e):
     """What the share of the pairs that are won grows by without their two rows.
 
     Parameters
@@ -104,8 +99,8 @@ def moved_by_pairs(ranked, rows, half, positive, count, e):
         All rows in ascending order of the scores, under the fit and each without it.
     rows : LeftOutRows
         The few of which the pairs are left out,
-    half : ndarray of shape (m, P)
-        their :meth:`InverseRoot.half`,
+    between : ndarray of shape (m₁, m₀)
+        their :func:`between_classes`,
     positive : ndarray of bool of shape (m,)
         class,
     count : ndarray of shape (m,)
@@ -118,7 +113,7 @@ def moved_by_pairs(ranked, rows, half, positive, count, e):
     float
         What is below 0 is taken off the AUC of the fit.
     """
-    fitted, alone, both = _margins(rows, half, positive, count, e)
+    fitted, alone, both = _margins(rows, between, positive, count, e)
     share = [count[c] / count[c].sum() for c in (positive, ~positive)]
 
     def mean(of_pairs):
@@ -130,12 +125,11 @@ def moved_by_pairs(ranked, rows, half, positive, count, e):
     return after - before + mean(_won(both, width) - _won(alone, width))
 
 
-def _margins(rows, half, positive, count, e):
+def _margins(rows, between, positive, count, e):
     """Of positives over negatives: fitted, each of the two left out alone, and both."""
     pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
     score, h, push = rows.score, rows.leverage, rows.push
     fitted, alone = (s[pos][:, None] - s[neg] for s in (score, rows.alone))
-    between = half[pos] @ half[neg].T
     up, down = push[pos][:, None], push[neg]
     bend = rows.curvature * rows.freed
     if np.average(bend * h, weights=count) > _COUPLED:

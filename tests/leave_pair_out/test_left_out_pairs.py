@@ -6,6 +6,7 @@ import pytest
 from skauc.leave_pair_out import _left_out_pairs
 from skauc.leave_pair_out._left_out_pairs import (
     LeftOutRows,
+    between_classes,
     moved_by_pairs,
     won_in_part,
 )
@@ -32,7 +33,8 @@ def _ranked(score, positive, weight):
 def _moved(every, positive, weight, half, count=None, some=slice(None)):
     ranked = [_ranked(s, positive, weight) for s in (every.score, every.alone)]
     count = weight if count is None else count
-    return moved_by_pairs(ranked, every[some], half[some], positive[some], count, E)
+    between = between_classes(half[some], positive[some])
+    return moved_by_pairs(ranked, every[some], between, positive[some], count, E)
 
 
 def _rows(n=9, seed=2):
