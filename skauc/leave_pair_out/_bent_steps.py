@@ -63,7 +63,7 @@ def bends(rows, between, positive, count, total, e):
 
 
 def bent_push(fit, X, columns, held, rows, some, half, e):
-    """T of few rows.
+    """The t of few rows.
 
     Parameters
     ----------

@@ -72,6 +72,11 @@ _PAIRED_ROWS = 100
 # +.001. Normal and t(3) rows with 30 % positives say .02 or less. A squared hinge is
 # exact without (5 a level), and off by +.011 with it (400 × 40, 8 % positives).
 _BENT = 0.02
+# The rows' own share in how they are held, beyond which the fit leaves the line. A
+# category with two rows a level: .14, .30 (C = 1, 10; +.030, 0 at the minima); normal,
+# rare positives and nearly separated, 400 × 20, 600 × 30, 400 × 60: up to .35 the
+# minima are as near or nearer, from .37 to .59 farther, by .001 to .008.
+_ON_A_LINE = 0.35
 _ALONE = 0.5  # the rows' own share in how they are held: beyond, they are not near
 _FEW_LOOSE = 0.01  # rows of which the others hold nothing: their scores stay
 # What the rest of the gradient may add, of a step (standard deviations). The AUC is off
@@ -169,7 +174,8 @@ def _of_all_rows(fit, X, columns, further, remember):
     rows, half, of_class = every[some], held.half(X[some]), positive[some]
     between = between_classes(half, of_class)
     told = rows, between, of_class, count, weight.sum(), e
-    if fit.loss == "logistic" and bends(*told) > _BENT:
+    on_a_line = fit.loss == "logistic" and own < _ON_A_LINE
+    if on_a_line and bends(*told) > _BENT:
         push = bent_push(fit, X, columns[:4], held, rows, some, half, e)
         rows = replace(rows, push=push)
     moved = moved_by_pairs(ranked, rows, between, of_class, count, e)
