@@ -43,7 +43,7 @@ What stands right imports what stands left, and any of ``_losses``, ``_objective
     _smooth_refits ← _block_optimum, _discriminant_refits, _dual_refits
     _smooth_refits, _dual_refits ← _proximal_refits
     _eigenrows ← _inverse_root
-    _eigenrows, _inverse_root ← _leave_one_out
+    _inverse_root, _left_out_pairs, _bent_steps, _eigenrows ← _leave_one_out
     _eigenrows, _sparse_optimum ← _preconditioned_optimum
     _estimate, _influence (leave-pair-out) ─────────────────────┐
     _leave_one_out, _eigenrows (leave-one-out) ─────────────────┤

@@ -98,6 +98,12 @@ class InverseRoot:
         rows = rows.toarray() if hasattr(rows, "toarray") else rows
         return (rows - self.mean) @ self.root.T
 
+    def between(self, X, half):
+        """Parts of the rows, and ``h_ij`` of these with few whose :meth:`half` is."""
+        toward = self.root.T @ half.T
+        for part, A in centred_blocks(_active_features(self.fit, X), self.mean):
+            yield part, A @ toward
+
     def leverages_and_rest(self, X, g):
         """Leverages, and what the solver has left of the gradient moves the scores by.
 

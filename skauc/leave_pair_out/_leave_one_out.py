@@ -10,16 +10,9 @@ up to what the intercept does, whose penalty is ρ: without the row it moves by 
 ``e g_i/(1 − ω_i(h_i + e))``, down for a positive and up for a negative. Between two
 rows left out *together*, as in leave-pair-out, that part cancels: it moves both. So it
 is left out here, and the pooled scores have none of the pessimism of leave-one-out
-(which grows with imbalance). The other row of a pair moves the margin by another
-
-    h_ij (g_j/(1 − ω_j(h_j + e)) − g_i/(1 − ω_i(h_i + e))),   h_ij = a_iᵀH⁻¹a_j,
-
-to first order in ``ω h_ij``; where that is not small the two equations are solved.
-Over all pairs that averages to 0, but rows whose scores are near may be near
-themselves, as the levels of a category are. Equal rows tie, whichever of them are left
-out: one by one the positive falls below the negative. So the pairs of a sample tell
-what is taken off the AUC. A pair whose margin is small is won in part: cells of which
-the fit has the order by chance do not change places as a whole.
+(which grows with imbalance). What the two rows of a pair do to each other is told by
+the pairs of a sample (:mod:`._left_out_pairs`), and so is what slopes that are no
+straight lines do (:mod:`._bent_steps`).
 
 Where a weak penalty lets the rows with curvature be fitted one by one, ``ω_i(h_i + e)``
 comes near 1, and e decides. So does then what a solver has left of the gradient G: it
@@ -49,8 +42,15 @@ from ..statistics._block_column import (
 )
 from ..statistics._numerics import TINY
 from ..statistics._ranks import delong_covariance, placements, placements_in_order
+from ._bent_steps import bends, bent_push
 from ._eigenrows import eigenrows
 from ._inverse_root import InverseRoot, of_intercept, squares
+from ._left_out_pairs import (
+    LeftOutRows,
+    between_classes,
+    moved_by_pairs,
+    one_of_equal,
+)
 from ._objective import ask_again, unscaled
 from ._pairs import are_equal, even_sample, sample_rows
 
@@ -59,29 +59,26 @@ from ._pairs import are_equal, even_sample, sample_rows
 # .0002, t(3) .0003, 6 % positives .0004 (what is taken off: .009, .007, .021; with 1000
 # rows left out .0001, .0004, .0003), 20 000 × 50 and 5000 × 10 at most .0001.
 _SAMPLE_ROWS, _SAMPLE_ROWS_A_FEATURE, _LEFT_OUT_ROWS = 1000, 20, 500
-# Rows of a class of which the pairs are left out; the share of the spread of their
-# margins within which a pair is won in part; and the mean step, of that, up to which
-# it is. The AUC less that of all rows and pairs, over its standard error, root mean
-# square: 300 to 20 000 rows of 3 signs alone and beside 2 normal features, counts, 5
-# to 200 normal features, at most .04; without the pairs −2 to −14 (3 signs). Mean
-# absolute error of pairs that are counted, and of those won in part: 1000 rows of 3
-# signs or 2 counts .0135, .012, 5000 rows .011, .0085, as cells of one effect change
-# places.
-_PAIRED_ROWS, _WIDTH, _NARROW = 150, 0.2, 0.1
-# The last, of few features: rows of few levels with a weak signal have margins that are
-# no wider. Two categories of two levels, 700 rows: .434 counted, .552 in part, folds
-# .559.
-_NARROW_OF_FEW, _NARROW_FEATURES = 1.0, 20
-_TIE = 1e-9  # of the largest margin: what is 0 but for rounding
-# The mean of ω h/(1 − ω(h + e)) from which on rows of a pair move each other's slopes:
-# levels of a category with five and with twenty rows, ridge, are off by −.017 and −.034
-# without (800 × 150, 800 × 40: scores that are equal without the pair are taken apart).
-# Of logistic regression one Newton step is not enough there: five to eight rows a level
-# are off by +.02 to +.03.
-_COUPLED = 0.02
+# Rows of a class of which the pairs are left out. The AUC less that of 1000 a class, of
+# its standard error, root mean square: 400 to 20 000 rows of signs, categories of 4 to
+# 300 levels, 50 to 300 normal and t(3) features, weak and strong penalties, at most .03
+# beside the steps of all rows, .08 beside those of 500.
+_PAIRED_ROWS = 100
+# What `bends` says of logistic regression, from which on the rows of the pairs are
+# taken to the minimum on their line. 800 rows of a category, 5 a level, C = 1, 10 and
+# 100: .08, .18, .09, where the AUC by Newton's steps less that of exact refits is
+# +.003, +.023, +.023; 8 a level: +.002, +.010, +.010; 20 a level: .06, .09, .08, 0 to
+# +.001. At the minima: less than .0005. 400 × 40 normal, 8 % positives, .035: +.005 and
+# +.001. Normal and t(3) rows with 30 % positives say .02 or less. A squared hinge is
+# exact without (5 a level), and off by +.011 with it (400 × 40, 8 % positives).
+_BENT = 0.02
+# The rows' own share in how they are held, beyond which the fit leaves the line. A
+# category with two rows a level: .14, .30 (C = 1, 10; +.030, 0 at the minima); normal,
+# rare positives and nearly separated, 400 × 20, 600 × 30, 400 × 60: up to .35 the
+# minima are as near or nearer, from .37 to .59 farther, by .001 to .008.
+_ON_A_LINE = 0.35
 _ALONE = 0.5  # the rows' own share in how they are held: beyond, they are not near
-_HELD = 1e-10  # of a row, what the others must hold of it
-_FEW_LOOSE = 0.01  # rows of which they hold less: their scores stay
+_FEW_LOOSE = 0.01  # rows of which the others hold nothing: their scores stay
 # What the rest of the gradient may add, of a step (standard deviations). The AUC is off
 # by less than .002 up to .02, by .005 at .026, .02 at .04 to .05, .14 from .2 on (500 ×
 # 150 to 1500 × 750; logistic C up to 10⁴, squared hinge up to 25).
@@ -93,7 +90,7 @@ _CROWDED = 0.9
 # Rows of the smaller class, of the features, from which one curvature stands for those
 # of both classes. 1000 × 100, logistic, C = 1, 5 data sets: 20 are off by −.11 of exact
 # leverages, 50 by −.007; 1000 × 300: 10 by −.65.
-_RARE = 0.5
+_BOTH_CURVED = 0.5
 # Of a squared hinge the share beyond which hardly a row inside the margin is left for a
 # feature, so that others come in when one goes. LinearSVC, C = 100, nearly separated,
 # 250 × 40 to 490 × 60: up to .73 the AUC is right, from .80 off by .018, from .90 by
@@ -107,8 +104,10 @@ def leave_one_out_auc(fit, X, positive, weight, further=None, remember=ask_again
 
     Parameters
     ----------
-    fit, X, positive
-        As for :func:`leave_one_out_scores`.
+    fit : PenalisedFit or ElasticNetFit
+        With a smooth loss, at its optimum.
+    X : ndarray or sparse matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,)
         Frequency weights, positive.
     further : callable ``() -> fit or None``, default=None
@@ -153,28 +152,34 @@ def _of_all_rows(fit, X, columns, further, remember):
         found = held.leverages_and_rest(X, g)
     h, rest = found
     e = of_intercept(fit, curvature)
-    part, freed = _freed(h, curvature, weight, e)
-    push = part * g * freed
-    if np.average(freed == 0, weights=weight) > _FEW_LOOSE:
+    every = LeftOutRows.of_fit(z, g, curvature, weight, h, e)
+    if np.average(every.freed == 0, weights=weight) > _FEW_LOOSE:
         return np.nan, np.nan
-    moved, by_step = (_spread(x, weight) for x in (rest * freed, h * push))
-    if further is not None and moved > _SETTLED * by_step:
+    by_rest = _spread(rest * every.freed, weight)
+    by_step = _spread(h * every.push, weight)
+    if further is not None and by_rest > _SETTLED * by_step:
         fit = further()
         if fit is None:
             return np.nan, np.nan
         return leave_one_out_auc(fit, X, positive, weight, None, remember)
-    own = curvature @ (part * curvature * h) / max(curvature.sum(), TINY)
+    own = curvature @ (every.curvature * h) / max(curvature.sum(), TINY)
     few = X.shape[1] <= min(weight.sum() / _ROWS_A_FEATURE, _FEW_FEATURES)
     if fit.loss == "squared_hinge" and few and own > _FEW_INSIDE:
         return np.nan, np.nan
-    one_by_one, variance = _auc_and_variance(z + h * push, positive, weight)
+    ranked = [_in_order(score, positive, weight) for score in (z, every.alone)]
+    of_fit, one_by_one = (_of_ranked(*rows) for rows in ranked)
     if held is None or own > _ALONE:
-        return one_by_one, variance
-    of_fit, _ = _auc_and_variance(z, positive, weight)
-    rows, count = sample_rows(z, positive, weight, _PAIRED_ROWS)
-    some = z[rows], g[rows], curvature[rows], weight[rows]
-    pairs = held.half(X[rows]), some, positive[rows], count, e
-    return _by_pairs(of_fit, one_by_one, *pairs), variance
+        return one_by_one
+    some, count = sample_rows(z, positive, weight, _PAIRED_ROWS)
+    rows, half, of_class = every[some], held.half(X[some]), positive[some]
+    between = between_classes(half, of_class)
+    told = rows, between, of_class, count, weight.sum(), e
+    on_a_line = fit.loss == "logistic" and own < _ON_A_LINE
+    if on_a_line and bends(*told) > _BENT:
+        push = bent_push(fit, X, columns[:4], held, rows, some, half, e)
+        rows = replace(rows, push=push)
+    moved = moved_by_pairs(ranked, rows, between, of_class, count, e)
+    return _within(of_fit[0] + moved), one_by_one[1]
 
 
 def _of_some_rows(fit, X, columns, limit):
@@ -197,7 +202,7 @@ def _of_some_rows(fit, X, columns, limit):
 def _of_one_curvature(fit, X, columns, remember):
     """The same with the leverages of :class:`Eigenrows`; None where there are none."""
     z, g, curvature, positive, weight = columns
-    if class_sums(positive, weight).min() < _RARE * X.shape[1]:
+    if class_sums(positive, weight).min() < _BOTH_CURVED * X.shape[1]:
         return None
     kept = eigenrows(fit, X, positive, weight, remember)
     found = kept and kept.without_a_row(curvature, weight, fit.l2)
@@ -208,12 +213,13 @@ def _of_one_curvature(fit, X, columns, remember):
 
     def left_out(alpha, rows=slice(None)):
         h = alpha / (1 + curvature[rows] * alpha)
-        return z[rows] + _steps(h, g[rows], curvature[rows], weight[rows], e)
+        columns = z[rows], g[rows], curvature[rows], weight[rows]
+        return LeftOutRows.of_fit(*columns, h, e).alone
 
     every, some = found
     # δωh = δωα/(1 + ωα) of the row that is left out, the mean over the curvature
     own = curvature * every
-    own = _part(weight) * own / (1 + own)
+    own = one_of_equal(weight) * own / (1 + own)
     if curvature @ own > _CROWDED * curvature.sum():
         return None
     rows, by_size = kept.rows, left_out(every)
@@ -260,76 +266,16 @@ def _auc_of_blocks(fit, X, positive, columns, limit):
 
 def _of_sample(of_all, half, columns, positive, count, e):
     """AUC and variance of all rows, moved as those of a sample that is left out are."""
-    score, g, curvature, weight = columns
-    left_out = score + _steps(squares(half), g, curvature, weight, e)
-    before, after = (_auc_and_variance(s, positive, count) for s in (score, left_out))
-    one_by_one, variance = _moved(of_all, before, after)
+    every = LeftOutRows.of_fit(*columns, squares(half), e)
+    ranked = [_in_order(s, positive, count) for s in (every.score, every.alone)]
+    _, variance = _moved(of_all, *(_of_ranked(*rows) for rows in ranked))
     # in the order of the scores, of each class
     classes = [np.flatnonzero(c) for c in (~positive, positive)]
     some, _ = even_sample(classes, np.ones_like(count), _PAIRED_ROWS)
-    columns = tuple(column[some] for column in columns)
-    pairs = half[some], columns, positive[some], count[some], e
-    return _by_pairs(of_all[0], one_by_one, *pairs), variance
-
-
-def _by_pairs(of_fit, one_by_one, half, columns, positive, count, e):
-    """The AUC where the two rows of a pair are left out.
-
-    Parameters
-    ----------
-    of_fit, one_by_one : float
-        AUC of all rows under the fit, and each without itself.
-    half : ndarray of shape (m, P)
-        :meth:`InverseRoot.half` of a few rows.
-    columns : tuple of ndarray of shape (m,)
-        Their scores, slopes, curvatures and frequency weights.
-    positive : ndarray of bool of shape (m,)
-    count : ndarray of shape (m,)
-        How often each counts.
-    e : float
-        :func:`of_intercept`.
-
-    Returns
-    -------
-    float
-    """
-    score, g, curvature, weight = columns
-    h = squares(half)
-    part, freed = _freed(h, curvature, weight, e)
-    push = part * g * freed
-    left_out = score + h * push
-    # a pair: rows of positives, columns of negatives
-    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
-    share = count[pos] / count[pos].sum(), count[neg] / count[neg].sum()
-    fitted, alone = (s[pos][:, None] - s[neg] for s in (score, left_out))
-    between = half[pos] @ half[neg].T
-    up, down = push[pos][:, None], push[neg]
-    bend = part * curvature * freed
-    if np.average(bend * h, weights=count) > _COUPLED:
-        # each row moves the other's slope: Cramer's rule for the two
-        near = between + e
-        det = 1 - bend[pos][:, None] * bend[neg] * near**2
-        det = np.maximum(det, _HELD)
-        up, down = (
-            (up + bend[pos][:, None] * near * down) / det,
-            (down + bend[neg] * near * up) / det,
-        )
-    both = fitted + (h[pos][:, None] - between) * up - (h[neg] - between) * down
-
-    def mean(of_pairs):
-        return float(share[0] @ of_pairs @ share[1])
-
-    auc, before = of_fit, fitted
-    width = _WIDTH * mean(np.abs(fitted - mean(fitted)))
-    narrow = _NARROW_OF_FEW if half.shape[1] <= _NARROW_FEATURES else _NARROW
-    if mean(np.abs(both - fitted)) >= narrow * width:
-        auc, before, width = one_by_one, alone, _TIE * np.abs(alone).max()
-    return _within(auc + mean(_won(both, width) - _won(before, width)))
-
-
-def _won(margin, width):
-    """1 of a pair whose positive is higher, ½ of a tie, between them within a width."""
-    return np.clip(margin / max(2 * width, TINY) + 0.5, 0.0, 1.0)
+    rows, half, of_class = every[some], half[some], positive[some]
+    between = between_classes(half, of_class)
+    moved = moved_by_pairs(ranked, rows, between, of_class, count[some], e)
+    return _within(of_all[0] + moved), variance
 
 
 def _within(auc):
@@ -354,55 +300,6 @@ def _places(classes, limit):
     return np.concatenate([c.number for c in classes])[at].astype(int), mass
 
 
-def leave_one_out_scores(fit, X, positive, weight=None):
-    """Scores of the rows, each under the fit without it.
-
-    Parameters
-    ----------
-    fit : PenalisedFit or ElasticNetFit
-        With a smooth loss, at its optimum.
-    X : ndarray or sparse matrix of shape (n, P)
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,), default=None
-        Frequency weights f: of f equal rows one is left out.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Notes
-    -----
-    O(nP²), in blocks of rows, and one P×P matrix, P the features with w ≠ 0 if the
-    penalty is L1. A row that nothing else holds (``ω_i(h_i + e) = 1``) keeps its score.
-    """
-    z, g, curvature = fit.slopes(X, positive)
-    weight = np.ones(len(z)) if weight is None else weight
-    h, _ = InverseRoot.of_fit(fit, X, curvature).leverages_and_rest(X, g)
-    e = of_intercept(fit, curvature)
-    return z + _steps(h, g, curvature, weight, e)
-
-
-def _steps(h, g, curvature, weight, e):
-    """``h_i g_i/(1 − ω_i(h_i + e))``, 0 where nothing else holds a row."""
-    part, freed = _freed(h, curvature, weight, e)
-    return part * h * g * freed
-
-
-def _freed(h, curvature, weight, e):
-    """δ and ``1/(1 − δω_i(h_i + e))``, 0 where the others hold nothing of a row.
-
-    Of f equal rows one is left out, the fraction δ = 1/f, of g and of ω.
-    """
-    part = _part(weight)
-    left = 1 - part * curvature * (h + e)
-    return part, np.where(left > _HELD, 1 / np.maximum(left, _HELD), 0.0)
-
-
-def _part(weight):
-    """δ, one of f equal rows, or a row as a whole."""
-    return np.minimum(1.0, 1 / np.maximum(weight, TINY))
-
-
 def _spread(x, weight):
     """Standard deviation of what counts so often."""
     x = x - np.average(x, weights=weight)
@@ -411,8 +308,13 @@ def _spread(x, weight):
 
 def _auc_and_variance(score, positive, weight):
     """The AUC of rows that count so often, and DeLong's variance."""
+    return _of_ranked(*_in_order(score, positive, weight))
+
+
+def _in_order(score, *columns):
+    """Rows in ascending order of their scores."""
     order = np.argsort(score)
-    return _of_ranked(score[order], positive[order], weight[order])
+    return tuple(column[order] for column in (score, *columns))
 
 
 def _of_ranked(score, positive, weight):

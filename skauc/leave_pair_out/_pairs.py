@@ -88,12 +88,8 @@ def _in_order(score, weight, rows, limit):
 def _sampled(rows, count, limit):
     if max(len(rows), count.sum()) <= limit:
         return rows, count
-    # Rows at the middles of ``limit`` equal shares of the weight
-    reach = np.cumsum(count)
-    places = (np.arange(limit) + 0.5) / limit * reach[-1]
-    # The last place may round past the last sum
-    rows = rows[np.searchsorted(reach, places).clip(max=len(rows) - 1)]
-    return rows, np.full(limit, min(reach[-1] / limit, 1.0))
+    at, total = _middles(count, limit)
+    return rows[at], np.full(limit, min(total / limit, 1.0))
 
 
 def even_sample(order, weight, limit):
@@ -106,21 +102,31 @@ def even_sample(order, weight, limit):
     for some in order:
         count = weight[some]
         if len(some) > limit:
-            # The middles of equal shares of the weight
-            middle = (np.arange(limit) + 0.5) / limit
-            if are_equal(count):
-                total = count[0] * len(some)
-                # The first row j, from 0, with j + 1 ≥ middle·n
-                at = np.ceil(middle * len(some)).astype(int) - 1
-            else:
-                reach = np.cumsum(count)
-                total = reach[-1]
-                at = np.searchsorted(reach, middle * total)
-            some = some[at.clip(max=len(some) - 1)]
-            count = np.full(limit, total / limit)
+            at, total = _middles(count, limit)
+            some, count = some[at], np.full(limit, total / limit)
         rows.append(some)
         mass.append(count)
     return np.concatenate(rows), np.concatenate(mass)
+
+
+def _middles(count, limit):
+    """Places of the middles of equal shares of what rows weigh, and the weight of all.
+
+    Half of them from either end: where a middle falls between two rows, those of rows
+    in the other order are the same.
+    """
+    middle = (np.arange((limit + 1) // 2) + 0.5) / limit
+    n, equal = len(count), are_equal(count)
+
+    def from_the_first(count):
+        if equal:  # the first row j, from 0, with j + 1 ≥ middle·n
+            return np.ceil(middle * n).astype(int) - 1, count[0] * n
+        reach = np.cumsum(count)
+        return np.searchsorted(reach, middle * reach[-1]), reach[-1]
+
+    lower, total = from_the_first(count)
+    upper, _ = (lower, total) if equal else from_the_first(count[::-1])
+    return np.append(lower, n - 1 - upper[: limit // 2][::-1]), total
 
 
 def are_equal(weight):

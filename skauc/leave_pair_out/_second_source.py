@@ -139,7 +139,7 @@ _FEW_FEATURES = 0.6
 # error, 12 data sets, of leave-one-out and .632+: 400 × 60 with 8 positives .193, .130,
 # 300 × 30 with 5 .18, .11, 300 × 50 with 10 .18, .16; 450 × 80 with 20 equal. 1000 ×
 # 100: with 10 too high by .14, with 20 by .016.
-_RARE, _RARE_A_FEATURE, _SO_MANY_ROWS = 20, 0.2, 5000
+_CLASS_ROWS, _CLASS_ROWS_A_FEATURE, _SO_MANY_ROWS = 20, 0.2, 5000
 # An L1 fit without a row has other features, of which leave-one-out does not know. 500
 # and 800 rows of text, 600 × 1000 normal: with .02, .1 of n features it is off by −.03
 # to +.03, .632+ by −.01 to +.01; with .2 by −.08 and 0, .02 and −.01; .5 −.13, −.09 and
@@ -485,7 +485,7 @@ def _has_rare_class(objective, X, positive, weight):
         return False
     if isinstance(X, BlockMatrix) or weight.sum() >= _SO_MANY_ROWS:
         return False
-    fewest = max(_RARE, _RARE_A_FEATURE * X.shape[1])
+    fewest = max(_CLASS_ROWS, _CLASS_ROWS_A_FEATURE * X.shape[1])
     rare = class_sums(positive, weight).min() < fewest
     return rare and _is_cheap(objective, X, weight, 20)
 

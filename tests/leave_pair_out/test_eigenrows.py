@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from left_out_scores import leave_one_out_scores
 from scipy import sparse
 from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -13,10 +14,7 @@ from sklearn.metrics import roc_auc_score
 from skauc.leave_pair_out import _eigenrows
 from skauc.leave_pair_out._eigenrows import Eigenrows, eigenrows
 from skauc.leave_pair_out._inverse_root import InverseRoot
-from skauc.leave_pair_out._leave_one_out import (
-    leave_one_out_auc,
-    leave_one_out_scores,
-)
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
 from skauc.leave_pair_out._smooth_refits import smooth_optimum
 from skauc.model_selection._refit_objective import training_objective

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from left_out_scores import leave_one_out_scores
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
@@ -16,10 +17,7 @@ from skauc.leave_pair_out import _leave_one_out
 from skauc.leave_pair_out._eigenrows import Eigenrows
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._inverse_root import InverseRoot, of_intercept, squares
-from skauc.leave_pair_out._leave_one_out import (
-    leave_one_out_auc,
-    leave_one_out_scores,
-)
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit
 from skauc.leave_pair_out._smooth_refits import refit_smooth, smooth_optimum
@@ -109,26 +107,6 @@ def test_near_rows_nearly_tie(n):
     assert one_by_one < of_pairs - 0.25 * np.sqrt(variance)
 
 
-@pytest.mark.parametrize("coupled", [0.05, 0.115, 0.2])  # rows .121, weights .109
-def test_pairs_of_weights_are_those_of_rows_that_stand_as_often(coupled, monkeypatch):
-    """Whether their slopes move each other is a mean over the rows that count."""
-    monkeypatch.setattr(_leave_one_out, "_COUPLED", coupled)
-    monkeypatch.setattr(_leave_one_out, "_NARROW_OF_FEW", np.inf)
-    rng = np.random.default_rng(1)
-    score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
-    half, positive = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 3 == 0
-    weight = np.where((half**2).sum(axis=1) > 0.5, 5.0, 1.0)
-    assert set(weight) == {1.0, 5.0}
-    columns = score, g, curvature, weight
-    auc = _leave_one_out._by_pairs(0.6, 0.5, half, columns, positive, weight, 0.05)
-    rows = np.repeat(np.arange(9), weight.astype(int))
-    one = np.ones(len(rows))
-    columns = score[rows], (g / weight)[rows], (curvature / weight)[rows], one
-    each = half[rows], columns, positive[rows], one
-    found = _leave_one_out._by_pairs(0.6, 0.5, *each, 0.05)
-    assert found == pytest.approx(auc, rel=1e-12)
-
-
 @pytest.mark.parametrize("levels", [40, 150])
 def test_levels_of_a_category_are_left_out_in_pairs(levels):
     """Ridge, whose leave-pair-out is exact; beyond 150 rows a class, of a sample."""
@@ -165,15 +143,19 @@ def test_a_squared_hinge_of_few_rows_inside_the_margin_is_not_left_out():
         )
 
 
-def test_few_levels_with_a_weak_signal_do_not_change_places():
-    """Cells whose scores are .009 apart: counted, all of one lose against the other."""
+@pytest.mark.parametrize("beside", [0, 30])
+def test_few_levels_with_a_weak_signal_do_not_change_places(beside):
+    """Cells whose scores are .009 apart: counted, all of one lose against the other.
+
+    However many features there are beside them, which are 0.
+    """
     rng = np.random.default_rng(0)
     levels = np.column_stack([rng.random(700) < 0.5, rng.random(700) < 0.3])
-    X = np.column_stack([levels, ~levels]).astype(float)
+    X = np.column_stack([levels, ~levels, np.zeros((700, beside))])
     positive = rng.random(700) < 1 / (1 + np.exp(0.4 - 0.8 * levels[:, 1]))
     model = LogisticRegression()
     fit = training_objective(model.fit(X, positive), X, positive)
-    fit = replace(fit, w=fit.w * [0.01, 1, 0.01, 1])
+    fit = replace(fit, w=fit.w * np.append([0.01, 1, 0.01, 1], np.ones(beside)))
     auc, variance = leave_one_out_auc(fit, X, positive, np.ones(700))
     folds = cross_val_score(model, X, positive, cv=10, scoring="roc_auc").mean()
     assert auc == pytest.approx(folds, abs=np.sqrt(variance))
@@ -192,45 +174,6 @@ def test_what_the_fit_orders_by_chance_does_not_change_places():
     counted = _auc_of_pairs(fit, X, positive)
     one_by_one = roc_auc_score(positive, leave_one_out_scores(fit, X, positive))
     assert max(counted, one_by_one) < auc - 0.02
-
-
-@pytest.mark.parametrize("narrow", [0.0, np.inf])
-@pytest.mark.parametrize("coupled", [False, True])
-def test_margins_of_pairs_one_by_one(narrow, coupled, monkeypatch):
-    """In part won and counted, by the definition: to first order, or both equations."""
-    monkeypatch.setattr(_leave_one_out, "_COUPLED", 0.0 if coupled else np.inf)
-    monkeypatch.setattr(_leave_one_out, "_NARROW_OF_FEW", narrow)
-    rng = np.random.default_rng(2)
-    score, g, curvature = rng.normal(size=9), rng.normal(size=9), rng.random(9)
-    half, weight, e = 0.4 * rng.normal(size=(9, 3)), np.arange(9) % 2 + 1.0, 0.05
-    positive, count = np.arange(9) % 3 == 0, rng.random(9)
-    found = _leave_one_out._by_pairs(
-        0.6, 0.5, half, (score, g, curvature, weight), positive, count, e
-    )
-    Q = half @ half.T
-    push = g / weight / (1 - curvature / weight * (Q.diagonal() + e))
-    pairs = [
-        (i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)
-    ]
-    mass = np.array([count[i] * count[j] for i, j in pairs])
-    mass /= mass.sum()
-    fitted = np.array([score[i] - score[j] for i, j in pairs])
-    alone = fitted + [Q[i, i] * push[i] - Q[j, j] * push[j] for i, j in pairs]
-    both = alone + [Q[i, j] * (push[j] - push[i]) for i, j in pairs]
-    if coupled:
-        for k, (i, j) in enumerate(pairs):
-            S = np.array([i, j])
-            inside, omega = Q[np.ix_(S, S)] + e, curvature[S] / weight[S]
-            step = np.linalg.solve(np.eye(2) - inside * omega, inside @ (g / weight)[S])
-            both[k] = fitted[k] + step[0] - step[1]
-    if narrow:
-        width = 0.2 * mass @ np.abs(fitted - mass @ fitted)
-        won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, fitted)]
-        expected = 0.6 + mass @ (won[0] - won[1])
-    else:
-        expected = 0.5 + mass @ ((both > 0) * 1.0 - (alone > 0))
-    assert found == pytest.approx(min(max(expected, 0), 1), rel=1e-12)
-    assert 0.05 < found < 0.95
 
 
 def test_ridge_without_an_intercept_is_exact():

@@ -56,7 +56,8 @@ def test_a_sample_is_even_in_the_weights_and_counts_no_more_than_it_holds():
     assert count.tolist() == [1.0] * 7
     weight[:10] = 0.3
     rows, count = sample_rows(score, positive, weight, limit=5)
-    assert rows.tolist() == [9, 7, 5, 3, 1, 10, 11]
+    # places between two rows: the lower, and of the upper half the higher
+    assert rows.tolist() == [9, 7, 5, 2, 0, 10, 11]
     np.testing.assert_allclose(count, [0.6] * 5 + [1, 1], rtol=1e-12)
     rows, count = sample_rows(score, positive, weight, limit=10)
     assert rows.tolist() == [*range(10), 10, 11]
@@ -95,6 +96,24 @@ def test_even_sample_of_heavy_rows():
     rows, mass = even_sample(order, weight, 4)
     assert rows.tolist() == [3, 1, 0, 2, 4, 5]
     np.testing.assert_array_equal(mass, weight[rows])
+
+
+@pytest.mark.parametrize("draw", [sample_rows, even_sample])
+@pytest.mark.parametrize("heavy", [1.0, 3.0])
+def test_rows_in_the_other_order_are_the_same(draw, heavy):
+    """Also where the middles of equal shares fall between rows."""
+    weight = np.where(np.arange(600) % 4 < 2, 1.0, heavy)
+    positive, score = np.arange(600) < 400, np.sin(np.arange(600))
+    order = np.argsort(score)
+    drawn = []
+    for sign in (1, -1):
+        classes = [order[c[order]][::sign] for c in (~positive, positive)]
+        if draw is even_sample:
+            rows, _ = even_sample(classes, weight, 100)
+        else:
+            rows, _ = sample_rows(sign * score, positive, weight, 100)
+        drawn.append(np.sort(rows).tolist())
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize("weight", [3.0, 0.1, 0.0])

@@ -1,0 +1,127 @@
+"""What pairs say beside rows left out one by one, pair after pair."""
+
+import numpy as np
+import pytest
+
+from skauc.leave_pair_out import _left_out_pairs
+from skauc.leave_pair_out._left_out_pairs import (
+    LeftOutRows,
+    between_classes,
+    moved_by_pairs,
+    won_in_part,
+)
+
+E = 0.05
+
+
+def _won(score, positive, weight, width):
+    """Share of all pairs, each from the definition."""
+    won = total = 0.0
+    for i in np.flatnonzero(positive):
+        for j in np.flatnonzero(~positive):
+            part = np.clip((score[i] - score[j]) / (2 * width) + 0.5, 0, 1)
+            won += weight[i] * weight[j] * part
+            total += weight[i] * weight[j]
+    return won / total
+
+
+def _ranked(score, positive, weight):
+    order = np.argsort(score)
+    return score[order], positive[order], weight[order]
+
+
+def _moved(every, positive, weight, half, count=None, some=slice(None)):
+    ranked = [_ranked(s, positive, weight) for s in (every.score, every.alone)]
+    count = weight if count is None else count
+    between = between_classes(half[some], positive[some])
+    return moved_by_pairs(ranked, every[some], between, positive[some], count, E)
+
+
+def _rows(n=9, seed=2):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=n), rng.normal(size=n), rng.random(n)
+    half = rng.normal(size=(n, 3)) / np.sqrt(n)
+    return *columns, half, np.arange(n) % 3 == 0, rng
+
+
+@pytest.mark.parametrize("width", [1e-9, 0.3, 100.0])
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+def test_all_pairs_won_in_part(width, shift, rng):
+    score, positive = rng.normal(size=60).round(1), rng.random(60) < 0.4
+    weight = rng.random(60)
+    found = won_in_part(*_ranked(score + shift, positive, weight), width)
+    assert found == pytest.approx(_won(score, positive, weight, width), rel=1e-7)
+    turned = won_in_part(*_ranked(-score - shift, ~positive, weight), width)
+    assert turned == pytest.approx(found, rel=1e-7)
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_margins_of_pairs_one_by_one(coupled, monkeypatch):
+    """By the definition: to first order, or both equations; of some of the rows."""
+    monkeypatch.setattr(_left_out_pairs, "_COUPLED", 0.0 if coupled else np.inf)
+    score, g, curvature, half, positive, rng = _rows(12)
+    weight, often, count = np.arange(12) % 2 + 1.0, rng.random(12), rng.random(9)
+    some = rng.permutation(12)[:9]
+    Q = half @ half.T
+    every = LeftOutRows.of_fit(score, g, curvature, weight, Q.diagonal(), E)
+    found = _moved(every, positive, often, half, count, some)
+
+    push = g / weight / (1 - curvature / weight * (Q.diagonal() + E))
+    one_by_one = score + Q.diagonal() * push
+    pairs = [(i, j) for i in some[positive[some]] for j in some[~positive[some]]]
+    counts = dict(zip(some, count, strict=True))
+    mass = np.array([counts[i] * counts[j] for i, j in pairs])
+    mass /= mass.sum()
+    fitted, alone = (
+        np.array([s[i] - s[j] for i, j in pairs]) for s in (score, one_by_one)
+    )
+    both = alone + [Q[i, j] * (push[j] - push[i]) for i, j in pairs]
+    if coupled:
+        for k, (i, j) in enumerate(pairs):
+            S = np.array([i, j])
+            inside, omega = Q[np.ix_(S, S)] + E, curvature[S] / weight[S]
+            step = np.linalg.solve(np.eye(2) - inside * omega, inside @ (g / weight)[S])
+            both[k] = fitted[k] + step[0] - step[1]
+    width = 0.2 * mass @ np.abs(fitted - mass @ fitted)
+    before, after = (_won(s, positive, often, width) for s in (score, one_by_one))
+    won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, alone)]
+    expected = after - before + mass @ (won[0] - won[1])
+    assert found == pytest.approx(expected, rel=1e-10)
+    assert abs(mass @ (won[0] - won[1])) > 0.01 < abs(after - before)
+
+
+@pytest.mark.parametrize("coupled", [0.05, 0.076, 0.2])  # rows .081, weights .073
+def test_pairs_of_weights_are_those_of_rows_that_stand_as_often(coupled, monkeypatch):
+    """Whether their slopes move each other is a mean over the rows that count."""
+    monkeypatch.setattr(_left_out_pairs, "_COUPLED", coupled)
+    score, g, curvature, half, positive, _ = _rows(seed=1)
+    weight, h = np.where((half**2).sum(axis=1) > 0.4, 5.0, 1.0), (half**2).sum(axis=1)
+    assert set(weight) == {1.0, 5.0}
+    every = LeftOutRows.of_fit(score, g, curvature, weight, h, E)
+    moved = _moved(every, positive, weight, half)
+    rows = np.repeat(np.arange(9), weight.astype(int))
+    one = np.ones(len(rows))
+    columns = score[rows], (g / weight)[rows], (curvature / weight)[rows], one, h[rows]
+    each = LeftOutRows.of_fit(*columns, E), positive[rows], one
+    found = _moved(*each, half[rows])
+    assert found == pytest.approx(moved, rel=1e-10)
+
+
+def test_the_name_of_a_class_says_nothing():
+    score, g, curvature, half, positive, _ = _rows()
+    one, h = np.ones(9), (half**2).sum(axis=1)
+    here, there = (
+        _moved(
+            LeftOutRows.of_fit(sign * score, sign * g, curvature, one, h, E),
+            positive if sign > 0 else ~positive,
+            *(one, half),
+        )
+        for sign in (1.0, -1.0)
+    )
+    assert here == pytest.approx(there, rel=1e-12)
+
+
+def test_scores_that_are_all_equal_are_not_moved():
+    one, half = np.ones(9), np.zeros((9, 3))
+    every = LeftOutRows.of_fit(3.0 * one, one, one, one, 0.0 * one, E)
+    assert _moved(every, np.arange(9) < 4, one, half) == 0
