@@ -14,7 +14,7 @@ from threading import Lock
 import numpy as np
 from scipy import sparse
 
-LIMIT_BYTES = 256 * 2**20  # three P×P matrices of P = 3300
+LIMIT_BYTES = 256 * 2**20  # three P×P matrices of P = 3300, in single precision 4700
 _ENTRY_BYTES = 1024  # key and objects of an entry, so that many small ones count too
 
 
@@ -109,7 +109,7 @@ def clear_cache() -> None:
     most 256 MiB in all and in each process: eigenvalues, eigenvectors and evidence,
     of sparse rows with more features what winsorising makes of them, never the rows,
     labels or weights themselves; and of a conjugate prior with a spherical covariance
-    the means and traces of the classes. What is larger (above some 3300
+    the means and traces of the classes. What is larger (above some 3300 to 4700
     features, if there are as many rows) is computed for each candidate, and nothing is
     kept of scores, or data sets of one feature. Results do not depend on it. Warnings
     that a search has said of a data set are said again afterwards.

@@ -16,7 +16,13 @@ from scipy import sparse
 
 from ..statistics._lanczos import lanczos, random_signs, together
 from ..statistics._moments import class_moments
-from ..statistics._numerics import block_rows, eigenvalue_cutoff, parts_of
+from ..statistics._numerics import (
+    EVEN,
+    SINGLE_FEATURES,
+    block_rows,
+    eigenvalue_cutoff,
+    parts_of,
+)
 from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
 from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
 from ._tridiagonal import squares_along
@@ -115,10 +121,12 @@ def cross_validated_spectrum(
     fold = balanced_folds(rows.keys(eigen.d), positive)
     if fold is None:
         return None
-    W = eigen.basis.scatter_neg + eigen.basis.scatter_pos
-    return spectrum_of_features(
-        rows.deviations, W, eigen.values, positive, fold, eigen.n_features, weight
-    )
+
+    def scatter():
+        return eigen.basis.scatter_neg + eigen.basis.scatter_pos
+
+    of_rows = positive, fold, eigen.n_features, weight
+    return spectrum_of_features(rows.deviations, scatter, eigen.values, *of_rows)
 
 
 def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
@@ -157,7 +165,7 @@ def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
 
 
 def spectrum_of_features(
-    deviations, W, values, positive, fold, n_features, weight=None, enough=ENOUGH
+    deviations, scatter, values, positive, fold, n_features, weight=None, enough=ENOUGH
 ) -> Spectrum | None:
     """Cross-validated spectrum from the scatter of the features.
 
@@ -165,8 +173,8 @@ def spectrum_of_features(
     ----------
     deviations : callable
         ``rows -> (len(rows), P)``, some rows less the means of their classes.
-    W : ndarray of shape (P, P)
-        Scatter of all of them.
+    scatter : callable
+        Of all of them, (P, P), an array of its own.
     values : ndarray of shape (r,)
         Its eigenvalues that are not 0.
     positive : ndarray of bool of shape (n,)
@@ -184,8 +192,10 @@ def spectrum_of_features(
     """
     c = np.ones(len(fold)) if weight is None else weight
     classes = np.array([~positive, positive])
-    many = weight is None and len(W) >= _MANY_FEATURES and len(values) == len(W)
-    single = many and values.min() > _EVEN * values.max()
+    # of so many features all is in single precision where that is enough
+    share = EVEN if n_features >= SINGLE_FEATURES else _EVEN
+    even = len(values) == n_features and values.min() > share * values.max()
+    single = even and weight is None and n_features >= _MANY_FEATURES
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
@@ -198,13 +208,22 @@ def spectrum_of_features(
         R, of_class = deviations(out), positive[out].astype(int)
         # Σ w r over the rows left out; of the others it is minus that
         sums = (classes[:, out] * c[out]) @ R
-        training = _less(W, R, c[out], sums, size)
+        others = np.flatnonzero(fold != k)
+        training = _less(scatter(), R, c[out], sums, size)
         if training is None:
-            training = _scatter(deviations, np.flatnonzero(fold != k), positive, c)
+            training = _scatter(deviations, others, positive, c)
         # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
         R += (sums / size[:, None])[of_class]
         R *= np.sqrt(c[out] / (1 + 1 / size[of_class]))[:, None]
-        lam, square = _squares_along(training, R, single)
+        found = None
+        if single and len(training) == n_features:
+            found = _evenly_along(training, R, share)
+        if found is None:
+            if training.dtype != float:
+                training = _scatter(deviations, others, positive, c)
+            found = _squares_along(training, R)
+        del training
+        lam, square = found
         total, rows = np.einsum("np,np->", R, R), c[out].sum()
         parts.append(_left_out(square, total, rows, n_features, len(lam)))
     return _averaged(parts, n_features > len(values), _even(len(values)))
@@ -213,13 +232,14 @@ def spectrum_of_features(
 def _less(W, R, weight, sums, size):
     """Scatter of the other rows around their own means; None if that costs digits.
 
-    ``W − Σ w rrᵀ − Σ_c s_c s_cᵀ/n_c``, s_c the sum of a class over the rows r left out.
+    ``W − Σ w rrᵀ − Σ_c s_c s_cᵀ/n_c``, s_c the sum of a class over the rows r left out;
+    in place of W.
     """
     taken = np.vstack([np.sqrt(weight)[:, None] * R, sums / np.sqrt(size)[:, None]])
-    training = taken.T @ taken
-    np.subtract(W, training, out=training)
+    taken, whole = taken.astype(W.dtype, copy=False), np.trace(W)
+    W -= taken.T @ taken
     # Of the sixteen digits of the largest eigenvalues four may go
-    return training if np.trace(training) >= _DIGITS_KEPT * np.trace(W) else None
+    return W if np.trace(W) >= _DIGITS_KEPT * whole else None
 
 
 def _scatter(deviations, rows, positive, weight):
@@ -227,13 +247,18 @@ def _scatter(deviations, rows, positive, weight):
     return neg.scatter + pos.scatter
 
 
-def _squares_along(training, rows, single):
+def _evenly_along(training, rows, share):
+    """The same in single precision; None where it does not tell all eigenvalues.
+
+    What is of single precision already is overwritten.
+    """
+    both = (x.astype(np.float32, copy=False) for x in (training, rows))
+    values, square = squares_along(*both, overwrite=True)
+    return (values[::-1], square[::-1]) if values[0] > share * values[-1] else None
+
+
+def _squares_along(training, rows):
     """Eigenvalues that are not 0, largest first, and the squares of rows along them."""
-    if single:
-        both = training.astype(np.float32), rows.astype(np.float32)
-        values, square = squares_along(*both)
-        if values[0] > _EVEN * values[-1]:
-            return values[::-1], square[::-1]
     values, square = squares_along(training, rows)
     rank = np.count_nonzero(values > eigenvalue_cutoff(values))
     return values[::-1][:rank], square[::-1][:rank]

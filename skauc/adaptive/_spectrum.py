@@ -8,7 +8,8 @@ below depends on the scale or the origin of a feature.
 
 With ``R`` the (weighted) deviations from the class means, ``W = RᵀR = V diag(λ) Vᵀ``
 and ``d`` the mean difference, ``b = Vᵀd``. For P ≤ n this is the P×P eigenproblem, from
-moments that stream in blocks. For P > n it is the n×n Gram matrix
+moments that stream in blocks, of many features in single precision where that tells
+all eigenvalues. For P > n it is the n×n Gram matrix
 ``RRᵀ = U diag(λ) Uᵀ``, ``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R
 is sparse minus one row a class, and of more than 1000 such rows there is no Gram
 matrix: values of λ stand for many eigenvalues each (:mod:`._ritz_basis`). The null
@@ -33,6 +34,7 @@ from ..statistics._numerics import (
     centred_gram,
     eigenvalue_cutoff,
     eigenvectors,
+    is_even,
     parts_of,
 )
 from ..statistics._row_blocks import RowBlocks, row_blocks
@@ -46,6 +48,7 @@ from ._ritz_basis import (
     ritz_of_difference,
 )
 
+_COLUMNS = 256  # of products of eigenvectors, at a time
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
 _BLOCK_ROWS, _BLOCK_SPARSE_ROWS, _BLOCK_ENTRIES = 4096, 1024, 2**16
 # Of more sparse rows there is no Gram matrix, or, of so many, if not enough vary
@@ -206,7 +209,7 @@ class Eigenbasis:
     def combine(self, z, X=None) -> np.ndarray:
         """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
         if isinstance(self.basis, FeatureBasis):
-            return self.basis.vectors @ z
+            return self.basis.combine(z)
         if isinstance(self.basis, RitzBasis):
             raise TypeError("of products with rows there are no eigenvectors")
         # V = RᵀU/√λ: a sum of rows, here of features before their scale
@@ -223,7 +226,7 @@ class Eigenbasis:
 
 @dataclass(frozen=True, eq=False)
 class FeatureBasis:
-    """P ≤ n: eigenvectors and the class scatters, P×P.
+    """P ≤ n: eigenvectors and the class scatters, P×P, of double or single precision.
 
     Class means before the scale, (2, P), and how the rows were winsorised.
     """
@@ -235,10 +238,25 @@ class FeatureBasis:
     clip: Clip | None = None
 
     def project(self, x):
+        found = self.along(x)
+        x = x.astype(self.vectors.dtype, copy=False)
         # xᵀW_c x of every column
-        square_neg = np.einsum("pk,pk->k", x, self.scatter_neg @ x)
-        square_pos = np.einsum("pk,pk->k", x, self.scatter_pos @ x)
-        return self.vectors.T @ x, square_neg, square_pos
+        squares = (
+            np.einsum("pk,pk->k", x, W @ x).astype(float)
+            for W in (self.scatter_neg, self.scatter_pos)
+        )
+        return found, *squares
+
+    def along(self, x):
+        """``Vᵀx`` of what single precision holds."""
+        dtype = self.vectors.dtype
+        return (self.vectors.T @ x.astype(dtype, copy=False)).astype(float, copy=False)
+
+    def combine(self, z):
+        """``Vz``."""
+        unit = np.max(np.abs(z), initial=0.0) or 1.0
+        z = (z / unit).astype(self.vectors.dtype, copy=False)
+        return unit * (self.vectors @ z).astype(float, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +389,9 @@ class Clip:
             block = X[part] - self.means[c]
             np.clip(block, -self.bound, self.bound, out=block)
             sums.add(block, None if weight is None else weight[part])
+            del block
         found = sums.moments()
+        del sums
         return found and in_units(found, self.means[c], 1 / self.shrink)
 
     def excess(self, X, positive, alive):
@@ -451,9 +471,49 @@ def _primal(X, positive, weight, clip, standardize):
         # Sums of P² numbers, and of sparse rows a dense copy, are made of each block
         step = max(_BLOCK_ROWS, X.shape[1]) if sparse.issparse(X) else len(positive)
         blocks = RowBlocks.from_arrays(X, positive, weight, n_rows=step)
-    neg, pos = blocks.total(_clipped_moments, clip)
-    eigen = eigenbasis_of_moments(neg, pos, standardize=standardize)
+    # in place of the moments, and of these in single precision: no more is held at once
+    found = _Scatters.in_place(*blocks.total(_clipped_moments, clip), standardize)
+    found = found.even()
+    eigen = _decomposed(found)
     return replace(eigen, basis=replace(eigen.basis, clip=clip))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scatters:
+    """Of two classes in scaled features, with their numbers and means before that."""
+
+    n: tuple[float, float]
+    means: np.ndarray
+    scale: np.ndarray
+    neg: np.ndarray
+    pos: np.ndarray
+
+    @classmethod
+    def of_moments(cls, neg, pos, standardize):
+        """Of moments that stay as they are."""
+        copies = (replace(m, scatter=m.scatter.copy()) for m in (neg, pos))
+        return cls.in_place(*copies, standardize)
+
+    @classmethod
+    def in_place(cls, neg, pos, standardize):
+        """The same; the scatters are overwritten."""
+        scale = _scale(neg, pos, standardize)
+        for m in (neg, pos):
+            m.scatter[...] *= scale
+            m.scatter[...] *= scale[:, None]
+        means = np.array([neg.mean, pos.mean])
+        return cls((neg.n, pos.n), means, scale, neg.scatter, pos.scatter)
+
+    def even(self):
+        """In single precision where that is enough for all eigenvalues."""
+        within = np.empty(self.neg.shape, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            np.add(self.neg, self.pos, out=within, casting="same_kind")
+        if not is_even(within):
+            return self
+        del within
+        found = (W.astype(np.float32) for W in (self.neg, self.pos))
+        return _Scatters(self.n, self.means, self.scale, *found)
 
 
 def _clipped_moments(block, clip):
@@ -492,31 +552,45 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     -------
     Eigenbasis
     """
-    scale = _scale(neg, pos, standardize)
-    W_neg, W_pos = (m.scatter * scale * scale[:, None] for m in (neg, pos))
+    return _decomposed(_Scatters.of_moments(neg, pos, standardize), unseen)
+
+
+def _decomposed(found, unseen=0):
+    n, means, scale = found.n, found.means, found.scale
+    W_neg, W_pos = found.neg, found.pos
     # W = V diag(λ) Vᵀ; what is not a rounding error of 0 is kept
     values, vectors = eigenvectors(W_neg + W_pos)
-    d = (pos.mean - neg.mean) * scale
-    keep = _not_rounding(values, d, neg.n, pos.n)
-    values, vectors = values[keep], vectors[:, keep]
+    values = values.astype(float, copy=False)
+    d = (means[1] - means[0]) * scale
+    keep = _not_rounding(values, d, *n)
+    if not keep.all():
+        values, vectors = values[keep], vectors[:, keep]
     # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
-    along = np.clip(np.einsum("pr,pr->r", vectors, W_neg @ vectors), 0.0, values)
-    spectra = [np.maximum(linalg.eigvalsh(W), 0.0) for W in (W_neg, W_pos)]
+    along = np.empty(len(values))
+    for part in parts_of(len(values), _COLUMNS):
+        V = vectors[:, part]
+        along[part] = np.einsum("pr,pr->r", V, W_neg @ V)
+    along = np.clip(along, 0.0, values)
+    spectra = [_spectrum_of(W) for W in (W_neg, W_pos)]
     alive = np.count_nonzero(scale)
+    basis = FeatureBasis(vectors, W_neg, W_pos, means)
     return Eigenbasis(
-        neg.n,
-        pos.n,
+        *n,
         scale,
         d,
         values,
-        vectors.T @ d,
+        basis.along(d),
         along,
         values - along,
         # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
         *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
-        FeatureBasis(vectors, W_neg, W_pos, np.array([neg.mean, pos.mean])),
+        basis,
         unseen,
     )
+
+
+def _spectrum_of(W):
+    return np.maximum(linalg.eigvalsh(W).astype(float, copy=False), 0.0)
 
 
 def _dual(X, positive, weight, clip, standardize, kept):

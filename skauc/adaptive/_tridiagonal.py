@@ -17,7 +17,7 @@ from ..statistics._numerics import eigenvectors
 _HAS_STEVD = hasattr(lapack, "dstevd")  # scipy 1.13 has not
 
 
-def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
+def squares_along(matrix, rows, overwrite=False) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, ascending, and ``Σ (v_kᵀx)²`` over some rows x.
 
     Parameters
@@ -25,6 +25,8 @@ def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     matrix : ndarray of shape (P, P)
         Symmetric, of float64 or float32, which all is computed in.
     rows : ndarray of shape (m, P)
+    overwrite : bool, default=False
+        Whether the matrix is not needed any more.
 
     Returns
     -------
@@ -32,15 +34,17 @@ def squares_along(matrix, rows) -> tuple[np.ndarray, np.ndarray]:
     """
     P = len(matrix)
     if P < 2 or not _HAS_STEVD:
-        values, V = eigenvectors(matrix.copy())
+        values, V = eigenvectors(matrix if overwrite else matrix.copy())
         return values, np.sum((rows @ V) ** 2, axis=0)
     sytrd, sytrd_lwork, ormqr, stevd = lapack.get_lapack_funcs(
         ("sytrd", "sytrd_lwork", "ormqr", "stevd"), (matrix,)
     )
     size = int(_done(sytrd_lwork(P, lower=1)))
     # of a symmetric matrix the transpose has the order of columns that LAPACK wants
-    found = sytrd(np.array(matrix).T, lower=1, lwork=size, overwrite_a=1)
-    Q, diagonal, beside, tau = _done(found)
+    matrix = np.ascontiguousarray(matrix) if overwrite else np.array(matrix)
+    Q, diagonal, beside, tau = _done(
+        sytrd(matrix.T, lower=1, lwork=size, overwrite_a=1)
+    )
     # The first column of Q is e₁, and the rest as that of a QR decomposition
     Q, turned = np.array(Q[1:, :-1], order="F"), np.array(rows.T, order="F")
     others = np.array(turned[1:], order="F")

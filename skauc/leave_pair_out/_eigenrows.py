@@ -35,7 +35,16 @@ from scipy.linalg import blas, lapack
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import project_samples
-from ..statistics._numerics import RANK, TINY, block_rows, eigenvectors, parts_of
+from ..statistics._numerics import (
+    RANK,
+    SINGLE_FEATURES,
+    TINY,
+    block_rows,
+    eigenvectors,
+    is_even,
+    parts_of,
+)
+from ._inverse_squares import InverseSquares, shares
 from ._objective import ask_again
 from ._pairs import difference_of_means, even_sample
 
@@ -70,6 +79,10 @@ _CLOSE, _ROUNDS = 1e-3, 10  # of log w
 # Their leverages give the AUC of those in double precision to 2e-5 (1000 × 500, 700 ×
 # 500, 1500 × 600, 600 × 200; five kinds of data, C from .1 to 10⁴; worst .00004).
 _DIGITS = 1e-6
+# Of H, what rows may have that are not asked: .45 of 2000 × 1000 for C = 10⁴, .17 for
+# C = 1. The AUC is that of all rows to 8e-6 (1000 × 500, 700 × 450, 1500 × 1000;
+# normal, t(3), three scales; logistic and squared hinge, C from .001 to 1000).
+_UNFELT = 0.01
 _LOWEST = 30.0  # below the logarithm of the largest curvature
 
 
@@ -89,8 +102,8 @@ class Eigenrows:
         V, in single precision.
     rows, mass : ndarray of shape (m,)
         An even sample of the rows, and for how many rows each stands.
-    squares : ndarray of shape (m, P)
-        u² of the sample, in single precision.
+    squares : InverseSquares
+        Of u² of the sample.
     turned : ndarray of shape (n, P) or None
         u of all rows over the root of ``unit``, in single precision, if they are few:
         half of the time of a product with the rows.
@@ -105,7 +118,7 @@ class Eigenrows:
     vectors: np.ndarray
     rows: np.ndarray
     mass: np.ndarray
-    squares: np.ndarray
+    squares: InverseSquares
     turned: np.ndarray | None
     size: np.ndarray
     part: np.ndarray
@@ -115,32 +128,44 @@ class Eigenrows:
         """None if rows are held by few others."""
         P = X.shape[1]
         mean = np.asarray(weight @ X) / weight.sum() if centred else np.zeros(P)
-        S, size = _scatter(X, mean, weight)
+        many = P >= SINGLE_FEATURES
+        S, size = _scatter(X, mean, weight, np.float32 if many else float)
+        if many and not is_even(S):
+            del S
+            S, size = _scatter(X, mean, weight)
         if not 0 < np.trace(S) < np.inf:
             return None
         values, vectors = eigenvectors(S)
+        del S
+        values = values.astype(float, copy=False)
         unit = float(values[-1])
         values = np.where(values > RANK * unit, values / unit, 0.0)
         # they are for leverages to five digits
-        vectors = vectors.astype(np.float32)
+        vectors = vectors.astype(np.float32, copy=False)
         rows, count, score = _spread_rows(X, positive, weight)
         if _share_of_copies(size, score) > _COPIES:
             return None
         few = len(positive) <= _SOME_ROWS
-        asked = slice(None) if few else rows
-        some = ((X[asked] - mean) / np.sqrt(unit)).astype(np.float32) @ vectors
-        turned = some if few else None
-        some = some[rows] if few else some
+        asked = np.arange(len(positive)) if few else rows
+        some = np.empty((len(asked), P), dtype=np.float32)
+        for part in parts_of(len(asked), block_rows(P)):
+            block = X[asked[part]]
+            block -= mean
+            block /= np.sqrt(unit)
+            some[part] = block.astype(np.float32) @ vectors
+            del block
+        places = rows if few else np.arange(len(rows))
         of_rows, first = np.unique(rows, return_index=True)
         order = first[np.argsort(score[of_rows], kind="stable")]
-        if not _kurtosis(some[order], values) < _KURTOSIS:
+        if not _kurtosis(some, places[order], values) < _KURTOSIS:
             return None
+        squares = InverseSquares.of_rows(some, places, values)
+        turned = some if few else None
         size = np.log(np.maximum(size, _SMALL * size.mean()))
         ends = np.quantile(size[rows], np.arange(1, _PARTS) / _PARTS)
         part = np.searchsorted(ends, size).astype(np.int8)
-        some *= some
         mass = count / weight[rows]
-        return cls(mean, unit, values, vectors, rows, mass, some, turned, size, part)
+        return cls(mean, unit, values, vectors, rows, mass, squares, turned, size, part)
 
     def without_a_row(self, curvature, weight, l2):
         """α of all rows from their length, and of the sample as it is.
@@ -199,62 +224,84 @@ class Eigenrows:
         """``VᵀX̃ᵀg``."""
         return np.sqrt(self.unit) * (g.astype(np.float32) @ self.turned).astype(float)
 
-    def leverages_and_rest(self, curvature, w, l2, free, gradient, total):
+    def leverages_and_rest(self, slope, curvature, w, l2, free, gradient):
         """Of the Hessian itself, in the turned rows.
 
         Parameters
         ----------
-        curvature : ndarray of shape (n,)
-            ω.
+        slope, curvature : ndarray of shape (n,)
+            g and ω.
         w, l2 : float
             Mean curvature of a row, with which these rows :meth:`turns`; λ.
         free : bool
             Whether an intercept follows the others.
         gradient : ndarray of shape (P,)
             ``X̃ᵀg + λw``.
-        total : float
-            Σg.
 
         Returns
         -------
         h, rest : ndarray of shape (n,), or None
             Of :class:`~skauc.leave_pair_out._inverse_root.InverseRoot`; None
-            where rounding leaves no factor.
+            where rounding leaves no factor. 0 for h of rows that are not felt.
         """
-        penalty, A = l2 / self.unit, self.turned
+        penalty, P = l2 / self.unit, len(self.values)
         # with the directions in these units H is I but for how ω varies
         unit = 1 / np.sqrt(w * self.values + penalty)
-        G = self.against(gradient) / np.sqrt(self.unit)
+        G, mean = self.against(gradient) / np.sqrt(self.unit), np.zeros(P)
         if free:  # less the ω-weighted mean
-            mean = curvature.astype(np.float32) @ A / curvature.sum()
-            G, A = G - total * mean, A - mean.astype(np.float32)
-        A = A * unit.astype(np.float32)
-        half = A * np.sqrt(curvature).astype(np.float32)[:, None]
-        H = half.T @ half
-        H.flat[:: len(H) + 1] += (penalty * unit**2).astype(np.float32)
-        root, failed = lapack.spotrf(H.T, lower=1, overwrite_a=1)
+            mean = curvature.astype(np.float32) @ self.turned / curvature.sum()
+            G = G - slope.sum() * mean
+        scale, mean = (x.astype(np.float32) for x in (unit, mean))
+        most = np.maximum(curvature, np.abs(slope))
+        felt, step = self.felt(most, l2), block_rows(P)
+        parts = [felt[part] for part in parts_of(len(felt), step)]
+        block = np.empty((min(step, len(felt)), P), dtype=np.float32)
+
+        def some(rows):
+            A = block[: len(rows)]
+            np.take(self.turned, rows, axis=0, out=A, mode="clip")
+            A -= mean
+            A *= scale
+            return A
+
+        root = np.sqrt(curvature).astype(np.float32)
+        H = np.zeros((P, P), dtype=np.float32, order="F")
+        H.flat[:: P + 1] = penalty * unit**2
+        for rows in parts:
+            A = some(rows)
+            A *= root[rows, None]
+            H = blas.ssyrk(1.0, A.T, 1.0, H, lower=1, overwrite_c=1)
+        H, failed = lapack.spotrf(H, lower=1, overwrite_a=1)
         if failed:
             return None
-        # h_i = ‖L⁻¹a_i‖², and a_iᵀH⁻¹G = (L⁻¹a_i)ᵀ L⁻¹G
-        across = blas.strsm(1.0, root, A.T, lower=1, overwrite_b=1)
-        toward = blas.strsv(root, (unit * G).astype(np.float32), lower=1)
-        h = np.einsum("pn,pn->n", across, across)
-        return h.astype(float), (toward @ across).astype(float)
+        # h_i = ‖L⁻¹a_i‖²
+        h = np.zeros(len(curvature))
+        for rows in parts:
+            across = blas.strsm(1.0, H, some(rows).T, lower=1, overwrite_b=1)
+            h[rows] = np.einsum("pn,pn->n", across, across)
+        # a_iᵀH⁻¹G = (L⁻¹a_i)ᵀ L⁻¹G
+        toward = blas.strsv(H, (unit * G).astype(np.float32), lower=1)
+        toward = scale * blas.strsv(H, toward, lower=1, trans=1)
+        return h, (self.turned @ toward - mean @ toward).astype(float)
+
+    def felt(self, curvature, l2):
+        """Rows without which the Hessian, or with slopes a score without them, changes.
+
+        ``Σ ω_i‖x̃_i‖²`` of the others over λ is no less than the share of itself that
+        the Hessian loses in any direction, nor than their ``h_i ω_i``.
+        """
+        most = curvature * np.exp(self.size)
+        order = np.argsort(most, kind="stable")
+        unfelt = np.cumsum(most[order]) <= _UNFELT * l2
+        return np.sort(order[np.count_nonzero(unfelt) :])
 
     def _resolves(self, penalty, w):
         return self.values.all() or penalty > w * RANK
 
     def _alpha(self, w, penalty, weight):
         """``α_i = q_i/(1 − w f_i q_i)`` of the sample."""
-        share = self._shares(w, penalty)
-        largest = share.max()
-        q = (self.squares @ (share / largest).astype(np.float32)).astype(float)
-        q *= largest
+        q = self.squares.sums(w, penalty)
         return q / np.maximum(1 - w * weight[self.rows] * q, _LEAST)
-
-    def _shares(self, w, penalty):
-        # a direction in which no row varies has no part in any
-        return np.where(self.values > 0, 1 / (w * self.values + penalty), 0.0)
 
     def _by_size(self, some):
         """``a_k‖x̃‖^{2b}``, k the part of the rows by size: logarithms of the sample."""
@@ -277,7 +324,7 @@ class Eigenrows:
         n, rows = len(curvature), self.rows
 
         def size(v):
-            x = np.sum(v * self.values * self._shares(v, penalty)) / n
+            x = np.sum(v * self.values * shares(self.values, v, penalty)) / n
             return x / (v * (1 - x))
 
         own, now = (curvature[rows], weight[rows]), size(w)
@@ -339,15 +386,16 @@ def centred_blocks(X, mean):
         yield part, (rows.toarray() if hasattr(rows, "toarray") else rows) - mean
 
 
-def _scatter(X, mean, weight):
+def _scatter(X, mean, weight, dtype=float):
     """``X̃ᵀ diag(f) X̃`` and the square length of every row."""
     n, P = X.shape
-    S, size = np.zeros((P, P)), np.empty(n)
+    S, size = np.zeros((P, P), dtype), np.empty(n)
     root = np.sqrt(weight)[:, None]
     for part, A in centred_blocks(X, mean):
         with np.errstate(over="ignore", invalid="ignore"):  # the trace tells
             size[part] = np.einsum("np,np->n", A, A)
             A *= root[part]
+            A = A.astype(dtype, copy=False)
             S += A.T @ A
     return S, size
 
@@ -372,15 +420,23 @@ def _share_of_copies(size, score):
     return 1 - len(np.unique(size + 1j * score)) / len(size)
 
 
-def _kurtosis(some, values):
+def _kurtosis(turned, rows, values):
     """Of the correlations of rows with others, mean over rows."""
-    unit = np.sqrt(np.maximum(values, _REGULAR * values.mean()))
-    part = some / unit.astype(some.dtype)
-    length = np.linalg.norm(part, axis=1)
-    part = part[length > 0] / length[length > 0, None]
-    few = np.zeros(len(part), dtype=bool)
-    few[:: max(len(part) // _CORRELATED_ROWS, 1) + 1] = True
-    square = (part[few] @ part[~few].T) ** 2
-    mean = square.mean(axis=1)
-    square *= square
-    return float(np.mean(square.mean(axis=1) / np.maximum(mean, TINY) ** 2))
+    unit = np.sqrt(np.maximum(values, _REGULAR * values.mean())).astype(turned.dtype)
+    step = block_rows(len(values))
+    length = np.concatenate(
+        [
+            np.linalg.norm(turned[rows[part]] / unit, axis=1)
+            for part in parts_of(len(rows), step)
+        ]
+    )
+    rows, length = rows[length > 0], length[length > 0]
+    few = np.zeros(len(rows), dtype=bool)
+    few[:: max(len(rows) // _CORRELATED_ROWS, 1) + 1] = True
+    toward = turned[rows[few]] / unit / length[few, None] / unit
+    others, length, sums = rows[~few], length[~few], 0.0
+    for part in parts_of(len(others), step):
+        square = (toward @ turned[others[part]].T / length[part]) ** 2
+        sums = sums + np.array([square.sum(axis=1), (square**2).sum(axis=1)])
+    mean, fourth = sums.astype(float) / max(len(others), 1)
+    return float(np.mean(fourth / np.maximum(mean, TINY) ** 2))

@@ -239,9 +239,8 @@ def _turned(fit, X, columns, remember):
     kept = eigenrows(fit, X, positive, weight, remember)
     if kept is None or fit.intercept_penalty > 0 or not kept.turns(w, fit.l2):
         return None
-    total = g.sum()
-    gradient = np.asarray(g @ X) - total * kept.mean + fit.l2 * fit.w
-    return kept.leverages_and_rest(curvature, w, fit.l2, fit.free, gradient, total)
+    gradient = np.asarray(g @ X) - g.sum() * kept.mean + fit.l2 * fit.w
+    return kept.leverages_and_rest(g, curvature, w, fit.l2, fit.free, gradient)
 
 
 def _auc_of_blocks(fit, X, positive, columns, limit):

@@ -27,6 +27,7 @@ _NO_SPREAD = 1e-13  # of the mean score: rounding
 _WALK_ROWS = 1000  # the size of the random walk is known to 5 % from that many
 _GRAM_ROWS = 200  # enough to tell how many directions a sum of squares has
 _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
+_A_LINE = 8  # numbers that memory hands over together
 # Rows, of all numbers, of which a column's curvature is known to its first digit.
 _CURVED_ROWS, _CURVED_NUMBERS = 20, 5_000
 _ROUNDING = 64 * np.finfo(float).eps  # of a constant column less its mean
@@ -334,18 +335,25 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     # Nor need its mean be that over all of very many features.
     every = X.shape[1] // _WALK_FEATURES + 1
     force_of_penalty = (l2 * scale * fit.w)[::every]
-    if every > 1:
-        X, mean = X[:, ::every], mean[::every]
-        if isinstance(X, np.ndarray):  # several products read it: one copy for all
-            X = np.ascontiguousarray(X)
     # The size of the walk need not be exact: of very many rows, every k-th.
     k = len(g) // _WALK_ROWS + 1
+    pull, dense = None, every > 1 and isinstance(X, np.ndarray)
+    if dense and k > 1 and every <= _A_LINE:  # read all the same, and no copy
+        pull = (g @ X)[::every]
+    if every > 1:
+        X, mean = X[:, ::every], mean[::every]
+        if dense and pull is None:  # several products read it: one copy for all
+            X = np.ascontiguousarray(X)
     some, pushing = made_beside(X, g, slice(None, None, k))
+    if pull is None:
+        pull = X.T @ g
+    else:
+        some = np.ascontiguousarray(some)
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.full(len(pushing), 1 / len(pushing)) @ some
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
-    gradient = X.T @ g - mean * g.sum() + force_of_penalty
+    gradient = pull - mean * g.sum() + force_of_penalty
     some = some - mean
     pushed = force @ some
     some *= some

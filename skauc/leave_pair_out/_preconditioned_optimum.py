@@ -27,6 +27,7 @@ _FORCING, _FAR = 0.1, 0.2
 # .00005 at C = 1, .0003 at 10 and 100, .0013 at 1000; with 3e-3, and .03 and .1 above,
 # .00004, .0007, .0007 and .005 after a tenth more products.
 _CLOSE = 1e-3
+_FEW = 0.6  # of the rows: a copy of so many is made for the products of a step
 # Of steps, and of products in one: a Hessian costs P/2
 _STEPS, _PRODUCTS = 20, 60
 
@@ -73,11 +74,16 @@ def _moved(fit, X, positive, kept):
         return None
     diagonal = kept.unit * kept.values * (total / len(omega)) + fit.l2
     unit = 1 / np.append(diagonal, total)
-    turned = kept.turns(total / len(omega), fit.l2)
+    turned, some, bends = kept.turns(total / len(omega), fit.l2), kept, omega
+    if turned:  # a copy of the rows that bend reads fewer, if they are few
+        felt = kept.felt(omega, fit.l2)
+        if len(felt) <= _FEW * len(omega):
+            some, bends = replace(kept, turned=kept.turned[felt]), omega[felt]
 
-    def along(y):  # coefficients, and scores of the centred rows
+    def along(y):  # coefficients, and their scores of the rows and of centred ones
         w = kept.along(y[:P])
-        return w, X @ w - kept.mean @ w + fit.free * y[P]
+        score = X @ w
+        return w, score, score - kept.mean @ w + fit.free * y[P]
 
     def against(g, pull):
         total = g.sum()
@@ -86,10 +92,10 @@ def _moved(fit, X, positive, kept):
 
     def bent(y):
         if not turned:
-            w, z = along(y)
+            w, _, z = along(y)
             return against(omega * z, fit.l2 * w)
-        bent = omega * (kept.scores_along(y[:P]) + fit.free * y[P])
-        force = kept.against_scores(bent) + fit.l2 * y[:P]
+        bent = bends * (some.scores_along(y[:P]) + fit.free * y[P])
+        force = some.against_scores(bent) + fit.l2 * y[:P]
         return np.append(force, fit.free * bent.sum())
 
     def objective(t, step=0.0, dz=0.0):
@@ -107,10 +113,12 @@ def _moved(fit, X, positive, kept):
         return size <= left or len(asked) > _PRODUCTS
 
     y = conjugate_gradients(bent, -gradient, unit, is_enough)
-    slope, (step, dz) = gradient @ y, along(y)
+    slope, (step, own, dz) = gradient @ y, along(y)
     t = first_lower(lambda t: objective(t, step, dz), float, start, slope)
     if t is None or not slope < 0:
         return None
     # b' = b + x̄ᵀw is the intercept of the centred rows
     b = fit.intercept + t * fit.free * (y[P] - kept.mean @ step)
-    return replace(fit, w=fit.w + t * step, intercept=float(b)), -slope / start
+    found = replace(fit, w=fit.w + t * step, intercept=float(b))
+    found.slopes(X, positive, z - fit.intercept + t * own)
+    return found, -slope / start

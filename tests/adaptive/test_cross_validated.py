@@ -48,7 +48,7 @@ def of_features(R, positive, fold, n_features, weight=None, **enough):
     values = np.linalg.eigvalsh(W)
     values = values[values > 1e-10 * values[-1]]
     rows = (positive, fold, n_features, weight)
-    return spectrum_of_features(lambda some: R[some], W, values, *rows, **enough)
+    return spectrum_of_features(lambda some: R[some], W.copy, values, *rows, **enough)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -7,6 +7,7 @@ import pytest
 from oracles import dense_scatters, repeat_rows, winsorised
 from scipy import sparse
 
+from skauc.adaptive import _spectrum
 from skauc.adaptive._spectrum import Clip, eigenbasis
 
 
@@ -302,3 +303,61 @@ def test_coordinates_are_the_deviations_along_the_eigenvectors(weighted):
     expected = (X - np.array(mean)[positive.astype(int)]) * eigen.scale @ V
     found = eigen.basis.coordinates()
     np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
+
+
+def _single_and_double(monkeypatch, X, positive, weight=None, **options):
+    found = eigenbasis(X, positive, weight, **options)
+    monkeypatch.setattr(_spectrum, "is_even", lambda matrix: False)
+    return found, eigenbasis(X, positive, weight, **options)
+
+
+@pytest.mark.parametrize("winsorize", [2.5, None])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_many_features_in_single_precision(monkeypatch, rng, weighted, winsorize):
+    """Where no eigenvalue is small beside the largest."""
+    X, positive = rng.normal(size=(1000, 400)), np.arange(1000) % 3 == 0
+    X[positive, :9] += 0.3
+    weight = rng.integers(1, 4, 1000).astype(float) if weighted else None
+    options = {"winsorize": winsorize}
+    found, slow = _single_and_double(monkeypatch, X, positive, weight, **options)
+    basis = found.basis
+    for part in (basis.vectors, basis.scatter_neg, basis.scatter_pos):
+        assert part.dtype == np.float32
+    assert slow.basis.vectors.dtype == float
+    names = "values", "along_neg", "along_pos", "spectrum_neg", "spectrum_pos"
+    for name in names:
+        one, two = getattr(found, name), getattr(slow, name)
+        assert one.dtype == float
+        np.testing.assert_allclose(one, two, atol=1e-4 * two.max())
+    np.testing.assert_array_equal(found.d, slow.d)
+    np.testing.assert_allclose(np.abs(found.b), np.abs(slow.b), atol=1e-3)
+    w = rng.normal(size=(400, 2)) * 1e30
+    a, b = found.project(w), slow.project(w)
+    for name in ("difference", "square_neg", "square_pos", "size"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-6)
+    for power in (-1, 0.5):
+        one, two = (
+            e.filtered_difference(1e45 * e.values**power, X) for e in (found, slow)
+        )
+        np.testing.assert_allclose(one, two, atol=1e-5 * np.abs(two).max())
+    assert found.combine(np.zeros(400)).tolist() == [0.0] * 400
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_few_of_the_digits_keep_double_precision(monkeypatch, rng, constant):
+    X, positive = rng.normal(size=(1000, 400)), np.arange(1000) % 3 == 0
+    if constant:
+        X[:, 7] = 2.0
+    else:  # nearly another one, also of what winsorising leaves
+        X[:, 7] = X[:, 6] + 1e-3 * X[:, 7]
+    found, slow = _single_and_double(monkeypatch, X, positive)
+    assert found.basis.vectors.dtype == float
+    np.testing.assert_array_equal(found.values, slow.values)
+
+
+def test_moments_of_a_caller_stay(rng):
+    X, positive = rng.normal(size=(50, 4)), np.arange(50) % 2 == 0
+    neg, pos = _spectrum.class_moments(X, positive)
+    before = neg.scatter.copy(), pos.scatter.copy()
+    _spectrum.eigenbasis_of_moments(neg, pos)
+    np.testing.assert_array_equal((neg.scatter, pos.scatter), before)

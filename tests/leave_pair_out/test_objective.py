@@ -362,3 +362,15 @@ def test_the_step_of_a_row_that_leaves_is_newtons():
         step = _steps(h, g, curvature, np.full(2, weight), 0.1)
         left = 1 - part * curvature * (h + 0.1)
         np.testing.assert_allclose(step, part * h * g / left)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0])
+def test_gradient_of_many_features_without_a_copy(scaling, monkeypatch, rng):
+    """Some of the features and of the rows: those are read where all are."""
+    X, positive = rng.normal(size=(1200, 1000)) + 3, np.arange(1200) % 3 == 0
+    fit = PenalisedFit(
+        "logistic", 2.0, np.ones(1200), rng.normal(size=1000) / 99, 0.1, scaling
+    )
+    found = stationarity(X, positive, fit)
+    monkeypatch.setattr(_objective, "_A_LINE", 0)
+    assert stationarity(X, positive, fit) == pytest.approx(found, rel=1e-9)

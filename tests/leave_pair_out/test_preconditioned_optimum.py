@@ -160,3 +160,34 @@ def test_a_fit_that_stopped_early_is_taken_on_by_products(way, monkeypatch):
         assert found is true
         assert (started[0] is fit) == (way == "penalised")
         assert bool(kept) == (way == "further")
+
+
+def test_scores_of_a_step_are_those_of_its_coefficients():
+    fit, X, positive, weight = _problem(heavy=True)
+    found, _ = _preconditioned_optimum._moved(
+        fit, X, positive, _kept(fit, X, positive, weight)
+    )
+    assert np.abs(found.w - fit.w).max() > 0.01
+    assert found.intercept != fit.intercept
+    score = found.slopes(X, positive)[0]
+    np.testing.assert_allclose(score, X @ found.w + found.intercept, rtol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_rows_without_a_curvature_are_not_read(loss, monkeypatch):
+    """Of a weak penalty: the steps are those of all rows."""
+    fit, X, positive, weight = _problem(loss=loss, l2=1e-2, n=600, P=300)
+    kept = _kept(fit, X, positive, weight)
+    near = smooth_optimum(fit, X, positive)
+    fit = replace(fit, w=0.8 * near.w, intercept=near.intercept)
+    felt = kept.felt(fit.slopes(X, positive)[2], fit.l2)
+    assert len(felt) < 450
+    moved = []
+    for few in (0.0, 1.0):
+        monkeypatch.setattr(_preconditioned_optimum, "_FEW", few)
+        moved.append(_preconditioned_optimum._moved(fit, X, positive, kept))
+    (one, its), (two, theirs) = moved
+    assert its == pytest.approx(theirs, rel=5e-3)
+    z = X @ (one.w - fit.w)
+    np.testing.assert_allclose(X @ (two.w - fit.w), z, atol=0.02 * z.std())
+    assert not np.array_equal(one.w, two.w)

@@ -12,6 +12,7 @@ from skauc.statistics._numerics import (
     block_rows,
     centred_gram,
     eigenvalue_cutoff,
+    is_even,
     log_sum_exp,
 )
 
@@ -141,3 +142,26 @@ def test_rounding_of_sparse_rows_has_the_unit_of_the_weights(problem):
 @pytest.mark.parametrize("x", [[0.0, -1.0], [1e4, 1e4 - 2], [-1e4, -np.inf], [3.0]])
 def test_sum_of_exponentials_that_are_no_floats(x):
     assert log_sum_exp(x) == pytest.approx(logsumexp(x), rel=1e-14)
+
+
+def _of_spectrum(values):
+    rng = np.random.default_rng(7)
+    Q = np.linalg.qr(rng.normal(size=(len(values), len(values))))[0]
+    return (Q * values) @ Q.T
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("unit", [1.0, 1e-12, 1e12])
+@pytest.mark.parametrize(("least", "even"), [(2e-5, True), (5e-6, False), (0.0, False)])
+def test_where_single_precision_tells_all_eigenvalues(least, even, unit, dtype):
+    values = np.geomspace(0.01, 1, 400)
+    values[0] = least
+    assert is_even((unit * _of_spectrum(values)).astype(dtype)) == even
+
+
+@pytest.mark.parametrize("unit", [0.0, 1e-40, 1e40, np.inf, np.nan])
+def test_what_single_precision_does_not_hold_is_not_even(unit):
+    with np.errstate(invalid="ignore"):
+        assert not is_even(unit * np.eye(400))
+    assert not is_even(np.eye(399))  # of few features double precision is as cheap
+    assert not is_even(np.zeros((0, 0)))
