@@ -34,7 +34,7 @@ _TRACE_STEPS, _DIFFERENCE_STEPS, _STEPS = 12, 16, 10
 # Of a rank, and standard deviations: what random signs may count too many or too few
 _SAME_RANK, _DEVIATIONS = 0.02, 4
 # What they may leave of G x = s: 5 steps of tf-idf, 6 to 9 of topics and of raw counts.
-# Posterior means of 1300 to 1750 texts of each kind, five models, are within 1e-5, .0001
+# Posterior means of 1300 to 1750 texts of each kind, five models: within 1e-5, .0001
 # and .0003 of those of all steps
 SOLVED = 0.003
 _LEAST = 1e-6  # of the largest Ritz value: below there is none
