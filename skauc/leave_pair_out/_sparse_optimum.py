@@ -22,9 +22,7 @@ from ._losses import RoundedHinge, loss_terms, loss_value
 from ._newton import FLAT, first_lower
 from ._objective import PenalisedFit
 
-# Of the objective: a Newton decrement whose step is the last. The AUC is right to 2e-6
-# (500 and 2000 × 50 000 texts, logistic and rounded hinge, eight penalties)
-CLOSE = 1e-7
+CLOSE = 1e-9  # of the objective: a Newton decrement whose step is the last
 KERNEL_ROWS = 500  # dense, from which products with their kernel take less time
 # Of dense rows: decrement, and gradient over that of the losses, at the end. Logistic,
 # 500 × 1000, C from .01 to 10⁴, five data sets: the AUC is right to 2e-4
@@ -53,7 +51,7 @@ def optimum_by_products(
         With a loss that has slopes: not the hinge.
     X : sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
-    close : float, default=1e-7
+    close : float, default=1e-9
         Share of the objective: a Newton decrement whose step is the last.
     kernel : ndarray of shape (n, n), default=None
         ``XXᵀ`` as :func:`~skauc.leave_pair_out._influence.kernel` has it, if it is
