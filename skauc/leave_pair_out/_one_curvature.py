@@ -30,6 +30,8 @@ def eigen(K):
     K = (K / unit).astype(np.float32)
     # Rounding may leave eigenvalues of a positive semidefinite kernel below 0
     values, vectors = eigenvectors(K)
+    # rows of them are taken for every model
+    vectors = np.ascontiguousarray(vectors)
     return unit * np.maximum(values, 0).astype(float), vectors
 
 

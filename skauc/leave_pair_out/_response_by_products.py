@@ -13,7 +13,8 @@ Every score that is left out is the small difference of a score and of what its 
 has pulled, so that the mean of q_i must be right to 1e-3, each q_i to 2e-2:
 
 - the 500 rows S of the pairs are the same for all models. Their ``(K^j)_ii``, j ≤ 4,
-  are computed; p(K), the polynomial nearest to F, has an exact diagonal;
+  or as few as the eigenvalues ask for, are computed; p(K), the polynomial nearest to F,
+  has an exact diagonal;
 - what is left, F − p(K), comes from random signs z: ``E z ∘ (F − p(K)) z``
   (Hutchinson), by Lanczos' quadrature for any ω/λ; single rows are drawn to a
   regression on the
@@ -31,6 +32,7 @@ from scipy import sparse
 
 from ..statistics._lanczos import Ritz, lanczos, random_signs, together
 from ..statistics._numerics import TINY, parts_of
+from ..statistics._sparse_gram import RowGram, SparseGram
 from ._pair_response import PairResponse
 
 PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is needed
@@ -38,7 +40,16 @@ PRODUCT_ROWS = 1000  # of more sparse rows a kernel is formed only where it is n
 # .00002 of 1500 × 50 000 texts; of 1500 × 4862 news .0018, .0009 and .0005 at ω/λ = 1,
 # .008, .006 and .0015 at 10. With 24 steps not better
 _NUMBERS, _LEAST, _STEPS, _SEED = 48_000, 16, 14, 1989
-_DEGREE = 4
+# Of the polynomial, at most, and what it may leave of the inverse, root mean square
+# over its mean, with less: .02, .06 and .16 with 3, 2 and 1 of 2000 × 50 000 texts,
+# where the mean of q is off by .0002, .0008 and .0012 and each by .002, .004 and .01;
+# .13 with 4 of 1500 × 20 000 texts of 20 topics, .0006 and .01, as much as with 3
+_DEGREE, _LEFT = 4, 0.1
+# What Lanczos' steps may leave of K x = z (six for these texts, 13 with 20 topics, else
+# all): the mean of q moves by less than 1e-5 from then on
+_SOLVED = 0.01
+_MORE = 2  # vectors at once where no basis is kept of them: .8 of the time
+_COPIED_ROWS = 2000  # up to here there is room for two copies of the entries
 _FAR = 1e3  # of the rows' scatter: a mean that costs three digits of the seven
 
 
@@ -48,32 +59,40 @@ class CentredKernel:
 
     Parameters
     ----------
-    X : sparse array of shape (n, P)
+    gram : SparseGram or RowGram
+        Of the rows.
     """
 
-    X: sparse.csr_array
+    gram: SparseGram | RowGram
+
+    @classmethod
+    def of_rows(cls, X):
+        """Of a csr_array."""
+        return cls((SparseGram if X.shape[0] <= _COPIED_ROWS else RowGram).of_rows(X))
 
     def product(self, v):
         """``K v`` of a v whose mean is 0; (n, m)."""
-        v = self.X @ (self.X.T @ v)
-        return v - v.mean(axis=0)
+        v = self.gram.product(v)
+        v -= v.mean(axis=0)
+        return v
 
-    def moments(self, rows):
-        """``(K^j)_ii`` of some rows, j = 0 to 4, less the mean direction; (k, 5)."""
-        n = self.X.shape[0]
-        out = np.full((len(rows), _DEGREE + 1), 1 - 1 / n)
-        mean = self.X @ (self.X.T @ np.full(n, 1 / n, dtype=self.X.dtype))
-        for part in parts_of(len(rows), together(n)):
+    def moments(self, rows, degree):
+        """``(K^j)_ii`` of some rows, j = 0 to 2, 3 or 4, less the mean direction."""
+        n = self.gram.n_rows
+        out = np.full((len(rows), degree + 1), 1 - 1 / n)
+        mean = self.gram.product(np.full((n, 1), 1 / n, dtype=self.gram.dtype))
+        for part in parts_of(len(rows), _MORE * together(n)):
             some = rows[part]
-            at = np.arange(len(some))
             # K (e_i − 1/n)
-            once = self.X @ self.X[some].T.toarray(order="C") - mean[:, None]
+            once = self.gram.columns(some) - mean
             once -= once.mean(axis=0)
-            twice = self.product(once)
-            out[part, 1] = once[some, at]
+            out[part, 1] = once[some, np.arange(len(some))]
             out[part, 2] = np.einsum("nk,nk->k", once, once)
-            out[part, 3] = np.einsum("nk,nk->k", once, twice)
-            out[part, 4] = np.einsum("nk,nk->k", twice, twice)
+            if degree > 2:
+                twice = self.product(once)
+                out[part, 3] = np.einsum("nk,nk->k", once, twice)
+            if degree > 3:
+                out[part, 4] = np.einsum("nk,nk->k", twice, twice)
         return out
 
 
@@ -83,7 +102,7 @@ class KernelDiagonal:
 
     Parameters
     ----------
-    moments : ndarray of shape (k, 5)
+    moments : ndarray of shape (k, d + 1)
         Of the kernel in units of ``unit``.
     ritz : Ritz
         Of random signs and that kernel; its basis at these rows only.
@@ -100,16 +119,16 @@ class KernelDiagonal:
     @classmethod
     def of_rows(cls, kernel: CentredKernel, rows, unit):
         """Of the kernel times ``unit``."""
-        moments = kernel.moments(rows)
-        n = kernel.X.shape[0]
+        n, dtype = kernel.gram.n_rows, kernel.gram.dtype
         # to the rows in an order of their own: how a caller sorts them does not matter
-        order = np.argsort(kernel.X @ (kernel.X.T @ np.ones(n)), kind="stable")
+        keys = kernel.gram.product(np.ones((n, 1)))[:, 0]
         m = max(min(_NUMBERS // n, 64), _LEAST)
-        signs = np.empty((n, m), dtype=kernel.X.dtype)
-        signs[order] = random_signs(n, m, _SEED)
+        signs = np.empty((n, m), dtype=dtype)
+        signs[np.argsort(keys, kind="stable")] = random_signs(n, m, _SEED)
         own = signs[rows]
         signs -= signs.mean(axis=0)
-        return cls(moments, lanczos(kernel.product, signs, _STEPS, rows), own, unit)
+        ritz = lanczos(kernel.product, signs, _STEPS, rows, _SOLVED)
+        return cls(kernel.moments(rows, _degree(ritz)), ritz, own, unit)
 
     def mean(self, theta):
         """Mean of ``κ/(1 + θκ)`` over the eigenvalues κ, and that of ``1/(1 + θκ)``."""
@@ -128,17 +147,15 @@ class KernelDiagonal:
         f = values / (1 + theta * values)
         # p nearest to f where the eigenvalues are
         largest = values.max() or 1.0
-        powers = np.vander((values / largest).ravel(), _DEGREE + 1, increasing=True)
-        share = np.abs(self.ritz.first).ravel()
-        c = np.linalg.lstsq(powers * share[:, None], f.ravel() * share, rcond=None)[0]
-        rest = f - (powers @ c).reshape(f.shape)
+        degree = self.moments.shape[1] - 1
+        c, rest = nearest_polynomial(self.ritz, values / largest, f, degree)
         # z ∘ (f − p)(K) z of every vector
         inside = np.einsum("mij,mj->mi", self.ritz.vectors, rest * self.ritz.first)
         at_rows = np.einsum("ikm,mi->km", self.ritz.basis, inside)
         each = self.signs * at_rows * self.ritz.length
         found = each.mean(axis=1)
         noise = each.var(axis=1, ddof=1).mean() / each.shape[1]
-        moments = self.moments / largest ** np.arange(_DEGREE + 1)
+        moments = self.moments / largest ** np.arange(degree + 1)
         usual = moments @ np.linalg.lstsq(moments, found, rcond=None)[0]
         own = found - usual
         # of what rows differ by, the part that is no noise
@@ -149,6 +166,30 @@ class KernelDiagonal:
         most = square / (1 + theta * square / total)
         answer = np.clip(answer, 0.0, most)
         return self.unit * answer, total - theta * answer
+
+
+def nearest_polynomial(ritz: Ritz, x, f, degree):
+    """Coefficients of the polynomial of x nearest to f, and what it leaves of f.
+
+    In the sum of squares over all vectors; x and f at their Ritz values.
+    """
+    powers = np.vander(x.ravel(), degree + 1, increasing=True)
+    share = np.abs(ritz.first).ravel()
+    c = np.linalg.lstsq(powers * share[:, None], f.ravel() * share, rcond=None)[0]
+    return c, f - (powers @ c).reshape(f.shape)
+
+
+def _degree(ritz):
+    """The least that leaves little of the inverse, which is the furthest from one."""
+    largest = ritz.values.max() or 1.0
+    x, share = ritz.values / largest, ritz.first**2
+    f = 1 / np.maximum(x, np.finfo(ritz.basis.dtype).eps)
+    most = _LEFT**2 * np.sum(share * f) ** 2 / len(f)
+    for degree in range(2, _DEGREE):
+        left = nearest_polynomial(ritz, x, f, degree)[1]
+        if np.sum(share * left**2) <= most:
+            return degree
+    return _DEGREE
 
 
 def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
@@ -172,7 +213,7 @@ def kernel_diagonal(X, rows, scale=None) -> KernelDiagonal:
     far = mean @ mean > _FAR * (square - mean @ mean)
     entries = data / unit if far else single
     A = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
-    return KernelDiagonal.of_rows(CentredKernel(A), rows, unit**2)
+    return KernelDiagonal.of_rows(CentredKernel.of_rows(A), rows, unit**2)
 
 
 def response_by_products(diagonal: KernelDiagonal, rows, theta, l2, positive):

@@ -19,8 +19,8 @@ method              where                                   cost
 ``leave-pair-out``  500 ≤ n ≤ P, smooth losses with an L2   n³/3 a model; n ≤ 2000 and
                     penalty; the hinge, rounded             a strong penalty: O(n³)
                                                             for all models; sparse
-                                                            n > 1000: 1200 products
-                                                            with the rows for all
+                                                            n > 1000: 400 to 1200
+                                                            products for all
 ``.632+``           20 refits of at most 2·10¹⁰ products,   20 × 5 steps of O(m²M),
                     10 of smooth losses without an L1,      m ≤ M of .63 n and P
                     n ≥ 200
@@ -81,7 +81,7 @@ descent 6 to 44 (20 to 260 ms). Leave-one-out of 5000 × 50 and 10⁵ × 20 rows
 of dense 1000 × 500 to 20 000 × 2000 later scores .1 to .7, of 2000 × 1000 whose solver
 stopped early .4 to 4. The slowest: sparse 1500 × 30000, whose fits take .01 s: whole
 scores after the first .03 s, of the hinge .1 to .5 s. Sparse 2000 and 10 000 × 50 000
-(fits of .01 to .3 s): the first score .35 and 1.3 s, later ones .02 to .14.
+(fits of .01 to .3 s): the first score .1 and 1.3 s, later ones .02 to .14.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import norm
 
-from ._numerics import parts_of
+from ._numerics import TINY, parts_of
 
 # Of vectors that are multiplied together, at least 8 of them: fewer take 1.4 times as
 # long, more as much memory as the rows
@@ -64,7 +64,7 @@ class Ritz:
         return inside @ self.basis[:, :, i]
 
 
-def lanczos(product, start, steps, rows=None) -> Ritz:
+def lanczos(product, start, steps, rows=None, solved=0.0) -> Ritz:
     """Some steps from every column of ``start``, all orthogonal to all before.
 
     Parameters
@@ -77,6 +77,10 @@ def lanczos(product, start, steps, rows=None) -> Ritz:
     steps : int
     rows : ndarray of int, default=None
         Of the basis, those that are kept; None is all.
+    solved : float, default=0
+        Share of s at which the steps end: what those of all vectors that are multiplied
+        first would leave of ``G x = s``. What is asked of G is smooth, and hardly more
+        than its inverse.
 
     Returns
     -------
@@ -90,7 +94,8 @@ def lanczos(product, start, steps, rows=None) -> Ritz:
     unit = np.where(length > 0, length, 1)
     for some in parts_of(m, together(n)):
         q = start[:, some] / unit[some]
-        Q = _basis(product, q, T[some])
+        Q = _basis(product, q, T[some], solved)
+        T, solved = T[:, : len(Q), : len(Q)], 0.0  # of all vectors as many
         parts.append(Q if rows is None else Q[:, rows])
         del Q  # before there is the next
     values, vectors = np.linalg.eigh(T)
@@ -104,11 +109,12 @@ def together(n: int) -> int:
     return max(_NUMBERS // n, _LEAST)
 
 
-def _basis(product, q, T):
+def _basis(product, q, T, solved):
     """Q of some vectors of length 1, (k, n, m), and their T, (m, k, k), filled in."""
     (n, m), kind, steps = q.shape, q.dtype, T.shape[1]
     basis = np.empty((m, steps, n), dtype=kind)
     rounding = _BROKEN * np.finfo(kind).eps
+    left, pivot = np.ones(m), np.inf
     for j in range(steps):
         basis[:, j] = q.T
         v = product(q)
@@ -122,6 +128,12 @@ def _basis(product, q, T):
         size = norm(v[:, 0], axis=1)
         size[size <= rounding * np.maximum(T[:, 0, 0], here)] = 0
         q = v[:, 0].T * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
+        # T = LDLᵀ: what x = |s| Q T⁻¹e₁ leaves of s is the product of all β/d
+        taken = T[:, j, j - 1] * (T[:, j, j - 1] / pivot)
+        pivot = np.maximum(T[:, j, j] - taken, rounding * here + TINY)
+        left *= size / pivot
+        if np.all(left < solved):
+            return basis[:, : j + 1].transpose(1, 2, 0)
         T[:, j, j + 1] = T[:, j + 1, j] = size
     return basis.transpose(1, 2, 0)
 

@@ -22,6 +22,7 @@ from skauc.leave_pair_out._response_by_products import (
 from skauc.leave_pair_out._ridge_path import ridge_path
 from skauc.leave_pair_out._sparse_optimum import optimum_by_products
 from skauc.statistics._lanczos import random_signs
+from skauc.statistics._sparse_gram import RowGram, SparseGram
 
 N = 600
 
@@ -58,17 +59,27 @@ def either_way(monkeypatch):
     return ask
 
 
+@pytest.fixture
+def all_steps(monkeypatch):
+    """Formulas are those of any number of steps: the error of few is not theirs."""
+    monkeypatch.setattr(_response_by_products, "_SOLVED", 0.0)
+
+
 def test_moments_are_those_of_the_kernel():
     X, _ = texts(n=50, P=300)
     rows = np.random.default_rng(0).permutation(50)[:35]
     A = X.toarray() - X.toarray().mean(axis=0)
     K = A @ A.T
-    found = CentredKernel(X.astype(np.float32)).moments(rows)
+    kernel = CentredKernel.of_rows(X.astype(np.float32))
+    found = kernel.moments(rows, 4)
     # the mean direction, in which K is empty, is none of them
     assert found[:, 0] == pytest.approx(1 - 1 / 50)
     for power in range(1, 5):
         exact = np.diag(np.linalg.matrix_power(K, power))[rows]
         np.testing.assert_allclose(found[:, power], exact, rtol=1e-4)
+    for degree in (2, 3):
+        fewer = kernel.moments(rows, degree)
+        np.testing.assert_array_equal(fewer, found[:, : degree + 1])
 
 
 @pytest.mark.parametrize("theta", [0.01, 1.0, 100.0])
@@ -207,6 +218,7 @@ def test_estimate_of_the_diagonal_is_that_of_its_random_signs(
     assert mean_inverse == pytest.approx(1 - theta * by_signs, rel=1e-3)
 
 
+@pytest.mark.usefixtures("all_steps")
 @pytest.mark.parametrize("seed", [3, 11, 23])
 @pytest.mark.parametrize("m", [3, 4, 12])
 @pytest.mark.parametrize("theta", [0.3, 3.0, 100.0])
@@ -220,7 +232,7 @@ def test_the_same_to_the_digits_of_doubles(monkeypatch, theta, m, seed):
     z = np.empty((14, m))
     z[order] = random_signs(14, m, seed)
     expected, total, _ = of_random_signs(K, z, rows, theta)
-    diagonal = KernelDiagonal.of_rows(CentredKernel(X), rows, 1.0)
+    diagonal = KernelDiagonal.of_rows(CentredKernel.of_rows(X), rows, 1.0)
     answer, inverse = diagonal.inverse(theta)
     np.testing.assert_allclose(answer, expected, rtol=1e-7)
     np.testing.assert_allclose(total - inverse, theta * expected, rtol=1e-7)
@@ -421,3 +433,33 @@ def test_no_square_of_many_rows(of_ridge):
     tracemalloc.stop()
     # 500 rows of pairs: some of their squares, nine ridge models at once
     assert peak < 8 * 3000**2 / (1 if of_ridge else 2)
+
+
+@pytest.mark.parametrize(
+    ("widest", "degree", "error"), [(1.5, 2, 2e-4), (8, 3, 2e-3), (100, 4, 2e-2)]
+)
+def test_as_few_powers_as_the_eigenvalues_ask_for(widest, degree, error):
+    """The inverse is further from a polynomial the more these differ."""
+    rng, n = np.random.default_rng(0), 300
+    U, _ = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, n - 1))]))
+    values = np.geomspace(1, widest, n - 1)
+    X = sparse.csr_array(U[:, 1:] * np.sqrt(values))
+    rows = np.arange(0, n, 3)
+    diagonal = kernel_diagonal(X, rows)
+    assert diagonal.moments.shape == (len(rows), degree + 1)
+    exact = U[rows, 1:] ** 2 @ (1 / (1 + 1e3 * values))
+    found = diagonal.inverse(1e3)[1]
+    assert found.mean() == pytest.approx(exact.mean(), rel=error)
+    assert np.sqrt(np.mean((found / exact - 1) ** 2)) < 10 * error
+
+
+def test_copies_of_the_rows_only_where_there_is_room(monkeypatch):
+    X, _ = texts()
+    rows = np.arange(0, N, 3)
+    expected = kernel_diagonal(X, rows).inverse(1.0)
+    monkeypatch.setattr(_response_by_products, "_COPIED_ROWS", N - 1)
+    found = kernel_diagonal(X, rows).inverse(1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    assert isinstance(CentredKernel.of_rows(X).gram, RowGram)
+    monkeypatch.setattr(_response_by_products, "_COPIED_ROWS", N)
+    assert isinstance(CentredKernel.of_rows(X).gram, SparseGram)

@@ -103,3 +103,56 @@ def test_signs_are_signs_and_the_same_again():
     np.testing.assert_array_equal(signs, random_signs(5000, 4, 7))
     # four means of 5000 signs: 4 standard errors of .014
     assert np.abs(signs.mean(axis=0)).max() < 0.057
+
+
+def cg_residuals(G, s, steps):
+    """What the best x of each Krylov space, in the norm of G, leaves of s."""
+    K = np.column_stack([np.linalg.matrix_power(G, j) @ s for j in range(steps)])
+    left = []
+    for k in range(1, steps + 1):
+        Q, _ = np.linalg.qr(K[:, :k])
+        x = Q @ np.linalg.solve(Q.T @ G @ Q, Q.T @ s)
+        left.append(np.linalg.norm(s - G @ x) / np.linalg.norm(s))
+    return np.array(left)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-30, 1e60])
+def test_steps_end_where_the_inverse_is_known(unit):
+    G, start = problem()
+    G = unit * (G / 200 + np.eye(40))
+    left = np.max([cg_residuals(G / unit, s, 9) for s in start.T], axis=0)
+    assert np.all(left[1:] < left[:-1])
+    for k in range(1, 8):
+        for solved, steps in ((left[k] * 1.001, k + 1), (left[k] * 0.999, k + 2)):
+            found = lanczos(lambda v: G @ v, start, 12, solved=solved)
+            assert found.basis.shape == (steps, 40, 3)
+            whole = lanczos(lambda v: G @ v, start, steps)
+            np.testing.assert_array_equal(found.values, whole.values)
+            np.testing.assert_array_equal(found.first, whole.first)
+
+
+def test_the_first_vectors_tell_how_many_steps(monkeypatch):
+    G, start = problem(m=5)
+    G = G / 200 + np.eye(40)
+    monkeypatch.setattr(_lanczos, "_NUMBERS", 80)  # two of them
+    monkeypatch.setattr(_lanczos, "_LEAST", 1)
+    found = lanczos(lambda v: G @ v, start, 12, solved=0.01)
+    steps = len(lanczos(lambda v: G @ v, start[:, :2], 12, solved=0.01).basis)
+    assert steps < 12
+    whole = lanczos(lambda v: G @ v, start, steps)
+    np.testing.assert_array_equal(found.basis, whole.basis)
+    np.testing.assert_array_equal(found.values, whole.values)
+
+
+def test_singular_matrices_take_all_steps():
+    """A vector with a part where G is empty is never solved; one without is."""
+    G, start = problem()
+    values, V = np.linalg.eigh(G)
+    G = (V[:, 20:] * (1 + values[20:] / values.max())) @ V[:, 20:].T
+    assert len(lanczos(lambda v: G @ v, start, 12, solved=0.1).basis) == 12
+    inside = V[:, 20:] @ (V[:, 20:].T @ start)
+    assert len(lanczos(lambda v: G @ v, inside, 12, solved=0.1).basis) < 6
+    inside[:, 1] = 0
+    found = lanczos(lambda v: G @ v, inside, 12, solved=0.1)
+    assert len(found.basis) < 6
+    assert not found.square[1].any()
