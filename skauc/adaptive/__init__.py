@@ -13,7 +13,9 @@ to 5), which a second source corrects (6, 7).
 
 2. Inverse-Wishart null (``_mixture``). ``Σ ~ IW(asI, P + 1 + a)``, a and s by their
    evidence of W: ``ℓ_k = (as + λ_k)/(a + n − 2)``, ``ℓ₀ = as/(a + n − 2)`` in the null
-   space, ``df = a + n``, ``q = as + xᵀWx``. Also with one covariance a class.
+   space, ``df = a + n``, ``q = as + xᵀWx``. Also with one covariance a class. a is P/16
+   to 32 P, and 10⁴ P, a sphere: of independent features and many rows an a that is too
+   small costs nats, fewer with two covariances than with one.
 
    Few strong factors are too narrow for one scale s, so that white noise with q of them
    stands beside it (``_factors``): ``Σ = V diag(ℓ) Vᵀ + σ²(I − VVᵀ)``, for n ≤ 20 P, q
@@ -33,7 +35,13 @@ to 5), which a second source corrects (6, 7).
    ``df = a + n`` of the cell of section 2 that W likes best, ``q = df · xᵀΣ̂x``.
    For n > 20 P it is the sample's, and the two nulls are one.
 
-   In both, the mean difference is one more observation of Σ:
+   A direction with s of the P features, and five rows of the smaller class for each of
+   these (behind a selector, or with an L1 penalty): Σ̂ is of all features, and the rows
+   know more of the variance along it. Under either null ``df = n`` there and
+   ``q = xᵀWx/(1 − s/n)²``, for w was fitted to these rows. (Logistic labels halve the
+   variance along five strong signals of hundreds.)
+
+   In both, but for that, the mean difference is one more observation of Σ:
    ``q ← q + h((xᵀd − D)² + noise)``, ``df ← df + 1``, ``v = noise (df − 2)/q`` make the
    mixture component ``(D, v, q, df)`` of :mod:`skauc.posterior`.
 

@@ -22,8 +22,10 @@ from ._mixture import (
     attainable_prior,
     covariance_cells,
     dense_cells,
+    keeps_few,
     normalised,
     of_factors,
+    squares_along,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -123,9 +125,11 @@ class Null:
         some = np.flatnonzero(eigen.scale > 0)  # faster than a mask
         D, noise = part.cells.difference(root[some])
         # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
-        df = part.a + eigen.n_neg + eigen.n_pos
-        q = part.a_scale + view.square_neg[k] + view.square_pos[k]
-        if self.dense.spectrum is not None:
+        a_scale, a, neg, pos = squares_along(part, eigen, view, k)
+        q, df = a_scale + neg + pos, a + eigen.n_neg + eigen.n_pos
+        if keeps_few(eigen, view, k):
+            pass
+        elif self.dense.spectrum is not None:
             q = df * self.dense.spectrum.along(view.square[:, k])
         elif part.factors:
             ell = np.append(part.ell, [part.null] * (eigen.null > 0))

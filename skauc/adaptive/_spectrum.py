@@ -69,16 +69,18 @@ class Projected:
     ``cross = a∘b``, and ``filtered(k, g, X)`` is ``V diag(g) Vᵀx`` of the k-th
     direction, (P,), or (P, m) of g (r, m), X the rows that were decomposed.
     ``square_neg, square_pos = xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w
-    in scaled features before that, ``alive`` False where it is 0.
+    in scaled features before that, ``alive`` False where it is 0; ``support`` how many
+    features it has.
     """
 
     square: np.ndarray
     cross: np.ndarray
     filtered: Callable
-    difference: np.ndarray
     square_neg: np.ndarray
     square_pos: np.ndarray
+    difference: np.ndarray
     size: np.ndarray
+    support: np.ndarray
 
     @property
     def alive(self) -> np.ndarray:
@@ -185,9 +187,9 @@ class Eigenbasis:
         size = np.sqrt(np.einsum("pk,pk->k", x, x))
         unit = np.where(size > 0, size, 1.0)
         x /= unit
+        of_w = self.d @ x, size, np.count_nonzero(x, axis=0)
         if isinstance(self.basis, RitzBasis):
-            square, cross, filtered, neg, pos = self.basis.project(x)
-            return Projected(square, cross, filtered, self.d @ x, neg, pos, size)
+            return Projected(*self.basis.project(x), *of_w)
         if isinstance(self.basis, FeatureBasis):
             a, neg, pos = self.basis.project(x)
         else:
@@ -199,7 +201,7 @@ class Eigenbasis:
             return self.combine((g.T * a[:, k]).T, X)
 
         cross = a * self.b[:, None]
-        return Projected(a**2, cross, combined, self.d @ x, neg, pos, size)
+        return Projected(a**2, cross, combined, neg, pos, *of_w)
 
     def filtered_difference(self, g, X) -> np.ndarray:
         """``V diag(g) Vᵀ d``, (P,)."""

@@ -1,0 +1,96 @@
+"""Directions with few of the features: the rows know the variance along them."""
+
+import numpy as np
+import pytest
+
+from skauc.adaptive import _mixture
+from skauc.adaptive._prior import AdaptivePrior
+from skauc.adaptive._spectrum import eigenbasis
+
+
+def fitted_to_few(rng, n, P, s, share=0.5):
+    """Rows, classes, and the discriminant of the first s features."""
+    positive = np.arange(n) < share * n
+    X = rng.standard_normal((n, P))
+    w = np.zeros(P)
+    halves = X[positive, :s], X[~positive, :s]
+    W = sum((x - x.mean(axis=0)).T @ (x - x.mean(axis=0)) for x in halves)
+    w[:s] = np.linalg.solve(W, halves[0].mean(axis=0) - halves[1].mean(axis=0))
+    return X, positive, w
+
+
+@pytest.mark.parametrize("covariances", [("common",), ("separate",)])
+def test_variance_along_a_fitted_direction(covariances):
+    """``q/(df − 2)`` is xᵀΣx of the truth, Σ = I, though w was fitted to the rows."""
+    rng, ratio = np.random.default_rng(0), []
+    for _ in range(60):
+        X, positive, w = fitted_to_few(rng, 400, 45, 40)
+        eigen = eigenbasis(X, positive, winsorize=None)
+        cells = _mixture.mixture(eigen, covariances=covariances)
+        view = eigen.project(w)
+        D, v, q, df = cells.cells(view, 0)
+        # scaled features have the variance scale²
+        x = eigen.unit(w)
+        ratio.append(
+            np.ptp(q / (df - 2)) + q[0] / (df[0] - 2) / (x**2 @ eigen.scale**2)
+        )
+    error = np.std(ratio) / np.sqrt(len(ratio))
+    assert np.mean(ratio) == pytest.approx(1, abs=3 * error)
+    # (1 − s/n)⁻² is 1.235: neither 1 nor its root, 1.11
+    assert error < 0.02
+
+
+@pytest.mark.parametrize("covariances", [("common",), ("separate",), ("factors",)])
+def test_squares_are_those_of_the_rows(covariances):
+    """Of classes of unlike spread and size the mean of their variances, each its own."""
+    rng = np.random.default_rng(1)
+    X, positive, w = fitted_to_few(rng, 300, 20, 4, share=0.2)
+    X[positive] *= 2
+    eigen = eigenbasis(X, positive, winsorize=None)
+    found = _mixture.mixture(eigen, covariances=("common", *covariances))
+    _, _, q, df = found.cells(eigen.project(w), 0)
+    score = X @ w / np.linalg.norm(w * eigen.per_scale)
+    growth = (1 - 4 / 300) ** -2
+    pooled = sum(len(s) * s.var() for s in (score[positive], score[~positive])) / 298
+    mean = np.mean([s.var(ddof=1) for s in (score[positive], score[~positive])])
+    expected = growth * np.where(found.separate, mean, pooled)
+    np.testing.assert_allclose(q / (df - 2), expected, rtol=1e-10)
+    np.testing.assert_allclose(df[~found.separate], 300)
+
+
+@pytest.mark.parametrize(
+    "s, n_pos, few",
+    [(6, 100, True), (21, 100, False), (6, 29, False), (40, 200, False)],
+)
+def test_few_features_of_many_rows(s, n_pos, few):
+    """Fewer than all, and five rows of the smaller class for each."""
+    rng = np.random.default_rng(2)
+    X, positive, w = fitted_to_few(rng, 400, 40, s, share=n_pos / 400)
+    eigen = eigenbasis(X, positive)
+    assert _mixture.keeps_few(eigen, eigen.project(w), 0) == few
+
+
+@pytest.mark.parametrize("shape", [(300, 100), (300, 600)])
+def test_selected_signals_of_logistic_labels(shape):
+    """Their spread within the classes is half of what independent features have."""
+    n, P = shape
+    rng, off, covered = np.random.default_rng(3), [], 0
+    for _ in range(10):
+        X, more = rng.standard_normal((n, P)), rng.standard_normal((20_000, 5))
+        labels = [
+            rng.random(len(x))
+            < 1 / (1 + np.exp(-3 / np.sqrt(5) * x[:, :5].sum(axis=1)))
+            for x in (X, more)
+        ]
+        w = np.zeros(P)
+        w[:5] = 1
+        score = more.sum(axis=1)
+        pos, neg = np.sort(score[labels[1]]), np.sort(score[~labels[1]])
+        truth = np.searchsorted(neg, pos).mean() / len(neg)
+        learnt = AdaptivePrior(leave_pair_out=False).learn(X, labels[0])
+        posterior = learnt.project(w, X @ w).auc()
+        low, high = posterior.interval(0.95)
+        off.append(posterior.mean() - truth)
+        covered += low <= truth <= high
+    assert abs(np.mean(off)) < 0.05  # with the covariance of all features −.08, −.10
+    assert covered >= 9
