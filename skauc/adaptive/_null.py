@@ -127,11 +127,10 @@ class Null:
         # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
         a_scale, a, neg, pos = squares_along(part, eigen, view, k)
         q, df = a_scale + neg + pos, a + eigen.n_neg + eigen.n_pos
-        if keeps_few(eigen, view, k):
-            pass
-        elif self.dense.spectrum is not None:
+        of_features = not keeps_few(eigen, view, k)
+        if of_features and self.dense.spectrum is not None:
             q = df * self.dense.spectrum.along(view.square[:, k])
-        elif part.factors:
+        elif of_features and part.factors:
             ell = np.append(part.ell, [part.null] * (eigen.null > 0))
             q, df = of_factors(eigen, view, k, ell, part.factors)
         seen = self.dense.observed(view, k, D, noise, q, df, part.factors)

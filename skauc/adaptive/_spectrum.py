@@ -187,9 +187,10 @@ class Eigenbasis:
         size = np.sqrt(np.einsum("pk,pk->k", x, x))
         unit = np.where(size > 0, size, 1.0)
         x /= unit
-        of_w = self.d @ x, size, np.count_nonzero(x, axis=0)
+        of_x = self.d @ x, size, np.count_nonzero(x, axis=0)
         if isinstance(self.basis, RitzBasis):
-            return Projected(*self.basis.project(x), *of_w)
+            square, cross, filtered, neg, pos = self.basis.project(x)
+            return Projected(square, cross, filtered, neg, pos, *of_x)
         if isinstance(self.basis, FeatureBasis):
             a, neg, pos = self.basis.project(x)
         else:
@@ -201,7 +202,7 @@ class Eigenbasis:
             return self.combine((g.T * a[:, k]).T, X)
 
         cross = a * self.b[:, None]
-        return Projected(a**2, cross, combined, neg, pos, *of_w)
+        return Projected(a**2, cross, combined, neg, pos, *of_x)
 
     def filtered_difference(self, g, X) -> np.ndarray:
         """``V diag(g) Vᵀ d``, (P,)."""

@@ -28,7 +28,7 @@ def test_variance_along_a_fitted_direction(covariances):
         eigen = eigenbasis(X, positive, winsorize=None)
         cells = _mixture.mixture(eigen, covariances=covariances)
         view = eigen.project(w)
-        D, v, q, df = cells.cells(view, 0)
+        _, _, q, df = cells.cells(view, 0)
         # scaled features have the variance scale²
         x = eigen.unit(w)
         ratio.append(
@@ -42,7 +42,7 @@ def test_variance_along_a_fitted_direction(covariances):
 
 @pytest.mark.parametrize("covariances", [("common",), ("separate",), ("factors",)])
 def test_squares_are_those_of_the_rows(covariances):
-    """Of classes of unlike spread and size the mean of their variances, each its own."""
+    """Of classes of unlike spread and size the mean of their own variances."""
     rng = np.random.default_rng(1)
     X, positive, w = fitted_to_few(rng, 300, 20, 4, share=0.2)
     X[positive] *= 2
@@ -59,7 +59,7 @@ def test_squares_are_those_of_the_rows(covariances):
 
 
 @pytest.mark.parametrize(
-    "s, n_pos, few",
+    ("s", "n_pos", "few"),
     [(6, 100, True), (21, 100, False), (6, 29, False), (40, 200, False)],
 )
 def test_few_features_of_many_rows(s, n_pos, few):
