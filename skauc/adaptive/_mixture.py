@@ -2,10 +2,10 @@
 
 A cell is ``(covariance, a, γ, u)``: ``a ∈ max(P, 4)/16 · {1, 2, …, 512}`` or, as of a
 sphere, 10⁴ P, s by maximum evidence of W ~ Wishart(n − 2) (or of W₀, W₁ with n_c − 1,
-one Σ_c each; then ``η = ℓ₀/n₀ + ℓ₁/n₁`` in the place of ℓ/h, and Satterthwaite's df for the mean of the
-class variances), u on an even grid of 2u − 1 with the last sixteenth refined. Beside
-these stand covariances of q factors in white noise (:mod:`._factors`). The weights are
-evidence × prior; cells without weight are dropped.
+one Σ_c each; then ``η = ℓ₀/n₀ + ℓ₁/n₁`` in the place of ℓ/h, and Satterthwaite's df for
+the mean of the class variances), u on an even grid of 2u − 1 with the last sixteenth
+refined. Beside these stand covariances of q factors in white noise (:mod:`._factors`).
+The weights are evidence × prior; cells without weight are dropped.
 """
 
 from __future__ import annotations
