@@ -72,12 +72,13 @@ _PAIRED_ROWS = 100
 # +.001. Normal and t(3) rows with 30 % positives say .02 or less. A squared hinge is
 # exact without (5 a level), and off by +.011 with it (400 × 40, 8 % positives).
 _BENT = 0.02
-# The rows' own share in how they are held, beyond which the fit leaves the line. A
-# category with two rows a level: .14, .30 (C = 1, 10; +.030, 0 at the minima); normal,
-# rare positives and nearly separated, 400 × 20, 600 × 30, 400 × 60: up to .35 the
-# minima are as near or nearer, from .37 to .59 farther, by .001 to .008.
-_ON_A_LINE = 0.35
-_ALONE = 0.5  # the rows' own share in how they are held: beyond, they are not near
+# The rows' own share in how they are held: beyond, they are not near, and the fit
+# leaves the line. A category with 1.6 rows a level, C = 100, .36 to .40: +.04 to +.06
+# too high by Newton's steps, at the minima −.001 to +.009 (8 data sets each of
+# 1000 × 600, with and without a signal and five numbers beside). Normal, rare positives
+# and nearly separated, 400 × 20, 600 × 30, 400 × 60: up to .35 the minima are as near
+# or nearer, from .37 to .59 farther, by .001 to .008.
+_ALONE = 0.5
 _FEW_LOOSE = 0.01  # rows of which the others hold nothing: their scores stay
 # What the rest of the gradient may add, of a step (standard deviations). The AUC is off
 # by less than .002 up to .02, by .005 at .026, .02 at .04 to .05, .14 from .2 on (500 ×
@@ -174,8 +175,7 @@ def _of_all_rows(fit, X, columns, further, remember):
     rows, half, of_class = every[some], held.half(X[some]), positive[some]
     between = between_classes(half, of_class)
     told = rows, between, of_class, count, weight.sum(), e
-    on_a_line = fit.loss == "logistic" and own < _ON_A_LINE
-    if on_a_line and bends(*told) > _BENT:
+    if fit.loss == "logistic" and bends(*told) > _BENT:
         push = bent_push(fit, X, columns[:4], held, rows, some, half, e)
         rows = replace(rows, push=push)
     moved = moved_by_pairs(ranked, rows, between, of_class, count, e)

@@ -138,27 +138,29 @@ def _refitted(kinds, weights, positive, C):
 
 
 @pytest.mark.parametrize("scaled", [1.0, -1.0])
-@pytest.mark.parametrize("C", [10.0, 100.0])
-def test_few_rows_a_level(C, scaled, monkeypatch):
+@pytest.mark.parametrize(("levels", "C"), [(60, 10.0), (60, 100.0), (180, 100.0)])
+def test_few_rows_a_level(levels, C, scaled, monkeypatch):
     """All pairs are refitted; Newton's step promises too much."""
-    X, positive = _levels(300, 60, seed=2)
+    X, positive = _levels(300, levels, seed=2)
     positive = positive if scaled > 0 else ~positive
     model = LogisticRegression(C=C, tol=1e-10, max_iter=1000).fit(X, positive)
     fit = training_objective(model, X, positive)
     z = model.decision_function(X)
     level = X.argmax(axis=1)
-    n_pos, n_neg = (np.bincount(level[c], minlength=60) for c in (positive, ~positive))
+    n_pos, n_neg = (
+        np.bincount(level[c], minlength=levels) for c in (positive, ~positive)
+    )
     # levels with as many rows of each class are alike
     alike, kind = np.unique([n_pos, n_neg], axis=1, return_inverse=True)
     kind, first = kind.ravel(), {}
-    kinds, one = np.vstack([np.eye(60)] * 2), np.arange(120) < 60
+    kinds, one = np.vstack([np.eye(levels)] * 2), np.arange(2 * levels) < levels
     won = total = 0.0
     for a in np.flatnonzero(n_pos):
         for b in np.flatnonzero(n_neg):
             name = kind[a], kind[b], a == b
             if name not in first:
                 count = np.append(n_pos, n_neg).astype(float)
-                count[[a, 60 + b]] -= 1
+                count[[a, levels + b]] -= 1
                 refit = _refitted(kinds, count, one, C)
                 margin = refit[a] - refit[b]
                 first[name] = 0.5 if abs(margin) < 1e-6 else margin > 0

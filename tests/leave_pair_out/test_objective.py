@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 
 from skauc.leave_pair_out import _objective
 from skauc.leave_pair_out._estimate import leave_pair_out
-from skauc.leave_pair_out._leave_one_out import _steps, leave_one_out_auc
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
+from skauc.leave_pair_out._left_out_pairs import LeftOutRows
 from skauc.leave_pair_out._losses import (
     HeldCorner,
     RoundedHinge,
@@ -359,9 +360,9 @@ def test_the_step_of_a_row_that_leaves_is_newtons():
     """``h g/(1 − ω(h + e))``, of a row of weight 4 a fourth of g and ω."""
     h, g, curvature = np.array([0.3, 0.2]), np.array([1.0, -2.0]), np.array([0.5, 1.0])
     for weight, part in ((0.5, 1.0), (1.0, 1.0), (4.0, 0.25)):
-        step = _steps(h, g, curvature, np.full(2, weight), 0.1)
+        rows = LeftOutRows.of_fit(0.0, g, curvature, np.full(2, weight), h, 0.1)
         left = 1 - part * curvature * (h + 0.1)
-        np.testing.assert_allclose(step, part * h * g / left)
+        np.testing.assert_allclose(rows.alone, part * h * g / left)
 
 
 @pytest.mark.parametrize("scaling", [np.inf, 0.0])
