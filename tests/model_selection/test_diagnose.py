@@ -156,7 +156,10 @@ def test_discrepancy_is_leave_pair_out_minus_model():
 
 
 def test_many_rows_are_believed_and_few_are_not():
-    many = diagnose(LogisticRegression(), *normal_classes(4000, 6, gap=1.5))
+    X, y = normal_classes(4000, 6, gap=1.5)
+    # a sphere would need no row to be believed
+    mixed = X @ np.random.default_rng(0).normal(size=(6, 6))
+    many = diagnose(LogisticRegression(), mixed, y)
     few = diagnose(LogisticRegression(), *normal_classes(24, 60, gap=1.0))
     assert many.effective_dimension > 5.5
     assert few.effective_dimension < 5
