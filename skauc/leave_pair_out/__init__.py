@@ -42,7 +42,8 @@ What stands right imports what stands left, and any of ``_losses``, ``_objective
     _influence, _sparse_optimum, _row_space, _margin_rows ← _smooth_refits
     _smooth_refits ← _block_optimum, _discriminant_refits, _dual_refits
     _smooth_refits, _dual_refits ← _proximal_refits
-    _inverse_squares ← _eigenrows ← _inverse_root
+    _inverse_squares ← _eigenrows
+    _eigenrows ← _inverse_root
     _inverse_root, _left_out_pairs, _bent_steps, _eigenrows ← _leave_one_out
     _eigenrows, _sparse_optimum ← _preconditioned_optimum
     _estimate, _influence (leave-pair-out) ─────────────────────┐
