@@ -37,9 +37,10 @@ to 5), which a second source corrects (6, 7).
 
    A direction with s of the P features, and five rows of the smaller class for each of
    these (behind a selector, or with an L1 penalty): Σ̂ is of all features, and the rows
-   know more of the variance along it. Under either null ``df = n`` there and
-   ``q = xᵀWx/(1 − s/n)²``, for w was fitted to these rows. (Logistic labels halve the
-   variance along five strong signals of hundreds.)
+   know more of the variance along it, if neither class is (all but) constant. Whatever
+   the null ``q = xᵀWx/(1 − s/n)²`` there, for w was fitted to these rows, and df = n,
+   or of two covariances Satterthwaite's; v stays in units of the null's own variance.
+   (Logistic labels halve the variance along five strong signals of hundreds.)
 
    In both, but for that, the mean difference is one more observation of Σ:
    ``q ← q + h((xᵀd − D)² + noise)``, ``df ← df + 1``, ``v = noise (df − 2)/q`` make the

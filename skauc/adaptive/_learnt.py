@@ -227,7 +227,7 @@ class LearntProjection:
         for q_c, df_c, lean in zip(
             variances, dfs, (-n_pos / n, n_neg / n), strict=True
         ):
-            # A common variance has seen the mean difference as well (section 3)
+            # A common variance may have seen the mean difference as well (section 3)
             q = np.where(cells.separate, q_c, dense.q)
             df = np.where(cells.separate, df_c, dense.df)
             # μ_c = common mean + lean·δ: variances 1/n and lean² v beside the row's 1.

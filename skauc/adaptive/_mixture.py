@@ -35,6 +35,7 @@ A_STEPS = np.append(2.0 ** np.arange(10) / 16, SPHERICAL)
 _EVEN = 16  # cells of u
 _TAIL = (2.3, 2.8, 3.4, 4.1, 5.0, 6.0, 7.5, 9.5)  # Φ⁻¹(u) in its last cell
 _ROWS_A_FEATURE = 5  # of the smaller class, of which the variance along w is known
+_VARIES = 0.01  # of the variance of both classes that of each: a rare word has none
 _LOST = 1e-12  # mass of the cells that may be dropped
 _BELOW = 60.0  # nats: e⁻⁶⁰ of many cells together is far less than that
 
@@ -87,14 +88,29 @@ class Mixture:
         """``D, v, q, df`` of every cell."""
         D, noise = self.difference(view, k)
         q, df = self._variance(view, k)
+        if keeps_few(self.eigen, view, k):
+            return self.of_few(view, k, D, noise, q, df, self.separate)
         return self.observed(view, k, D, noise, q, df, self.factors)
+
+    def of_few(self, view, k, D, noise, q, df, separate=False):
+        """A cell ``D, v, q, df`` of few features, whose variance the rows know.
+
+        v is the noise in units of the variance that it was computed with.
+        """
+        counted = squares_of_few(self.eigen, view, k)
+        classes = mean_of_classes(*counted)
+        (q_neg, q_pos), _ = counted
+        pooled = q_neg + q_pos, self.eigen.n_neg + self.eigen.n_pos
+        q_few, df_few = (
+            np.where(separate, of_each, of_all)
+            for of_each, of_all in zip(classes, pooled, strict=True)
+        )
+        return D, noise * (df - 2) / q, q_few, df_few
 
     def observed(self, view, k, D, noise, q, df, n_factors):
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
         n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)
-        if keeps_few(self.eigen, view, k):  # they have told already
-            return D, noise * (df - 2) / q, q, df
         # E[h(xᵀd − xᵀδ)² | d] = h((xᵀd − D)² + noise): one more square, one more degree
         more, df = h * ((view.difference[k] - D) ** 2 + noise), df + 1
         # It turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i towards x: Σ_i ℓ_i turn_i², of x
@@ -116,61 +132,70 @@ class Mixture:
 
     def class_variances(self, view, k):
         """``q_c, df_c`` of wᵀΣ_c w in each cell of separate covariances."""
+        if keeps_few(self.eigen, view, k):
+            return squares_of_few(self.eigen, view, k)
+        return self._class_variances(view, k)
+
+    def _class_variances(self, view, k):
         # df_c = κ + (n_c − 1) − P + 1 with κ = P + 1 + a
-        a_scale, a, neg, pos = squares_along(self, self.eigen, view, k)
-        return (a_scale + neg, a_scale + pos), (
-            a + self.eigen.n_neg + 1,
-            a + self.eigen.n_pos + 1,
-        )
+        df = self.a + self.eigen.n_neg + 1, self.a + self.eigen.n_pos + 1
+        q = self.a_scale + view.square_neg[k], self.a_scale + view.square_pos[k]
+        return q, df
 
     def _variance(self, view, k):
-        few = keeps_few(self.eigen, view, k)
-        if self.spectrum is not None and not few:
+        if self.spectrum is not None:
             df = self.a + self.eigen.n_neg + self.eigen.n_pos
             return df * self.spectrum.along(view.square[:, k]), df
         # q = xᵀ(asI + W)x, |x| = 1
-        a_scale, a, neg, pos = squares_along(self, self.eigen, view, k)
-        q, df = a_scale + neg + pos, a + self.eigen.n_neg + self.eigen.n_pos
-        (q_neg, q_pos), (df_neg, df_pos) = self.class_variances(view, k)
-        # Mean of the class variances, (σ₀² + σ₁²)/2
-        # Satterthwaite: df = (x₀ + x₁)²/Σ x_c²/df_c
-        x_neg, x_pos = q_neg / (df_neg - 2) / 2, q_pos / (df_pos - 2) / 2
-        both = x_neg + x_pos
-        df_both = both**2 / (x_neg**2 / df_neg + x_pos**2 / df_pos)
-        # E[q/χ²_df] = q/(df − 2) exists for df > 2
-        df_both = np.maximum(df_both, 3.0)
+        q = self.a_scale + view.square_neg[k] + view.square_pos[k]
+        df = self.a + self.eigen.n_neg + self.eigen.n_pos
+        q_both, df_both = mean_of_classes(*self._class_variances(view, k))
         df = np.where(self.separate, df_both, df)
-        q = np.where(self.separate, both * (df_both - 2), q)
+        q = np.where(self.separate, q_both, q)
         some = self.factors > 0
-        if some.any() and not few:
+        if some.any():
             n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
             ell = self.noise[some] * (n_neg * n_pos / (n_neg + n_pos))
             q[some], df[some] = of_factors(self.eigen, view, k, ell, self.factors[some])
         return q, df
 
 
+def mean_of_classes(q, df):
+    """``q, df`` of the mean of the class variances, (σ₀² + σ₁²)/2."""
+    # Satterthwaite: df = (x₀ + x₁)²/Σ x_c²/df_c
+    x_neg, x_pos = (q_c / (df_c - 2) / 2 for q_c, df_c in zip(q, df, strict=True))
+    both = x_neg + x_pos
+    found = both**2 / (x_neg**2 / df[0] + x_pos**2 / df[1])
+    # E[q/χ²_df] = q/(df − 2) exists for df > 2
+    found = np.maximum(found, 3.0)
+    return both * (found - 2), found
+
+
 def keeps_few(eigen, view, k) -> bool:
     """Whether w has few of the features, and the classes many rows for each of them.
 
-    Then these rows know the variance along w better than Σ̂, which is of all features.
+    Then these rows know the variance along w better than Σ̂, which is of all features;
+    but for what hardly varies within a class, and where features are not axes.
     """
-    support = view.support[k]
-    rows = min(eigen.n_neg, eigen.n_pos)
-    return 0 < support < eigen.n_features and _ROWS_A_FEATURE * support <= rows
+    support, rows = view.support[k], (eigen.n_neg, eigen.n_pos)
+    if eigen.unseen or not 0 < support < eigen.n_features:
+        return False
+    if _ROWS_A_FEATURE * support > min(rows):
+        return False
+    squares = view.square_neg[k], view.square_pos[k]
+    least = min(square / n for square, n in zip(squares, rows, strict=True))
+    return bool(least > _VARIES * sum(squares) / sum(rows))
 
 
-def squares_along(cells, eigen, view, k):
-    """``as, a, xᵀW₀x, xᵀW₁x`` of cells; of few features nothing but what rows tell.
+def squares_of_few(eigen, view, k):
+    """``q_c, df_c`` of wᵀΣ_c w of few features, of which nothing was believed before.
 
     A direction of s features that was fitted to the rows has less variance on them:
     ``xᵀWx/n = (1 − s/n)² xᵀΣx`` of ``x = W⁻¹d``, for s and n large.
     """
-    neg, pos = view.square_neg[k], view.square_pos[k]
-    if not keeps_few(eigen, view, k):
-        return cells.a_scale, cells.a, neg, pos
     growth = (1 - view.support[k] / (eigen.n_neg + eigen.n_pos)) ** -2
-    none = np.zeros_like(cells.a)
-    return none, none, growth * neg, growth * pos
+    q = growth * view.square_neg[k], growth * view.square_pos[k]
+    return q, (eigen.n_neg + 1, eigen.n_pos + 1)
 
 
 def of_factors(eigen, view, k, ell, q):
@@ -272,7 +297,7 @@ def _dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance, q=0):
 
 
 def strengths(eigen, covariance):
-    """The a that are tried: from a sixteenth of P to 32 P; for spheres one, huge."""
+    """The a that are tried: a sixteenth of P to 32 P, and a sphere's, 10⁴ P."""
     steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
     return max(eigen.n_features, 4) * np.asarray(steps)
 

@@ -25,7 +25,6 @@ from ._mixture import (
     keeps_few,
     normalised,
     of_factors,
-    squares_along,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
 from ._spectrum import Eigenbasis, Projected
@@ -125,14 +124,15 @@ class Null:
         some = np.flatnonzero(eigen.scale > 0)  # faster than a mask
         D, noise = part.cells.difference(root[some])
         # df = a + n, q = xᵀ(asI + W)x; under the other null q = df·xᵀΣ̂x
-        a_scale, a, neg, pos = squares_along(part, eigen, view, k)
-        q, df = a_scale + neg + pos, a + eigen.n_neg + eigen.n_pos
-        of_features = not keeps_few(eigen, view, k)
-        if of_features and self.dense.spectrum is not None:
+        df = part.a + eigen.n_neg + eigen.n_pos
+        q = part.a_scale + view.square_neg[k] + view.square_pos[k]
+        if self.dense.spectrum is not None:
             q = df * self.dense.spectrum.along(view.square[:, k])
-        elif of_features and part.factors:
+        elif part.factors:
             ell = np.append(part.ell, [part.null] * (eigen.null > 0))
             q, df = of_factors(eigen, view, k, ell, part.factors)
+        if keeps_few(eigen, view, k):
+            return part.weight, *self.dense.of_few(view, k, D, noise, q, df)
         seen = self.dense.observed(view, k, D, noise, q, df, part.factors)
         return part.weight, *seen
 

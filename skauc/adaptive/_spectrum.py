@@ -58,6 +58,7 @@ _GRAM_ROWS, _MOST_ROWS = 1000, 2000
 # 1200 the two agree within .002
 _FEW_ROWS = 10
 _FAR = 1e3  # of the scatter: class means that cost three digits of the seven
+_NOTHING = 1e-6  # of a direction of length 1: what a solver leaves of a 0
 _LARGEST = 1e9  # whose fourth power single precision holds
 
 
@@ -187,7 +188,7 @@ class Eigenbasis:
         size = np.sqrt(np.einsum("pk,pk->k", x, x))
         unit = np.where(size > 0, size, 1.0)
         x /= unit
-        of_x = self.d @ x, size, np.count_nonzero(x, axis=0)
+        of_x = self.d @ x, size, np.count_nonzero(np.abs(x) > _NOTHING, axis=0)
         if isinstance(self.basis, RitzBasis):
             square, cross, filtered, neg, pos = self.basis.project(x)
             return Projected(square, cross, filtered, neg, pos, *of_x)
