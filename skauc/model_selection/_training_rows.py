@@ -280,11 +280,14 @@ def _cannot_be_training(model, fit, near, same):
     """Whether no solver that stopped on these rows would leave such a model."""
     if hasattr(model, "t_") or near is None:
         return False
+    # Coordinates of the dual: no descent of w, and slow where features are large.
+    if getattr(model, "dual", False):
+        return False
     # A descent from 0 ends short of the best length along w, not far beyond it.
     if np.linalg.norm(near.w) < _SHORTER * np.linalg.norm(fit.w):
         return True
     slow = getattr(model, "solver", None) in ("sag", "saga")
-    return not slow and model.max_iter >= _MANY_STEPS and same < _FAR
+    return not slow and np.max(model.n_iter_) >= _MANY_STEPS and same < _FAR
 
 
 def _by_leave_pair_out(scored):
@@ -356,12 +359,12 @@ def was_stopped(model):
     """Whether a solver may have stopped before its optimum."""
     if hasattr(model, "t_"):  # stochastic: it stops anywhere
         return True
-    if getattr(model, "tol", 0.0) > _COARSE and hasattr(model, "n_iter_"):
-        return True
     n_iter, most = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
-    if n_iter is None or most is None:  # a closed form
+    if n_iter is None:  # a closed form
         return False
-    return bool(np.max(n_iter) >= most)
+    if getattr(model, "tol", 0.0) > _COARSE:
+        return True
+    return most is not None and bool(np.max(n_iter) >= most)
 
 
 def _by_steps_taken(scored):

@@ -247,6 +247,34 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
                 assert found[0] == ("training" if trained else None)
 
 
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(solver="liblinear", dual=True), LinearSVC(dual=True)],
+    ids=["logistic", "svc"],
+)
+def test_coordinates_of_the_dual_that_stopped_are_never_on_held_out_rows(model):
+    """Of whole numbers, noise: the training AUC, .8, came as that of other rows."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.round(100 * rng.standard_normal((60, 30)))
+        y = rng.permutation(60) < 24
+        model.fit(X, y)
+        assert told(model, X, y) != "held-out"
+        assert auc_posterior(model, X, y).interval()[0] < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_a_coarse_solver_without_a_largest_number_of_steps():
+    (X, y), there = halves(80, 20)
+    unit = 10.0 ** np.linspace(-3, 3, 20)
+    model = RidgeClassifier(solver="lsqr", tol=1e-2).fit(X * unit, y)
+    assert model.max_iter is None
+    assert told(model, X * unit, y) != "held-out"
+    assert told(model, there[0] * unit, there[1]) != "training"
+    assert 0 < auc_posterior(model, X * unit, y).mean() < 1
+
+
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
     (X, y), _ = halves(60, 20)
     unit = 10.0 ** np.linspace(-1, 1, 20)
@@ -545,12 +573,15 @@ def test_who_cannot_have_stopped_on_these_rows():
     long = SimpleNamespace(w=0.42 * np.ones(4))
 
     def model(**known):
-        return SimpleNamespace(**{"solver": "lbfgs", "max_iter": 60} | known)
+        return SimpleNamespace(**{"solver": "lbfgs", "n_iter_": [60]} | known)
 
     assert _cannot_be_training(model(), fit, near, 0.8)
     assert not _cannot_be_training(model(), fit, near, 0.95)
-    assert not _cannot_be_training(model(max_iter=49), fit, near, 0.8)
-    assert _cannot_be_training(model(max_iter=51), fit, near, 0.8)
+    assert not _cannot_be_training(model(n_iter_=[49]), fit, near, 0.8)
+    assert _cannot_be_training(model(n_iter_=51), fit, near, 0.8)
+    for dual in (True, "auto"):  # coordinates of the dual descend elsewhere
+        assert not _cannot_be_training(model(dual=dual), fit, short, 0.8)
+    assert _cannot_be_training(model(dual=False), fit, short, 0.8)
     assert not _cannot_be_training(model(solver="saga"), fit, near, 0.8)
     assert _cannot_be_training(model(solver="saga"), fit, short, 0.8)
     assert not _cannot_be_training(model(solver="saga"), fit, long, 0.8)
@@ -589,6 +620,8 @@ def test_who_was_stopped():
     assert was_stopped(SimpleNamespace(n_iter_=[100], max_iter=100))
     assert was_stopped(SimpleNamespace(n_iter_=[3], max_iter=100, tol=0.01))
     assert not was_stopped(SimpleNamespace(max_iter=100, tol=0.01))
+    assert not was_stopped(SimpleNamespace(n_iter_=None, max_iter=None, tol=0.01))
+    assert not was_stopped(SimpleNamespace(n_iter_=[9], max_iter=None, tol=1e-4))
     (X, y), _ = halves(60, 8)
     assert not was_stopped(RidgeClassifier(max_iter=50).fit(X, y))
 
