@@ -19,7 +19,9 @@ their combination (4).
 
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
-Where nothing tells, training rows are assumed, and said so.
+Where nothing tells, training rows are assumed, and said so. Weights of the fit that are
+not given move the optimum as other rows do: rows whose means a step in front keeps are
+never held-out ones, and "held-out" by the gradient alone says so.
 """
 
 from __future__ import annotations
@@ -125,6 +127,8 @@ def told_rows(scored: ScoredModel) -> str | None:
     if told == "training":
         return told
     steps = _by_steps(scored)
+    if steps == "training":  # weights of the fit, or permuted columns, keep the means
+        return None if told == "held-out" else steps
     told = told or steps or _by_span(scored)
     if told != "held-out":
         return _unless_shared(told)
@@ -137,6 +141,17 @@ def told_rows(scored: ScoredModel) -> str | None:
 
 def _unless_shared(told):
     return None if told == _SHARED else told
+
+
+def weights_may_tell(scored: ScoredModel) -> bool:
+    """Whether rows told to be held out may be training rows of unknown weights.
+
+    No weights of the fit move its support vectors, its means or its count of rows to
+    those of other rows; they do move its optimum.
+    """
+    told = _by_support_vectors(scored) or _by_class_means(scored)
+    told = told or _by_steps_taken(scored)
+    return told is None and _by_steps(scored) != "held-out"
 
 
 def _by_support_vectors(scored):

@@ -11,6 +11,7 @@ from model_oracles import newcombe
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2, norm
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
@@ -522,6 +523,55 @@ def test_without_the_weights_of_the_fit_the_scaler_tells():
     model.fit(X, y, logisticregression__sample_weight=weight)
     assert told(model, X, y) == "training"
     assert told(model[-1], model[0].transform(X), y) is None
+
+
+def weighted_noise(seed, n=100, P=60):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
+    return X, y, (rng.integers(0, 4, n).astype(float), np.where(y, 5.0, 1.0))
+
+
+WEIGHTED = {
+    "l1": LogisticRegression(**l1_part(1), solver="liblinear", C=0.3),
+    "l2": LogisticRegression(max_iter=5000),
+    "ridge": RidgeClassifier(),
+    "squared hinge": LinearSVC(max_iter=50_000),
+    "hinge": LinearSVC(loss="hinge", max_iter=50_000, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_behind_their_scaler_weighted_rows_are_no_held_out_rows(name):
+    """Of noise, fitted with weights that were not given here, L1 said .93."""
+    for seed in range(3):
+        X, y, weights = weighted_noise(seed)
+        for weight in weights:
+            model = make_pipeline(StandardScaler(), clone(WEIGHTED[name]))
+            model.fit(X, y, **{f"{model.steps[-1][0]}__sample_weight": weight})
+            assert told(model, X, y) != "held-out"
+            posterior = auc_posterior(model, X, y)
+            assert posterior.interval()[0] < 0.5
+
+
+def test_where_the_optimum_alone_tells_the_posterior_says_so():
+    """Rows that are weighted in the fit, and not here, look like other rows."""
+    X, y, (weight, _) = weighted_noise(0)
+    model = LogisticRegression(max_iter=5000, **l1_part(1), solver="liblinear")
+    said = auc_posterior(model.fit(X, y, sample_weight=weight), X, y).warnings
+    assert any("these rows are taken for held-out rows" in text for text in said)
+    here, there = halves(100, 20)
+    model.fit(*here)
+    (said,) = auc_posterior(model, *there).warnings
+    assert "these rows are taken for held-out rows" in said
+    assert auc_posterior(model, *there, rows="held-out").warnings == ()
+    for proof in (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), Perceptron()),
+        SVC(kernel="linear"),
+        LinearDiscriminantAnalysis(),
+    ):
+        assert auc_posterior(proof.fit(*here), *there).warnings == ()
 
 
 L1 = [
