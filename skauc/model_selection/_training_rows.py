@@ -21,7 +21,8 @@ Behind a step that saw y and is not affine the whole estimator is fitted to the 
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
 Where nothing tells, training rows are assumed, and said so. Weights of the fit that are
 not given move the optimum as other rows do: rows whose means a step in front keeps are
-never held-out ones, and "held-out" by the gradient alone says so.
+never held-out ones, nor are those that costs of the classes explain
+(:mod:`skauc.model_selection._class_costs`); "held-out" by the optimum alone says so.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
 from ._any_rows import numeric, take_rows
+from ._class_costs import trained_with_costs
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -136,7 +138,12 @@ def told_rows(scored: ScoredModel) -> str | None:
     unknown = not has_known_fit(scored.model) and steps != "held-out"
     # With more features than rows no others span w: some of them trained it.
     shared = steps == _SHARED or _by_span(scored) == "training"
-    return None if unknown or shared else told
+    if unknown or shared:
+        return None
+    fit = scored.objective
+    if fit is None or not trained_with_costs(scored.floats, scored.second_class, fit):
+        return told
+    return "training"
 
 
 def _unless_shared(told):
@@ -146,11 +153,11 @@ def _unless_shared(told):
 def weights_may_tell(scored: ScoredModel) -> bool:
     """Whether rows told to be held out may be training rows of unknown weights.
 
-    No weights of the fit move its support vectors, its means or its count of rows to
-    those of other rows; they do move its optimum.
+    No weights of the fit move its support vectors or its count of rows to those of
+    other rows; they do move its optimum. Nor do a part of the rows tell themselves by
+    the means of their classes.
     """
-    told = _by_support_vectors(scored) or _by_class_means(scored)
-    told = told or _by_steps_taken(scored)
+    told = _by_support_vectors(scored) or _by_steps_taken(scored)
     return told is None and _by_steps(scored) != "held-out"
 
 
