@@ -204,7 +204,11 @@ def operations(fast):
         "bootstrap_auc": lambda X, y: skauc.bootstrap_auc(_model(), X, y, n_boot=5),
         "cv_auc_scorer": lambda X, y: skauc.cv_auc_scorer(_model(), X, y),
         "auc_difference_posterior": lambda X, y: skauc.auc_difference_posterior(
-            _model().fit(X, y), _model().set_params(C=1e-3).fit(X, y), X, y
+            _model().fit(X, y),
+            _model().set_params(C=1e-3).fit(X, y),
+            X,
+            y,
+            prior="paper",
         ),
     }.items():
         yield Operation(name, of_rows(function), "n", 1, 20, small)

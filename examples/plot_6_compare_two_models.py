@@ -10,11 +10,12 @@ that B has the larger true AUC, from the training rows alone. Here on the diabet
 triglycerides (column s5) to body mass index and blood pressure, and are they a better
 blood value to add than HDL cholesterol (s3)?
 
-``auc_difference_posterior`` takes the published prior, which is too sure of itself
-where features are many. Here it is harmless: it counts for half a row of each class
-mean and P + 2 rows of the covariance, and P is 5 or 6 (the columns of both models, 2 or
-3 each, side by side) against 221 rows. So other priors must say the same; the last line
-about each question tells how nearly they do.
+``auc_difference_posterior`` takes the adaptive prior, which hears what rows left out
+say of each model. Published priors are too sure of themselves where features are many.
+Here they are harmless: they count for half a row of each class mean and P + 2 rows of
+the covariance, and P is 5 or 6 (the columns of both models, 2 or 3 each, side by side)
+against 221 rows. So they must nearly agree, and the last line about each question
+tells how nearly they do.
 """
 
 # %%
@@ -135,9 +136,10 @@ for row, (name, (a, b)) in zip(axes, questions.items(), strict=True):
         for scale in (0.25, 4)
     ]
     print(
-        "  A prior with a quarter of the variance, or with four times, moves ", end=""
+        "  Published priors with a quarter of the variance, or with four times, ",
+        end="",
     )
-    print(f"P(B better) by at most {np.abs(moved).max():.3f}.\n")
+    print(f"move P(B better) by at most {np.abs(moved).max():.3f}.\n")
     draw(row, name, (score_a, score_b), test, posterior)
 fig.savefig("plot_6_compare_two_models.png", dpi=80)
 print("Figure: plot_6_compare_two_models.png")

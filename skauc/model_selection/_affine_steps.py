@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..statistics._block_matrix import BlockMatrix
-from ._any_rows import dense, n_columns, n_rows, take_rows
+from ._any_rows import dense, has_columns, n_columns, n_rows, take_rows
 
 # Modules of scikit-learn whose transformers ignore y, but for the exceptions.
 _UNSUPERVISED = (
@@ -91,6 +91,8 @@ def _divided_by(scale):
 
 def _unknown_transpose(step, rows, behind):
     """An unknown step is affine if lines stay lines; then unit rows tell A."""
+    if not has_columns(rows):
+        return None
     width = n_columns(rows)
     try:
         if not all(_stays_on_lines(step, *part) for part in _parts(rows, behind)):

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
-from .._validation import check_positive, is_continuous
+from .._validation import check_non_negative, check_positive, is_continuous
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
@@ -103,8 +103,8 @@ def _takes_weight(model):
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     """A clone fitted to the rows, with the weights where it takes them.
 
-    Labels are checked first: a fit may take long. Rows in blocks are left to the
-    estimators that take them.
+    Labels and weights are checked first: a fit may take long. Rows in blocks are left
+    to the estimators that take them.
     """
     if isinstance(estimator, _TAKE_BLOCKS):
         if row_blocks(X, y, sample_weight) is not None:
@@ -124,6 +124,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     labels = column_or_1d(y)
     if pos_label is not None or not _is_multiclass(labels):
         check_positive(labels, pos_label=pos_label)
+    if sample_weight is not None:
+        check_non_negative(sample_weight, len(labels))
     model = clone(estimator)
     weights = {} if sample_weight is None else weight_for_fit(model, sample_weight)
     return model.fit(X, y, **weights)

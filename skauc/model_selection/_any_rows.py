@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy import sparse
 
@@ -28,8 +30,18 @@ def take_rows(X, rows):
     return [X[row] for row in rows]
 
 
+def has_columns(X) -> bool:
+    """Whether rows are made of columns; texts, mappings and images are not."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 2
+    row = X[0]
+    return not isinstance(row, str | bytes | Mapping) and getattr(row, "ndim", 1) == 1
+
+
 def n_columns(X) -> int:
-    """Number of columns."""
+    """Number of columns; what has none is one column of whatever it is."""
+    if not has_columns(X):
+        return 1
     return X.shape[1] if hasattr(X, "shape") else len(X[0])
 
 

@@ -65,7 +65,8 @@ def auc_posterior(
         vectors, means), and assumes training rows elsewhere, which
         ``posterior.warnings`` says; a NormalInverseWishart takes all rows for
         training rows. Say which they are if coefficients were edited after the fit, or
-        weights of the fit are not given here: they pass for those of other rows.
+        weights of the fit are not given here: where no step in front keeps the means of
+        the rows, they pass for those of other rows, as ``posterior.warnings`` says.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which set the width of the posterior, at
         least 1 in each class; divide relative ones by the largest of them, for the

@@ -23,7 +23,7 @@ from ._linear_model import (
 from ._refits import REFITS, posterior_of_source, refits_source, told_by_refits
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import are_rearranged, held_out, left_out
-from ._training_rows import told_rows
+from ._training_rows import told_rows, weights_may_tell
 from ._warnings import SAID, warn_of
 
 
@@ -41,6 +41,8 @@ class ModelPosterior:
         What the rows are; "assumed" to be training rows, because nothing tells.
     whole : tuple (estimator, X, y) or None
         For true refits; None for a pair of more than two classes.
+    doubtful : bool, default=False
+        Whether held-out rows may be training rows whose weights are not given.
     """
 
     scored: ScoredModel
@@ -48,6 +50,7 @@ class ModelPosterior:
     projection: Any
     rows: str
     whole: tuple | None = None
+    doubtful: bool = False
 
     def auc(self, *, once=False) -> AUCPosterior:
         """Posterior of the AUC, with rows left out where wanted and known.
@@ -62,7 +65,8 @@ class ModelPosterior:
         rearranged = are_rearranged(self.scored, self.rows)
         if self.rows == "held-out":
             posterior = posterior_of_source(held_out(self.scored), self._n)
-            return replace(posterior, warnings=self._any_rows())
+            quiet = (say.taken_for_held_out(),) if self.doubtful else ()
+            return replace(posterior, warnings=(*self._any_rows(), *quiet))
         posterior, reasons = self._of_training_rows(rearranged)
         for reason in reasons:
             if once:
@@ -292,16 +296,17 @@ def posterior_of_scores(
     rows that are taken for training rows unless ``rows`` says otherwise. Of held-out
     rows the score is one feature.
     """
-    adaptive = isinstance(prior, AdaptivePrior)
+    adaptive, doubtful = isinstance(prior, AdaptivePrior), False
     if rows == "auto":
         rows = (_told(scored, whole) or "assumed") if adaptive else "training"
+        doubtful = rows == "held-out" and weights_may_tell(scored)
     Z, w = (scored.Z, scored.w) if adaptive else (scored.samples, scored.w_front)
     if rows == "held-out" and np.any(w):
         # w was found by other rows: it carries more about δ than the prior knows.
         Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
     projection = project(prior, Z, w, *rows_and_counts, covariance)
-    return ModelPosterior(scored, prior, projection, rows, whole)
+    return ModelPosterior(scored, prior, projection, rows, whole, doubtful)
 
 
 def _told(scored, whole):

@@ -72,6 +72,15 @@ def rows_assumed(name) -> str:
     )
 
 
+def taken_for_held_out() -> str:
+    """Weights of the fit that are not given here look like other rows."""
+    return (
+        "these rows are taken for held-out rows, because a fit to them would be "
+        "another one: if they trained it with weights, or some of them did, say "
+        'rows="training" and pass the weights'
+    )
+
+
 def trained_by_some() -> str:
     """Models that are compared on rows that trained some of them."""
     return (

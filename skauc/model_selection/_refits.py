@@ -115,7 +115,8 @@ def told_by_refits(estimator, X, y, positive, weight, score) -> str | None:
     except Exception:
         return None
     chance = apart(first, second)
-    from_score = min(apart(score, clone) for clone in clones)
+    # One feature that y has made may point either way, of the same rows.
+    from_score = min(apart(s, clone) for clone in clones for s in (score, -score))
     if from_score <= max(_SAME, min(_ALIKE * chance, _NEAR)):
         return "training"
     return "held-out" if from_score > _APART + _UNLIKE * chance else None

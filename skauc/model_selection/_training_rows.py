@@ -19,7 +19,10 @@ their combination (4).
 
 Behind a step that saw y and is not affine the whole estimator is fitted to the rows:
 that tells whether they trained it (:mod:`skauc.model_selection._refits`).
-Where nothing tells, training rows are assumed, and said so.
+Where nothing tells, training rows are assumed, and said so. Weights of the fit that are
+not given move the optimum as other rows do: rows whose means a step in front keeps are
+never held-out ones, nor are those that costs of the classes explain
+(:mod:`skauc.model_selection._class_costs`); "held-out" by the optimum alone says so.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
 from ._any_rows import numeric, take_rows
+from ._class_costs import trained_with_costs
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -125,6 +129,8 @@ def told_rows(scored: ScoredModel) -> str | None:
     if told == "training":
         return told
     steps = _by_steps(scored)
+    if steps == "training":  # weights of the fit, or permuted columns, keep the means
+        return None if told == "held-out" else steps
     told = told or steps or _by_span(scored)
     if told != "held-out":
         return _unless_shared(told)
@@ -132,11 +138,27 @@ def told_rows(scored: ScoredModel) -> str | None:
     unknown = not has_known_fit(scored.model) and steps != "held-out"
     # With more features than rows no others span w: some of them trained it.
     shared = steps == _SHARED or _by_span(scored) == "training"
-    return None if unknown or shared else told
+    if unknown or shared:
+        return None
+    fit = scored.objective
+    if fit is None or not trained_with_costs(scored.floats, scored.second_class, fit):
+        return told
+    return "training"
 
 
 def _unless_shared(told):
     return None if told == _SHARED else told
+
+
+def weights_may_tell(scored: ScoredModel) -> bool:
+    """Whether rows told to be held out may be training rows of unknown weights.
+
+    No weights of the fit move its support vectors or its count of rows to those of
+    other rows; they do move its optimum. Nor do a part of the rows tell themselves by
+    the means of their classes.
+    """
+    told = _by_support_vectors(scored) or _by_steps_taken(scored)
+    return told is None and _by_steps(scored) != "held-out"
 
 
 def _by_support_vectors(scored):
@@ -280,11 +302,14 @@ def _cannot_be_training(model, fit, near, same):
     """Whether no solver that stopped on these rows would leave such a model."""
     if hasattr(model, "t_") or near is None:
         return False
+    # Coordinates of the dual: no descent of w, and slow where features are large.
+    if getattr(model, "dual", False):
+        return False
     # A descent from 0 ends short of the best length along w, not far beyond it.
     if np.linalg.norm(near.w) < _SHORTER * np.linalg.norm(fit.w):
         return True
     slow = getattr(model, "solver", None) in ("sag", "saga")
-    return not slow and model.max_iter >= _MANY_STEPS and same < _FAR
+    return not slow and np.max(model.n_iter_) >= _MANY_STEPS and same < _FAR
 
 
 def _by_leave_pair_out(scored):
@@ -356,12 +381,12 @@ def was_stopped(model):
     """Whether a solver may have stopped before its optimum."""
     if hasattr(model, "t_"):  # stochastic: it stops anywhere
         return True
-    if getattr(model, "tol", 0.0) > _COARSE and hasattr(model, "n_iter_"):
-        return True
     n_iter, most = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
-    if n_iter is None or most is None:  # a closed form
+    if n_iter is None:  # a closed form
         return False
-    return bool(np.max(n_iter) >= most)
+    if getattr(model, "tol", 0.0) > _COARSE:
+        return True
+    return most is not None and bool(np.max(n_iter) >= most)
 
 
 def _by_steps_taken(scored):

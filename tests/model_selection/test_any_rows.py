@@ -7,6 +7,8 @@ from scipy import sparse
 
 from skauc.model_selection._any_rows import (
     column_positions,
+    has_columns,
+    n_columns,
     n_rows,
     numeric,
     same_rows,
@@ -22,6 +24,21 @@ def test_rows_of_every_kind(make):
     if sparse.issparse(taken):
         taken = taken.toarray()
     assert np.array_equal(taken, [[3.0, 0.0], [1.0, 0.0]])
+
+
+def test_texts_mappings_and_images_are_one_column():
+    table = [[1.0, 0.0, 2.0], [0.0, 2.0, 1.0]]
+    for X in (table, np.array(table), sparse.csr_array(table), pd.DataFrame(table)):
+        assert has_columns(X)
+        assert n_columns(X) == 3
+    texts, mappings = ["", "two words"], [{"a": 1, "b": 2}, {}]
+    ragged = np.empty(2, dtype=object)
+    ragged[:] = [[1.0, 2.0], [3.0]]
+    images = np.zeros((2, 4, 5))
+    for X in (texts, np.array(texts), pd.Series(texts), mappings, ragged, images):
+        assert not has_columns(X)
+        assert n_columns(X) == 1
+    assert not has_columns(list(images))
 
 
 def test_what_has_no_rows_is_named():

@@ -16,6 +16,7 @@ from skauc import (
     AUCPosterior,
     NormalInverseWishart,
     auc_posterior,
+    bayesian_val_score,
     binormal_auc_score,
     binormal_roc,
     cbauc_score,
@@ -329,3 +330,18 @@ def test_bad_priors_meet_data():
     improper = NormalInverseWishart(scale=0.0, kappa=0.0)
     with pytest.raises(ValueError, match=r"prior is improper .* df = 0 .* 2 \+ 2 rows"):
         auc_posterior(MODEL, X[rows], Y[rows], prior=improper)
+
+
+class NeverFits(LogisticRegression):
+    """Weights are looked at first."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError
+
+
+def test_bad_weights_are_named_before_the_fit():
+    """Which overflowed, and said so."""
+    weight = np.ones(len(Y))
+    weight[3] = -2
+    with pytest.raises(ValueError, match="sample_weight must be >= 0, got -2.0 in row"):
+        bayesian_val_score(NeverFits(), X, Y, sample_weight=weight)

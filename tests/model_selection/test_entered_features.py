@@ -12,6 +12,8 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomTreesEmbedding
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
@@ -382,3 +384,70 @@ def test_rows_too_wide_for_a_block_are_asked_two_at_a_time(
     assert (found is not None) == affine
     if affine:
         np.testing.assert_allclose(found(np.eye(6)), 3 * np.eye(6), atol=1e-12)
+
+
+# ------------------------------------------------------- rows that have no columns
+
+
+def objects(rows):
+    out = np.empty(len(rows), dtype=object)
+    out[:] = rows
+    return out
+
+
+TEXTS = [
+    " ".join(f"w{k}" for k in np.random.default_rng(i).integers(5 * y, 40, 20))
+    for i, y in enumerate(Y)
+]
+TEXTS[0] = ""
+ROWS_OF = {
+    "texts": (TfidfVectorizer(), TEXTS, [objects, np.array, pd.Series]),
+    "mappings": (
+        DictVectorizer(),
+        [{"a": x[0], "b": x[1], "c": "xyz"[i % 3]} for i, x in enumerate(X)],
+        [objects, pd.Series],
+    ),
+    "sequences": (
+        FunctionTransformer(lambda S: np.array([[sum(s), len(s), s[0]] for s in S])),
+        [x[: 3 + i % 5].tolist() for i, x in enumerate(X)],
+        [objects, pd.Series],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS_OF)
+def test_rows_that_have_no_columns_answer_like_their_list(name):
+    """They were counted by a second axis that is not there."""
+    step, rows, kinds = ROWS_OF[name]
+    model = make_pipeline(step, LogisticRegression()).fit(rows, Y)
+    behind = step.transform(rows)
+    expected = auc_posterior(model[-1], behind, Y).mean()
+    for kind in (list, *kinds):
+        found = score_model(open_estimator(model, kind(rows)), Y, None, None)
+        assert found.Z.shape == behind.shape
+        assert found.broken_by is None
+        answer = auc_posterior(model, kind(rows), Y).mean()
+        assert answer == pytest.approx(expected, rel=1e-9)
+
+
+def test_images_are_judged_in_what_a_step_makes_of_them():
+    images = X.reshape(60, 3, 4)
+    flat = FunctionTransformer(lambda A: np.reshape(A, (len(A), -1)))
+    model = make_pipeline(flat, LogisticRegression()).fit(images, Y)
+    expected = auc_posterior(model[-1], X, Y).mean()
+    for rows in (images, list(images)):
+        assert auc_posterior(model, rows, Y).mean() == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_column_of_texts_beside_numbers():
+    frame = FRAME[NAMES[:2]].assign(text=TEXTS)
+    columns = make_column_transformer(
+        (TfidfVectorizer(), "text"), (StandardScaler(), NAMES[:2])
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, Y)
+    found = score_model(open_estimator(model, frame), Y, None, None)
+    assert found.Z.shape[1] == model[-1].n_features_in_
+    assert not found.supervised
+    np.testing.assert_allclose(
+        np.ptp(found.Z @ found.w - found.score), 0, atol=1e-9 * np.ptp(found.score)
+    )

@@ -183,6 +183,16 @@ def test_behind_a_target_encoder_refits_speak():
     assert any("5 refits of the whole" in reason for reason in posterior.warnings)
 
 
+def test_what_an_encoder_turned_round_is_of_the_same_rows():
+    """Of noise a second encoding of the rows may point the other way."""
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    score = model.decision_function(X)
+    for own in (score, -score):
+        assert told_by_refits(model, X, Y, Y == 1, None, own) == "training"
+    other = np.random.default_rng(0).standard_normal(len(Y))
+    assert told_by_refits(model, X, Y, Y == 1, None, other) == "held-out"
+
+
 BROKEN = make_pipeline(SelectKBest(k=4), PolynomialFeatures(2), LogisticRegression())
 
 

@@ -11,6 +11,7 @@ from model_oracles import newcombe
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2, norm
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
@@ -245,6 +246,34 @@ def test_sparse_rows_span_what_dense_rows_span(unit):
             assert found[0] == found[1]
             if trained or unit == 1:  # three features in tiny units are all of w
                 assert found[0] == ("training" if trained else None)
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(solver="liblinear", dual=True), LinearSVC(dual=True)],
+    ids=["logistic", "svc"],
+)
+def test_coordinates_of_the_dual_that_stopped_are_never_on_held_out_rows(model):
+    """Of whole numbers, noise: the training AUC, .8, came as that of other rows."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.round(100 * rng.standard_normal((60, 30)))
+        y = rng.permutation(60) < 24
+        model.fit(X, y)
+        assert told(model, X, y) != "held-out"
+        assert auc_posterior(model, X, y).interval()[0] < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_a_coarse_solver_without_a_largest_number_of_steps():
+    (X, y), there = halves(80, 20)
+    unit = 10.0 ** np.linspace(-3, 3, 20)
+    model = RidgeClassifier(solver="lsqr", tol=1e-2).fit(X * unit, y)
+    assert model.max_iter is None
+    assert told(model, X * unit, y) != "held-out"
+    assert told(model, there[0] * unit, there[1]) != "training"
+    assert 0 < auc_posterior(model, X * unit, y).mean() < 1
 
 
 def test_a_solver_that_stopped_near_its_optimum_needs_no_word():
@@ -496,6 +525,55 @@ def test_without_the_weights_of_the_fit_the_scaler_tells():
     assert told(model[-1], model[0].transform(X), y) is None
 
 
+def weighted_noise(seed, n=100, P=60):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
+    return X, y, (rng.integers(0, 4, n).astype(float), np.where(y, 5.0, 1.0))
+
+
+WEIGHTED = {
+    "l1": LogisticRegression(**l1_part(1), solver="liblinear", C=0.3),
+    "l2": LogisticRegression(max_iter=5000),
+    "ridge": RidgeClassifier(),
+    "squared hinge": LinearSVC(max_iter=50_000),
+    "hinge": LinearSVC(loss="hinge", max_iter=50_000, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_behind_their_scaler_weighted_rows_are_no_held_out_rows(name):
+    """Of noise, fitted with weights that were not given here, L1 said .93."""
+    for seed in range(3):
+        X, y, weights = weighted_noise(seed)
+        for weight in weights:
+            model = make_pipeline(StandardScaler(), clone(WEIGHTED[name]))
+            model.fit(X, y, **{f"{model.steps[-1][0]}__sample_weight": weight})
+            assert told(model, X, y) != "held-out"
+            posterior = auc_posterior(model, X, y)
+            assert posterior.interval()[0] < 0.5
+
+
+def test_where_the_optimum_alone_tells_the_posterior_says_so():
+    """Rows that are weighted in the fit, and not here, look like other rows."""
+    X, y, (weight, _) = weighted_noise(0)
+    model = LogisticRegression(max_iter=5000, **l1_part(1), solver="liblinear")
+    said = auc_posterior(model.fit(X, y, sample_weight=weight), X, y).warnings
+    assert any("these rows are taken for held-out rows" in text for text in said)
+    here, there = halves(100, 20)
+    for other in (model, LinearDiscriminantAnalysis()):
+        other.fit(*here)
+        (said,) = auc_posterior(other, *there).warnings
+        assert "these rows are taken for held-out rows" in said
+        assert auc_posterior(other, *there, rows="held-out").warnings == ()
+    for proof in (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), Perceptron()),
+        SVC(kernel="linear"),
+    ):
+        assert auc_posterior(proof.fit(*here), *there).warnings == ()
+
+
 L1 = [
     LogisticRegression(**l1_part(1), solver="liblinear", C=0.5, tol=1e-8),
     LinearSVC(loss="hinge", tol=1e-8, max_iter=100_000, random_state=0),
@@ -545,12 +623,15 @@ def test_who_cannot_have_stopped_on_these_rows():
     long = SimpleNamespace(w=0.42 * np.ones(4))
 
     def model(**known):
-        return SimpleNamespace(**{"solver": "lbfgs", "max_iter": 60} | known)
+        return SimpleNamespace(**{"solver": "lbfgs", "n_iter_": [60]} | known)
 
     assert _cannot_be_training(model(), fit, near, 0.8)
     assert not _cannot_be_training(model(), fit, near, 0.95)
-    assert not _cannot_be_training(model(max_iter=49), fit, near, 0.8)
-    assert _cannot_be_training(model(max_iter=51), fit, near, 0.8)
+    assert not _cannot_be_training(model(n_iter_=[49]), fit, near, 0.8)
+    assert _cannot_be_training(model(n_iter_=51), fit, near, 0.8)
+    for dual in (True, "auto"):  # coordinates of the dual descend elsewhere
+        assert not _cannot_be_training(model(dual=dual), fit, short, 0.8)
+    assert _cannot_be_training(model(dual=False), fit, short, 0.8)
     assert not _cannot_be_training(model(solver="saga"), fit, near, 0.8)
     assert _cannot_be_training(model(solver="saga"), fit, short, 0.8)
     assert not _cannot_be_training(model(solver="saga"), fit, long, 0.8)
@@ -589,6 +670,8 @@ def test_who_was_stopped():
     assert was_stopped(SimpleNamespace(n_iter_=[100], max_iter=100))
     assert was_stopped(SimpleNamespace(n_iter_=[3], max_iter=100, tol=0.01))
     assert not was_stopped(SimpleNamespace(max_iter=100, tol=0.01))
+    assert not was_stopped(SimpleNamespace(n_iter_=None, max_iter=None, tol=0.01))
+    assert not was_stopped(SimpleNamespace(n_iter_=[9], max_iter=None, tol=1e-4))
     (X, y), _ = halves(60, 8)
     assert not was_stopped(RidgeClassifier(max_iter=50).fit(X, y))
 
