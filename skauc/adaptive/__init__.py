@@ -145,7 +145,6 @@ winsorize = 2.5    None: error of the AUC .0000 (.0005), loss −.0005 (.0002); 
 
 ::
 
-    _even_eigenvectors ───┐
     _ritz_basis ← _spectrum ← _cross_validated ← _mixture ┐
                  _tridiagonal ────┘     _factors ────┘    │
     _slab, _join ───────────────────────────┴─ _null ← _reference ← _learnt ← _prior

@@ -23,13 +23,7 @@ from ..statistics._numerics import (
     eigenvalue_cutoff,
     parts_of,
 )
-from ._ritz_basis import (
-    RitzBasis,
-    RowProducts,
-    density,
-    on_nodes,
-    reciprocal,
-)
+from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
 from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
 from ._tridiagonal import squares_along
 
@@ -50,8 +44,6 @@ _MANY_ROWS, _EVEN = 200, 1e-3
 # AR(1) and 30 factors, 200 × 150 to 3000 × 700)
 _MANY_FEATURES = 100
 _LEFT_OUT_VECTORS, _STEPS, _SEED = 16, 12, 1974
-# Less than elsewhere, for the steps are also the values at which variances are told
-_SOLVED = 0.001
 _DIGITS_KEPT = 1e-4  # of the trace of W: rows left out that are all of it
 _SAME = 1e-9  # of the largest key: rows that differ by rounding only are one row
 
@@ -394,7 +386,7 @@ def _fold_by_products(rows, out, order, n_features):
 
     parts = parts_of(_LEFT_OUT_VECTORS, together(len(order)))
     start = np.hstack([scores(signs[:, some]) for some in parts])
-    ritz = lanczos(inside.gram, start, _STEPS, [], _SOLVED)
+    ritz = lanczos(inside.gram, start, _STEPS, [])
     squares = ritz.square * [reciprocal(v) for v in ritz.values] / len(ritz.values)
     # Gauss's rules of all vectors on the mean of their values: as fine as they are
     largest = ritz.values.max()

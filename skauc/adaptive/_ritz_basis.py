@@ -33,10 +33,6 @@ _NUMBERS = 16_000  # of random signs: 16 vectors of 1000 rows, 8 of 2000, at lea
 _TRACE_STEPS, _DIFFERENCE_STEPS, _STEPS = 12, 16, 10
 # Of a rank, and standard deviations: what random signs may count too many or too few
 _SAME_RANK, _DEVIATIONS = 0.02, 4
-# What they may leave of G x = s: 5 steps of tf-idf, 6 to 9 of topics and of raw counts.
-# Posterior means of 1300 to 1750 texts of each kind, five models: within 1e-5, .0001
-# and .0003 of those of all steps
-SOLVED = 0.003
 _LEAST = 1e-6  # of the largest Ritz value: below there is none
 
 
@@ -138,7 +134,7 @@ class RitzBasis:
     def project(self, x):
         """``a²``, ``ab``, their filter, and the squares of each class; x (P, k)."""
         s = self.rows.scores(x)
-        ritz = lanczos(self.rows.gram, s, _STEPS, solved=SOLVED)
+        ritz = lanczos(self.rows.gram, s, _STEPS)
         square, cross = np.empty((2, len(self.nodes), s.shape[1]))
         for k in range(s.shape[1]):
             values = ritz.values[k]
@@ -223,8 +219,7 @@ def density(rows: RowProducts, order, trace, n_features) -> Density:
         rows, signs = rows.taken(used), signs[used]
     classes = ~rows.positive, rows.positive
     rank = sum(max(int(np.count_nonzero(c)) - 1, 0) for c in classes)
-    signs = rows.centred(signs)
-    ritz = lanczos(rows.gram, signs, _TRACE_STEPS, solved=SOLVED)
+    ritz = lanczos(rows.gram, rows.centred(signs), _TRACE_STEPS)
     # Of the positive class: y_jᵀ diag(positive) y_j
     of_positive = [
         np.sum((v.T @ q[:, rows.positive]) ** 2, axis=1)
@@ -269,4 +264,4 @@ def nodes_of(smallest, largest) -> np.ndarray:
 
 def ritz_of_difference(rows: RowProducts, gap) -> Ritz:
     """Lanczos from R d."""
-    return lanczos(rows.gram, gap[:, None], _DIFFERENCE_STEPS, solved=SOLVED)
+    return lanczos(rows.gram, gap[:, None], _DIFFERENCE_STEPS)

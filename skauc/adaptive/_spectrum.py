@@ -38,7 +38,6 @@ from ..statistics._numerics import (
     parts_of,
 )
 from ..statistics._row_blocks import RowBlocks, row_blocks
-from ._even_eigenvectors import even_eigenvectors
 from ._ritz_basis import (
     RitzBasis,
     RowProducts,
@@ -616,14 +615,9 @@ def _dual(X, positive, weight, clip, standardize, kept):
         np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
         for mask in (~positive, positive)
     ]
-    whole = None
-    if sparse.issparse(X) and weight is None:
-        whole = even_eigenvectors(gram)
-    if whole is None:
-        values, left = eigenvectors(gram)
-        keep = _not_rounding(values, d, *n, rounding)
-        whole = values[keep], left[:, keep]
-    values, left = whole
+    values, left = eigenvectors(gram)
+    keep = _not_rounding(values, d, *n, rounding)
+    values, left = values[keep], left[:, keep]
     # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
     along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
     excess, shrink = sparse.csr_array(X.shape), 1.0

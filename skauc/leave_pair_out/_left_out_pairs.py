@@ -120,7 +120,9 @@ def moved_by_pairs(ranked, rows, between, positive, count, e):
         return float(share[0] @ of_pairs @ share[1])
 
     width = _WIDTH * mean(np.abs(fitted - mean(fitted)))
-    width = max(width, _TIE * np.abs(alone).max(), TINY)
+    # of all scores: those of a few rows may be equal
+    reach = max(np.ptp(score) for score, *_ in ranked)
+    width = max(width, _TIE * np.abs(alone).max(), _TIE * reach, TINY)
     before, after = (won_in_part(*all_rows, width) for all_rows in ranked)
     return after - before + mean(_won(both, width) - _won(alone, width))
 

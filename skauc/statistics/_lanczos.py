@@ -79,8 +79,9 @@ def lanczos(product, start, steps, rows=None, solved=0.0) -> Ritz:
         Of the basis, those that are kept; None is all.
     solved : float, default=0
         Share of s at which the steps end: what those of all vectors that are multiplied
-        first would leave of ``G x = s``. What is asked of G is smooth, and hardly more
-        than its inverse.
+        first would leave of ``G x = s``: for what is asked of the inverse in directions
+        that all are in s, as in random signs. An s of the leading eigenvectors would
+        end them before the others are seen.
 
     Returns
     -------
@@ -130,8 +131,8 @@ def _basis(product, q, T, solved):
         q = v[:, 0].T * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
         # T = LDLᵀ: what x = |s| Q T⁻¹e₁ leaves of s is the product of all β/d
         taken = T[:, j, j - 1] * (T[:, j, j - 1] / pivot)
-        pivot = np.maximum(T[:, j, j] - taken, rounding * here + TINY)
-        left *= size / pivot
+        pivot = np.maximum(T[:, j, j] - taken, float(rounding) * T[:, j, j] + TINY)
+        left *= size.astype(float) / pivot
         if np.all(left < solved):
             return basis[:, : j + 1].transpose(1, 2, 0)
         T[:, j, j + 1] = T[:, j + 1, j] = size

@@ -1,5 +1,7 @@
 """Directions with few of the features: the rows know the variance along them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,54 @@ def test_selected_signals_of_logistic_labels(shape):
         covered += low <= truth <= high
     assert abs(np.mean(off)) < 0.05  # with the covariance of all features −.08, −.10
     assert covered >= 9
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_a_feature_that_one_class_does_not_have(share):
+    """Its variance within a class is 0: Σ̂ of all features knows better."""
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((200, 10)), np.arange(200) % 2
+    X[:, 0] = y * (rng.random(200) >= share)
+    w = np.eye(10)[0]
+    learnt = AdaptivePrior(leave_pair_out=False).learn(X, y == 1)
+    projection = learnt.project(w, X @ w)
+    assert not _mixture.keeps_few(learnt.model.eigen, projection.view, 0)
+    assert 0.5 < projection.auc().mean() <= 1
+    fpr, tpr = projection.rates(0.5)
+    assert 0 < fpr < tpr < 1
+
+
+def test_what_is_unseen_is_no_axis():
+    """Rotated coordinates of more features: no direction has few of these."""
+    rng = np.random.default_rng(5)
+    X, positive, w = fitted_to_few(rng, 400, 30, 30)
+    eigen = eigenbasis(X, positive)
+    view = eigen.project(w)
+    more = replace(eigen, unseen=20)
+    assert not _mixture.keeps_few(more, view, 0)
+    less = eigen.project(np.where(np.arange(30) < 5, w, 1e-9 * w))
+    assert less.support[0] == 5
+
+
+@pytest.mark.parametrize("unit", [0.1, 10.0])
+def test_noise_is_in_units_of_the_variance_it_was_computed_with(unit):
+    """Under a sphere, one feature of another size: intervals are as wide as ever."""
+    rng = np.random.default_rng(6)
+    X, positive = rng.standard_normal((200, 20)), np.arange(200) % 2 == 0
+    w = np.eye(20)[0]
+    prior = AdaptivePrior(leave_pair_out=False, standardize=False)
+    found = []
+    for size in (1.0, unit):
+        rows = X * np.where(w > 0, size, 1)
+        learnt = prior.learn(rows, positive, covariance="spherical")
+        cells = learnt.model.inverse_wishart.dense
+        view = learnt.project(w, rows @ w).view
+        _, noise = cells.difference(view, 0)
+        _, v, q, df = cells.cells(view, 0)
+        h = 50.0
+        # k/h: what the mean difference of 200 rows does not tell, of the variance
+        found.append(v * h)
+        assert np.all(noise > 0)
+        scaled = size * learnt.model.eigen.scale[0]
+        assert (q / (df - 2))[0] == pytest.approx(scaled**2, rel=0.3)
+        np.testing.assert_array_less(found[-1], 1.1)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from skauc import AdaptivePrior, clear_cache
-from skauc.adaptive import _cross_validated, _ritz_basis, _spectrum
+from skauc.adaptive import _ritz_basis, _spectrum
 from skauc.adaptive._cross_validated import (
     _SEED,
     _fold_by_products,
@@ -46,13 +46,6 @@ def texts(n=400, P=1500, topics=8, seed=0):
     X = sparse.csr_array(np.log1p(counts))
     length = np.sqrt(X.multiply(X).sum(axis=1))
     return sparse.csr_array(X / length[:, None]), positive
-
-
-@pytest.fixture
-def all_steps(monkeypatch):
-    """Formulas are those of any number of steps: the error of few is not theirs."""
-    monkeypatch.setattr(_ritz_basis, "SOLVED", 0.0)
-    monkeypatch.setattr(_cross_validated, "_SOLVED", 0.0)
 
 
 @pytest.fixture
@@ -184,7 +177,6 @@ def test_squares_of_rows_that_are_their_mean():
     assert not row_squares(rows, Z[[0, 3]]).any()
 
 
-@pytest.mark.usefixtures("all_steps")
 def test_projections_are_those_of_the_eigenvectors():
     rows, Z = few_rows()
     R = full(rows, Z)
@@ -219,7 +211,6 @@ def test_projections_are_those_of_the_eigenvectors():
 KINDS = [("all", 2), ("some", 2), ("all", 1142), ("some", 1142), ("pos", 1142)]
 
 
-@pytest.mark.usefixtures("all_steps")
 @pytest.mark.parametrize(("which", "m"), KINDS)
 def test_density_is_that_of_its_random_signs(monkeypatch, which, m):
     n, P = 14, 30
@@ -342,7 +333,6 @@ def test_reciprocals_of_what_there_is():
     np.testing.assert_array_equal(reciprocal(np.zeros(3)), np.zeros(3))
 
 
-@pytest.mark.usefixtures("all_steps")
 @pytest.mark.parametrize("winsorize", [2.5, None])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_parts_of_the_basis(by_products, weighted, winsorize):
@@ -469,7 +459,6 @@ def fold_of(Z, count, positive, out, signs):
     return values, square, total
 
 
-@pytest.mark.usefixtures("all_steps")
 @pytest.mark.parametrize("P", [12, 13, 40])
 @pytest.mark.parametrize("first", [0, 4, 10])
 def test_one_fold_by_products(first, P):
@@ -579,7 +568,6 @@ def test_weighted_decreasing_is_the_nearest_decreasing_sequence():
     np.testing.assert_allclose(decreasing([1.0, 4.0], [2.0, 0.0]), [1.0, 1.0])
 
 
-@pytest.mark.usefixtures("all_steps")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("winsorize", [2.5, None])
 def test_functions_of_the_scatter(by_products, winsorize, weighted):
@@ -826,30 +814,3 @@ def test_single_precision_where_it_has_the_digits(by_products, share):
     weight = np.ones(40)
     weight[7] = (share / 1e9) ** 2  # the root's reciprocal is 1e9/share
     assert kind(X, weight) == (np.float32 if share > 1 else np.float64)
-
-
-@pytest.mark.parametrize("topics", [1, 8])
-def test_few_steps_say_what_all_say(monkeypatch, by_products, topics):
-    """Half of them where the eigenvalues lie near together."""
-    X, positive = texts(P=4000, topics=topics)
-    w = X[positive].sum(axis=0) - X[~positive].sum(axis=0)
-    by_products(True)
-    few = eigenbasis(X, positive)
-    found, some = few.project(w), cross_validated_spectrum(few, X, positive)
-    monkeypatch.setattr(_ritz_basis, "SOLVED", 0.0)
-    monkeypatch.setattr(_cross_validated, "_SOLVED", 0.0)
-    whole = eigenbasis(X, positive)
-    expected, every = whole.project(w), cross_validated_spectrum(whole, X, positive)
-    assert 4 <= len(few.basis.of_difference.basis) < 12
-    assert len(whole.basis.of_difference.basis) == 16
-    for unit in (1.0, 100.0, 10_000.0):
-        for one, two in (
-            (few.energy[: len(few.values)], whole.energy[: len(whole.values)]),
-            (found.square[:, 0], expected.square[:, 0]),
-            (found.cross[:, 0], expected.cross[:, 0]),
-            (few.stands_for, whole.stands_for),
-        ):
-            at = np.sum(one / (unit + few.values))
-            assert at == pytest.approx(np.sum(two / (unit + whole.values)), rel=5e-3)
-    share = [s.values @ e.stands_for for s, e in ((some, few), (every, whole))]
-    assert share[0] == pytest.approx(share[1], rel=5e-3)

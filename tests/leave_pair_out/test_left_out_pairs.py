@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from skauc.leave_pair_out import _left_out_pairs
+from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
 from skauc.leave_pair_out._left_out_pairs import (
     LeftOutRows,
     between_classes,
     moved_by_pairs,
     won_in_part,
 )
+from skauc.leave_pair_out._objective import PenalisedFit
+from skauc.leave_pair_out._smooth_refits import smooth_optimum
 
 E = 0.05
 
@@ -125,3 +128,15 @@ def test_scores_that_are_all_equal_are_not_moved():
     one, half = np.ones(9), np.zeros((9, 3))
     every = LeftOutRows.of_fit(3.0 * one, one, one, one, 0.0 * one, E)
     assert _moved(every, np.arange(9) < 4, one, half) == 0
+
+
+def test_few_rows_that_are_not_equal_are_in_no_sample(rng):
+    """A rare feature and no intercept: the scores of all rows of the pairs are 0."""
+    X = np.zeros((2000, 1))
+    X[:4, 0] = 1.0, -1.0, 1.5, -1.2
+    positive = np.arange(2000) % 2 == 0
+    fit = PenalisedFit("logistic", 1e-3, np.ones(2000), np.array([0.1]), 0.0, 0.0)
+    fit = smooth_optimum(fit, X, positive)
+    auc, variance = leave_one_out_auc(fit, X, positive, np.ones(2000))
+    assert auc == pytest.approx(0.502, abs=0.002)
+    assert variance > 0

@@ -156,3 +156,15 @@ def test_singular_matrices_take_all_steps():
     found = lanczos(lambda v: G @ v, inside, 12, solved=0.1)
     assert len(found.basis) < 6
     assert not found.square[1].any()
+
+
+def test_single_precision_of_vectors_that_are_exhausted():
+    """Neither 0/0 nor what is beyond float32, whatever numpy casts it to."""
+    G = np.diag(np.array([4.0, 1.0, 0.0, 0.0, 0.0, 0.0], dtype=np.float32))
+    start = np.ones((6, 3), dtype=np.float32)
+    start[:, 1] = 0
+    start[2:, 2] = 0
+    with np.errstate(all="raise", under="ignore"):
+        found = lanczos(lambda v: G @ v, start, 5, solved=1e-3)
+    assert np.isfinite(found.values).all()
+    np.testing.assert_allclose(found.square.sum(axis=1), [6, 0, 2], rtol=1e-5)
