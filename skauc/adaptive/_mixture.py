@@ -298,7 +298,10 @@ def _dense_cells(eigen, prior, a, log_w, a_scale, ell, noise, covariance, q=0):
 
 def strengths(eigen, covariance):
     """The a that are tried: a sixteenth of P to 32 P, and a sphere's, 10⁴ P."""
-    steps = [SPHERICAL] if covariance == "spherical" else A_STEPS
+    # one feature is no sphere: its variance would be known
+    steps = A_STEPS if eigen.n_features > 1 else A_STEPS[:-1]
+    if covariance == "spherical":
+        steps = [SPHERICAL]
     return max(eigen.n_features, 4) * np.asarray(steps)
 
 

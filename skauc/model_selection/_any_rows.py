@@ -35,7 +35,9 @@ def has_columns(X) -> bool:
     if hasattr(X, "shape"):
         return len(X.shape) == 2
     row = X[0]
-    return not isinstance(row, str | bytes | Mapping) and getattr(row, "ndim", 1) == 1
+    if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
+        return False
+    return getattr(row, "ndim", 1) == 1
 
 
 def n_columns(X) -> int:

@@ -126,9 +126,10 @@ def told_rows(scored: ScoredModel) -> str | None:
         or _by_steps_taken(scored)
         or _by_objective(scored)
     )
-    if told == "training":
-        return told
     steps = _by_steps(scored)
+    if told == "training":
+        # of features that are nearly one the gradient is small on other rows, too
+        return None if steps == "held-out" else told
     if steps == "training":  # weights of the fit, or permuted columns, keep the means
         return None if told == "held-out" else steps
     told = told or steps or _by_span(scored)
@@ -141,7 +142,9 @@ def told_rows(scored: ScoredModel) -> str | None:
     if unknown or shared:
         return None
     fit = scored.objective
-    if fit is None or not trained_with_costs(scored.floats, scored.second_class, fit):
+    if fit is None or steps == "held-out":
+        return told
+    if not trained_with_costs(scored.floats, scored.second_class, fit):
         return told
     return "training"
 
@@ -157,6 +160,8 @@ def weights_may_tell(scored: ScoredModel) -> bool:
     other rows; they do move its optimum. Nor do a part of the rows tell themselves by
     the means of their classes.
     """
+    if scored.weight is not None:  # given
+        return False
     told = _by_support_vectors(scored) or _by_steps_taken(scored)
     return told is None and _by_steps(scored) != "held-out"
 

