@@ -84,6 +84,7 @@ _COMBINATIONS, _ROUNDED, _NEARER = 4, 1e-3, 0.01
 _ROWS_ASKED = 200  # of how far rows are apart, and of how columns vary together
 # Standard errors: another sample's means are off by √2 of them, root mean square.
 _SAME_MEAN, _OTHER_MEAN = 0.01, 0.5
+_NO_MEAN = 1e-6  # of the deviation of scores: rounding
 # How often held-out rows may be called neither. Gradients: weighted training rows
 # without their weights .34 to .44, two thirds of the training rows .53 to .68, held-out
 # rows .91 to 1.5 (60 × 30 to 500 × 200); the bound is .5 at 10 features, .75 at 60.
@@ -124,12 +125,15 @@ def told_rows(scored: ScoredModel) -> str | None:
         _by_support_vectors(scored)
         or _by_class_means(scored)
         or _by_steps_taken(scored)
-        or _by_objective(scored)
     )
-    steps = _by_steps(scored)
-    if told == "training":
+    if told is None:
+        told = _by_objective(scored)
         # of features that are nearly one the gradient is small on other rows, too
-        return None if steps == "held-out" else told
+        if told == "training" and _has_other_means(scored):
+            return None
+    if told == "training":
+        return told
+    steps = _by_steps(scored)
     if steps == "training":  # weights of the fit, or permuted columns, keep the means
         return None if told == "held-out" else steps
     told = told or steps or _by_span(scored)
@@ -430,6 +434,20 @@ def _by_steps(scored):
             return _by_means(step, X, np.asarray(mean))
         return _by_least_values(X, np.asarray(lowest))
     return None
+
+
+def _has_other_means(scored):
+    """Whether a step in front keeps the means of other rows.
+
+    A pass over the rows, but where the scores have the mean 0 that a scaler has left
+    them: then these are the rows whose means it took.
+    """
+    fit = scored.objective
+    if isinstance(fit, PenalisedFit):
+        score = fit.scores(scored.floats) - fit.intercept
+        if abs(score.mean()) < _NO_MEAN * score.std():
+            return False
+    return _by_steps(scored) == "held-out"
 
 
 def _by_least_values(X, lowest):
