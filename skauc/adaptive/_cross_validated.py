@@ -39,7 +39,7 @@ _WIDE_ROWS, _WIDE_FOLDS = 500, 5
 MANY = 20
 # Rows of which single precision saves half of the time, and the least eigenvalue beside
 # the largest of which it keeps four of its seven digits
-_MANY_ROWS, _EVEN = 200, 1e-3
+_MANY_ROWS, _FOUR_DIGITS = 200, 1e-3
 # Of so many features, too; AUCs move by at most 1e-5 of their deviations (normal, t(3),
 # AR(1) and 30 factors, 200 × 150 to 3000 × 700)
 _MANY_FEATURES = 100
@@ -193,7 +193,7 @@ def spectrum_of_features(
     c = np.ones(len(fold)) if weight is None else weight
     classes = np.array([~positive, positive])
     # of so many features all is in single precision where that is enough
-    share = EVEN if n_features >= SINGLE_FEATURES else _EVEN
+    share = EVEN if n_features >= SINGLE_FEATURES else _FOUR_DIGITS
     even = len(values) == n_features and values.min() > share * values.max()
     single = even and weight is None and n_features >= _MANY_FEATURES
     parts: list[_LeftOut] = []
@@ -247,6 +247,13 @@ def _scatter(deviations, rows, positive, weight):
     return neg.scatter + pos.scatter
 
 
+def _squares_along(training, rows):
+    """Eigenvalues that are not 0, largest first, and the squares of rows along them."""
+    values, square = squares_along(training, rows)
+    rank = np.count_nonzero(values > eigenvalue_cutoff(values))
+    return values[::-1][:rank], square[::-1][:rank]
+
+
 def _evenly_along(training, rows, share):
     """The same in single precision; None where it does not tell all eigenvalues.
 
@@ -255,13 +262,6 @@ def _evenly_along(training, rows, share):
     both = (x.astype(np.float32, copy=False) for x in (training, rows))
     values, square = squares_along(*both, overwrite=True)
     return (values[::-1], square[::-1]) if values[0] > share * values[-1] else None
-
-
-def _squares_along(training, rows):
-    """Eigenvalues that are not 0, largest first, and the squares of rows along them."""
-    values, square = squares_along(training, rows)
-    rank = np.count_nonzero(values > eigenvalue_cutoff(values))
-    return values[::-1][:rank], square[::-1][:rank]
 
 
 def spectrum_of_rows(
@@ -330,7 +330,7 @@ def _is_even(Z):
     values = np.einsum("nr,nr->r", Z, Z)
     if len(values) < len(Z) - 2:  # rows that are combinations of others
         return False
-    return values.min() > _EVEN * values.max()
+    return values.min() > _FOUR_DIGITS * values.max()
 
 
 def _by_products(eigen) -> Spectrum | None:

@@ -88,11 +88,9 @@ class Mixture:
         """``D, v, q, df`` of every cell."""
         D, noise = self.difference(view, k)
         q, df = self._variance(view, k)
-        if keeps_few(self.eigen, view, k):
-            return self.of_few(view, k, D, noise, q, df, self.separate)
-        return self.observed(view, k, D, noise, q, df, self.factors)
+        return self.observed(view, k, D, noise, q, df, self.factors, self.separate)
 
-    def of_few(self, view, k, D, noise, q, df, separate=False):
+    def _of_few(self, view, k, D, noise, q, df, separate):
         """A cell ``D, v, q, df`` of few features, whose variance the rows know.
 
         v is the noise in units of the variance that it was computed with.
@@ -107,8 +105,10 @@ class Mixture:
         )
         return D, noise * (df - 2) / q, q_few, df_few
 
-    def observed(self, view, k, D, noise, q, df, n_factors):
+    def observed(self, view, k, D, noise, q, df, n_factors, separate=False):
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
+        if keeps_few(self.eigen, view, k):
+            return self._of_few(view, k, D, noise, q, df, separate)
         n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
         n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)
         # E[h(xᵀd − xᵀδ)² | d] = h((xᵀd − D)² + noise): one more square, one more degree

@@ -22,7 +22,6 @@ from ._mixture import (
     attainable_prior,
     covariance_cells,
     dense_cells,
-    keeps_few,
     normalised,
     of_factors,
 )
@@ -131,8 +130,6 @@ class Null:
         elif part.factors:
             ell = np.append(part.ell, [part.null] * (eigen.null > 0))
             q, df = of_factors(eigen, view, k, ell, part.factors)
-        if keeps_few(eigen, view, k):
-            return part.weight, *self.dense.of_few(view, k, D, noise, q, df)
         seen = self.dense.observed(view, k, D, noise, q, df, part.factors)
         return part.weight, *seen
 
