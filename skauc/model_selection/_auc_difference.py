@@ -6,6 +6,8 @@ The mathematics stands in section 7 of :mod:`skauc.posterior`, of the adaptive p
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import block_diag
 
@@ -19,6 +21,7 @@ from .._validation import (
 )
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_prior
+from ..posterior._aucs import said_of
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..statistics._moments import project_samples
 from ._any_rows import same_rows
@@ -67,7 +70,8 @@ def auc_difference_posterior(
     covariance : {"common", "separate"}, default="common"
         One covariance for both classes or one each.
     n_draws : int, default=16384
-        Quasi-random draws, rounded up to a power of 2.
+        Quasi-random draws, rounded up to a power of 2; the probability of the adaptive
+        prior needs none.
     random_state : int, Generator, RandomState or None, default=0
         Seed of their scrambling.
     sample_weight : array-like of shape (n,), default=None
@@ -94,7 +98,8 @@ def auc_difference_posterior(
     -----
     UntrustedAUCWarning
         With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
-        of the models and not the others.
+        of the models and not the others; ``warnings`` of the posterior holds what is
+        said of either model.
 
     Notes
     -----
@@ -133,8 +138,8 @@ def auc_difference_posterior(
     if isinstance(prior, AdaptivePrior):
         wholes = [(model, X, y) for model in models]
         question = (prior, covariance, sample_weight, pos_label)
-        joints = _adaptive([a, *others], wholes, *question)
-        out = [joint.difference(0, 1, random_state, n_draws) for joint in joints]
+        pairs = _adaptive([a, *others], wholes, *question)
+        out = [_compared(first, other, n_draws, random_state) for first, other in pairs]
     else:
         out = [
             _conjugate(a, b, positive, weight, pos_label, prior, covariance).draw(
@@ -162,7 +167,7 @@ def _check_classes(a, b):
 
 
 def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
-    """Joint posteriors of the first model with each of the others."""
+    """What is known of the first model, and of each of the others."""
     asked = (
         model_posterior(
             model,
@@ -178,7 +183,13 @@ def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
     found = (candidate(one, once=False) for one in asked)
     # Found one after the other: no more than two models are held, and the first once.
     first = next(found)
-    return [joint_aucs([first, other]) for other in found]
+    return ((first, other) for other in found)
+
+
+def _compared(a, b, n_draws, random_state):
+    """Difference of two candidates, with what is to be said of either."""
+    difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
+    return replace(difference, warnings=said_of(a.posterior, b.posterior))
 
 
 def _conjugate(a, b, positive, weight, pos_label, prior, covariance):

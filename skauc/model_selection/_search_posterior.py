@@ -8,7 +8,7 @@ import numpy as np
 
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior
-from ..posterior._aucs import AUCPosteriors
+from ..posterior._aucs import AUCPosteriors, said_of
 from ..posterior._distribution import generator
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._joint_aucs import JointAUCs, maximum_bias
@@ -104,7 +104,8 @@ class SearchPosterior(Value):
         ValueError
             If there is no such candidate.
         """
-        return self.joint.difference(i, j)
+        difference = self.joint.difference(i, j)
+        return replace(difference, warnings=said_of(self.auc[i], self.auc[j]))
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate that is hardly worse than the best.

@@ -60,3 +60,17 @@ class AUCPosteriors(Value):
         found = [p.interval(confidence_level) for p in self.posteriors]
         low, high = np.array(found).reshape(-1, 2).T
         return low, high
+
+
+def said_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+    """What makes any of them doubtful, each sentence once.
+
+    Parameters
+    ----------
+    *posteriors : AUCPosterior
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(dict.fromkeys(said for one in posteriors for said in one.warnings))

@@ -34,6 +34,8 @@ class AUCDifferencePosterior(Distribution):
         Joint draws of the two AUCs.
     probability : float
         ``P(AUC_a > AUC_b | data)``, equal models counted ½.
+    warnings : tuple of str, default=()
+        What makes the AUC of either model doubtful, as of :class:`AUCPosterior`.
 
     Examples
     --------
@@ -47,13 +49,17 @@ class AUCDifferencePosterior(Distribution):
     draws_a: np.ndarray
     draws_b: np.ndarray
     probability: float
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self):
         low, high = self.interval(0.95)
-        return (
+        text = (
             f"AUCDifferencePosterior(mean={self.mean():.4g}, interval95=({low:.4g}, "
-            f"{high:.4g}), probability={self.probability:.4g})"
+            f"{high:.4g}), probability={self.probability:.4g}"
         )
+        if self.warnings:
+            text += f", warnings={self.warnings!r}"
+        return text + ")"
 
     @property
     def difference(self) -> np.ndarray:

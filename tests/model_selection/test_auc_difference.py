@@ -274,6 +274,23 @@ def test_adaptive_prior_on_held_out_rows_is_delongs():
     assert got.std() == pytest.approx((high - low) / 3.92, rel=0.2)
 
 
+def test_the_difference_repeats_what_is_said_of_either():
+    """Weights of the fit that are not given: the rows pass for held-out ones."""
+    rng = np.random.default_rng(0)
+    noise, y = rng.standard_normal((80, 3)), np.arange(80) % 2
+    weight = rng.integers(1, 9, 80)
+    pair = [LogisticRegression(C=C).fit(noise, y, sample_weight=weight) for C in (1, 9)]
+    (said,) = auc_difference_posterior(*pair, noise, y).warnings
+    assert "these rows are taken for held-out rows" in said
+    difference = search_posterior(pair, noise, y).difference(0, 1)
+    assert difference.warnings == (said,)
+    assert "these rows are taken for" in repr(difference)
+    few = auc_difference_posterior(*pair, noise[:12], y[:12]).warnings
+    assert len(few) == 2  # the other: six rows of a class
+    assert said in few
+    assert auc_difference_posterior(A, B, X, Y, prior=PUBLISHED).warnings == ()
+
+
 def test_which_class_is_positive_does_not_matter():
     got = auc_difference_posterior(A, B, X, Y, prior="adaptive", pos_label=0)
     same = auc_difference_posterior(A, B, X, Y, prior="adaptive")
