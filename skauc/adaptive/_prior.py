@@ -10,8 +10,8 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 
-from ..statistics._block_column import content
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._columns import content
 from ..statistics._numbers import as_verbosity
 from ._cache import CACHE
 from ._cross_validated import cross_validated_spectrum

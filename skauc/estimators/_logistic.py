@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_option
 from ..leave_pair_out._objective import PenalisedFit, with_optimum
-from ..statistics._block_column import class_sums
+from ..statistics._columns import class_sums
 from ..statistics._row_blocks import row_blocks
 from ._block_likelihood import (
     LabelledBlocks,

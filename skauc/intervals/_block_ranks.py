@@ -22,8 +22,9 @@ from .._validation import (
     check_weight,
     distinct_labels,
 )
+from ..statistics._block import add_all
 from ..statistics._rank_sums import Evenly, RankSums, Runs
-from ..statistics._row_blocks import RowBlocks, add_all, row_blocks
+from ..statistics._row_blocks import RowBlocks, row_blocks
 from ._sample import MOST_ROWS
 
 _FEW = 4096  # runs of a label that are simply sent: 64 KiB, no second pass

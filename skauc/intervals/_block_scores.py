@@ -13,9 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
+from ..statistics._block import add_all
 from ..statistics._moments import Moments
 from ..statistics._rank_sums import RankSums, Runs, half_pairs, packed
-from ..statistics._row_blocks import add_all
 from ._block_ranks import Classes, Outline, check_same_rows
 from ._block_sample import BlockSample
 from ._compared_scores import ComparedScores, score_names

@@ -34,12 +34,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..statistics._block_column import (
-    BlockColumn,
-    class_sums,
-    made_beside,
-    made_column,
-)
+from ..statistics._block_column import BlockColumn, made_column
+from ..statistics._columns import class_sums, made_beside
 from ..statistics._numerics import TINY
 from ..statistics._ranks import delong_covariance, placements, placements_in_order
 from ._bent_steps import bends, bent_push

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import linalg
 
-from ..statistics._block_column import dot_products, made_beside
 from ..statistics._block_matrix import in_memory
+from ..statistics._columns import dot_products, made_beside
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY
 from ._losses import loss_derivatives, loss_value

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from ..statistics._block_column import BlockColumn, class_sums
+from ..statistics._block_column import BlockColumn
+from ..statistics._columns import class_sums
 
 # Ridge of 2000 × 20 rows: pairs of 250 rows a class are off by .0010 (root mean square)
 # of those of all 1000, a tenth of the standard error; of 100 by .0012, of 500 by .0005

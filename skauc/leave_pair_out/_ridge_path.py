@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ..statistics._block_column import columns_at
+from ..statistics._columns import columns_at
 from ..statistics._lanczos import lanczos
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import centred_gram, eigenvalue_cutoff

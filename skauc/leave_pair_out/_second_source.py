@@ -91,8 +91,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..statistics._auc_variance import balanced_variance
-from ..statistics._block_column import class_sums, made_column
+from ..statistics._block_column import made_column
 from ..statistics._block_matrix import BlockMatrix, in_memory
+from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
 from ._bootstrap import (

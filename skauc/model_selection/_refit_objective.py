@@ -21,7 +21,7 @@ from ..estimators._lda_moments import parent_divides_by_n
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit
-from ..statistics._block_column import n_given
+from ..statistics._columns import n_given
 from ._any_estimator import has_known_fit
 from ._training_objective import (
     case_weight_of,

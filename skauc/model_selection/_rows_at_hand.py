@@ -23,6 +23,7 @@ from .._validation import (
     distinct_labels,
 )
 from ..estimators._checks import check_finite_features
+from ..statistics._block import add_all
 from ..statistics._block_column import BlockColumn, Elementwise, digest, scores_of
 from ..statistics._block_matrix import (
     LARGEST_MADE,
@@ -31,7 +32,7 @@ from ..statistics._block_matrix import (
     random_combination,
 )
 from ..statistics._kept_rows import KeptRows
-from ..statistics._row_blocks import add_all, row_blocks
+from ..statistics._row_blocks import row_blocks
 
 _FEW_NUMBERS = 2**22  # 32 MB
 _ROWS_A_FEATURE = 40  # up to where all rows enter the leave-one-out AUC

@@ -19,8 +19,9 @@ from .._validation import (
     check_weight,
 )
 from ..leave_pair_out._objective import PenalisedFit, nearest_optimum
-from ..statistics._block_column import BlockColumn, class_sums
+from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
+from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
 from ._any_rows import take_rows
 from ._entered_features import entered_features

@@ -37,13 +37,8 @@ from ..leave_pair_out._objective import (
     with_optimum,
 )
 from ..leave_pair_out._pairs import class_of_one_row
-from ..statistics._block_column import (
-    BlockColumn,
-    class_sums,
-    classes_given,
-    content,
-    row_slope,
-)
+from ..statistics._block_column import BlockColumn
+from ..statistics._columns import class_sums, classes_given, content, row_slope
 from ..statistics._moments import class_moments, project_samples
 from ._any_estimator import has_known_fit
 

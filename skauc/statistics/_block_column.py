@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ._block import Block, add_all
 from ._block_matrix import (
     BlockMatrix,
     ColumnSums,
@@ -25,10 +26,9 @@ from ._block_matrix import (
 )
 from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs, packed
-from ._row_blocks import OPENERS, Block, RowBlocks, add_all
+from ._row_blocks import OPENERS, RowBlocks
 
 _COUNTED = 2.0**31  # 10⁹ rows of as many are an int64
-_FEW_ZEROS = 0.75  # of a column's numbers: with more the others alone stand for it
 _ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
 
 
@@ -251,12 +251,12 @@ class BlockColumn(NDArrayOperatorsMixin):
     def map(self, function, *shared):
         """``function(values, *shared)`` of every block."""
         asked = self.rows.blocks.feature_names, self.node, function
-        return self.rows.blocks.map(_on_values, *asked, *shared)
+        return self.rows.blocks.map(on_values, *asked, *shared)
 
     def total(self, function, *shared):
         """Sum of ``function(values, *shared)`` over the blocks."""
         asked = self.rows.blocks.feature_names, self.node, function
-        return self.rows.blocks.total(_on_values, *asked, *shared)
+        return self.rows.blocks.total(on_values, *asked, *shared)
 
     @cached_property
     def _array(self):
@@ -269,7 +269,8 @@ class BlockColumn(NDArrayOperatorsMixin):
     def by_class(self, positive) -> np.ndarray:
         """Its sums over the negatives and the positives, of shape (2,)."""
         if isinstance(self.node, Constant):
-            return self.node.value * class_sums(positive)
+            n_pos = np.count_nonzero(positive)
+            return self.node.value * np.array([len(positive) - n_pos, n_pos])
         both = self.beside(positive)
         return self._once("by class", positive.node, lambda: both.total(_by_class))
 
@@ -419,83 +420,6 @@ class BlockColumn(NDArrayOperatorsMixin):
         return add_all(self.rows.blocks.exchange(cut, _rank_sums, edges))
 
 
-def dot_products(*pairs) -> np.ndarray:
-    """``a @ b`` of each pair of columns; of such that stay in one pass."""
-    if not any(isinstance(column, BlockColumn) for pair in pairs for column in pair):
-        return np.array([a @ b for a, b in pairs])
-    # aᵀb = Σ_rows a·b, of all pairs in one pass
-    first, *more = (a * b for a, b in pairs)
-    return first.beside(*more).total(partial(np.sum, axis=0))
-
-
-def class_sums(positive, weight=None) -> np.ndarray:
-    """Rows of the negative and the positive class, or the sums of their weights."""
-    if weight is None:
-        n_pos = np.count_nonzero(positive)
-        return np.array([len(positive) - n_pos, n_pos])
-    if isinstance(weight, BlockColumn) and isinstance(positive, BlockColumn):
-        return weight.by_class(positive)
-    return np.array([weight @ mask for mask in (~positive, positive)])
-
-
-def content(column) -> bytes:
-    """What tells a column from others of its length: its bytes, or 16 a block."""
-    if isinstance(column, BlockColumn):
-        return column.content
-    if column.dtype == bool:
-        return np.packbits(column).tobytes()
-    if column.dtype.kind == "f":
-        # Of many zeros, as of text, where the others lie and these: a digest of fewer
-        # bytes is sooner made, and a column that is written out has more
-        some = column != 0
-        if np.count_nonzero(some) < _FEW_ZEROS * column.size:
-            where = np.flatnonzero(some)
-            return np.packbits(some).tobytes() + column.ravel()[where].tobytes()
-    return np.ascontiguousarray(column).tobytes()
-
-
-def row_slope(column) -> float:
-    """``Σ_i (2i − n + 1) x_i`` over the numbers i of the rows, from 0."""
-    if isinstance(column, BlockColumn):
-        return column.slope
-    n = len(column)
-    return (2 * np.arange(n, dtype=float) - (n - 1)) @ column
-
-
-def n_given(column) -> int:
-    """Rows of a column, with those that were left out because they weigh nothing."""
-    is_column = isinstance(column, BlockColumn)
-    blocks = column.rows.blocks if is_column else None
-    return len(column) + getattr(blocks, "n_left_out", 0)
-
-
-def classes_given(positive) -> np.ndarray:
-    """Rows of both classes, with those that were left out, of shape (2,)."""
-    n = n_given(positive)
-    if n == len(positive):
-        return class_sums(positive)
-    blocks = positive.rows.blocks
-    asked = blocks.feature_names, positive.node, np.count_nonzero
-    n_pos = blocks.blocks.total(_on_values, *asked)
-    return np.array([n - n_pos, n_pos])
-
-
-def columns_at(rows, *columns):
-    """Some rows of several columns; of such that stay in one pass."""
-    if not all(isinstance(column, BlockColumn) for column in columns):
-        return [column[rows] for column in columns]
-    first, *more = columns
-    found = first.beside(*more)[rows].T
-    return [part.astype(c.dtype) for part, c in zip(found, columns, strict=True)]
-
-
-def made_beside(X, column, rows):
-    """Some rows of features, and of a column of one or more; of blocks in one pass."""
-    if isinstance(X, BlockMatrix) and isinstance(column, BlockColumn):
-        return X.made_beside(column, places_of(rows, len(X)))
-    return X[rows], column[rows]
-
-
 def made_column(part):
     """A column as an array, also those of a list; other things as they are."""
     if isinstance(part, list | tuple):
@@ -503,7 +427,7 @@ def made_column(part):
     return np.asarray(part) if isinstance(part, BlockColumn) else part
 
 
-def _on_values(block, names, node, function, *shared):
+def on_values(block, names, node, function, *shared):
     return function(value_of(node, block, names, {}), *shared)
 
 

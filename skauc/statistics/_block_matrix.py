@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._block import Block
 from ._kept_rows import KeptRows
 from ._moments import Moments, class_moments
-from ._row_blocks import OPENERS, Block, RowBlocks
+from ._row_blocks import OPENERS, RowBlocks
 
 LARGEST_MADE = 2**27  # numbers of an array: 1 GiB
 _SKETCH = 20190915

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._row_blocks import Block, RowBlocks
+from ._block import Block
+from ._row_blocks import RowBlocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from ._block import add_all
 from ._moments import Moments
-from ._row_blocks import add_all
 from ._values import Value
 
 _LARGEST = 2**63  # that int64 holds

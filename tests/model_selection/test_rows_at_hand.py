@@ -42,8 +42,8 @@ from skauc.model_selection._rows_at_hand import LabelColumn, rows_at_hand
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._training_rows import _by_direction
 from skauc.statistics import _block_column, _block_matrix
-from skauc.statistics._block_column import content
 from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._columns import content
 
 MODELS = {
     "irls": IRLSLogisticRegression(),

@@ -7,8 +7,9 @@ import pytest
 
 from skauc import RowBlocks, class_moments
 from skauc.statistics import _block_column
-from skauc.statistics._block_column import (
-    BlockColumn,
+from skauc.statistics._block_column import BlockColumn, scores_of
+from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._columns import (
     class_sums,
     classes_given,
     content,
@@ -16,9 +17,7 @@ from skauc.statistics._block_column import (
     made_beside,
     n_given,
     row_slope,
-    scores_of,
 )
-from skauc.statistics._block_matrix import BlockMatrix
 from skauc.statistics._kept_rows import KeptRows
 from skauc.statistics._rank_sums import Evenly
 from skauc.statistics._ranks import empirical_auc

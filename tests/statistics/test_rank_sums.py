@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skauc.statistics._block import add_all
 from skauc.statistics._rank_sums import Evenly, RankSums, Runs, half_pairs
-from skauc.statistics._row_blocks import add_all
 
 # scores with ties and infinities, and counts of both classes
 rows = st.lists(
