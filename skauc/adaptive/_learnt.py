@@ -73,9 +73,13 @@ class Learnt:
         def compute():
             return level_of_ridge_models(self.model, self.Z, self.positive, self.weight)
 
+        return self.remember("reference", compute)
+
+    def remember(self, name, compute):
+        """What is computed of the data set alone, once for all models."""
         if self.key is None:
             return compute()
-        return CACHE.remember(("reference", *self.key), compute)
+        return CACHE.remember((name, *self.key), compute)
 
     def project(self, w, score) -> LearntProjection:
         """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""

@@ -13,6 +13,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._block_column import made_column
 from . import _reasons as say
 from ._affine_steps import has_frozen
+from ._copied_rows import n_copied
 from ._linear_model import (
     LinearModel,
     NotLinearError,
@@ -97,7 +98,7 @@ class ModelPosterior:
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
         scored, name = self.scored, type(self.scored.model).__name__
-        reasons = list(self._any_rows())
+        reasons = [*self._any_rows(), *self._copied()]
         # One reason is enough: what these rows are not is said by the other warning.
         known = rearranged or (scored.broken_by is not None and self.whole is None)
         if self.rows == "assumed" and scored.model is not None and not known:
@@ -115,6 +116,16 @@ class ModelPosterior:
             (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
         posterior = self.projection.auc(second, n_refits)
         return replace(posterior, warnings=(*reasons, *quiet)), reasons
+
+    def _copied(self):
+        """What is to be said of rows that are there more than once."""
+        scored, learnt = self.scored, self.projection.learnt
+        rows = scored.Z, scored.positive, scored.weight
+        n_copies = learnt.remember("copied", lambda: n_copied(*rows))
+        # Weights that are no counts are complained of as such
+        if not n_copies or say.relative_weights(scored.weight) is not None:
+            return []
+        return [say.copied_rows(n_copies, self._n)]
 
     def _second(self):
         """What rows left out say, by how many true refits, what is to be said of it."""

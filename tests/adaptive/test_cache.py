@@ -125,8 +125,9 @@ def test_no_array_of_the_caller_stays_alive(shape, make):
     prior = AdaptivePrior()
     prior.learn(rows, labels, weight).reference()
     cbauc_scorer(ridge(rows, y), rows, y)
-    # two models, a reference level, bootstrap samples; of wide rows kernel and factor
-    kept = 4 if shape == (60, 5) and make is np.array else 6
+    # two models, a reference level, copied rows, bootstrap samples; of wide rows kernel
+    # and factor
+    kept = 5 if shape == (60, 5) and make is np.array else 7
     assert len(CACHE) == kept
     data = rows.data if sparse.issparse(rows) else rows
     dead = [weakref.ref(one) for one in (data, rows, labels, weight)]
@@ -165,7 +166,7 @@ def test_scores_and_single_features_are_not_kept():
     assert len(CACHE) == 0
     ours = auc_posterior(ridge(X, y), X, y)
     assert ours.leave_pair_out is not None
-    assert len(CACHE) == 2  # the model and the bootstrap samples
+    assert len(CACHE) == 3  # the model, copied rows, the bootstrap samples
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
@@ -219,8 +220,8 @@ def test_eight_threads_and_twelve_sets_are_one_thread():
     with ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda k: auc_posterior(models[k], *sets[k]).mean(), jobs)
         assert list(found) == [expected[k] for k in jobs]
-    # twelve models with their bootstrap samples, seven kernels of P > n rows, factored
-    assert len(CACHE) == 12 + 12 + 7 + 7
+    # twelve models with copied rows and samples, seven kernels of P > n rows, factored
+    assert len(CACHE) == 12 + 12 + 12 + 7 + 7
 
 
 def test_threads_survive_clearing():

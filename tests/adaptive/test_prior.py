@@ -146,6 +146,7 @@ def test_scale_of_features():
     same(auc_posterior(moved, X * 7, y, **one_scale), a)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @PRIORS
 @pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("P", [4, 50])
@@ -768,6 +769,7 @@ def test_leave_pair_out_takes_relative_weights():
     assert values == pytest.approx([values[0]] * 4, rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_large_counts_have_a_limit(covariance):
     """The variance of √χ² lost its digits: from 1e6 on nan, before that wrong."""

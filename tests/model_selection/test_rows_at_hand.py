@@ -318,6 +318,7 @@ def test_priors_and_covariances(prior, covariance, large):
     same(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @pytest.mark.parametrize("scorer", [cbauc_scorer, ebauc_scorer, bee_scorer], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scorers(scorer, weighted, large):
@@ -337,6 +338,7 @@ def test_dictionary_of_numbers(large):
     assert found == pytest.approx(scorer(model, X, y), rel=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_three_classes(weighted, large):
     X, y, weight = rows_of(K=3)
@@ -348,6 +350,7 @@ def test_three_classes(weighted, large):
     same(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @pytest.mark.parametrize("chunks", [2600, 333, (1000, 0, 1, 1599)])
 def test_dask_arrays(chunks, large):
     array = pytest.importorskip("dask.array")

@@ -278,6 +278,7 @@ def test_multimetric_search():
         assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 def test_multimetric_scorer_passes_weights_without_routing():
     result = cross_validate(
         LogisticRegression(),
@@ -298,6 +299,7 @@ def test_multimetric_scorer_passes_weights_without_routing():
     assert min(abs(result["test_cbauc"][0] - e) for e in expected) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 @pytest.mark.parametrize("multi", [False, True])
 def test_weights_with_metadata_routing(multi):
     with config_context(enable_metadata_routing=True):
@@ -488,6 +490,7 @@ def test_permutation_importance_on_training_rows_is_named(model):
         importance(lpo_auc_scorer, X, Y)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 def test_other_rows_are_not_taken_for_permuted_ones():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2  # the same labels in every set
