@@ -38,6 +38,7 @@ from ..statistics._numerics import (
     parts_of,
 )
 from ..statistics._row_blocks import RowBlocks, row_blocks
+from ._even_gram import EvenGram
 from ._ritz_basis import (
     RitzBasis,
     RowProducts,
@@ -221,6 +222,12 @@ class Eigenbasis:
         whole *= self.scale if np.ndim(z) == 1 else self.scale[:, None]
         return whole
 
+    def without_folds(self) -> Eigenbasis:
+        """The same, less what only the folds need."""
+        if not isinstance(self.basis, RowBasis):
+            return self
+        return replace(self, basis=replace(self.basis, even=None))
+
     def unit(self, w) -> np.ndarray:
         """A direction (P,) in scaled features, of length 1 (or 0)."""
         x = w * self.per_scale
@@ -258,14 +265,20 @@ class FeatureBasis:
 
     def combine(self, z):
         """``Vz``."""
-        unit = np.max(np.abs(z), initial=0.0) or 1.0
-        z = (z / unit).astype(self.vectors.dtype, copy=False)
-        return unit * (self.vectors @ z).astype(float, copy=False)
+        return _product(self.vectors, z)
+
+
+def _product(matrix, z):
+    """Of z in units that the precision of the matrix holds."""
+    if matrix.dtype == z.dtype:
+        return matrix @ z
+    unit = np.max(np.abs(z), initial=0.0) or 1.0
+    return unit * (matrix @ (z / unit).astype(matrix.dtype)).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
 class RowBasis:
-    """P > n: ``U/√λ`` and what the deviations R are from scores of raw rows.
+    """P > n: ``U/√λ``, of double or single precision, and what R is from raw scores.
 
     ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
     ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
@@ -277,6 +290,7 @@ class RowBasis:
     positive: np.ndarray
     kept: np.ndarray
     left: np.ndarray
+    even: EvenGram | None = None  # until the folds are made
 
     def project(self, w, score):
         # Winsorised scores less their class means, times √weight: Rx
@@ -287,13 +301,16 @@ class RowBasis:
         s = self.root[:, None] * s / self.shrink
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
-        # Vᵀx = Λ^(−½)Uᵀ(Rx)
-        return self.left.T @ s, square_neg, square_pos
+        return self.along(s), square_neg, square_pos
+
+    def along(self, s):
+        """``Vᵀx = Λ^(−½)Uᵀ(Rx)`` of ``Rx``, (n,) or (n, k)."""
+        return _product(self.left.T, s)
 
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         # V z = Rᵀ(U Λ^(−½) z)
-        v = (self.left @ z).T * (self.root / self.shrink)
+        v = _product(self.left, z).T * (self.root / self.shrink)
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
@@ -459,9 +476,14 @@ def _scale(neg, pos, standardize):
 
 def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
     """Eigenvalues that are more than rounding, of themselves or of the class means."""
-    # h|d|² times (1e-12)²: what class means that lie far apart leave by rounding
-    between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
-    return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
+    rounding = max(rounding, _left_by_means(d, n_neg, n_pos))
+    return values > eigenvalue_cutoff(values, rounding=rounding)
+
+
+def _left_by_means(d, n_neg, n_pos):
+    """What class means that lie far apart leave by rounding, of an eigenvalue."""
+    # h|d|² times (1e-12)²
+    return 1e-24 * n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
 
 
 def _diagonal(moments):
@@ -608,37 +630,56 @@ def _dual(X, positive, weight, clip, standardize, kept):
         far = far or max(sizes) > _LARGEST
         rows = RowProducts.of_rows(rows, root, positive, far)  # in place of the others
         return _by_products(rows, n, scale, d, means, within)
+    classes = ~positive, positive
+    scores, even = None, None
+    if not sparse.issparse(rows):
+        _centre(rows, means, positive, root)
+        scores = rows @ d
+        if weight is None:  # rows that stand twice are not even, either
+            even = EvenGram.of_rows(rows, scores, positive, _left_by_means(d, *n))
     # RRᵀ = U diag(λ) Uᵀ
-    gram, rounding, scores = _gram(rows, means, positive, root, d)
-    del rows  # as large as X, and not needed any more
-    spectra = [
-        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
-        for mask in (~positive, positive)
-    ]
-    values, left = eigenvectors(gram)
-    keep = _not_rounding(values, d, *n, rounding)
-    values, left = values[keep], left[:, keep]
-    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    if even is not None:
+        del rows  # as large as X, and not needed any more
+        spectra = [even.of_class(mask) for mask in classes]
+        values, left = even.eigenvectors()
+    else:
+        gram, rounding, scores = _gram(rows, means, positive, root, d, scores)
+        del rows
+        spectra = [
+            np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
+            for mask in classes
+        ]
+        values, left = eigenvectors(gram)
+        keep = _not_rounding(values, d, *n, rounding)
+        values, left = values[keep], left[:, keep]
+    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik², and Σ_i U_ik² = 1
+    share = np.array([np.sum(left[mask] ** 2, axis=0) for mask in classes], float)
+    along = values * share / share.sum(axis=0)
     excess, shrink = sparse.csr_array(X.shape), 1.0
     if clip is not None:
         excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
-    left /= np.sqrt(values)
-    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
+    left /= np.sqrt(values).astype(left.dtype, copy=False)
+    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left, even)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
-    return Eigenbasis(*n, scale, d, values, left.T @ scores, *along, *spectra, basis)
+    b = basis.along(scores)
+    return Eigenbasis(*n, scale, d, values, b, *along, *spectra, basis)
 
 
-def _gram(rows, means, positive, root, d):
-    """``RRᵀ``, what it may have lost, and ``Rd``; dense rows become R."""
+def _centre(rows, means, positive, root):
+    """Dense rows become R."""
     of_class = positive.astype(int)
-    if sparse.issparse(rows):
-        gram, rounding = centred_gram(rows, means, of_class, root=root)
-        return gram, rounding, root * (rows @ d - (means @ d)[of_class])
     for part in parts_of(len(rows), block_rows(rows.shape[1])):
         rows[part] -= means[of_class[part]]
         rows[part] *= root[part, None]
-    return *centred_gram(rows), rows @ d
+
+
+def _gram(rows, means, positive, root, d, scores):
+    """``RRᵀ``, what it may have lost, and ``Rd``, which is known of dense rows R."""
+    if not sparse.issparse(rows):
+        return *centred_gram(rows), scores
+    of_class = positive.astype(int)
+    gram, rounding = centred_gram(rows, means, of_class, root=root)
+    return gram, rounding, root * (rows @ d - (means @ d)[of_class])
 
 
 def _standardised(X, positive, weight, clip, standardize):
