@@ -7,7 +7,7 @@ eigenvector is mixed with these two. Deviations from the means of some of the ro
 what they are.
 
 Posterior means and deviations less those in double precision, over the deviation: 1e-7
-to 3e-5 of normal, t(3), log-normal and AR(.9) rows, counts and near copies, 1e-3 at most
+to 3e-5 of normal, t(3), log-normal and AR(.9) rows, counts, near copies, 1e-3 at most
 with 5 or 30 common factors (420 × 500 to 900 × 3000, C of .0001, .01 and 1).
 """
 

@@ -592,11 +592,7 @@ def _decomposed(found, unseen=0):
     if not keep.all():
         values, vectors = values[keep], vectors[:, keep]
     # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
-    along = np.empty(len(values))
-    for part in parts_of(len(values), _COLUMNS):
-        V = vectors[:, part]
-        along[part] = np.einsum("pr,pr->r", V, W_neg @ V)
-    along = np.clip(along, 0.0, values)
+    along = np.clip(_squares_along(W_neg, vectors), 0.0, values)
     spectra = [_spectrum_of(W) for W in (W_neg, W_pos)]
     alive = np.count_nonzero(scale)
     basis = FeatureBasis(vectors, W_neg, W_pos, means)
@@ -613,6 +609,19 @@ def _decomposed(found, unseen=0):
         basis,
         unseen,
     )
+
+
+def _squares_along(W, V):
+    """``diag(VᵀWV)``: with W = L + Lᵀ − D, L a triangle, half of the work."""
+    trmm = linalg.get_blas_funcs("trmm", (W, V))
+    diagonal, along = W.diagonal()[:, None], np.empty(V.shape[1])
+    for part in parts_of(V.shape[1], _COLUMNS):
+        some = V[:, part]
+        # 2Lv − Dv; the transpose has the order of columns that BLAS wants
+        product = trmm(2.0, W.T, some, lower=1)
+        product -= diagonal * some
+        along[part] = np.einsum("pr,pr->r", some, product)
+    return along
 
 
 def _spectrum_of(W):
