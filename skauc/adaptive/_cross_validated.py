@@ -2,9 +2,9 @@
 
 Section 3 of :mod:`skauc.adaptive`. For P ≤ n the scatter of the rows left out is taken
 off that of all rows: the cost is a pass for the folds and an eigenproblem P×P a fold.
-For P > n they are rows of the coordinates ``U√Λ`` of the one decomposition,
-eigenproblems of a Gram matrix; of more than 1000 sparse rows nothing is decomposed
-(:mod:`._ritz_basis`).
+For P > n folds are sums of entries of the Gram matrix, or of that of the coordinates
+``U√Λ``, where it has been overwritten; of more than 1000 sparse rows nothing is
+decomposed (:mod:`._ritz_basis`).
 """
 
 from __future__ import annotations

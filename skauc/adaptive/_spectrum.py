@@ -10,10 +10,11 @@ With ``R`` the (weighted) deviations from the class means, ``W = RᵀR = V diag(
 and ``d`` the mean difference, ``b = Vᵀd``. For P ≤ n this is the P×P eigenproblem, from
 moments that stream in blocks, of many features in single precision where that tells
 all eigenvalues. For P > n it is the n×n Gram matrix
-``RRᵀ = U diag(λ) Uᵀ``, ``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R
-is sparse minus one row a class, and of more than 1000 such rows there is no Gram
-matrix: values of λ stand for many eigenvalues each (:mod:`._ritz_basis`). The null
-space of W is one block of dimension P − r.
+``RRᵀ = U diag(λ) Uᵀ``, of many rows in single precision, too (:mod:`._even_gram`),
+``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R is sparse minus one row a
+class, and of more than 1000 such rows there is no Gram matrix: values of λ stand for
+many eigenvalues each (:mod:`._ritz_basis`). The null space of W is one block of
+dimension P − r.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is c
 _BLOCK_ROWS, _BLOCK_SPARSE_ROWS, _BLOCK_ENTRIES = 4096, 1024, 2**16
 # Of more sparse rows there is no Gram matrix, or, of so many, if not enough vary
 _GRAM_ROWS, _MOST_ROWS = 1000, 2000
+# Of the features: rows of a class, up to which their Gram matrix has its eigenvalues in
+# two thirds of the time at most
+_FEWER = 0.7
 # Of a class: with 5 signs say .9999 of 1100 rows, a Gram matrix .596; with 10 to 80 of
 # 1200 the two agree within .002
 _FEW_ROWS = 10
@@ -108,7 +112,7 @@ class Eigenbasis:
     along_neg, along_pos : ndarray of shape (r,)
         ``diag(VᵀW_cV)``, adding up to λ.
     spectrum_neg, spectrum_pos : ndarray
-        Eigenvalues of W_c.
+        Eigenvalues of W_c, but for some that are 0.
     basis : FeatureBasis, RowBasis or RitzBasis
         What projects a direction.
     unseen : int, default=0
@@ -474,12 +478,6 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
-def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
-    """Eigenvalues that are more than rounding, of themselves or of the class means."""
-    rounding = max(rounding, _left_by_means(d, n_neg, n_pos))
-    return values > eigenvalue_cutoff(values, rounding=rounding)
-
-
 def _left_by_means(d, n_neg, n_pos):
     """What class means that lie far apart leave by rounding, of an eigenvalue."""
     # h|d|² times (1e-12)²
@@ -500,8 +498,25 @@ def _primal(X, positive, weight, clip, standardize):
     # in place of the moments, and of these in single precision: no more is held at once
     found = _Scatters.in_place(*blocks.total(_clipped_moments, clip), standardize)
     found = found.even()
-    eigen = _decomposed(found)
+    spectra = list(_spectra_of_rows(X, positive, weight, clip, found))
+    eigen = _decomposed(found, spectra)
     return replace(eigen, basis=replace(eigen.basis, clip=clip))
+
+
+def _spectra_of_rows(X, positive, weight, clip, found):
+    """Eigenvalues of each ``W_c`` from the Gram matrix of its rows, None if many."""
+    few = _FEWER * X.shape[1]
+    for c, rows in enumerate(map(np.flatnonzero, (~positive, positive))):
+        if len(rows) > few or not isinstance(X, np.ndarray):
+            yield None
+            continue
+        R = dense_rows(X[rows], positive[rows], clip)
+        R -= found.means[c]
+        R *= found.scale
+        if weight is not None:
+            R *= np.sqrt(weight[rows, None])
+        R = R.astype(found.neg.dtype, copy=False)
+        yield _spectrum_of(R @ R.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,22 +593,26 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     -------
     Eigenbasis
     """
-    return _decomposed(_Scatters.of_moments(neg, pos, standardize), unseen)
+    found = _Scatters.of_moments(neg, pos, standardize)
+    return _decomposed(found, [None, None], unseen)
 
 
-def _decomposed(found, unseen=0):
+def _decomposed(found, spectra, unseen=0):
     n, means, scale = found.n, found.means, found.scale
     W_neg, W_pos = found.neg, found.pos
     # W = V diag(λ) Vᵀ; what is not a rounding error of 0 is kept
     values, vectors = eigenvectors(W_neg + W_pos)
     values = values.astype(float, copy=False)
     d = (means[1] - means[0]) * scale
-    keep = _not_rounding(values, d, *n)
+    keep = values > eigenvalue_cutoff(values, rounding=_left_by_means(d, *n))
     if not keep.all():
         values, vectors = values[keep], vectors[:, keep]
     # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
     along = np.clip(_squares_along(W_neg, vectors), 0.0, values)
-    spectra = [_spectrum_of(W) for W in (W_neg, W_pos)]
+    spectra = [
+        _spectrum_of(W) if known is None else known
+        for W, known in zip((W_neg, W_pos), spectra, strict=True)
+    ]
     alive = np.count_nonzero(scale)
     basis = FeatureBasis(vectors, W_neg, W_pos, means)
     return Eigenbasis(
@@ -605,7 +624,7 @@ def _decomposed(found, unseen=0):
         along,
         values - along,
         # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
-        *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
+        *(spectrum[max(len(spectrum) - alive, 0) :] for spectrum in spectra),
         basis,
         unseen,
     )
@@ -639,28 +658,13 @@ def _dual(X, positive, weight, clip, standardize, kept):
         far = far or max(sizes) > _LARGEST
         rows = RowProducts.of_rows(rows, root, positive, far)  # in place of the others
         return _by_products(rows, n, scale, d, means, within)
+    of_rows = means, positive, root, d, _left_by_means(d, *n)
+    gram, scores, least = _gram(rows, *of_rows, weight is not None)
+    del rows  # as large as X, and not needed any more
     classes = ~positive, positive
-    scores, even = None, None
-    if not sparse.issparse(rows):
-        _centre(rows, means, positive, root)
-        scores = rows @ d
-        if weight is None:  # rows that stand twice are not even, either
-            even = EvenGram.of_rows(rows, scores, positive, _left_by_means(d, *n))
-    # RRᵀ = U diag(λ) Uᵀ
-    if even is not None:
-        del rows  # as large as X, and not needed any more
-        spectra = [even.of_class(mask) for mask in classes]
-        values, left = even.eigenvectors()
-    else:
-        gram, rounding, scores = _gram(rows, means, positive, root, d, scores)
-        del rows
-        spectra = [
-            np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
-            for mask in classes
-        ]
-        values, left = eigenvectors(gram)
-        keep = _not_rounding(values, d, *n, rounding)
-        values, left = values[keep], left[:, keep]
+    values, left, spectra = _decomposed_gram(gram, classes, least)
+    even = gram if isinstance(gram, EvenGram) else None
+    del gram
     # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik², and Σ_i U_ik² = 1
     share = np.array([np.sum(left[mask] ** 2, axis=0) for mask in classes], float)
     along = values * share / share.sum(axis=0)
@@ -674,21 +678,38 @@ def _dual(X, positive, weight, clip, standardize, kept):
     return Eigenbasis(*n, scale, d, values, b, *along, *spectra, basis)
 
 
-def _centre(rows, means, positive, root):
-    """Dense rows become R."""
+def _gram(rows, means, positive, root, d, least, weighted):
+    """``RRᵀ``, in single precision where that tells it, ``Rd``, and what is rounding.
+
+    Dense rows become R.
+    """
     of_class = positive.astype(int)
+    if sparse.issparse(rows):
+        gram, rounding = centred_gram(rows, means, of_class, root=root)
+        scores = root * (rows @ d - (means @ d)[of_class])
+        least, even = max(least, rounding), None
+        if not weighted:  # rows that stand twice are not even, either
+            even = EvenGram.of_gram(gram, scores, positive, least)
+        return gram if even is None else even, scores, least
     for part in parts_of(len(rows), block_rows(rows.shape[1])):
         rows[part] -= means[of_class[part]]
         rows[part] *= root[part, None]
+    scores, even = rows @ d, None
+    if not weighted:
+        even = EvenGram.of_rows(rows, scores, positive, least)
+    return centred_gram(rows)[0] if even is None else even, scores, least
 
 
-def _gram(rows, means, positive, root, d, scores):
-    """``RRᵀ``, what it may have lost, and ``Rd``, which is known of dense rows R."""
-    if not sparse.issparse(rows):
-        return *centred_gram(rows), scores
-    of_class = positive.astype(int)
-    gram, rounding = centred_gram(rows, means, of_class, root=root)
-    return gram, rounding, root * (rows @ d - (means @ d)[of_class])
+def _decomposed_gram(gram, classes, least):
+    """Λ and U of ``RRᵀ = UΛUᵀ``, and the eigenvalues of each class."""
+    if isinstance(gram, EvenGram):
+        return *gram.eigenvectors(), [gram.of_class(mask) for mask in classes]
+    spectra = [
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0) for mask in classes
+    ]
+    values, left = eigenvectors(gram)
+    keep = values > eigenvalue_cutoff(values, rounding=least)
+    return values[keep], left[:, keep], spectra
 
 
 def _standardised(X, positive, weight, clip, standardize):

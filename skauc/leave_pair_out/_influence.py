@@ -46,7 +46,8 @@ from ._sparse_optimum import KERNEL_ROWS, SingleKernel
 # less than this share. Logistic regression, 520 × 800 and 1000 × 1500 normal, t(3),
 # common factors, clusters, text, 40 to 50 % positives: the AUC is off by .0001 (root
 # mean square; .0004 at most) up to .5, by .0010 (.0028) up to 1. Its standard error is
-# .015 to .022, and a factorisation of 1000 rows takes 4 times as long.
+# .015 to .022, and a factorisation of 1000 rows takes 4 times as long, a
+# decomposition as long as ten.
 _ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.5
 _LARGE_ROWS, _OF_LARGE = 1000, 1.0
 _FLAT_ROWS = 0.25  # of all, up to which they are taken out again

@@ -96,8 +96,8 @@ def largest_eigenvalue(matrix):
     """Of a positive semidefinite matrix; a few steps come near it from below."""
     x = matrix[np.argmax(np.diag(matrix))]
     for _ in range(_STEPS):
-        x = matrix @ (x / linalg.norm(x))
-    return float(linalg.norm(x))
+        x = matrix @ (x / linalg.norm(x, check_finite=False))
+    return float(linalg.norm(x, check_finite=False))
 
 
 def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
