@@ -498,7 +498,9 @@ def _primal(X, positive, weight, clip, standardize):
     # in place of the moments, and of these in single precision: no more is held at once
     found = _Scatters.in_place(*blocks.total(_clipped_moments, clip), standardize)
     found = found.even()
-    spectra = list(_spectra_of_rows(X, positive, weight, clip, found))
+    spectra: list = [None, None]
+    if isinstance(X, np.ndarray):  # neither in blocks nor sparse
+        spectra = list(_spectra_of_rows(X, positive, weight, clip, found))
     eigen = _decomposed(found, spectra)
     return replace(eigen, basis=replace(eigen.basis, clip=clip))
 
@@ -507,7 +509,7 @@ def _spectra_of_rows(X, positive, weight, clip, found):
     """Eigenvalues of each ``W_c`` from the Gram matrix of its rows, None if many."""
     few = _FEWER * X.shape[1]
     for c, rows in enumerate(map(np.flatnonzero, (~positive, positive))):
-        if len(rows) > few or not isinstance(X, np.ndarray):
+        if len(rows) > few:
             yield None
             continue
         R = dense_rows(X[rows], positive[rows], clip)
