@@ -114,7 +114,8 @@ def test_what_single_precision_tells():
     keys = np.sum(R**2, axis=1) + np.where(positive, 1, -1) * scores
     np.testing.assert_allclose(found.keys, keys, rtol=1e-12)
     mean = np.sum(R**2) / 400
-    assert EvenGram.of_rows(R, scores, positive, 2e-5 * mean) is None
+    assert EvenGram.of_rows(R, scores, positive, 9e-6 * mean) is not None
+    assert EvenGram.of_rows(R, scores, positive, 11e-6 * mean) is None
     assert EvenGram.of_rows(1e30 * R, scores, positive, 0.0) is None
     assert EvenGram.of_rows(0 * R, scores, positive, 0.0) is None
     few = slice(399)
