@@ -2,9 +2,9 @@
 
 Section 3 of :mod:`skauc.adaptive`. For P ≤ n the scatter of the rows left out is taken
 off that of all rows: the cost is a pass for the folds and an eigenproblem P×P a fold.
-For P > n they are rows of the coordinates ``U√Λ`` of the one decomposition,
-eigenproblems of a Gram matrix; of more than 1000 sparse rows nothing is decomposed
-(:mod:`._ritz_basis`).
+For P > n folds are sums of entries of the Gram matrix, or of that of the coordinates
+``U√Λ``, where it has been overwritten; of more than 1000 sparse rows nothing is
+decomposed (:mod:`._ritz_basis`).
 """
 
 from __future__ import annotations
@@ -110,13 +110,7 @@ def cross_validated_spectrum(
     if isinstance(eigen.basis, RitzBasis):
         return _by_products(eigen)
     if isinstance(eigen.basis, RowBasis):
-        Z = eigen.basis.coordinates()
-        many = eigen.n_neg + eigen.n_pos >= _WIDE_ROWS
-        n_folds = _WIDE_FOLDS if many else FOLDS
-        fold = balanced_folds(_keys(Z, positive, eigen.b), positive, n_folds)
-        if fold is None:
-            return None
-        return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
+        return _by_rows(eigen, positive, weight)
     rows = _Scaled(X, positive, eigen.basis.clip, eigen.scale, eigen.basis.means)
     fold = balanced_folds(rows.keys(eigen.d), positive)
     if fold is None:
@@ -127,6 +121,23 @@ def cross_validated_spectrum(
 
     of_rows = positive, fold, eigen.n_features, weight
     return spectrum_of_features(rows.deviations, scatter, eigen.values, *of_rows)
+
+
+def _by_rows(eigen, positive, weight) -> Spectrum | None:
+    """The same for P > n, from the Gram matrix or the coordinates of the rows."""
+    many = eigen.n_neg + eigen.n_pos >= _WIDE_ROWS
+    n_folds, even = _WIDE_FOLDS if many else FOLDS, eigen.basis.even
+    if even is None:
+        Z = eigen.basis.coordinates()
+        fold = balanced_folds(_keys(Z, positive, eigen.b), positive, n_folds)
+        if fold is None:
+            return None
+        return spectrum_of_rows(Z, positive, fold, eigen.n_features, weight)
+    fold = balanced_folds(even.keys, positive, n_folds)
+    if fold is None:
+        return None
+    sizes = eigen.n_features, len(eigen.values)
+    return _spectrum_of_gram(even.matrix, positive, fold, *sizes)
 
 
 def balanced_folds(key, positive, n_folds=FOLDS) -> np.ndarray | None:
@@ -290,8 +301,17 @@ def spectrum_of_rows(
     even = weight is None and len(Z) >= _MANY_ROWS and _is_even(Z)
     if even:
         Z, c = Z.astype(np.float32), c.astype(np.float32)
-    # All folds are sums of entries of one Gram matrix
-    G, classes = Z @ Z.T, np.array([~positive, positive])
+    question = positive, fold, n_features, Z.shape[1], c, enough
+    return _spectrum_of_gram(Z @ Z.T, *question)
+
+
+def _spectrum_of_gram(G, positive, fold, n_features, rank, c=None, enough=ENOUGH):
+    """The same from ``ZZᵀ``, all folds from sums of its entries.
+
+    It is of single precision where that tells all eigenvalues but those of class means.
+    """
+    even, classes = G.dtype == np.float32, np.array([~positive, positive])
+    c = np.ones(len(G), dtype=G.dtype) if c is None else c
     parts: list[_LeftOut] = []
     for k in range(fold.max() + 1):
         if sum(part.rows for part in parts) >= enough:
@@ -314,11 +334,11 @@ def spectrum_of_rows(
         left *= np.sqrt(honest)[:, None]
         lam, square = squares_along(training, left)
         # single precision does not tell which eigenvalues are 0: a mean a class
-        rank = len(lam) - 2 if even else np.count_nonzero(lam > eigenvalue_cutoff(lam))
-        lam, square = lam[::-1][:rank], square[::-1][:rank]
+        r = len(lam) - 2 if even else np.count_nonzero(lam > eigenvalue_cutoff(lam))
+        lam, square = lam[::-1][:r], square[::-1][:r]
         square, total = square / lam, honest @ np.diag(R)[outside]
         parts.append(_left_out(square, total, c[out].sum(), n_features, len(lam)))
-    return _averaged(parts, n_features > Z.shape[1], _even(Z.shape[1]))
+    return _averaged(parts, n_features > rank, _even(rank))
 
 
 def _is_even(Z):

@@ -170,15 +170,17 @@ class AdaptivePrior:
         if eigen.n_features == 1:
             return one_feature(eigen, power=power, covariances=covariances)
 
+        spectrum = None
+        if covariance == "common":
+            spectrum = cross_validated_spectrum(eigen, *rows)
+        eigen = eigen.without_folds()
+
         def filtered(g):
             return eigen.filtered_difference(g, Z)
 
         first = inverse_wishart_null(
             eigen, filtered, power=power, covariances=covariances
         )
-        spectrum = None
-        if covariance == "common":
-            spectrum = cross_validated_spectrum(eigen, *rows)
         if spectrum is None:
             return TwoNulls(first, None)
         return TwoNulls(

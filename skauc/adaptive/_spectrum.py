@@ -10,10 +10,11 @@ With ``R`` the (weighted) deviations from the class means, ``W = RᵀR = V diag(
 and ``d`` the mean difference, ``b = Vᵀd``. For P ≤ n this is the P×P eigenproblem, from
 moments that stream in blocks, of many features in single precision where that tells
 all eigenvalues. For P > n it is the n×n Gram matrix
-``RRᵀ = U diag(λ) Uᵀ``, ``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R
-is sparse minus one row a class, and of more than 1000 such rows there is no Gram
-matrix: values of λ stand for many eigenvalues each (:mod:`._ritz_basis`). The null
-space of W is one block of dimension P − r.
+``RRᵀ = U diag(λ) Uᵀ``, of many rows in single precision, too (:mod:`._even_gram`),
+``V = RᵀU/√λ`` is never formed, and sparse rows stay sparse: R is sparse minus one row a
+class, and of more than 1000 such rows there is no Gram matrix: values of λ stand for
+many eigenvalues each (:mod:`._ritz_basis`). The null space of W is one block of
+dimension P − r.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from ..statistics._numerics import (
     parts_of,
 )
 from ..statistics._row_blocks import RowBlocks, row_blocks
+from ._even_gram import EvenGram
 from ._ritz_basis import (
     RitzBasis,
     RowProducts,
@@ -53,6 +55,9 @@ _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is c
 _BLOCK_ROWS, _BLOCK_SPARSE_ROWS, _BLOCK_ENTRIES = 4096, 1024, 2**16
 # Of more sparse rows there is no Gram matrix, or, of so many, if not enough vary
 _GRAM_ROWS, _MOST_ROWS = 1000, 2000
+# Of the features: rows of a class, up to which their Gram matrix has its eigenvalues in
+# two thirds of the time at most
+_FEWER = 0.7
 # Of a class: with 5 signs say .9999 of 1100 rows, a Gram matrix .596; with 10 to 80 of
 # 1200 the two agree within .002
 _FEW_ROWS = 10
@@ -107,7 +112,7 @@ class Eigenbasis:
     along_neg, along_pos : ndarray of shape (r,)
         ``diag(VᵀW_cV)``, adding up to λ.
     spectrum_neg, spectrum_pos : ndarray
-        Eigenvalues of W_c.
+        Eigenvalues of W_c, but for some that are 0.
     basis : FeatureBasis, RowBasis or RitzBasis
         What projects a direction.
     unseen : int, default=0
@@ -221,6 +226,12 @@ class Eigenbasis:
         whole *= self.scale if np.ndim(z) == 1 else self.scale[:, None]
         return whole
 
+    def without_folds(self) -> Eigenbasis:
+        """The same, less what only the folds need."""
+        if not isinstance(self.basis, RowBasis):
+            return self
+        return replace(self, basis=replace(self.basis, even=None))
+
     def unit(self, w) -> np.ndarray:
         """A direction (P,) in scaled features, of length 1 (or 0)."""
         x = w * self.per_scale
@@ -258,14 +269,20 @@ class FeatureBasis:
 
     def combine(self, z):
         """``Vz``."""
-        unit = np.max(np.abs(z), initial=0.0) or 1.0
-        z = (z / unit).astype(self.vectors.dtype, copy=False)
-        return unit * (self.vectors @ z).astype(float, copy=False)
+        return _product(self.vectors, z)
+
+
+def _product(matrix, z):
+    """Of z in units that the precision of the matrix holds."""
+    if matrix.dtype == z.dtype:
+        return matrix @ z
+    unit = np.max(np.abs(z), initial=0.0) or 1.0
+    return unit * (matrix @ (z / unit).astype(matrix.dtype)).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
 class RowBasis:
-    """P > n: ``U/√λ`` and what the deviations R are from scores of raw rows.
+    """P > n: ``U/√λ``, of double or single precision, and what R is from raw scores.
 
     ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
     ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
@@ -277,6 +294,7 @@ class RowBasis:
     positive: np.ndarray
     kept: np.ndarray
     left: np.ndarray
+    even: EvenGram | None = None  # until the folds are made
 
     def project(self, w, score):
         # Winsorised scores less their class means, times √weight: Rx
@@ -287,13 +305,16 @@ class RowBasis:
         s = self.root[:, None] * s / self.shrink
         square_neg = np.sum(s[~self.positive] ** 2, axis=0)
         square_pos = np.sum(s[self.positive] ** 2, axis=0)
-        # Vᵀx = Λ^(−½)Uᵀ(Rx)
-        return self.left.T @ s, square_neg, square_pos
+        return self.along(s), square_neg, square_pos
+
+    def along(self, s):
+        """``Vᵀx = Λ^(−½)Uᵀ(Rx)`` of ``Rx``, (n,) or (n, k)."""
+        return _product(self.left.T, s)
 
     def combine(self, z, X):
         """``V z`` before the scale: one product with the rows, transposed."""
         # V z = Rᵀ(U Λ^(−½) z)
-        v = (self.left @ z).T * (self.root / self.shrink)
+        v = _product(self.left, z).T * (self.root / self.shrink)
         for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
             v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
         rows = X if len(self.kept) == X.shape[0] else X[self.kept]
@@ -457,11 +478,10 @@ def _scale(neg, pos, standardize):
     return np.where(alive, 1 / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
 
 
-def _not_rounding(values, d, n_neg, n_pos, rounding=0.0):
-    """Eigenvalues that are more than rounding, of themselves or of the class means."""
-    # h|d|² times (1e-12)²: what class means that lie far apart leave by rounding
-    between = n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
-    return values > eigenvalue_cutoff(values, rounding=max(rounding, 1e-24 * between))
+def _left_by_means(d, n_neg, n_pos):
+    """What class means that lie far apart leave by rounding, of an eigenvalue."""
+    # h|d|² times (1e-12)²
+    return 1e-24 * n_neg * (n_pos / (n_neg + n_pos)) * (d @ d)
 
 
 def _diagonal(moments):
@@ -478,8 +498,27 @@ def _primal(X, positive, weight, clip, standardize):
     # in place of the moments, and of these in single precision: no more is held at once
     found = _Scatters.in_place(*blocks.total(_clipped_moments, clip), standardize)
     found = found.even()
-    eigen = _decomposed(found)
+    spectra: list = [None, None]
+    if isinstance(X, np.ndarray):  # neither in blocks nor sparse
+        spectra = list(_spectra_of_rows(X, positive, weight, clip, found))
+    eigen = _decomposed(found, spectra)
     return replace(eigen, basis=replace(eigen.basis, clip=clip))
+
+
+def _spectra_of_rows(X, positive, weight, clip, found):
+    """Eigenvalues of each ``W_c`` from the Gram matrix of its rows, None if many."""
+    few = _FEWER * X.shape[1]
+    for c, rows in enumerate(map(np.flatnonzero, (~positive, positive))):
+        if len(rows) > few:
+            yield None
+            continue
+        R = dense_rows(X[rows], positive[rows], clip)
+        R -= found.means[c]
+        R *= found.scale
+        if weight is not None:
+            R *= np.sqrt(weight[rows, None])
+        R = R.astype(found.neg.dtype, copy=False)
+        yield _spectrum_of(R @ R.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -556,26 +595,26 @@ def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):
     -------
     Eigenbasis
     """
-    return _decomposed(_Scatters.of_moments(neg, pos, standardize), unseen)
+    found = _Scatters.of_moments(neg, pos, standardize)
+    return _decomposed(found, [None, None], unseen)
 
 
-def _decomposed(found, unseen=0):
+def _decomposed(found, spectra, unseen=0):
     n, means, scale = found.n, found.means, found.scale
     W_neg, W_pos = found.neg, found.pos
     # W = V diag(λ) Vᵀ; what is not a rounding error of 0 is kept
     values, vectors = eigenvectors(W_neg + W_pos)
     values = values.astype(float, copy=False)
     d = (means[1] - means[0]) * scale
-    keep = _not_rounding(values, d, *n)
+    keep = values > eigenvalue_cutoff(values, rounding=_left_by_means(d, *n))
     if not keep.all():
         values, vectors = values[keep], vectors[:, keep]
     # diag(VᵀW_cV); W_neg and W_pos do not commute, so that these are no eigenvalues
-    along = np.empty(len(values))
-    for part in parts_of(len(values), _COLUMNS):
-        V = vectors[:, part]
-        along[part] = np.einsum("pr,pr->r", V, W_neg @ V)
-    along = np.clip(along, 0.0, values)
-    spectra = [_spectrum_of(W) for W in (W_neg, W_pos)]
+    along = np.clip(_squares_along(W_neg, vectors), 0.0, values)
+    spectra = [
+        _spectrum_of(W) if known is None else known
+        for W, known in zip((W_neg, W_pos), spectra, strict=True)
+    ]
     alive = np.count_nonzero(scale)
     basis = FeatureBasis(vectors, W_neg, W_pos, means)
     return Eigenbasis(
@@ -587,10 +626,23 @@ def _decomposed(found, unseen=0):
         along,
         values - along,
         # Constant features have the smallest eigenvalues, 0, and are no dimensions of Σ
-        *(spectrum[len(spectrum) - alive :] for spectrum in spectra),
+        *(spectrum[max(len(spectrum) - alive, 0) :] for spectrum in spectra),
         basis,
         unseen,
     )
+
+
+def _squares_along(W, V):
+    """``diag(VᵀWV)``: with W = L + Lᵀ − D, L a triangle, half of the work."""
+    trmm = linalg.get_blas_funcs("trmm", (W, V))
+    diagonal, along = W.diagonal()[:, None], np.empty(V.shape[1])
+    for part in parts_of(V.shape[1], _COLUMNS):
+        some = V[:, part]
+        # 2Lv − Dv; the transpose has the order of columns that BLAS wants
+        product = trmm(2.0, W.T, some, lower=1)
+        product -= diagonal * some
+        along[part] = np.einsum("pr,pr->r", some, product)
+    return along
 
 
 def _spectrum_of(W):
@@ -608,37 +660,58 @@ def _dual(X, positive, weight, clip, standardize, kept):
         far = far or max(sizes) > _LARGEST
         rows = RowProducts.of_rows(rows, root, positive, far)  # in place of the others
         return _by_products(rows, n, scale, d, means, within)
-    # RRᵀ = U diag(λ) Uᵀ
-    gram, rounding, scores = _gram(rows, means, positive, root, d)
+    of_rows = means, positive, root, d, _left_by_means(d, *n)
+    gram, scores, least = _gram(rows, *of_rows, weight is not None)
     del rows  # as large as X, and not needed any more
-    spectra = [
-        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0)
-        for mask in (~positive, positive)
-    ]
-    values, left = eigenvectors(gram)
-    keep = _not_rounding(values, d, *n, rounding)
-    values, left = values[keep], left[:, keep]
-    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik²
-    along = [values * np.sum(left[mask] ** 2, axis=0) for mask in (~positive, positive)]
+    classes = ~positive, positive
+    values, left, spectra = _decomposed_gram(gram, classes, least)
+    even = gram if isinstance(gram, EvenGram) else None
+    del gram
+    # v_kᵀW_cv_k = Σ_{i in c} (Rv_k)_i² = λ_k Σ_{i in c} U_ik², and Σ_i U_ik² = 1
+    share = np.array([np.sum(left[mask] ** 2, axis=0) for mask in classes], float)
+    along = values * share / share.sum(axis=0)
     excess, shrink = sparse.csr_array(X.shape), 1.0
     if clip is not None:
         excess, shrink = clip.excess(X, positive, scale > 0), clip.shrink
-    left /= np.sqrt(values)
-    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left)
+    left /= np.sqrt(values).astype(left.dtype, copy=False)
+    basis = RowBasis(excess, shrink, root, positive.copy(), kept, left, even)
     # b = Vᵀd = Λ^(−½)Uᵀ(Rd)
-    return Eigenbasis(*n, scale, d, values, left.T @ scores, *along, *spectra, basis)
+    b = basis.along(scores)
+    return Eigenbasis(*n, scale, d, values, b, *along, *spectra, basis)
 
 
-def _gram(rows, means, positive, root, d):
-    """``RRᵀ``, what it may have lost, and ``Rd``; dense rows become R."""
+def _gram(rows, means, positive, root, d, least, weighted):
+    """``RRᵀ``, in single precision where that tells it, ``Rd``, and what is rounding.
+
+    Dense rows become R.
+    """
     of_class = positive.astype(int)
     if sparse.issparse(rows):
         gram, rounding = centred_gram(rows, means, of_class, root=root)
-        return gram, rounding, root * (rows @ d - (means @ d)[of_class])
+        scores = root * (rows @ d - (means @ d)[of_class])
+        least, even = max(least, rounding), None
+        if not weighted:  # rows that stand twice are not even, either
+            even = EvenGram.of_gram(gram, scores, positive, least)
+        return gram if even is None else even, scores, least
     for part in parts_of(len(rows), block_rows(rows.shape[1])):
         rows[part] -= means[of_class[part]]
         rows[part] *= root[part, None]
-    return *centred_gram(rows), rows @ d
+    scores, even = rows @ d, None
+    if not weighted:
+        even = EvenGram.of_rows(rows, scores, positive, least)
+    return centred_gram(rows)[0] if even is None else even, scores, least
+
+
+def _decomposed_gram(gram, classes, least):
+    """Λ and U of ``RRᵀ = UΛUᵀ``, and the eigenvalues of each class."""
+    if isinstance(gram, EvenGram):
+        return *gram.eigenvectors(), [gram.of_class(mask) for mask in classes]
+    spectra = [
+        np.maximum(linalg.eigvalsh(gram[np.ix_(mask, mask)]), 0.0) for mask in classes
+    ]
+    values, left = eigenvectors(gram)
+    keep = values > eigenvalue_cutoff(values, rounding=least)
+    return values[keep], left[:, keep], spectra
 
 
 def _standardised(X, positive, weight, clip, standardize):

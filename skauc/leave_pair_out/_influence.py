@@ -12,7 +12,8 @@ sample of the rows (:mod:`._rows_of_pairs`).
 
 Under a strong penalty the fitted scores are of nearly one size, and so are their
 curvatures: one stands for all (:mod:`._one_curvature`), with a decomposition of the
-kernel that is the same for all models of 500 to 2000 rows.
+kernel that is the same for all models of 500 to 2000 rows but the first, which has no
+need of it.
 
 Of more than 1000 sparse rows whose curvatures are near to one, and of more than 2000 in
 any case, products with the rows take the place of K (:mod:`._response_by_products`).
@@ -29,7 +30,7 @@ from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY, centred_gram
 from ._losses import loss_derivatives
 from ._objective import ask_again, made
-from ._one_curvature import eigen, response_of_one_curvature
+from ._one_curvature import eigen, response_of_one, response_of_one_curvature
 from ._pair_response import PairResponse, sides
 from ._pairs import sample_rows
 from ._response_by_kernel import response_by_kernel
@@ -45,7 +46,8 @@ from ._sparse_optimum import KERNEL_ROWS, SingleKernel
 # less than this share. Logistic regression, 520 × 800 and 1000 × 1500 normal, t(3),
 # common factors, clusters, text, 40 to 50 % positives: the AUC is off by .0001 (root
 # mean square; .0004 at most) up to .5, by .0010 (.0028) up to 1. Its standard error is
-# .015 to .022, and a factorisation of 1000 rows takes 4 times as long.
+# .015 to .022, and a factorisation of 1000 rows takes 4 times as long, a
+# decomposition as long as ten.
 _ONE_CURVATURE_ROWS, _ONE_CURVATURE = 500, 0.5
 _LARGE_ROWS, _OF_LARGE = 1000, 1.0
 _FLAT_ROWS = 0.25  # of all, up to which they are taken out again
@@ -109,23 +111,47 @@ def influence(X, positive, fit, weight, remember=ask_again):
             return rows, counted, z[rows], found
         found = _of_kernel(K(), fit, curvature, rows, positive[rows], remember)
         return rows, counted, z[rows], found
-    n = len(positive)
+    n, first = len(positive), []
+
+    def moments_of_kernel():
+        first.append(True)
+        return KernelMoments.of(K(), weight)
+
     if n >= _MANY_ROWS:
         name = "moments of kernel", n, fit.intercept_scaling
-        moments = remember(name, lambda: KernelMoments.of(K(), weight))
+        moments = remember(name, moments_of_kernel)
         sizes = z, g, curvature, fit.l2
         rows, counted = wide_rows(moments, *sizes, positive, weight)
     else:
         rows, counted = sample_rows(z, positive, weight)
-    if _suits_one_curvature(X, fit, curvature, positive):
-        name = "eigen", X.shape[0], fit.intercept_scaling
-        known = remember(name, lambda: eigen(K()))
-        if _has_digits(known[0], fit.l2, curvature):
-            parts = *sides(positive[rows]), moments.own()
-            found = response_of_one_curvature(*known, fit, curvature, rows, *parts)
-            return rows, counted, z[rows], found
-    found = _of_kernel(K(), fit, curvature, rows, positive[rows], remember)
+    asked = rows, positive[rows], remember
+    suits = _suits_one_curvature(X, fit, curvature, positive)
+    if suits and _has_digits(moments, fit.l2, curvature):
+        alpha = moments.without_a_row(curvature, fit.l2, weight)
+        found = _of_one_curvature(K, fit, curvature, alpha, *asked, bool(first))
+    else:
+        found = _of_kernel(K(), fit, curvature, *asked)
     return rows, counted, z[rows], found
+
+
+def _of_one_curvature(K, fit, curvature, alpha, rows, positive, remember, first):
+    """The response of one curvature that stands for all.
+
+    Of the first model it is a factorisation, ten of which take as long as what later
+    models share.
+    """
+    bent, classes = curvature > 0, sides(positive)
+
+    def factorised(one):
+        return _of_kernel(K(), fit, one * bent, rows, positive, remember)
+
+    def decomposed(one):
+        name = "eigen", len(bent), fit.intercept_scaling
+        known = remember(name, lambda: eigen(K()))
+        return response_of_one_curvature(*known, fit, one, curvature, rows, *classes)
+
+    respond = factorised if first else decomposed
+    return response_of_one(respond, alpha, curvature, rows, *classes)
 
 
 def _of_kernel(K, fit, curvature, rows, positive, remember):
@@ -237,12 +263,12 @@ def _is_one_for_classes(curvature, positive):
     return high - low <= _SAME_IN_CLASSES * low
 
 
-def _has_digits(values, l2, curvature):
+def _has_digits(moments, l2, curvature):
     """Whether single precision holds F of one curvature, ``λ/(λ + ω̄Λ)``.
 
     Along the mean of centred rows it is 1, and that is taken off.
     """
-    return l2 > _LEAST_SHARE * np.mean(curvature) * np.mean(values)
+    return l2 > _LEAST_SHARE * np.mean(curvature) * np.mean(moments.diagonal)
 
 
 def _is_drowned(X, scaling):

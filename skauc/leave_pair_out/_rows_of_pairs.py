@@ -74,18 +74,22 @@ class KernelMoments:
             return np.ones_like(self.diagonal)
         return np.maximum(self.diagonal - self.mean, 0.0) / self.size
 
-    def left_out(self, z, g, curvature, l2, weight):
-        """About what the scores are without their rows, or one of equal ones."""
+    def without_a_row(self, curvature, l2, weight):
+        """About α of every row, without it or one of equal ones, (n,)."""
         k = self.size
         if not k > TINY:
-            return z
-        part = np.minimum(1.0, 1.0 / weight)
-        alpha, one = k / l2, part * curvature
+            return np.zeros_like(self.diagonal)
+        alpha, one = k / l2, np.minimum(1.0, 1.0 / weight) * curvature
         for _ in range(_ITERATIONS):
             # n κ of as many rows as the weights are
             total = np.sum(curvature / (1 + one * alpha))
             alpha = k / (l2 + total * (self.variance / k))
-        return z + alpha * self.own() * (g * part)
+        return alpha * self.own()
+
+    def left_out(self, z, g, curvature, l2, weight):
+        """About what the scores are without their rows, or one of equal ones."""
+        alpha = self.without_a_row(curvature, l2, weight)
+        return z + alpha * (g * np.minimum(1.0, 1.0 / weight))
 
 
 def wide_rows(moments, z, g, curvature, l2, positive, weight):

@@ -87,12 +87,17 @@ def is_even(matrix):
     if len(matrix) < SINGLE_FEATURES or not _LEAST_32 < unit < 1 / _LEAST_32:
         return False
     less = matrix.astype(np.float32)
-    x = less[np.argmax(np.diag(less))]
-    for _ in range(_STEPS):
-        x = less @ (x / linalg.norm(x))
-    less.flat[:: len(less) + 1] -= np.float32(EVEN * linalg.norm(x))
+    less.flat[:: len(less) + 1] -= np.float32(EVEN * largest_eigenvalue(less))
     _, failed = linalg.lapack.spotrf(less.T, lower=1, overwrite_a=1, clean=0)
     return not failed
+
+
+def largest_eigenvalue(matrix):
+    """Of a positive semidefinite matrix; a few steps come near it from below."""
+    x = matrix[np.argmax(np.diag(matrix))]
+    for _ in range(_STEPS):
+        x = matrix @ (x / linalg.norm(x, check_finite=False))
+    return float(linalg.norm(x, check_finite=False))
 
 
 def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
@@ -123,7 +128,9 @@ def centred_gram(X, centre=None, group=None, *, root=None, scale=None):
     group = np.zeros(n, dtype=int) if group is None else np.asarray(group, dtype=int)
     if not sparse.issparse(X):
         # Far from the origin only products of centred rows have digits
-        R = X if centre is None else X - centre[group]
+        R = X
+        if centre is not None:
+            R = X - (centre if len(centre) == 1 else centre[group])
         for factor in (scale, None if root is None else root[:, None]):
             if factor is not None:
                 R = np.multiply(R, factor, out=None if R is X else R)

@@ -305,6 +305,27 @@ def test_coordinates_are_the_deviations_along_the_eigenvectors(weighted):
     np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
 
 
+@pytest.mark.parametrize("winsorize", [2.5, None])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_pos", [8, 21, 22])
+def test_classes_of_few_rows_have_the_eigenvalues_of_their_scatter(
+    weighted, winsorize, n_pos
+):
+    """From their Gram matrix up to .7 of the features, with one constant, far away."""
+    X, _ = design(60, 30)
+    X[:, 4] = 1.5
+    X += 1e3
+    positive = np.arange(60) < n_pos
+    weight = np.arange(60) % 3 + 1.0 if weighted else None
+    eigen = eigenbasis(X, positive, weight, winsorize=winsorize)
+    assert len(eigen.spectrum_pos) == (n_pos if n_pos < 22 else 29)
+    assert len(eigen.spectrum_neg) == 29
+    for c, spectrum in enumerate((eigen.spectrum_neg, eigen.spectrum_pos)):
+        W = (eigen.basis.scatter_neg, eigen.basis.scatter_pos)[c]
+        exact = np.linalg.eigvalsh(W)[-len(spectrum) :]
+        np.testing.assert_allclose(spectrum, exact, atol=1e-9 * exact[-1])
+
+
 def _single_and_double(monkeypatch, X, positive, weight=None, **options):
     found = eigenbasis(X, positive, weight, **options)
     monkeypatch.setattr(_spectrum, "is_even", lambda matrix: False)

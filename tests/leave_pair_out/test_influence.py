@@ -1,6 +1,6 @@
 """One curvature for many rows against the response of every row's own."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,11 +29,12 @@ from skauc.leave_pair_out._objective import (
 )
 from skauc.leave_pair_out._one_curvature import (
     one_curvature,
+    response_of_one,
     response_of_one_curvature,
 )
 from skauc.leave_pair_out._pair_response import PairResponse, pair_margins
 from skauc.leave_pair_out._pairs import sample_rows
-from skauc.leave_pair_out._rows_of_pairs import pair_rows
+from skauc.leave_pair_out._rows_of_pairs import KernelMoments, pair_rows
 from skauc.leave_pair_out._second_source import second_source
 from skauc.model_selection._training_objective import penalised_fit
 
@@ -43,6 +44,18 @@ def wide_rows(n=520, P=700):
     X = rng.normal(size=(n, P)) * np.geomspace(3, 0.1, P) + 0.3
     positive = X[:, :20].sum(axis=1) + 6 * rng.normal(size=n) > 8
     return X, positive
+
+
+def keeping():
+    """What remembers, and what it has."""
+    kept = {}
+
+    def remember(name, compute):
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    return remember, kept
 
 
 def defined(X, fit, curvature):
@@ -175,7 +188,7 @@ def test_one_curvature_of_few_rows(scaling, l2):
     for n_pos in (1, 2, 3, 4):  # rows with and without curvature in either class
         positive = np.arange(5) >= 5 - n_pos
         pos, neg = slice(5 - n_pos, None), slice(0, 5 - n_pos)
-        question = values, vectors, fit, curvature, rows, pos, neg, np.ones(16)
+        question = values, vectors, fit, 0.7, curvature, rows, pos, neg
         found = response_of_one_curvature(*question)
         assert_response(found, Q, F, positive, least, {"atol": 1e-5})
 
@@ -232,11 +245,13 @@ def test_a_step_is_taken_as_long_as_something_holds_the_two_rows(left):
 def test_one_curvature_gives_the_estimate_of_all(model, monkeypatch):
     X, positive = wide_rows()
     fit = penalised_fit(model.fit(X, positive), X, positive)
-    one = leave_pair_out(X, positive, fit)
+    remember, _ = keeping()
+    ones = [leave_pair_out(X, positive, fit, None, remember) for _ in range(2)]
     monkeypatch.setattr(_influence, "_ONE_CURVATURE_ROWS", 10**9)
     all_ = leave_pair_out(X, positive, fit)
-    assert one.smooth_auc == pytest.approx(all_.smooth_auc, abs=1e-3)
-    assert one.smooth_variance == pytest.approx(all_.smooth_variance, rel=0.02)
+    for one in ones:
+        assert one.smooth_auc == pytest.approx(all_.smooth_auc, abs=1e-3)
+        assert one.smooth_variance == pytest.approx(all_.smooth_variance, rel=0.02)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e20])
@@ -246,10 +261,12 @@ def test_one_curvature_does_not_depend_on_the_unit_of_the_rows(unit, l2):
     w, c, one = np.zeros(X.shape[1]), np.ones(len(X)), np.ones(len(X))
     fit = PenalisedFit("squared", l2, c, w, 0.1, 0.0)
     scaled = PenalisedFit("squared", l2 * unit**2, c, w, 0.1, 0.0)
-    rows, *_, response = influence(unit * X, positive, scaled, one)
-    Q, F = (A[np.ix_(rows, rows)] for A in defined(X, fit, one))
-    least = {"atol": 1e-4 * np.diag(Q).min()}
-    assert_response(response, Q, F, positive[rows], least, {"atol": 1e-4})
+    remember, _ = keeping()
+    for _ in range(2):
+        rows, *_, response = influence(unit * X, positive, scaled, one, remember)
+        Q, F = (A[np.ix_(rows, rows)] for A in defined(X, fit, one))
+        least = {"atol": 1e-4 * np.diag(Q).min()}
+        assert_response(response, Q, F, positive[rows], least, {"atol": 1e-4})
 
 
 def pairs_by_mean_difference(X, positive):
@@ -296,7 +313,7 @@ def test_a_penalised_intercept_of_tiny_rows_does_not_take_their_digits():
         fit = PenalisedFit("squared", 1.0, one, np.zeros(X.shape[1]), 0.1, scaling)
         influence(X, positive, fit, one, remember)
     moments = ["moments of kernel", "kernel"]
-    assert asked == [*moments, "eigen", *moments, "single kernel"]
+    assert asked == [*moments, "single kernel", *moments, "single kernel"]
 
 
 def test_what_one_curvature_may_stand_for():
@@ -325,7 +342,7 @@ def test_many_wide_rows_are_left_out_in_pairs_and_share_their_kernel(form):
     found = second_source(fit, form(X), positive, remember=remember)
     assert found.method == "leave-pair-out"
     held = ["kernel"] if form is np.asarray else []  # of sparse rows a product is
-    assert asked == [*held, "moments of kernel", "kernel", "eigen"]
+    assert asked == [*held, "moments of kernel", "kernel", "single kernel"]
     few = slice(0, 490)
     model.fit(X[few], positive[few])
     fit = penalised_fit(model, X[few], positive[few])
@@ -496,27 +513,92 @@ def test_a_fit_that_stopped_under_a_weak_penalty_is_taken_to_its_optimum():
     assert solved > 0.55
 
 
-@pytest.mark.parametrize("scaling", [np.inf, 0.0])
-@pytest.mark.parametrize("l2", [3000.0, 30.0])
-def test_one_curvature_takes_as_many_degrees_of_freedom(scaling, l2):
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_one_curvature_takes_as_many_degrees_of_freedom(size):
     """Of equal rows those of the trace; of all, what every row takes of its own."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(60, 200))
-    fit = PenalisedFit("logistic", l2, np.ones(60), np.zeros(200), 0.0, scaling)
-    values = np.maximum(np.linalg.eigvalsh(kernel(X, fit)), 0)
-    own, curvature = rng.uniform(0.5, 2, 60), rng.uniform(0.2, 1, 60)
-    same = one_curvature(values, fit, np.full(60, 0.3), own)
+    alpha, curvature = size * rng.uniform(0.5, 2, 60), rng.uniform(0.2, 1, 60)
+    same = one_curvature(alpha, np.full(60, 0.3))
     assert same == pytest.approx(0.3, rel=1e-9)
-    one = one_curvature(values, fit, curvature, own)
-    q = np.mean(values / (l2 + one * values))
-    q += 1 / (60 * one) if fit.free else 0.0
-    low, high = 0.0, 1e3
-    for _ in range(200):  # α by halves
-        alpha = own * (low + high) / 2
-        less = np.mean(alpha / (1 + one * alpha)) < q
-        low, high = ((low + high) / 2, high) if less else (low, (low + high) / 2)
+    one = one_curvature(alpha, curvature)
     taken = np.sum(curvature * alpha / (1 + curvature * alpha))
-    assert np.sum(one * alpha / (1 + one * alpha)) == pytest.approx(taken, rel=1e-6)
+    assert np.sum(one * alpha / (1 + one * alpha)) == pytest.approx(taken, rel=1e-9)
+    least = np.full(60, 1e-300)
+    assert one_curvature(least, curvature) == pytest.approx(curvature.mean())
+
+
+@pytest.mark.parametrize("flat", [0, 10])
+@pytest.mark.parametrize("far", [1.0, 0.01, 50.0])
+def test_rows_say_how_they_are_held(far, flat):
+    """Whatever α is at first, the rows' own Q and that of ω̄ are one mean."""
+    rng = np.random.default_rng(3)
+    alpha, curvature = rng.uniform(0.5, 2, 80), rng.uniform(0.2, 1, 80)
+    curvature[:flat] = 0
+    rows, positive = np.arange(2, 60), np.arange(58) % 3 == 0
+    asked = []
+
+    def respond(one):
+        asked.append(one)
+        Q = alpha[rows] / (1 + one * alpha[rows])
+        return PairResponse(*[None] * 3, Q[positive], Q[~positive], None, None)
+
+    question = respond, far * alpha, curvature, rows, positive, ~positive
+    assert response_of_one(*question) is not None
+    bent = curvature > 0
+    exact = one_curvature(alpha[bent], curvature[bent])
+    assert asked[-1] == pytest.approx(exact, rel=5e-3)
+    assert len(asked) == (1 if far == 1 else 2)  # this α does not depend on ω̄
+
+
+@pytest.mark.parametrize("C", [0.03, 0.3])
+def test_one_curvature_of_rows_in_clusters(C):
+    """Few directions hold most of the rows: the variance of the kernel is theirs."""
+    rng = np.random.default_rng(5)
+    positive = np.arange(1000) % 2 == 0
+    X = rng.normal(size=(1000, 1100)) + 0.3 * positive[:, None] / 4
+    X += 2 * rng.normal(size=(8, 1100))[rng.integers(0, 8, 1000)]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression(C=C, tol=1e-8, max_iter=10_000).fit(X, positive)
+    fit = penalised_fit(model, X, positive)
+    curvature = fit.slopes(X, positive)[2]
+    one = np.ones(1000)
+    assert _influence._suits_one_curvature(X, fit, curvature, positive)
+    found = leave_pair_out(X, positive, fit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_influence, "_suits_one_curvature", lambda *_: False)
+        all_ = leave_pair_out(X, positive, fit, one)
+    assert found.smooth_auc == pytest.approx(all_.smooth_auc, abs=2e-3)
+
+
+@pytest.mark.parametrize("scaling", [np.inf, 0.0])
+@pytest.mark.parametrize("l2", [3000.0, 30.0])
+@pytest.mark.parametrize("squares", [False, True])
+def test_without_a_row_as_the_rest_holds_it(scaling, l2, squares):
+    """Mean over rows of ``x̃ᵢᵀH₋ᵢ⁻¹x̃ᵢ`` of exact leverages, of independent features."""
+    rng = np.random.default_rng(2)
+    X, n = rng.normal(size=(300, 700)), 300
+    curvature = np.ones(n) if squares else rng.uniform(0.2, 1, n)
+    fit = PenalisedFit("logistic", l2, np.ones(n), np.zeros(700), 0.0, scaling)
+    moments = KernelMoments.of(kernel(X, fit), np.ones(n))
+    Q, _ = defined(X, fit, curvature)
+    exact = np.diag(Q) / (1 - curvature * np.diag(Q))
+    found = moments.without_a_row(curvature, l2, np.ones(n))
+    assert found.mean() == pytest.approx(exact.mean(), rel=0.04)
+    assert np.corrcoef(found, exact)[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(C=1e-4), LinearSVC(C=1e-4)])
+def test_the_first_model_has_no_decomposition_and_the_next_its_answer(model):
+    X, positive = wide_rows()
+    fit = penalised_fit(model.fit(X, positive), X, positive)
+    (remember, kept), one = keeping(), np.ones(len(X))
+    found = [influence(X, positive, fit, one, remember) for _ in range(3)]
+    assert found[0][2] == pytest.approx(found[1][2])
+    assert "eigen" in {name[0] for name in kept}
+    first, second, third = (astuple(part[-1]) for part in found)
+    for a, b, c in zip(first, second, third, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5 * np.abs(a).max())
+        np.testing.assert_array_equal(b, c)
 
 
 def test_classes_of_other_curvatures_have_their_own():
@@ -535,14 +617,10 @@ def test_many_rows_may_spread_more(n, decomposed):
     X, positive = rng.normal(size=(n, 1100)), np.arange(n) % 2 == 0
     c = np.where(np.arange(n) % 4 < 2, 1.0, 4.0)  # .6 of its mean
     fit = PenalisedFit("squared", 500.0, c, np.zeros(1100), 0.0, np.inf)
-    asked = []
-
-    def remember(name, compute):
-        asked.append(name[0])
-        return compute()
-
-    influence(X, positive, fit, np.ones(n), remember)
-    assert ("eigen" in asked) == decomposed
+    remember, kept = keeping()
+    for _ in range(2):
+        influence(X, positive, fit, np.ones(n), remember)
+    assert ("eigen" in {name[0] for name in kept}) == decomposed
 
 
 def test_a_small_penalty_is_not_lost_in_single_precision():
