@@ -145,9 +145,9 @@ winsorize = 2.5    None: error of the AUC .0000 (.0005), loss −.0005 (.0002); 
 
 ::
 
-    _ritz_basis ← _spectrum ← _cross_validated ← _mixture ┐
-     _even_gram ────┘ _tridiagonal ────┘ _factors ────┘    │
-    _slab, _join ───────────────────────────┴─ _null ← _reference ← _learnt ← _prior
-    _cache ───────────────────────────────────────────────────────────┤
-                                                                   _beliefs
+    _winsorised_rows ┐
+    _ritz_basis      ├ _eigenbasis ← _spectrum ← _cross_validated ← _mixture ┐
+    _even_gram       ┘               _tridiagonal ────┘     _factors ────┘   │
+    _slab, _join ──────────────────────────────────────────┴─ _null ← _reference
+    _cache, _null, _reference ← _learnt ← _beliefs, _prior
 """

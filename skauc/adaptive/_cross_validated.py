@@ -23,9 +23,11 @@ from ..statistics._numerics import (
     eigenvalue_cutoff,
     parts_of,
 )
+from ._eigenbasis import Eigenbasis, RowBasis
 from ._ritz_basis import RitzBasis, RowProducts, density, on_nodes, reciprocal
-from ._spectrum import Clip, Eigenbasis, RowBasis, dense_rows, row_squares
+from ._spectrum import row_squares
 from ._tridiagonal import squares_along
+from ._winsorised_rows import Clip, dense_rows
 
 _FLOOR = 1e-9  # of the largest variance: a direction in which nothing was left out
 FOLDS = 10  # 5 train on too few rows where P ≈ n: −.12 in probits on sonar, 60 × 60

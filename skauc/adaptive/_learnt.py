@@ -13,6 +13,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._numerics import TINY
 from ._cache import CACHE
+from ._eigenbasis import Projected
 from ._join import (
     ENOUGH_REFITS,
     Joined,
@@ -27,7 +28,6 @@ from ._join import (
 from ._mixture import Mixture
 from ._null import TwoNulls
 from ._reference import level_of_ridge_models
-from ._spectrum import Projected
 
 _REFITS = 5  # true refits, if nobody says how many
 # sources that say their own variance: pairs of some rows, very many rows, few refits

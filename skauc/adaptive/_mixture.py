@@ -19,8 +19,8 @@ from scipy.special import gammaln, ndtr, ndtri
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._numerics import TINY, log_sum_exp
 from ._cross_validated import MANY, Spectrum
+from ._eigenbasis import Eigenbasis, Projected
 from ._factors import factors, numbers_of_factors, variance
-from ._spectrum import Eigenbasis, Projected
 
 # How fine the grids are. Largest change of m, in probits, over 24 simulated problems of
 # 30 × 10 to 200 × 50, 60 × 500 and 40 × 100: γ in steps of ¼ .002, with γ = 3 .008; a

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._numerics import log_sum_exp
 from ._cross_validated import Spectrum
+from ._eigenbasis import Eigenbasis, Projected
 from ._join import pooled
 from ._mixture import (
     Mixture,
@@ -26,7 +27,6 @@ from ._mixture import (
     of_factors,
 )
 from ._slab import SlabPosterior, power_of_covariance, slab
-from ._spectrum import Eigenbasis, Projected
 
 # Prior mass of no signal where all Σ̂ have a slab (section 4). Random labels, bias .049
 # (0), .046 (⅓), .044 (½); real P < n MAE .76, .77, .78 of five-fold CV's.

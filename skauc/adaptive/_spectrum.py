@@ -19,15 +19,12 @@ dimension P − r.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.special import ndtr
 
-from ..statistics._moments import Moments, RawSums, class_moments, in_units
+from ..statistics._moments import Moments, class_moments
 from ..statistics._numerics import (
     RANK,
     TINY,
@@ -39,6 +36,7 @@ from ..statistics._numerics import (
     parts_of,
 )
 from ..statistics._row_blocks import RowBlocks, row_blocks
+from ._eigenbasis import Eigenbasis, FeatureBasis, RowBasis
 from ._even_gram import EvenGram
 from ._ritz_basis import (
     RitzBasis,
@@ -49,6 +47,7 @@ from ._ritz_basis import (
     reciprocal,
     ritz_of_difference,
 )
+from ._winsorised_rows import Clip, clipped_moments, dense_rows
 
 _COLUMNS = 256  # of products of eigenvectors, at a time
 _CONSTANT = 1e-13  # a feature whose spread is below this share of its mean is constant
@@ -62,277 +61,7 @@ _FEWER = 0.7
 # 1200 the two agree within .002
 _FEW_ROWS = 10
 _FAR = 1e3  # of the scatter: class means that cost three digits of the seven
-_NOTHING = 1e-6  # of a direction of length 1: what a solver leaves of a 0
 _LARGEST = 1e9  # whose fourth power single precision holds
-
-
-@dataclass(frozen=True, eq=False)
-class Projected:
-    """What the decomposition says of a direction w: k columns for k directions.
-
-    With ``a = Vᵀx``, x = w in scaled features, of length 1: ``square = a²`` and
-    ``cross = a∘b``, and ``filtered(k, g, X)`` is ``V diag(g) Vᵀx`` of the k-th
-    direction, (P,), or (P, m) of g (r, m), X the rows that were decomposed.
-    ``square_neg, square_pos = xᵀW_c x``; ``difference = xᵀd``; ``size`` the length of w
-    in scaled features before that, ``alive`` False where it is 0; ``support`` how many
-    features it has.
-    """
-
-    square: np.ndarray
-    cross: np.ndarray
-    filtered: Callable
-    square_neg: np.ndarray
-    square_pos: np.ndarray
-    difference: np.ndarray
-    size: np.ndarray
-    support: np.ndarray
-
-    @property
-    def alive(self) -> np.ndarray:
-        """Whether the direction ranks anything."""
-        return self.size > 0
-
-
-@dataclass(frozen=True, eq=False)
-class Eigenbasis:
-    """Eigenvalues of W, and of each class's share of it; see the module's text.
-
-    Parameters
-    ----------
-    n_neg, n_pos : float
-        Sums of weights.
-    scale : ndarray of shape (P,)
-        1 / within-class standard deviation; 0 for a constant feature.
-    d : ndarray of shape (P,)
-        Mean difference in scaled features.
-    values : ndarray of shape (r,)
-        λ, the non-zero eigenvalues of W.
-    b : ndarray of shape (r,)
-        ``Vᵀd``.
-    along_neg, along_pos : ndarray of shape (r,)
-        ``diag(VᵀW_cV)``, adding up to λ.
-    spectrum_neg, spectrum_pos : ndarray
-        Eigenvalues of W_c, but for some that are 0.
-    basis : FeatureBasis, RowBasis or RitzBasis
-        What projects a direction.
-    unseen : int, default=0
-        Features beyond the coordinates given, in which no row differs from another.
-    counts : tuple of three ndarray, default=None
-        How many eigenvalues of W, W₀ and W₁ their values stand for; one each.
-    """
-
-    n_neg: float
-    n_pos: float
-    scale: np.ndarray
-    d: np.ndarray
-    values: np.ndarray
-    b: np.ndarray
-    along_neg: np.ndarray
-    along_pos: np.ndarray
-    spectrum_neg: np.ndarray
-    spectrum_pos: np.ndarray
-    basis: FeatureBasis | RowBasis | RitzBasis
-    unseen: int = 0
-    counts: tuple | None = None
-
-    @cached_property
-    def stands_for(self) -> np.ndarray:
-        """How many eigenvalues of W each value stands for, (r,)."""
-        return np.ones(len(self.values)) if self.counts is None else self.counts[0]
-
-    @property
-    def groups(self) -> list[tuple[np.ndarray, np.ndarray | float]]:
-        """Spectra of both classes, each with its multiplicities."""
-        many = (1.0, 1.0) if self.counts is None else self.counts[1:]
-        spectra = (self.spectrum_neg, self.spectrum_pos)
-        return list(zip(spectra, many, strict=True))
-
-    @cached_property
-    def per_scale(self) -> np.ndarray:
-        """1/scale, and 0 of a constant feature; of very many a division takes long."""
-        varies = self.scale > 0
-        return np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=varies)
-
-    @cached_property
-    def n_features(self) -> int:
-        """Number of features that are not constant, or are not seen."""
-        return int(np.count_nonzero(self.scale)) + self.unseen
-
-    @cached_property
-    def null(self) -> int:
-        """Dimension of the null space of W."""
-        return self.n_features - round(float(self.stands_for.sum()))
-
-    @cached_property
-    def multiplicity(self) -> np.ndarray:
-        """Of how many directions each coordinate is: the null space is one block."""
-        return np.append(self.stands_for, [self.null] * (self.null > 0))
-
-    @cached_property
-    def energy(self) -> np.ndarray:
-        """``b²``, and what of ``|d|²`` lies in the null space, (r [+ 1],)."""
-        energy = self.b**2
-        if self.null:
-            energy = np.append(energy, max(self.d @ self.d - energy.sum(), 0.0))
-        return energy
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether directions are projected by their scores, as for P > n."""
-        return isinstance(self.basis, RowBasis)
-
-    def project(self, w, score=None) -> Projected:
-        """Moments of one direction (P,) or of k directions (P, k).
-
-        ``score`` is ``X @ w`` on the rows that were decomposed, needed for P > n.
-        """
-        # wᵀx = (w/scale)ᵀ(scale·x); a constant feature, of scale 0, has no part in it
-        w = np.atleast_2d(np.asarray(w, dtype=float).T).T  # (P, k)
-        x = w * self.per_scale[:, None]
-        size = np.sqrt(np.einsum("pk,pk->k", x, x))
-        unit = np.where(size > 0, size, 1.0)
-        x /= unit
-        of_x = self.d @ x, size, np.count_nonzero(np.abs(x) > _NOTHING, axis=0)
-        if isinstance(self.basis, RitzBasis):
-            square, cross, filtered, neg, pos = self.basis.project(x)
-            return Projected(square, cross, filtered, neg, pos, *of_x)
-        if isinstance(self.basis, FeatureBasis):
-            a, neg, pos = self.basis.project(x)
-        else:
-            # Rx comes from the scores X @ w, for w of the length that makes |x| = 1
-            score = np.reshape(score, (len(score), -1)) / unit
-            a, neg, pos = self.basis.project(w / unit, score)
-
-        def combined(k, g, X):
-            return self.combine((g.T * a[:, k]).T, X)
-
-        cross = a * self.b[:, None]
-        return Projected(a**2, cross, combined, neg, pos, *of_x)
-
-    def filtered_difference(self, g, X) -> np.ndarray:
-        """``V diag(g) Vᵀ d``, (P,)."""
-        if isinstance(self.basis, RitzBasis):
-            return self.basis.filtered(self.basis.of_difference, 0, g)
-        return self.combine(g * self.b, X)
-
-    def combine(self, z, X=None) -> np.ndarray:
-        """``V z`` of coefficients (r,) or (r, k); the rows X are needed for P > n."""
-        if isinstance(self.basis, FeatureBasis):
-            return self.basis.combine(z)
-        if isinstance(self.basis, RitzBasis):
-            raise TypeError("of products with rows there are no eigenvectors")
-        # V = RᵀU/√λ: a sum of rows, here of features before their scale
-        whole = self.basis.combine(z, X)
-        whole *= self.scale if np.ndim(z) == 1 else self.scale[:, None]
-        return whole
-
-    def without_folds(self) -> Eigenbasis:
-        """The same, less what only the folds need."""
-        if not isinstance(self.basis, RowBasis):
-            return self
-        return replace(self, basis=replace(self.basis, even=None))
-
-    def unit(self, w) -> np.ndarray:
-        """A direction (P,) in scaled features, of length 1 (or 0)."""
-        x = w * self.per_scale
-        x /= max(linalg.norm(x), TINY)
-        return x
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureBasis:
-    """P ≤ n: eigenvectors and the class scatters, P×P, of double or single precision.
-
-    Class means before the scale, (2, P), and how the rows were winsorised.
-    """
-
-    vectors: np.ndarray
-    scatter_neg: np.ndarray
-    scatter_pos: np.ndarray
-    means: np.ndarray
-    clip: Clip | None = None
-
-    def project(self, x):
-        found = self.along(x)
-        x = x.astype(self.vectors.dtype, copy=False)
-        # xᵀW_c x of every column
-        squares = (
-            np.einsum("pk,pk->k", x, W @ x).astype(float)
-            for W in (self.scatter_neg, self.scatter_pos)
-        )
-        return found, *squares
-
-    def along(self, x):
-        """``Vᵀx`` of what single precision holds."""
-        dtype = self.vectors.dtype
-        return (self.vectors.T @ x.astype(dtype, copy=False)).astype(float, copy=False)
-
-    def combine(self, z):
-        """``Vz``."""
-        return _product(self.vectors, z)
-
-
-def _product(matrix, z):
-    """Of z in units that the precision of the matrix holds."""
-    if matrix.dtype == z.dtype:
-        return matrix @ z
-    unit = np.max(np.abs(z), initial=0.0) or 1.0
-    return unit * (matrix @ (z / unit).astype(matrix.dtype)).astype(float)
-
-
-@dataclass(frozen=True, eq=False)
-class RowBasis:
-    """P > n: ``U/√λ``, of double or single precision, and what R is from raw scores.
-
-    ``Rx = root·(X − excess)w`` less its class means, over ``shrink``, for ``w`` with
-    ``x = w/scale``: the rows are not kept, only what winsorising takes off them.
-    """
-
-    excess: sparse.csr_array
-    shrink: float
-    root: np.ndarray
-    positive: np.ndarray
-    kept: np.ndarray
-    left: np.ndarray
-    even: EvenGram | None = None  # until the folds are made
-
-    def project(self, w, score):
-        # Winsorised scores less their class means, times √weight: Rx
-        s = score[self.kept] - self.excess @ w
-        weight = self.root**2
-        for mask in (~self.positive, self.positive):
-            s[mask] -= weight[mask] @ s[mask] / weight[mask].sum()
-        s = self.root[:, None] * s / self.shrink
-        square_neg = np.sum(s[~self.positive] ** 2, axis=0)
-        square_pos = np.sum(s[self.positive] ** 2, axis=0)
-        return self.along(s), square_neg, square_pos
-
-    def along(self, s):
-        """``Vᵀx = Λ^(−½)Uᵀ(Rx)`` of ``Rx``, (n,) or (n, k)."""
-        return _product(self.left.T, s)
-
-    def combine(self, z, X):
-        """``V z`` before the scale: one product with the rows, transposed."""
-        # V z = Rᵀ(U Λ^(−½) z)
-        v = _product(self.left, z).T * (self.root / self.shrink)
-        for mask in (~self.positive, self.positive):  # the sums are 0 but for rounding
-            v[..., mask] -= v[..., mask].mean(axis=-1, keepdims=True)
-        rows = X if len(self.kept) == X.shape[0] else X[self.kept]
-        # of dense rows and several v, vᵀX is read once and Xᵀv once for each v
-        whole = rows.T @ v.T if sparse.issparse(rows) else (v @ rows).T
-        whole -= self.excess_of_columns @ v.T
-        return whole
-
-    @cached_property
-    def excess_of_columns(self):
-        """Transposed: scipy's checks take longer than a product."""
-        return self.excess.T
-
-    def coordinates(self):
-        """Deviations from the class means in the basis V, of unweighted rows (n, r)."""
-        squares = 1 / np.sum(self.left**2, axis=0)  # left = U/√λ
-        # U√Λ = (U/√Λ) Λ, without the roots of the weights
-        return self.left * squares / self.root[:, None]
 
 
 def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
@@ -363,102 +92,6 @@ def eigenbasis(X, positive, weight=None, *, winsorize=2.5, standardize=True):
         return _primal(X, positive, weight, clip, standardize)
     kept = np.arange(len(positive)) if kept is None else kept
     return _dual(X, positive, weight, clip, standardize, kept)
-
-
-@dataclass(frozen=True, eq=False)
-class Clip:
-    """Class means, and how far from them a value may lie."""
-
-    means: np.ndarray  # (2, P): neg, pos
-    bound: np.ndarray
-    shrink: float
-
-    @classmethod
-    def of(cls, X, positive, weight, k):
-        """Limits at k standard deviations; None for k = None."""
-        if k is None:
-            return None
-        neg, pos = class_moments(X, positive, weight, featurewise=True)
-        means = np.array([neg.mean, pos.mean])
-        # Pooled within-class standard deviation of each feature
-        spread = np.sqrt((neg.scatter + pos.scatter) / max(neg.n + pos.n - 2, 1.0))
-        q, phi = ndtr(-k), np.exp(-(k**2) / 2) / np.sqrt(2 * np.pi)
-        # c = E clip(N, −k, k)² = 1 − 2Q(k) − 2kφ(k) + 2k²Q(k)
-        return cls(means, k * spread, np.sqrt(1 - 2 * q - 2 * k * phi + 2 * k**2 * q))
-
-    def values(self, value, mean, bound):
-        """Winsorised values (elementwise)."""
-        return mean + np.clip(value - mean, -bound, bound) / self.shrink
-
-    def dense(self, rows, positive):
-        out = np.empty(rows.shape)
-        for block, mean in self._deviations(rows, positive, out):
-            np.clip(block, -self.bound, self.bound, out=block)
-            block /= self.shrink
-            block += mean
-        return out
-
-    def _deviations(self, rows, positive, out=None):
-        """Blocks of dense rows less the means of their classes, and these."""
-        of_class = positive.astype(int)
-        for part in parts_of(len(rows), block_rows(rows.shape[1])):
-            mean = self.means[of_class[part]]
-            into = None if out is None else out[part]
-            yield np.subtract(rows[part], mean, out=into), mean
-
-    def moments(self, X, rows, c, weight) -> Moments | None:
-        """Moments of dense rows of class c, winsorised; None if that costs digits."""
-        sums = RawSums.around_zero(X.shape[1])
-        for part in sums.parts(rows):
-            # clip(x − x̄_c), of which the origin is 0; class mean and factor come last
-            block = X[part] - self.means[c]
-            np.clip(block, -self.bound, self.bound, out=block)
-            sums.add(block, None if weight is None else weight[part])
-            del block
-        found = sums.moments()
-        del sums
-        return found and in_units(found, self.means[c], 1 / self.shrink)
-
-    def excess(self, X, positive, alive):
-        """What winsorising takes off the rows, but for one row a class; CSR."""
-        if not sparse.issparse(X):
-            over, column, count = [], [], [[0]]
-            for deviation, _ in self._deviations(X, positive):
-                far = (deviation > self.bound) | (deviation < -self.bound)
-                far &= alive
-                count.append(np.count_nonzero(far, axis=1))
-                column.append(np.flatnonzero(far) % X.shape[1])
-                over.append(_over(deviation[far], self.bound[column[-1]]))
-            over, column, count = map(np.concatenate, (over, column, count))
-            return sparse.csr_array((over, column, np.cumsum(count)), shape=X.shape)
-        out = X.astype(float)
-        out.sum_duplicates()
-        row = np.repeat(positive.astype(int), np.diff(out.indptr))
-        mean, bound = self.means[row, out.indices], self.bound[out.indices]
-        # The excess of an absent entry, a 0, stands in the row of the class.
-        out.data = _over(out.data - mean, bound) - _over(-mean, bound)
-        out.data[~alive[out.indices]] = 0.0
-        out.eliminate_zeros()
-        return out
-
-    def sparse(self, X, positive):
-        """Sparse part and class rows whose sum are the winsorised rows."""
-        # Winsorised row = (stored entries − what a 0 becomes) + what a 0 becomes
-        at_zero = self.values(0.0, self.means, self.bound)
-        out = X.astype(float)
-        out.sum_duplicates()
-        of_class = np.repeat(positive.view(np.uint8), np.diff(out.indptr))
-        # Some entries at a time: what is made of them is a few times as large
-        for part in parts_of(out.nnz, _BLOCK_ENTRIES):
-            at = of_class[part], out.indices[part]
-            bound = self.bound[out.indices[part]]
-            value = self.values(out.data[part], self.means[at], bound)
-            out.data[part] = value - at_zero[at]
-        return out, at_zero
-
-
-def _over(value, bound):
-    return value - np.clip(value, -bound, bound)
 
 
 def _scale(neg, pos, standardize):
@@ -496,7 +129,7 @@ def _primal(X, positive, weight, clip, standardize):
         step = max(_BLOCK_ROWS, X.shape[1]) if sparse.issparse(X) else len(positive)
         blocks = RowBlocks.from_arrays(X, positive, weight, n_rows=step)
     # in place of the moments, and of these in single precision: no more is held at once
-    found = _Scatters.in_place(*blocks.total(_clipped_moments, clip), standardize)
+    found = _Scatters.in_place(*blocks.total(clipped_moments, clip), standardize)
     found = found.even()
     spectra: list = [None, None]
     if isinstance(X, np.ndarray):  # neither in blocks nor sparse
@@ -557,26 +190,6 @@ class _Scatters:
         del within
         found = (W.astype(np.float32) for W in (self.neg, self.pos))
         return _Scatters(self.n, self.means, self.scale, *found)
-
-
-def _clipped_moments(block, clip):
-    if clip is not None and not sparse.issparse(block.X):
-        rows = map(np.flatnonzero, (~block.y, block.y))
-        found = tuple(
-            clip.moments(block.X, some, c, block.weight) for c, some in enumerate(rows)
-        )
-        if all(found):
-            return found
-    rows = block.X
-    if clip is not None or sparse.issparse(rows):
-        rows = dense_rows(rows, block.y, clip)
-    return class_moments(rows, block.y, block.weight)
-
-
-def dense_rows(X, positive, clip):
-    """Rows of float64, winsorised if there is a clip."""
-    rows = X.toarray() if sparse.issparse(X) else X
-    return rows.astype(float) if clip is None else clip.dense(rows, positive)
 
 
 def eigenbasis_of_moments(neg, pos, *, standardize=True, unseen=0):

@@ -8,7 +8,8 @@ from oracles import dense_scatters, repeat_rows, winsorised
 from scipy import sparse
 
 from skauc.adaptive import _spectrum
-from skauc.adaptive._spectrum import Clip, eigenbasis
+from skauc.adaptive._spectrum import eigenbasis
+from skauc.adaptive._winsorised_rows import Clip
 
 
 def design(n, P, seed=0):
