@@ -57,14 +57,15 @@ def check_positive(
             f"pos_label must be one of the labels {_show(classes)}, got "
             f"{short(pos_label)}"
         )
-    positive = y == (classes[-1] if pos_label is None else pos_label)
-    known = positive | (y == classes[0]) | (y == classes[-1])
+    first, last = y == classes[0], y == classes[-1]
+    known = first | last
     if not known.all():
         raise ValueError(
             f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
             f"{_show(_distinct(y[~known]))}"
         )
-    if positive.all() or not positive.any():
+    positive = last if pos_label is None else y == pos_label
+    if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     return positive
 

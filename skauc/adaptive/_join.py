@@ -95,7 +95,11 @@ def density(z):
 def probit_of_mean(mean, variance):
     """``Φ⁻¹ E Φ(Z)`` of a normal Z, bounded."""
     # E Φ(Z) = Φ(M/√(1 + V))
-    return np.clip(mean / np.sqrt(1 + variance), -_BOUND, _BOUND)
+    return _within(mean / np.sqrt(1 + variance), _BOUND)
+
+
+def _within(x, bound):
+    return np.minimum(np.maximum(x, -bound), bound)  # of a number faster than np.clip
 
 
 def pooled(first, second):
@@ -106,18 +110,22 @@ def pooled(first, second):
     return (one + two) / 2, variance
 
 
-def source_variance(probit, n_neg, n_pos):
-    """Hanley and McNeil's variance at Φ(probit), in probits.
+def auc_variance(probit, n_neg, n_pos):
+    """Hanley and McNeil's variance at Φ(probit).
 
     The mean of their formula and of that with the classes exchanged (as Newcombe 2006
     does), so that which class is called positive does not matter.
     """
     A, B = ndtr(probit), ndtr(-probit)
     # A/(2 − A) − A² = A B²/(2 − A) and 2A²/(1 + A) − A² = A² B/(1 + A).
-    among = A * B**2 / (1 + B) + A**2 * B / (1 + A)
-    # [A(1 − A) + (n/2 − 1)(P_xxy − A² + P_xyy − A²)]/(n₀n₁); over φ(z)²: delta method
-    spread = A * B + ((n_neg + n_pos) / 2 - 1) * among
-    return spread / (n_neg * n_pos) / density(probit) ** 2
+    among = A * B * (B / (1 + B) + A / (1 + A))
+    # [A(1 − A) + (n/2 − 1)(P_xxy − A² + P_xyy − A²)]/(n₀n₁)
+    return (A * B + ((n_neg + n_pos) / 2 - 1) * among) / (n_neg * n_pos)
+
+
+def source_variance(probit, n_neg, n_pos):
+    """:func:`auc_variance` in probits, by the delta method."""
+    return auc_variance(probit, n_neg, n_pos) / density(probit) ** 2
 
 
 def misfit(m, s_m2, z, n_neg, n_pos, *, excess=1.0, sign=1.0):
@@ -130,7 +138,7 @@ def misfit(m, s_m2, z, n_neg, n_pos, *, excess=1.0, sign=1.0):
     """
     # t² + s_m² + s_b²(m) = ((z − m)₊/2)²: then z is two standard deviations above m
     above = np.maximum(sign * (np.asarray(z) - m), 0)
-    source = excess * source_variance(np.clip(m, -_BOUND, _BOUND), n_neg, n_pos)
+    source = excess * source_variance(_within(m, _BOUND), n_neg, n_pos)
     return np.maximum(MISFIT**2, (above / CONTRADICTION) ** 2 - s_m2 - source)
 
 
@@ -161,10 +169,14 @@ def join(
     model = s_m2 + misfit(m, s_m2, z, n_neg, n_pos, excess=excess, sign=sign)
     weight = _weight(m, model, z, n_neg, n_pos, excess)
     estimate = m + weight * (z - m)
-    # w_c = ½ min(1, R/20): contrasts between candidates of few refits are mostly noise
-    contrast = CONTRAST * min(1.0, n_refits / ENOUGH_REFITS)
     deviation = _deviation(estimate, weight, model, n_neg, n_pos, excess)
-    return Joined(estimate, deviation, m + contrast * (z - m), weight)
+    return Joined(estimate, deviation, choice_of(m, z, n_refits), weight)
+
+
+def choice_of(m, z, n_refits=ENOUGH_REFITS) -> float:
+    """What candidates are ranked by, from the model and a second source of R refits."""
+    # w_c = ½ min(1, R/20): contrasts between candidates of few refits are mostly noise
+    return m + CONTRAST * min(1.0, n_refits / ENOUGH_REFITS) * (z - m)
 
 
 def reference_level(m, s_m2, z, n_neg, n_pos) -> Level:
@@ -207,7 +219,7 @@ def _weight(m, model, z, n_neg, n_pos, excess=1.0):
     a better source would lower the estimate. So it is the largest of
     ``w(z')(z' − m)``, z' between m and z.
     """
-    there = np.clip(m + _WAY * (z - m), -_BOUND, _BOUND)
+    there = _within(m + _WAY * (z - m), _BOUND)
     # z' = m + share (z − m):  w(z')(z' − m)/(z − m)
     said = _WAY * model / (model + excess * source_variance(there, n_neg, n_pos))
     weight = said.max(axis=0)
@@ -215,7 +227,7 @@ def _weight(m, model, z, n_neg, n_pos, excess=1.0):
 
 
 def _deviation(estimate, weight, model, n_neg, n_pos, excess=1.0):
-    bounded = np.clip(estimate, -_FLAT, _FLAT)
+    bounded = _within(estimate, _FLAT)
     source = np.sqrt(excess * source_variance(bounded, n_neg, n_pos))
     # s = (2 − w)(w s_b + (1 − w)√(t² + s_m²)), s_b at the estimate
     return (2 - weight) * (weight * source + (1 - weight) * np.sqrt(model))

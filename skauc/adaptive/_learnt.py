@@ -19,11 +19,11 @@ from ._join import (
     Joined,
     Level,
     alone,
-    density,
+    auc_variance,
+    choice_of,
     join,
     join_level,
     probit_of,
-    source_variance,
 )
 from ._mixture import Mixture
 from ._null import TwoNulls
@@ -83,9 +83,8 @@ class Learnt:
 
     def project(self, w, score) -> LearntProjection:
         """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""
-        centre = float(np.average(score, weights=self.weight))
         view = self.model.eigen.project(w, score)
-        return LearntProjection(self, np.asarray(w, dtype=float), view, centre)
+        return LearntProjection(self, np.asarray(w, dtype=float), view, score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +97,19 @@ class LearntProjection:
     w : ndarray of shape (P,)
     view : Projected
         w in the eigenbasis of the data set.
-    centre : float
-        Weighted mean of the scores.
+    score : ndarray of shape (n,)
+        Of the rows at hand.
     """
 
     learnt: Learnt
     w: np.ndarray
     view: Projected
-    centre: float
+    score: np.ndarray
+
+    @property
+    def centre(self) -> float:
+        """Weighted mean of the scores."""
+        return float(np.average(self.score, weights=self.learnt.weight))
 
     @property
     def uses_second_source(self) -> bool:
@@ -135,6 +139,25 @@ class LearntProjection:
             return _normal(self._without_source())
         joined = self._joined(second, n_refits)
         return _normal(joined, leave_pair_out=second.auc, second_source=second.method)
+
+    def choice(self, second: SecondSource | None = None, n_refits=None) -> float:
+        """Probit of the selection score: that of :meth:`auc`, without its spread.
+
+        Parameters
+        ----------
+        second, n_refits
+            As for :meth:`auc`.
+
+        Returns
+        -------
+        float
+        """
+        if not self.view.alive[0]:
+            return 0.0
+        if second is None:
+            return float(self._without_source().choice)
+        z, n_refits = self._probit_of(second), _n_refits(second, n_refits)
+        return float(choice_of(self._probit()[0], z, n_refits))
 
     def model_alone(self) -> AUCPosterior:
         """Posterior of the AUC that no row left out has entered."""
@@ -200,14 +223,11 @@ class LearntProjection:
 
     def _joined(self, second, n_refits) -> Joined:
         n_neg, n_pos = self.learnt.model.eigen.n_neg, self.learnt.model.eigen.n_pos
-        z = float(probit_of(second.auc, n_neg + n_pos))
-        if n_refits is None:
-            n_refits = _REFITS if second.method == "refits" else ENOUGH_REFITS
-        excess = 1.0
+        z, n_refits, excess = self._probit_of(second), _n_refits(second, n_refits), 1.0
         if second.method in _OWN_VARIANCE:
             # in units of Hanley and McNeil's, so that it can be moved to the estimate;
             # less than theirs may be a sample that happens to be separated
-            theirs = source_variance(z, n_neg, n_pos) * density(z) ** 2
+            theirs = auc_variance(z, n_neg, n_pos)
             own, least = second.variance / theirs, 1.0
             if second.method == "leave-one-out":
                 least = min(1.0, own * _doubt(second.auc, n_neg, n_pos))
@@ -216,6 +236,10 @@ class LearntProjection:
         sign = 1.0 if self.view.difference[0] >= 0 else -1.0
         found = {"n_refits": n_refits, "excess": excess, "sign": sign}
         return join(m, s_m2, z, n_neg, n_pos, **found)
+
+    def _probit_of(self, second):
+        eigen = self.learnt.model.eigen
+        return float(probit_of(second.auc, eigen.n_neg + eigen.n_pos))
 
     def _probit(self):
         return self.learnt.model.probit(self.view, 0, self.w, self.learnt.Z)
@@ -238,6 +262,12 @@ class LearntProjection:
             spread = np.sqrt((1 + 1 / n + lean**2 * dense.v) * q / df)
             out.append((self.centre + size * lean * dense.D, size * spread, df))
         return out
+
+
+def _n_refits(second, n_refits):
+    if n_refits is not None:
+        return n_refits
+    return _REFITS if second.method == "refits" else ENOUGH_REFITS
 
 
 def _doubt(auc, n_neg, n_pos):

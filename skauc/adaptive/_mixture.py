@@ -113,11 +113,13 @@ class Mixture:
         n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)
         # E[h(xᵀd − xᵀδ)² | d] = h((xᵀd − D)² + noise): one more square, one more degree
         more, df = h * ((view.difference[k] - D) ** 2 + noise), df + 1
-        # It turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i towards x: Σ_i ℓ_i turn_i², of x
-        # away from the factors, as nearly all of x is
-        m = max(n - 2, 1)  # whose square may be no number
-        turned = (df - 2) * n_factors / m / m
-        q = q + np.where(np.asarray(n_factors) > 0, turned, 1.0) * more
+        if np.any(n_factors):
+            # It turns factor i by √(hℓ_i) xᵀ(d − δ)/mℓ_i towards x: Σ_i ℓ_i turn_i², of
+            # x away from the factors, as nearly all of x is
+            m = max(n - 2, 1)  # whose square may be no number
+            turned = (df - 2) * n_factors / m / m
+            more = np.where(np.asarray(n_factors) > 0, turned, 1.0) * more
+        q = q + more
         # E xᵀΣx = q/(df − 2), and v is the noise in units of it
         return D, noise * (df - 2) / q, q, df
 

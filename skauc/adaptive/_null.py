@@ -8,7 +8,7 @@ signal, the dense and the slab family.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 
 import numpy as np
 from scipy.special import ndtr
@@ -142,8 +142,8 @@ def roots_of(slabs, view: Projected, k: int, x, X) -> list[np.ndarray]:
     slabs : sequence of SlabUnder
     view : Projected
     k : int
-    x : ndarray of shape (P,)
-        The direction in scaled features, of length 1.
+    x : ndarray of shape (P,) or None
+        The direction in scaled features, of length 1; asked where W has a null space.
     X : ndarray or sparse matrix of shape (n, P)
         The rows that were decomposed.
 
@@ -162,7 +162,7 @@ def roots_of(slabs, view: Projected, k: int, x, X) -> list[np.ndarray]:
 
 def _end_to_end(parts):
     """``weight, D, v, q, df`` of all parts; a number stands for all of its cells."""
-    ends = np.cumsum([np.size(weight) for weight, *_ in parts])
+    ends = list(accumulate(np.size(weight) for weight, *_ in parts))
     out, start = np.empty((5, ends[-1])), 0
     for part, end in zip(parts, ends, strict=True):
         for row, value in zip(out, part, strict=True):
@@ -213,8 +213,9 @@ class TwoNulls:
         list of AUCPosterior
         """
         slabs = [part for null in self.nulls for part in null.slabs]
+        x = self.eigen.unit(w) if self.eigen.null else None  # V reaches all of it
         # of both nulls at once: one product with the rows for P > n
-        roots = iter(roots_of(slabs, view, k, self.eigen.unit(w), X))
+        roots = iter(roots_of(slabs, view, k, x, X))
         return [
             null.posterior(view, k, islice(roots, len(null.slabs)))
             for null in self.nulls

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from functools import lru_cache
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import sparse
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._columns import content
 from ..statistics._numbers import as_verbosity
+from ..statistics._sketch import sketch_of
 from ._cache import CACHE
 from ._cross_validated import cross_validated_spectrum
 from ._learnt import Learnt
@@ -130,7 +130,9 @@ class AdaptivePrior:
             )
         object.__setattr__(self, "verbose", as_verbosity(self.verbose))
 
-    def learn(self, Z, positive, weight=None, *, covariance="common") -> Learnt:
+    def learn(
+        self, Z, positive, weight=None, *, covariance="common", sketch=None
+    ) -> Learnt:
         """What the evidence says of a data set; kept for the next candidates.
 
         Parameters
@@ -139,6 +141,8 @@ class AdaptivePrior:
         positive : ndarray of bool of shape (n,)
         weight : ndarray of shape (n,), default=None
         covariance : {"common", "spherical", "separate"}, default="common"
+        sketch : ndarray of shape (P,), default=None
+            What tells Z from other rows, if it is known.
 
         Returns
         -------
@@ -153,7 +157,7 @@ class AdaptivePrior:
             return Learnt(compute(), *rows)
         # refits and leave_pair_out do not change what is learnt
         learning = (self.attainable_power, self.standardize, self.winsorize)
-        key = (*learning, covariance, fingerprint(Z, positive, weight))
+        key = (*learning, covariance, fingerprint(Z, positive, weight, sketch))
         return Learnt(CACHE.remember(("model", *key), compute), *rows, key)
 
     def _model(self, Z, positive, weight, covariance) -> TwoNulls:
@@ -188,25 +192,12 @@ class AdaptivePrior:
         )
 
 
-@lru_cache(maxsize=1)  # all candidates of a search have as many rows
-def _combination(n):
-    # One seed for all processes: the same rows have the same digest in each
-    return np.random.default_rng(20190915).random(n)
-
-
-def fingerprint(Z, positive, weight) -> bytes:
-    """Digest of the content of a data set.
-
-    A random combination of the rows, feature by feature, tells two data sets apart to
-    the last digit that could matter, at the price of one product.
-    """
-    if isinstance(Z, BlockMatrix):
-        sketch = Z.sketch()
-    else:
-        # uᵀZ, u uniform: no entry can change by more than rounding unseen
-        sketch = np.ascontiguousarray(_combination(len(positive)) @ Z, dtype=float)
+def fingerprint(Z, positive, weight, sketch=None) -> bytes:
+    """Digest of the content of a data set, by a sketch of the rows if it is known."""
+    if sketch is None:
+        sketch = Z.sketch() if isinstance(Z, BlockMatrix) else sketch_of(Z)
     kind = Z.shape, sparse.issparse(Z), Z.dtype.str  # whose own repr takes 10 µs
     digest = hashlib.blake2b(repr(kind).encode())
-    for part in (sketch, positive, np.zeros(0) if weight is None else weight):
-        digest.update(content(part))
+    for part in (sketch, positive, weight):
+        digest.update(b"" if part is None else content(part))
     return digest.digest()

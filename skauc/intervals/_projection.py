@@ -35,7 +35,7 @@ def check_prior(prior):
     return prior
 
 
-def project(prior, Z, w, score, positive, weight, covariance):
+def project(prior, Z, w, score, positive, weight, covariance, sketch=None):
     """Posterior of the scores ``Z @ w``; None, with a warning, if they rank nothing.
 
     Parameters
@@ -48,6 +48,8 @@ def project(prior, Z, w, score, positive, weight, covariance):
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,) or None
     covariance : {"common", "spherical", "separate"}
+    sketch : ndarray of shape (P,), default=None
+        Of Z (:mod:`skauc.statistics._sketch`), if it is known.
 
     Returns
     -------
@@ -62,18 +64,20 @@ def project(prior, Z, w, score, positive, weight, covariance):
             UndefinedMetricWarning,
         )
         return None
-    return _learnt(prior, Z, positive, weight, covariance).project(w, score)
+    learnt = _learnt(prior, Z, positive, weight, covariance, sketch)
+    return learnt.project(w, score)
 
 
-def _learnt(prior, Z, positive, weight, covariance):
+def _learnt(prior, Z, positive, weight, covariance, sketch):
     """What the prior learns; the sums over the rows are those of all candidates.
 
     The adaptive prior keeps its own. A conjugate one has some beside a spherical
     covariance alone: they cost two products with the rows, a fingerprint one.
     """
     learn = partial(prior.learn, Z, positive, weight, covariance=covariance)
-    conjugate = isinstance(prior, NormalInverseWishart)
-    if not conjugate or covariance != "spherical" or Z.shape[1] == 1:
+    if not isinstance(prior, NormalInverseWishart):
+        return learn(sketch=sketch)
+    if covariance != "spherical" or Z.shape[1] == 1:
         return learn()
     key = "class traces", fingerprint(Z, positive, weight)
     features = CACHE.remember(key, lambda: learn().features)

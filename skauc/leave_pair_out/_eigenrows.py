@@ -348,8 +348,19 @@ class Eigenrows:
         return float(np.exp(optimize.brentq(excess, high - _LOWEST, high, xtol=1e-5)))
 
 
+def has_eigenrows(fit, X, remember) -> bool:
+    """Whether rows are dense with many features, and remembered."""
+    if isinstance(X, BlockMatrix) or hasattr(X, "toarray"):
+        return False
+    n, P = X.shape
+    if not _MANY_FEATURES <= P < n or n < _MANY_ROWS or getattr(fit, "l1", 0.0) > 0:
+        return False
+    # of one model the Hessian itself costs no more
+    return remember is not ask_again
+
+
 def eigenrows(fit, X, positive, weight, remember=ask_again) -> Eigenrows | None:
-    """Of dense rows with many features that are remembered; None elsewhere.
+    """Of rows that :func:`has_eigenrows`; None elsewhere.
 
     Parameters
     ----------
@@ -361,20 +372,14 @@ def eigenrows(fit, X, positive, weight, remember=ask_again) -> Eigenrows | None:
     remember : callable ``(name, compute) -> value``, default computes every time
         Keeps what depends on the rows alone for the next fit.
     """
-    if isinstance(X, BlockMatrix) or hasattr(X, "toarray"):
-        return None
-    n, P = X.shape
-    if not _MANY_FEATURES <= P < n or n < _MANY_ROWS or getattr(fit, "l1", 0.0) > 0:
-        return None
-    # of one model the Hessian itself costs no more
-    if remember is ask_again:
+    if not has_eigenrows(fit, X, remember):
         return None
     weight = np.ones(len(positive)) if weight is None else weight
     if not weight.all():  # such a row is none
         return None
     centred = fit.intercept_scaling > 0
     return remember(
-        ("rows in their eigenbasis", n, centred),
+        ("rows in their eigenbasis", X.shape[0], centred),
         lambda: Eigenrows.of_rows(X, positive, weight, centred),
     )
 

@@ -73,18 +73,19 @@ class InverseRoot:
         if P == 0 or not curvature.any():  # no row holds another
             return cls(fit, np.zeros((P, P)), origin, origin, scale)
         # λ‖w‖² of scaled features is λ·scale² of each raw one
-        ridge, mean = fit.l2 * scale**2, origin
-        H = np.diag(ridge)
+        ridge, mean, H = fit.l2 * scale**2, origin, np.zeros((P, P))
         if fit.intercept_scaling > 0:
             # The Hessian's column of the intercept, less origin, is (Σω + ρ)·pull:
             # without it Σω(x − m)(x − m)ᵀ + ρ·pull pullᵀ + Λ is left, m = origin + pull
             total = np.asarray(curvature @ X).ravel() - curvature.sum() * origin
             pull = of_intercept(fit, curvature) * total
             mean = origin + pull
-            H += fit.intercept_penalty * np.outer(pull, pull)
+            if fit.intercept_penalty > 0:
+                H += fit.intercept_penalty * np.outer(pull, pull)
         for part, A in centred_blocks(X, mean):
             A *= np.sqrt(curvature[part])[:, None]
             H += A.T @ A
+        H.flat[:: P + 1] += ridge
         root = _inverse_root(H)
         if sampled:  # (n + 1)/(n − d − 2): mean of xᵀH⁻¹x of another row, if normal
             # d = tr H⁻¹(H − Λ), the degrees of freedom of the fit; H⁻¹ = rootᵀ root

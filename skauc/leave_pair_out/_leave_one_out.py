@@ -37,9 +37,9 @@ import numpy as np
 from ..statistics._block_column import BlockColumn, made_column
 from ..statistics._columns import class_sums, made_beside
 from ..statistics._numerics import TINY
-from ..statistics._ranks import delong_covariance, placements, placements_in_order
+from ..statistics._ranks import auc_in_order, delong_covariance, placements
 from ._bent_steps import bends, bent_push
-from ._eigenrows import eigenrows
+from ._eigenrows import eigenrows, has_eigenrows
 from ._inverse_root import InverseRoot, of_intercept, squares
 from ._left_out_pairs import (
     LeftOutRows,
@@ -181,16 +181,18 @@ def _of_all_rows(fit, X, columns, further, remember):
 def _of_some_rows(fit, X, columns, limit):
     """The same where a sample of each class makes the Hessian, and is left out."""
     z, g, curvature, positive, weight = columns
-    order = np.argsort(z)
+    order, alike = np.argsort(z), are_equal(weight)
     ranked = positive[order]
     classes = [order[np.flatnonzero(c)] for c in (~ranked, ranked)]
     # each of these rows carries the same share of the curvature of its class
     curved, mass = even_sample(classes, curvature, limit)
-    rows, count = even_sample(classes, weight, _LEFT_OUT_ROWS // 2)
+    one = float(weight[0]) if alike else weight
+    rows, count = even_sample(classes, one, _LEFT_OUT_ROWS // 2)
     raw, *unit = unscaled(X)
     held = InverseRoot.of_fit(fit, raw[curved], mass, unit, sampled=True)
     some = z[rows], g[rows], curvature[rows], weight[rows]
-    of_all = _of_ranked(z[order], ranked, weight[order])
+    counts = (weight, [weight]) if alike else (weight[order],)
+    of_all = _of_ranked(z[order], ranked, *counts)
     e = of_intercept(fit, mass)
     return _of_sample(of_all, held.half(raw[rows]), some, positive[rows], count, e)
 
@@ -198,6 +200,8 @@ def _of_some_rows(fit, X, columns, limit):
 def _of_one_curvature(fit, X, columns, remember):
     """The same with the leverages of :class:`Eigenrows`; None where there are none."""
     z, g, curvature, positive, weight = columns
+    if not has_eigenrows(fit, X, remember):
+        return None
     if class_sums(positive, weight).min() < _BOTH_CURVED * X.shape[1]:
         return None
     kept = eigenrows(fit, X, positive, weight, remember)
@@ -263,10 +267,11 @@ def _of_sample(of_all, half, columns, positive, count, e):
     """AUC and variance of all rows, moved as those of a sample that is left out are."""
     every = LeftOutRows.of_fit(*columns, squares(half), e)
     ranked = [_in_order(s, positive, count) for s in (every.score, every.alone)]
-    _, variance = _moved(of_all, *(_of_ranked(*rows) for rows in ranked))
+    sides = _of_classes(positive, count)
+    _, variance = _moved(of_all, *(_of_ranked(*rows, sides) for rows in ranked))
     # in the order of the scores, of each class
     classes = [np.flatnonzero(c) for c in (~positive, positive)]
-    some, _ = even_sample(classes, np.ones_like(count), _PAIRED_ROWS)
+    some, _ = even_sample(classes, 1.0, _PAIRED_ROWS)
     rows, half, of_class = every[some], half[some], positive[some]
     between = between_classes(half, of_class)
     moved = moved_by_pairs(ranked, rows, between, of_class, count[some], e)
@@ -312,13 +317,20 @@ def _in_order(score, *columns):
     return tuple(column[order] for column in (score, *columns))
 
 
-def _of_ranked(score, positive, weight):
-    """The same of rows in ascending order of their scores."""
-    neg, pos = np.flatnonzero(~positive), np.flatnonzero(positive)
-    w_neg, w_pos = weight[neg], weight[pos]
-    if are_equal(w_neg) and are_equal(w_pos):  # then no row counts more than another
-        v01, v10 = placements_in_order(score, neg, pos)
-    else:
-        v01, v10 = placements(score[neg], score[pos], w_neg, w_pos)
+def _of_classes(positive, weight):
+    """Weights of the negatives and of the positives; of both where all are equal."""
+    return [weight] if are_equal(weight) else [weight[~positive], weight[positive]]
+
+
+def _of_ranked(score, positive, weight, sides=None):
+    """The same of rows in ascending order of their scores.
+
+    ``sides`` are the weights :func:`_of_classes` in any order, if they are known.
+    """
+    sides = sides or _of_classes(positive, weight)
+    if all(map(are_equal, sides)) and not (score[1:] == score[:-1]).any():
+        return auc_in_order(positive, float(sides[0][0]), float(sides[-1][0]))
+    w_neg, w_pos = weight[~positive], weight[positive]
+    v01, v10 = placements(score[~positive], score[positive], w_neg, w_pos)
     variance = delong_covariance(v01[None], v10[None], w_neg, w_pos)
     return min(float(v10 @ w_pos / w_pos.sum()), 1.0), float(variance[0, 0])

@@ -113,16 +113,16 @@ def moved_by_pairs(ranked, rows, between, positive, count, e):
     float
         What is below 0 is taken off the AUC of the fit.
     """
-    fitted, alone, both = _margins(rows, between, positive, count, e)
     share = [count[c] / count[c].sum() for c in (positive, ~positive)]
 
     def mean(of_pairs):
         return float(share[0] @ of_pairs @ share[1])
 
+    fitted, alone, both = _margins(rows, between, positive, count, e)
     width = _WIDTH * mean(np.abs(fitted - mean(fitted)))
     # of all scores: those of a few rows may be equal
-    reach = max(np.ptp(score) for score, *_ in ranked)
-    width = max(width, _TIE * np.abs(alone).max(), _TIE * reach, TINY)
+    reach = max(score[-1] - score[0] for score, *_ in ranked)
+    width = max(width, _TIE * reach, TINY)
     before, after = (won_in_part(*all_rows, width) for all_rows in ranked)
     return after - before + mean(_won(both, width) - _won(alone, width))
 
@@ -131,37 +131,43 @@ def _margins(rows, between, positive, count, e):
     """Of positives over negatives: fitted, each of the two left out alone, and both."""
     pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
     score, h, push = rows.score, rows.leverage, rows.push
-    fitted, alone = (s[pos][:, None] - s[neg] for s in (score, rows.alone))
+
+    def apart(s):
+        return s[pos][:, None] - s[neg]
+
+    fitted, alone, bend = apart(score), apart(rows.alone), rows.curvature * rows.freed
+    if count @ (bend * h) <= _COUPLED * count.sum():
+        return fitted, alone, apart(score + h * push) - between * apart(push)
     up, down = push[pos][:, None], push[neg]
-    bend = rows.curvature * rows.freed
-    if np.average(bend * h, weights=count) > _COUPLED:
-        # each row moves the other's slope: Cramer's rule for the two
-        near = between + e
-        det = 1 - bend[pos][:, None] * bend[neg] * near**2
-        det = np.maximum(det, _HELD)
-        up, down = (
-            (up + bend[pos][:, None] * near * down) / det,
-            (down + bend[neg] * near * up) / det,
-        )
+    # each row moves the other's slope: Cramer's rule for the two
+    near = between + e
+    det = 1 - bend[pos][:, None] * bend[neg] * near**2
+    det = np.maximum(det, _HELD)
+    up, down = (
+        (up + bend[pos][:, None] * near * down) / det,
+        (down + bend[neg] * near * up) / det,
+    )
     both = fitted + (h[pos][:, None] - between) * up - (h[neg] - between) * down
     return fitted, alone, both
 
 
 def _won(margin, width):
     """1 of a pair whose positive is higher, ½ of a tie, between them within a width."""
-    return np.clip(margin / (2 * width) + 0.5, 0.0, 1.0)
+    won = margin / (2 * width)
+    won += 0.5
+    return won.clip(0.0, 1.0, out=won)
 
 
 def won_in_part(score, positive, weight, width):
     """The mean of :func:`_won` over all pairs of rows in ascending order, O(n)."""
     z = (score - score[len(score) // 2]) / (2 * width)  # sums near 0 keep their digits
-    below, above = z[~positive], z[positive]
-    of_neg, of_pos = weight[~positive], weight[positive]
+    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+    above, below, of_neg, of_pos = z[pos], z[neg], weight[neg], weight[pos]
     # Σf and Σfz of the negatives up to ½ lower, and of those up to ½ higher as well
-    at = [np.searchsorted(below, above + end) for end in (-0.5, 0.5)]
-    count, total = (
-        np.concatenate([[0.0], np.cumsum(f)]) for f in (of_neg, of_neg * below)
-    )
-    (lower, upper), (start, end) = ((s[at[0]], s[at[1]]) for s in (count, total))
+    sums = np.zeros((2, len(neg) + 1))
+    np.cumsum(of_neg, out=sums[0, 1:])
+    np.cumsum(of_neg * below, out=sums[1, 1:])
+    lower, start = sums[:, below.searchsorted(above - 0.5)]
+    upper, end = sums[:, below.searchsorted(above + 0.5)]
     won = lower + (above + 0.5) * (upper - lower) - (end - start)
-    return float(of_pos @ won / (of_pos.sum() * count[-1]))
+    return float(of_pos @ won / (of_pos.sum() * sums[0, -1]))

@@ -93,4 +93,6 @@ def loss_value(loss, z, positive, case_weight):
 def loss_derivatives(loss, z, positive, case_weight):
     """First and second derivative of ``c · loss`` in the score z."""
     _, slope, curvature = _of_rows(loss, z, positive, valued=False)
-    return case_weight * slope, case_weight * curvature
+    slope *= case_weight
+    curvature *= case_weight
+    return slope, curvature

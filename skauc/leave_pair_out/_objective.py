@@ -12,6 +12,7 @@ others (:func:`stationarity`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -116,6 +117,11 @@ class PenalisedFit:
         rows, _, found = self._last.get("slopes", (None, None, None))
         return found[0] if rows is X else project_samples(X, self.w) + self.intercept
 
+    @cached_property
+    def total_weight(self) -> float:
+        """``Σ c_i``."""
+        return self.case_weight.sum()
+
     @property
     def free(self) -> bool:
         """Whether the intercept is not penalised."""
@@ -202,8 +208,8 @@ def _largest_curvature(fit, Z):
     entries = some.data if hasattr(Z, "toarray") else some
     entries = entries.ravel("K")
     # Squares around 0: no less than those around the mean, of column_curvature
-    square = np.einsum("i,i->", entries, entries) / some.shape[0]
-    return square * fit.case_weight.sum() / Z.shape[1]
+    square = np.dot(entries, entries) / some.shape[0]
+    return square * fit.total_weight / Z.shape[1]
 
 
 def _some_rows(Z):
@@ -232,7 +238,7 @@ def _curvatures(fit, Z):
         centred = some - mean if fit.free else some  # a free intercept takes the mean
         square = (centred**2).mean(axis=0)
         square[square <= (_ROUNDING * mean) ** 2] = 0.0
-    return square * fit.case_weight.sum()
+    return square * fit.total_weight
 
 
 def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
@@ -325,8 +331,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     ``Σ g²(x − x̄)²``, so that neither the origin nor the scale of a feature counts. The
     slopes have a floor, what solvers leave when they stop.
     """
-    unit = fit.case_weight.mean() or 1.0  # relative weights may be tiny, or huge
-    l2, total = fit.l2 / unit, len(fit.case_weight)
+    total = len(fit.case_weight)
+    unit = fit.total_weight / total or 1.0  # relative weights may be tiny, or huge
+    l2 = fit.l2 / unit
     g = fit.slopes(X, positive)[1]
     g = g if unit == 1 else g / unit
     X, mean, scale = unscaled(X)
@@ -344,17 +351,16 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
         X, mean = X[:, ::every], mean[::every]
         if dense and pull is None:  # several products read it: one copy for all
             X = np.ascontiguousarray(X)
-    some, pushing = made_beside(X, g, slice(None, None, k))
     if pull is None:
         pull = X.T @ g
-    else:
-        some = np.ascontiguousarray(some)
+    some, pushing = made_beside(X, g, slice(None, None, k))
+    some = np.array(some, order="C")  # several products read it
     force = k * (pushing**2 + _SOLVED**2 * total)
     if fit.free:  # far from the origin only the centred products have digits
         mean = np.full(len(pushing), 1 / len(pushing)) @ some
     # Per feature (x − m)/s:  s ∂_j = Σ g (x_j − m_j) + λ s_j w_j
     gradient = pull - mean * g.sum() + force_of_penalty
-    some = some - mean
+    some -= mean
     pushed = force @ some
     some *= some
     walk = square = force @ some

@@ -9,6 +9,7 @@ Clarke-Pearson (1988, https://doi.org/10.2307/2531595) have it:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -89,7 +90,7 @@ def _in_order(score, weight, rows, limit):
 def _sampled(rows, count, limit):
     if max(len(rows), count.sum()) <= limit:
         return rows, count
-    at, total = _middles(count, limit)
+    at, total = _middles(count, len(rows), limit)
     return rows[at], np.full(limit, min(total / limit, 1.0))
 
 
@@ -97,37 +98,51 @@ def even_sample(order, weight, limit):
     """At most so many rows a class, even in the order of the scores, and their mass.
 
     A row is drawn as often as it weighs, and the masses of a class add up to its
-    weight.
+    weight. A single weight is that of every row.
     """
     rows, mass = [], []
     for some in order:
-        count = weight[some]
+        count = weight[some] if isinstance(weight, np.ndarray) else weight
         if len(some) > limit:
-            at, total = _middles(count, limit)
-            some, count = some[at], np.full(limit, total / limit)
+            at, total = _middles(count, len(some), limit)
+            some, count = some[at], total / limit
         rows.append(some)
-        mass.append(count)
+        mass.append(np.full(len(some), count))
     return np.concatenate(rows), np.concatenate(mass)
 
 
-def _middles(count, limit):
-    """Places of the middles of equal shares of what rows weigh, and the weight of all.
+def _middles(count, n, limit):
+    """Places of the middles of equal shares of what n rows weigh, and their weight.
 
     Half of them from either end: where a middle falls between two rows, those of rows
     in the other order are the same.
     """
-    middle = (np.arange((limit + 1) // 2) + 0.5) / limit
-    n, equal = len(count), are_equal(count)
+    if not isinstance(count, np.ndarray):
+        return _middles_of_equal(n, limit), n * count
+    if are_equal(count):
+        return _middles_of_equal(n, limit), n * count[0]
+    middle = _middle_shares(limit)
+    reach, back = np.cumsum(count), np.cumsum(count[::-1])
+    first, from_end = (x.searchsorted(middle * x[-1]) for x in (reach, back))
+    return _from_both_ends(first, n - 1 - from_end, limit), reach[-1]
 
-    def from_the_first(count):
-        if equal:  # the first row j, from 0, with j + 1 ≥ middle·n
-            return np.ceil(middle * n).astype(int) - 1, count[0] * n
-        reach = np.cumsum(count)
-        return np.searchsorted(reach, middle * reach[-1]), reach[-1]
 
-    lower, total = from_the_first(count)
-    upper, _ = (lower, total) if equal else from_the_first(count[::-1])
-    return np.append(lower, n - 1 - upper[: limit // 2][::-1]), total
+@lru_cache(maxsize=8)  # of the classes of a search, which all candidates ask for
+def _middles_of_equal(n, limit):
+    # the first row j, from 0, with j + 1 ≥ middle·n
+    first = np.ceil(_middle_shares(limit) * n).astype(int) - 1
+    places = _from_both_ends(first, n - 1 - first, limit)
+    places.flags.writeable = False
+    return places
+
+
+def _middle_shares(limit):
+    """Where the middles of so many shares lie, those of the lower half."""
+    return (np.arange((limit + 1) // 2) + 0.5) / limit
+
+
+def _from_both_ends(first, last, limit):
+    return np.concatenate([first, last[: limit // 2][::-1]])
 
 
 def are_equal(weight):

@@ -248,9 +248,10 @@ def second_source(
     objective, X, positive, weight = _counted(objective, X, positive, weight)
     # In the order of the table: the next is asked where one is not known, or too dear
     found = _leave_one_out(objective, X, positive, weight, gradient, remember)
-    if found is None:
-        X = X if takes_products(objective, X) else made(X)
-        found = _of_interpolating_samples(objective, X, positive, weight)
+    if found is not None:
+        return found
+    X = X if takes_products(objective, X) else made(X)
+    found = _of_interpolating_samples(objective, X, positive, weight)
     if found is None and _is_wide(weight.sum(), X.shape[1]):
         found = _of_wide_rows(objective, X, positive, weight, gradient, remember)
     if found is None:
@@ -332,7 +333,7 @@ def at_optimum(
             gradient = stationarity(X, positive, fit)
         rows_a_feature = n / X.shape[1]
         # The AUC moves by less than gradient · P/n: right to 2e-4
-        enough = np.clip(_SETTLED * rows_a_feature, _AT_OPTIMUM, _LOOSEST)
+        enough = min(max(_SETTLED * rows_a_feature, _AT_OPTIMUM), _LOOSEST)
         settled = gradient < enough
         wide = _is_wide(n, X.shape[1])
         if settled and (not wide or is_held(fit, X, positive, remember)):
@@ -637,8 +638,8 @@ def _source(auc, variance, positive, weight, method):
     """
     if not np.isfinite(auc):
         return None
-    n_neg, n_pos = np.maximum(class_sums(positive, weight), 1.0).tolist()
     if not variance > np.finfo(float).eps ** 2:  # rounding of placements that tie
+        n_neg, n_pos = np.maximum(class_sums(positive, weight), 1.0).tolist()
         m = min(n_neg, n_pos)
         variance = balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos)
     return SecondSource(float(auc), float(variance), method)

@@ -71,7 +71,7 @@ def entered_features(stages, X, w, y) -> EnteredFeatures:
     -------
     EnteredFeatures
     """
-    node = _Columns(_Entry(X), np.arange(n_columns(X)))
+    node = _Columns(_Entry(X), None)
     for step, rows, behind in stages:
         node = _behind(step, node, rows, behind, y)
     # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
@@ -95,6 +95,10 @@ class _Entry:
         return [self]
 
     def arrive(self, columns, W):
+        if columns is None:
+            self.W = W.copy() if self.W is None else self.W + W
+            self.used[:] = True
+            return
         if self.W is None:
             self.W = np.zeros((len(self.used), W.shape[1]))
         # Branches of a union may take the same column: their directions add up.
@@ -113,11 +117,17 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Some columns of the entry."""
+    """Some columns of the entry; None for all."""
 
     entry: _Entry
-    columns: np.ndarray
+    columns: np.ndarray | None
     saw_y, broken_by = False, None
+
+    def some(self, picked):
+        """Of these columns those in some places."""
+        picked = np.array(picked, dtype=int)
+        picked = picked if self.columns is None else self.columns[picked]
+        return _Columns(self.entry, picked)
 
     def back(self, W):
         self.entry.arrive(self.columns, W)
@@ -248,8 +258,9 @@ def _column_union(transformer, node, rows, y):
         if where.stop == where.start:  # dropped, or nothing is left
             continue
         picked = column_positions(columns, names, n_columns(rows))
-        child = _Columns(node.entry, node.columns[np.array(picked, dtype=int)])
-        child, _ = _through(step, child, _branch_rows(rows, columns, picked), y)
+        child, _ = _through(
+            step, node.some(picked), _branch_rows(rows, columns, picked), y
+        )
         child = _weighted(child, weights.get(name, 1.0))
         children.append((where.start, where.stop - where.start, child))
     # In the order of the columns behind, which is that of W's rows.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
@@ -76,6 +77,19 @@ class ModelPosterior:
                 warn_of(reason)
         return posterior
 
+    def choice(self, scale="auc") -> float:
+        """``auc(once=True).choice(scale)``, without the spread, which ranks nothing."""
+        adaptive = isinstance(self.prior, AdaptivePrior)
+        ordinary = adaptive and self.rows != "held-out" and not self._from_refits
+        if self.projection is None or not ordinary:
+            return self.auc(once=True).choice(scale)
+        rearranged = are_rearranged(self.scored, self.rows)
+        second, n_refits, reasons, _ = self._source(rearranged)
+        for reason in reasons:
+            self._warn_once(reason)
+        probit = self.projection.choice(second, n_refits)
+        return float(ndtr(probit)) if scale == "auc" else probit
+
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
         self._say_broken()
@@ -95,17 +109,32 @@ class ModelPosterior:
             return self.projection.ebauc()
         return self.projection.ebauc(self._counted)
 
+    @property
+    def _from_refits(self):
+        """Whether no closed form holds, but true refits do."""
+        return self.scored.broken_by is not None and self.whole is not None
+
     def _of_training_rows(self, rearranged):
         """Posterior with its reasons for mistrust, and those to warn of."""
-        scored, name = self.scored, type(self.scored.model).__name__
-        reasons = [*self._any_rows(), *self._copied()]
+        if self._from_refits:
+            return self._broken(self._what_rows(rearranged))
+        second, n_refits, reasons, quiet = self._source(rearranged)
+        posterior = self.projection.auc(second, n_refits)
+        return replace(posterior, warnings=(*reasons, *quiet)), reasons
+
+    def _what_rows(self, rearranged):
+        """What is to be said of any rows, and that they are assumed to be others."""
+        scored, reasons = self.scored, [*self._any_rows(), *self._copied()]
         # One reason is enough: what these rows are not is said by the other warning.
         known = rearranged or (scored.broken_by is not None and self.whole is None)
         if self.rows == "assumed" and scored.model is not None and not known:
-            reasons.append(say.rows_assumed(name))
-        if scored.broken_by is not None and self.whole is not None:
-            return self._broken(reasons)
-        reasons += self._not_refitted()
+            reasons.append(say.rows_assumed(type(scored.model).__name__))
+        return reasons
+
+    def _source(self, rearranged):
+        """Second source, its number of refits, reasons to warn of and quiet ones."""
+        scored = self.scored
+        reasons = self._what_rows(rearranged) + self._not_refitted()
         second, n_refits, more = self._second()
         reasons += [] if rearranged else more
         quiet = []
@@ -114,8 +143,7 @@ class ModelPosterior:
             # Warned of where the prior matters most, P ≥ n, unless the user chose it.
             ordinary = n_features < n or not self.prior.leave_pair_out
             (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
-        posterior = self.projection.auc(second, n_refits)
-        return replace(posterior, warnings=(*reasons, *quiet)), reasons
+        return second, n_refits, reasons, quiet
 
     def _copied(self):
         """What is to be said of rows that are there more than once."""
@@ -201,8 +229,8 @@ class ModelPosterior:
         """Reasons that hold for any prior and any rows."""
         n_pos = self._n * self.scored.share_pos
         few = say.few_rows(round(self._n - n_pos, 9), round(n_pos, 9))
-        score = self.scored.score
-        steps = say.rounded_decisions(score.max() - score.min(), self.scored.threshold)
+        low, high = self.scored.extremes
+        steps = say.rounded_decisions(high - low, self.scored.threshold)
         parts = say.relative_weights(self.scored.weight)
         return tuple(reason for reason in (few, steps, parts) if reason is not None)
 
@@ -316,7 +344,8 @@ def posterior_of_scores(
         # w was found by other rows: it carries more about δ than the prior knows.
         Z, w = scored.feature, np.ones(1)
     rows_and_counts = scored.score, scored.positive, scored.weight
-    projection = project(prior, Z, w, *rows_and_counts, covariance)
+    sketch = scored.sketch if Z is scored.Z else None
+    projection = project(prior, Z, w, *rows_and_counts, covariance, sketch)
     return ModelPosterior(scored, prior, projection, rows, whole, doubtful)
 
 

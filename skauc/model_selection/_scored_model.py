@@ -23,6 +23,7 @@ from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
 from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
+from ..statistics._sketch import scores_and_sketch
 from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
@@ -47,6 +48,8 @@ class ScoredModel:
         Direction in them, towards the positive class; its length means nothing.
     score : ndarray of shape (n,)
         Of the linear model, less its intercept: ``Z @ w`` but for a constant.
+    extremes : tuple of two float
+        The least and the largest of them.
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,) or None
     threshold : float
@@ -66,11 +69,14 @@ class ScoredModel:
     broken_by : str or None, default=None
         Class name of a step behind which no closed form holds
         (:mod:`skauc.model_selection._entered_features`).
+    sketch : ndarray of shape (P,) or None, default=None
+        Of Z (:mod:`skauc.statistics._sketch`), if it is known.
     """
 
     Z: Any
     w: np.ndarray
     score: np.ndarray
+    extremes: tuple[float, float]
     positive: np.ndarray
     weight: np.ndarray | None
     threshold: float
@@ -81,6 +87,7 @@ class ScoredModel:
     stages: tuple = ()
     supervised: bool = False
     broken_by: str | None = None
+    sketch: np.ndarray | None = None
 
     @property
     def entry(self) -> Any:
@@ -196,16 +203,12 @@ def score_model(
     w, threshold = opened.w / unit, float(threshold / unit)
     if flipped:
         w, threshold = -w, -threshold
-    how = {"name": "X @ coef_", "largest": _LARGEST}
-    score = project_samples(front, w)
-    if not isinstance(score, BlockColumn):
-        score = check_score(score, len(positive), **how)
-    else:  # the extreme ones stand for all; one that is no number is both
-        check_score(np.array([score.min(), score.max()]), 2, **how)
+    score, sketch = _scores_and_sketch(front, w, opened if enter else None)
     scored = ScoredModel(
         Z=front,
         w=w,
         score=score,
+        extremes=_extremes(score),
         positive=positive,
         weight=weight,
         threshold=threshold,
@@ -214,42 +217,62 @@ def score_model(
         flipped=flipped,
         w_front=w,
         stages=opened.stages,
+        sketch=sketch,
     )
     if not enter or not opened.stages or not w.any():
         return scored
     entered = entered_features(opened.stages, opened.X, w, y)
-    supervised = entered.supervised or opened.searched
-    return _entered(scored, replace(entered, supervised=supervised))
+    return _entered(scored, entered, opened.searched)
 
 
-def _entered(scored, entered):
+def _scores_and_sketch(front, w, opened):
+    """Scores, and a sketch of the rows that entered if these are what is read."""
+    if opened is not None:
+        if isinstance(front, StandardisedRows) and front.X is opened.X:
+            return front.scores_and_sketch(w)
+        float_rows = isinstance(front, np.ndarray) and front.dtype == np.float64
+        if float_rows and not opened.stages:
+            return scores_and_sketch(front, w)
+    return project_samples(front, w), None
+
+
+def _extremes(score):
+    """Least and largest of finite scores; one that is no number is both."""
+    low, high = float(score.min()), float(score.max())
+    if not -_LARGEST <= low <= high <= _LARGEST:
+        found = np.array([low, high]) if isinstance(score, BlockColumn) else score
+        check_score(found, len(found), name="X @ coef_", largest=_LARGEST)
+    return low, high
+
+
+def _entered(scored, entered, searched=False):
     """The same scores as a direction in the features that entered."""
-    supervised, broken_by = entered.supervised, entered.broken_by
-    scored = replace(scored, supervised=supervised, broken_by=broken_by)
-    if broken_by is not None:
-        return replace(scored, Z=scored.samples)
+    known = {"supervised": entered.supervised or searched}
+    if entered.broken_by is not None:
+        known |= {"broken_by": entered.broken_by, "sketch": None}
+        return replace(scored, Z=scored.samples, **known)
     try:
         Z = entered.Z
         if not isinstance(Z, BlockMatrix):
             Z = check_features(Z, len(scored.score))
     except ValueError:  # text, or no numbers, in columns that no coefficient reaches
-        return _in_front(scored)
+        return _in_front(scored, known)
     if isinstance(scored.front, StandardisedRows) and scored.front.X is Z:
-        return replace(scored, Z=Z, w=entered.w)  # the scores were made so
+        return replace(scored, Z=Z, w=entered.w, **known)  # the scores were made so
     with np.errstate(all="ignore"):
         score = project_samples(Z, entered.w)
         rest = score - scored.score
         # Two ways to one score differ by a constant: A w of x, and w of z.
         same = np.ptp(rest) <= _SAME * np.ptp(scored.score)
     if not same:  # a step that is affine on other rows, but not on these
-        return _in_front(scored)
-    return replace(scored, Z=Z, w=entered.w)
+        return _in_front(scored, known)
+    return replace(scored, Z=Z, w=entered.w, sketch=None, **known)
 
 
-def _in_front(scored):
+def _in_front(scored, known):
     """The same where the way back fails: a closed form holds only if no step saw y."""
-    broken_by = "a step" if scored.supervised else None
-    return replace(scored, Z=scored.samples, broken_by=broken_by)
+    known |= {"broken_by": "a step" if known["supervised"] else None, "sketch": None}
+    return replace(scored, Z=scored.samples, **known)
 
 
 def score_pairs(

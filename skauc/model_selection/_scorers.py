@@ -251,7 +251,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
     else:
         whole = estimator, X, y
         posterior = model_posterior(opened, y, **question, whole=whole)
-        value = posterior.auc(once=True).choice(scale)
+        value = posterior.choice(scale)
     # Within two steps of floats of 1 the order of candidates is lost.
     if scale == "auc" and 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
@@ -283,7 +283,7 @@ def _numbers(opened, whole, **question):
 
 def _selection_score_of_pairs(pairs, scale):
     """Mean of the pairs' selection scores, on the probit scale without saturating."""
-    probit = [pair.auc(once=True).choice("probit") for pair in pairs]
+    probit = [pair.choice("probit") for pair in pairs]
     if scale == "auc":
         return float(ndtr(probit).mean())
     return _mean_probit(probit)

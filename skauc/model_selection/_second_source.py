@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import partial
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def left_out(
     products = takes_products(known, Z) or suits_leave_one_out(known, Z, weight)
     if not products or type(known) is not PenalisedFit:
         Z = scored.samples.astype(float, copy=False)
-    remember = kept_of(Z, rows, weight, _known_by(scored, learnt))
+    remember = kept_of(Z, rows, weight, partial(_known_by, scored, learnt))
     if isinstance(known, PenalisedFit):
         stopped = was_stopped(model)
         if type(known) is PenalisedFit and known.loss in _SMOOTH and not stopped:
@@ -109,16 +109,16 @@ def _known_by(scored, learnt):
     return entered and front.fingerprint(entered)
 
 
-def kept_of(Z, positive, weight=None, known_by=None):
+def kept_of(Z, positive, weight, known_by):
     """What keeps the values that depend on these rows alone, for the next candidate.
 
     Parameters
     ----------
     Z : ndarray or sparse matrix of shape (n, P)
     positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,), default=None
-    known_by : bytes, default=None
-        Their fingerprint, if it is known.
+    weight : ndarray of shape (n,) or None
+    known_by : callable
+        Returns their fingerprint, if it is known; asked with the first value.
 
     Returns
     -------
@@ -127,8 +127,14 @@ def kept_of(Z, positive, weight=None, known_by=None):
     """
     if Z.shape[1] == 1:  # a score: not kept
         return ask_again
-    key = cache(lambda: known_by or fingerprint(Z, positive, weight))
-    return lambda name, compute: CACHE.remember((name, key()), compute)
+    known: list[bytes] = []  # asked once; functools.cache takes 10 µs to make
+
+    def remember(name, compute):
+        if not known:
+            known.append(known_by() or fingerprint(Z, positive, weight))
+        return CACHE.remember((name, known[0]), compute)
+
+    return remember
 
 
 def held_out(scored: ScoredModel) -> SecondSource:

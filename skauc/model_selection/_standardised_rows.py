@@ -15,6 +15,8 @@ from sklearn import get_config
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..statistics._sketch import scores_and_sketch
+
 _FARTHEST = 1e4  # centre over scale: products lose as many digits, of 16
 
 
@@ -49,16 +51,24 @@ class StandardisedRows:
     def __matmul__(self, w):
         if w.ndim > 1:
             return self._product(w)
-        # The largest entry becomes 1: directions that differ by a factor have one key.
-        unit = w[np.argmax(np.abs(w))] or 1.0
-        direction = w / unit
+        unit, direction = _unit_and_direction(w)
         key = direction.tobytes()
         found = self._last.get(key)
         if found is None:
-            found = self._product(direction)
-            self._last.clear()
-            self._last[key] = found
+            found = self._keep(direction, self._product(direction))
         return unit * found
+
+    def scores_and_sketch(self, w):
+        """``self @ w``, and the sketch of X, in one pass over X."""
+        unit, direction = _unit_and_direction(w)
+        unscaled = direction / self.scale
+        raw, sketch = scores_and_sketch(self.X, unscaled)
+        return unit * self._keep(direction, raw - self.centre @ unscaled), sketch
+
+    def _keep(self, direction, found):
+        self._last.clear()
+        self._last[direction.tobytes()] = found
+        return found
 
     def _product(self, w):
         # Zw = X(w/s) − cᵀ(w/s)
@@ -96,6 +106,12 @@ class StandardisedRows:
 
     def __array__(self, dtype=None, copy=None):
         return self[:] if dtype is None else self[:].astype(dtype, copy=False)
+
+
+def _unit_and_direction(w):
+    # The largest entry becomes 1: directions that differ by a factor have one key.
+    unit = w[np.argmax(np.abs(w))] or 1.0
+    return unit, w / unit
 
 
 @dataclass(frozen=True, eq=False)

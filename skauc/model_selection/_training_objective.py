@@ -184,7 +184,7 @@ class _Rearranged:
         n = len(score)
         # Σ (2i − n + 1) s_i/{n(n − 1)}: another order of the scores has another slope.
         slope = row_slope(score) / n / max(n - 1, 1)
-        return np.array([np.mean(score), slope])
+        return np.array([score.mean(), slope])
 
     @staticmethod
     def _key(model, positive):

@@ -43,6 +43,7 @@ from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
 from ..leave_pair_out._second_source import at_optimum
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._columns import dot_products
 from ..statistics._moments import class_moments, project_samples
 from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
@@ -442,10 +443,13 @@ def _has_other_means(scored):
     A pass over the rows, but where the scores have the mean 0 that a scaler has left
     them: then these are the rows whose means it took.
     """
-    fit = scored.objective
-    if isinstance(fit, PenalisedFit):
-        score = fit.scores(scored.floats) - fit.intercept
-        if abs(score.mean()) < _NO_MEAN * score.std():
+    if isinstance(scored.objective, PenalisedFit):
+        mean, (square,) = (
+            scored.score.mean(),
+            dot_products((scored.score, scored.score)),
+        )
+        # beside a mean that is next to nothing the mean square is the variance
+        if mean**2 < _NO_MEAN**2 * square / len(scored.score):
             return False
     return _by_steps(scored) == "held-out"
 

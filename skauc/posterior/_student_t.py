@@ -25,7 +25,9 @@ def root_chi2_moments(df):
     ``m² = df − ½ + 1/(8 df) + 1/(16 df²) − …``.
     """
     large = np.maximum(df, _LARGE_DF)
-    variance = np.polynomial.polynomial.polyval(1 / large, _ROOT_CHI2_VARIANCE)
+    variance = 0.0
+    for coefficient in reversed(_ROOT_CHI2_VARIANCE):  # Horner's scheme
+        variance = variance / large + coefficient
     mean = np.sqrt(large - variance)
     few = df < _LARGE_DF
     if few.any():  # of a mixture it may be one component

@@ -123,9 +123,11 @@ def _on_columns(block, names, nodes, function, *shared):
 
 
 def _open_column(X, y=None, weight=None, called=("X", "y")):
+    if not isinstance(X, BlockColumn):
+        return None
     columns = X, y, weight
     stay = all(part is None or isinstance(part, BlockColumn) for part in columns)
-    return ColumnBlocks(columns) if isinstance(X, BlockColumn) and stay else None
+    return ColumnBlocks(columns) if stay else None
 
 
 OPENERS.append(_open_column)

@@ -52,7 +52,7 @@ def row_slope(column) -> float:
     if isinstance(column, BlockColumn):
         return column.slope
     n = len(column)
-    return (2 * np.arange(n, dtype=float) - (n - 1)) @ column
+    return 2 * (np.arange(n, dtype=float) @ column) - (n - 1) * column.sum()
 
 
 def n_given(column) -> int:

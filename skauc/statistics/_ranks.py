@@ -68,26 +68,41 @@ def _sorted_placements(neg, pos):
     return above_neg / (2 * len(pos)), half_pairs / (2 * len(neg))
 
 
-def placements_in_order(score, neg, pos):
-    """The same of all rows in ascending order of their scores.
+def auc_in_order(positive, weight_neg=1.0, weight_pos=1.0):
+    """AUC and DeLong's variance of rows in ascending order of scores without ties.
 
-    Without ties, i − k negatives are below the k-th positive if i rows are: no search.
+    No search is needed, and one class tells of both: ``a_k = n₀ + k − i`` negatives are
+    above the k-th positive, which is row i. A negative has the first b positives below
+    it, and ``b² = Σ_{k<b} (2k + 1)``: so ``Σ_neg b² = Σ_k a_k (2k + 1)``.
 
     Parameters
     ----------
-    score : ndarray of shape (n,)
-        Sorted.
-    neg, pos : ndarray of int of shape (n_neg,), (n_pos,)
-        Places of the two classes among them, ascending.
+    positive : ndarray of bool of shape (n,)
+        Class of the rows; both are there.
+    weight_neg, weight_pos : float, default=1.0
+        How often each row of a class counts.
 
     Returns
     -------
-    v01, v10 : ndarray of shape (n_neg,), (n_pos,)
+    auc, variance : float
+        NaN for the variance where a class counts once or less.
     """
-    if (score[1:] == score[:-1]).any():
-        return placements(score[neg], score[pos])
-    below_neg, below_pos = (at - np.arange(len(at)) for at in (neg, pos))
-    return (len(pos) - below_neg) / len(pos), below_pos / len(neg)
+    places = np.flatnonzero(positive)
+    n_pos, n_neg = len(places), len(positive) - len(places)
+    k = np.arange(n_pos, dtype=float)
+    # pairs in the wrong order: they keep their digits where the AUC is near 1
+    above = n_neg + k - places
+    wrong = float(above.sum())
+    square_pos, square_neg = float(above @ above), 2 * float(above @ k) + wrong
+    variance = 0.0
+    for square, n, others, weight in (
+        (square_neg, n_neg, n_pos, weight_neg),
+        (square_pos, n_pos, n_neg, weight_pos),
+    ):
+        # Σ w (V − A)²/(W(W − 1)),  W = nw
+        spread, total = max(square - wrong**2 / n, 0.0) / others**2, n * weight
+        variance += weight * spread / (total * (total - 1)) if total > 1 else np.nan
+    return 1 - wrong / (n_neg * n_pos), variance
 
 
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:

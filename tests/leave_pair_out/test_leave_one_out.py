@@ -458,6 +458,7 @@ def test_one_of_equal_rows_is_less_crowded_than_all(monkeypatch):
     best, X, positive = _crowded("logistic", 1e-3, 9)
     kept = Eigenrows.of_rows(X, positive, np.ones(200), centred=True)
     monkeypatch.setattr(_leave_one_out, "eigenrows", lambda *_: kept)
+    monkeypatch.setattr(_leave_one_out, "has_eigenrows", lambda *_: True)
     columns = *best.slopes(X, positive), positive, np.ones(200)
     assert _leave_one_out._of_one_curvature(best, X, columns, None) is None
     weight = np.full(200, 2.0)

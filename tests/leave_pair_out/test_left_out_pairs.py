@@ -1,5 +1,7 @@
 """What pairs say beside rows left out one by one, pair after pair."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,14 +61,19 @@ def test_all_pairs_won_in_part(width, shift, rng):
 
 
 @pytest.mark.parametrize("coupled", [False, True])
-def test_margins_of_pairs_one_by_one(coupled, monkeypatch):
-    """By the definition: to first order, or both equations; of some of the rows."""
+@pytest.mark.parametrize("bent", [1.0, 1.5])
+def test_margins_of_pairs_one_by_one(coupled, bent, monkeypatch):
+    """By the definition: to first order, or both equations; of some of the rows.
+
+    Steps of rows that bend are others than those by which each is left out alone.
+    """
     monkeypatch.setattr(_left_out_pairs, "_COUPLED", 0.0 if coupled else np.inf)
     score, g, curvature, half, positive, rng = _rows(12)
     weight, often, count = np.arange(12) % 2 + 1.0, rng.random(12), rng.random(9)
     some = rng.permutation(12)[:9]
     Q = half @ half.T
     every = LeftOutRows.of_fit(score, g, curvature, weight, Q.diagonal(), E)
+    every = replace(every, push=bent * every.push)
     found = _moved(every, positive, often, half, count, some)
 
     push = g / weight / (1 - curvature / weight * (Q.diagonal() + E))
@@ -78,13 +85,16 @@ def test_margins_of_pairs_one_by_one(coupled, monkeypatch):
     fitted, alone = (
         np.array([s[i] - s[j] for i, j in pairs]) for s in (score, one_by_one)
     )
-    both = alone + [Q[i, j] * (push[j] - push[i]) for i, j in pairs]
+    push = bent * push
+    both = fitted + [
+        (Q[i, i] - Q[i, j]) * push[i] - (Q[j, j] - Q[i, j]) * push[j] for i, j in pairs
+    ]
     if coupled:
         for k, (i, j) in enumerate(pairs):
             S = np.array([i, j])
             inside, omega = Q[np.ix_(S, S)] + E, curvature[S] / weight[S]
             step = np.linalg.solve(np.eye(2) - inside * omega, inside @ (g / weight)[S])
-            both[k] = fitted[k] + step[0] - step[1]
+            both[k] = fitted[k] + bent * (step[0] - step[1])
     width = 0.2 * mass @ np.abs(fitted - mass @ fitted)
     before, after = (_won(s, positive, often, width) for s in (score, one_by_one))
     won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, alone)]

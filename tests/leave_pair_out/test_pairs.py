@@ -128,3 +128,34 @@ def test_even_sample_of_equal_rows(weight):
     assert one.tolist() == [2]
     two, _ = even_sample([np.arange(4)], np.full(4, weight), 1)
     assert two.tolist() == [1]
+
+
+@pytest.mark.parametrize("limit", [2, 7, 50, 120])
+@pytest.mark.parametrize("none", [0.0, 0.5])
+def test_even_sample_from_both_ends_row_after_row(limit, none, rng):
+    """The first row that reaches ``(k + ½)/m`` of all, and so from the other end."""
+    count = rng.random(300) * (rng.random(300) >= none)
+    rows, mass = even_sample([np.arange(300)], count, limit)
+
+    def reached(count, n_middles):
+        found = []
+        for k in range(n_middles):
+            j = reach = 0
+            while reach + count[j] < (k + 0.5) / limit * count.sum():
+                reach, j = reach + count[j], j + 1
+            found.append(j)
+        return found
+
+    upper = [299 - j for j in reached(count[::-1], limit // 2)]
+    assert rows.tolist() == reached(count, (limit + 1) // 2) + upper[::-1]
+    np.testing.assert_allclose(mass, count.sum() / limit, rtol=1e-12)
+
+
+def test_one_weight_is_that_of_every_row():
+    order = [np.arange(300)[::-1], np.arange(300, 306)]
+    for found, expected in zip(
+        even_sample(order, 2.5, 40),
+        even_sample(order, np.full(306, 2.5), 40),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)

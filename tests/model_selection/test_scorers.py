@@ -16,6 +16,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
+from sklearn.feature_selection import SelectKBest
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import roc_auc_score
@@ -28,7 +29,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -665,3 +666,32 @@ def test_the_smaller_class_is_named_whichever_it_is(label):
     model = LogisticRegression().fit(X[rows], Y[rows])
     (said,) = auc_posterior(model, X[rows], Y[rows], prior="paper").warnings
     assert said.startswith("a class has only 5 rows")
+
+
+@pytest.mark.parametrize(
+    "prior",
+    ["adaptive", "paper", AdaptivePrior(leave_pair_out=False), AdaptivePrior(refits=3)],
+)
+@pytest.mark.parametrize("case", ["training", "held-out", "supervised", "broken", "0"])
+def test_the_choice_is_that_of_the_posterior(prior, case):
+    """Though the scorer asks for no spread."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(90, 6)), np.arange(90) % 3 == 0
+    X[y] += 0.4
+    steps = {"supervised": [SelectKBest(k=2)]}
+    steps["broken"] = [*steps["supervised"], PolynomialFeatures()]
+    rows = X
+    last = LogisticRegression(C=1e-20 if case == "0" else 1.0)
+    model = make_pipeline(*steps.get(case, []), last).fit(rows, y)
+    if case == "0":
+        model[-1].coef_[:] = 0.0
+    if case == "held-out":
+        rows = rng.normal(size=(90, 6)) + 0.4 * y[:, None]
+    for scale in ("auc", "probit"):
+        scorer = make_cbauc_scorer(prior=prior, scale=scale)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            posterior = auc_posterior(model, rows, y, prior=prior)
+            found = scorer(model, rows, y)
+        assert type(found) is float
+        assert found == pytest.approx(posterior.choice(scale), rel=1e-12, abs=1e-14)

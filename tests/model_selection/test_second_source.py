@@ -22,7 +22,7 @@ def test_values_of_other_rows_are_not_taken():
             asked.append(answer)
             return answer
 
-        return kept_of(Z, positive, None, known_by)("a name", compute)
+        return kept_of(Z, positive, None, lambda: known_by)("a name", compute)
 
     assert [ask(one, 1), ask(two, 2), ask(one, 3), ask(one, 4, key)] == [1, 2, 1, 1]
     assert [ask(one[:, :1], 5), ask(one[:, :1], 6)] == [5, 6]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -17,6 +18,7 @@ from skauc.model_selection import _linear_model
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._standardised_rows import StandardisedRows, standardised
+from skauc.statistics._sketch import sketch_of
 
 
 def _data(n=700, P=6):
@@ -62,6 +64,36 @@ def test_the_product_that_is_kept_is_that_of_its_direction():
         got = rows @ direction
         np.testing.assert_allclose(got, Z @ direction, rtol=1e-10, atol=1e-10)
         got += 1.0  # a caller's own
+
+
+def test_scores_come_with_the_sketch_of_the_rows_and_are_kept(monkeypatch):
+    X, _ = _data()
+    scaler = StandardScaler().fit(X)
+    Z, rows = scaler.transform(X), standardised(scaler, X)
+    w = np.array([0.0, 3.0, -5.0, 1.0, 0.5, 2.0])
+    got, sketch = rows.scores_and_sketch(w)
+    np.testing.assert_allclose(got, Z @ w, rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(sketch, sketch_of(X))
+    got += 1.0  # a caller's own
+    monkeypatch.setattr(StandardisedRows, "_product", None)  # not asked again
+    np.testing.assert_allclose(rows @ (-2 * w), Z @ (-2 * w), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("steps", [[], [StandardScaler()], [SelectKBest(k=3)]])
+def test_a_sketch_is_that_of_the_rows_that_entered(steps):
+    X, y = _data()
+    model = make_pipeline(*steps, LogisticRegression()).fit(X, y)
+    found = score_model(open_estimator(model, X), y, None, None)
+    assert found.Z is X
+    if steps and isinstance(steps[0], SelectKBest):  # its rows are others
+        assert found.sketch is None
+    else:
+        np.testing.assert_array_equal(found.sketch, sketch_of(X))
+    for enter in (True, False):
+        plain = score_model(open_estimator(model, X), y, None, None, enter=enter)
+        np.testing.assert_allclose(plain.score, found.score, rtol=1e-9, atol=1e-9)
+    assert plain.sketch is None
+    assert found.extremes == (found.score.min(), found.score.max())
 
 
 def test_a_fingerprint_tells_rows_centre_and_scale():
