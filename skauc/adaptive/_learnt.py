@@ -11,6 +11,7 @@ from scipy.special import stdtr
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._numerics import TINY
 from ._cache import CACHE
 from ._join import (
@@ -25,6 +26,7 @@ from ._join import (
     source_variance,
 )
 from ._mixture import Mixture
+from ._near_copies import share_of_copies
 from ._null import TwoNulls
 from ._reference import level_of_ridge_models
 from ._spectrum import Projected
@@ -76,6 +78,17 @@ class Learnt:
         if self.key is None:
             return compute()
         return CACHE.remember(("reference", *self.key), compute)
+
+    def share_of_copies(self) -> float:
+        """Share of rows with a near copy, 0 if they are not many; found once."""
+
+        def compute():
+            return share_of_copies(self.Z, self.positive, self.weight)
+
+        # blocks are not gathered for that, nor one score
+        if self.key is None or isinstance(self.Z, BlockMatrix):
+            return 0.0
+        return CACHE.remember(("copies", *self.key), compute)
 
     def project(self, w, score) -> LearntProjection:
         """Posterior of the scores ``X @ w``, shape (n,), of the rows at hand."""

@@ -95,11 +95,12 @@ def auc_posterior(
         If all coefficients are 0 or all scores are equal; the AUC is ½ then.
     UntrustedAUCWarning
         If the number should not be trusted or compared as it is: fewer than 10 rows in
-        a class, more features than rows and nothing left out, rows only assumed to be
-        training rows, a step that saw y (or a search that chose among more than 10
-        ways to the rows in front of the linear model), a frozen model that refits do
-        not fit anew, a solver that stopped early, weights that are no counts of rows,
-        training rows rearranged (as permutation importance does; see the notes). The
+        a class, rows with near copies (oversampled before the fit, by SMOTE too), more
+        features than rows and nothing left out, rows only assumed to be training rows,
+        a step that saw y (or a search that chose among more than 10 ways to the rows in
+        front of the linear model), a frozen model that refits do not fit anew, a solver
+        that stopped early, weights that are no counts of rows, training rows rearranged
+        (as permutation importance does; see the notes). The
         sentences stand in ``posterior.warnings``.
 
     Notes

@@ -102,6 +102,7 @@ class ModelPosterior:
         known = rearranged or (scored.broken_by is not None and self.whole is None)
         if self.rows == "assumed" and scored.model is not None and not known:
             reasons.append(say.rows_assumed(name))
+        reasons += self._copied()
         if scored.broken_by is not None and self.whole is not None:
             return self._broken(reasons)
         reasons += self._not_refitted()
@@ -115,6 +116,12 @@ class ModelPosterior:
             (quiet if ordinary else reasons).append(say.prior_alone(n_features, n))
         posterior = self.projection.auc(second, n_refits)
         return replace(posterior, warnings=(*reasons, *quiet)), reasons
+
+    def _copied(self):
+        """What copies of rows make too high, whatever is left out."""
+        learnt = getattr(self.projection, "learnt", None)
+        reason = None if learnt is None else say.copied_rows(learnt.share_of_copies())
+        return [] if reason is None else [reason]
 
     def _second(self):
         """What rows left out say, by how many true refits, what is to be said of it."""

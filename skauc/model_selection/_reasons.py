@@ -44,6 +44,18 @@ def rounded_decisions(score_range, intercept) -> str | None:
     )
 
 
+def copied_rows(share) -> str | None:
+    """Rows left out stay where they have copies."""
+    if share == 0:
+        return None
+    return (
+        f"{100 * share:.0f} % of the rows have a near copy of the same label, which "
+        "stays when they are left out, so that the AUC is too high: take "
+        'class_weight="balanced" in place of oversampled rows, and one row of each '
+        "that is there again"
+    )
+
+
 def more_features(n_features, n) -> str | None:
     """The covariance has more directions than there are rows."""
     if n_features < n:

@@ -55,6 +55,7 @@ def test_bayesian_val_score_does_not_touch_the_estimator():
     assert not hasattr(fresh, "coef_")
 
 
+@pytest.mark.filterwarnings("ignore:.*near copy")  # of rows that are repeated
 def test_bayesian_val_score_weights_enter_fit_and_score():
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 3, len(Y))

@@ -124,6 +124,7 @@ def test_noise_is_called_noise():
     assert make_cbauc_scorer(prior="paper")(model, noise, y) > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:.*near copy")  # of rows that are repeated
 def test_names_weights_and_missing_scale():
     words = np.array(["ant", "bee", "cow"])[Y]
     model = LogisticRegression().fit(X, words)
