@@ -99,9 +99,9 @@ def auc_posterior(
         training rows, a step that saw y (or a search that chose among more than 10
         ways to the rows in front of the linear model), a frozen model that refits do
         not fit anew, a solver that stopped early, weights that are no counts of rows,
-        rows that are copies of others, written or counted, training rows rearranged
-        (as permutation importance does; see the notes). The sentences stand in
-        ``posterior.warnings``.
+        rows that are copies of others, written or counted, or near copies (oversampled
+        before the fit, by SMOTE too), training rows rearranged (as permutation
+        importance does; see the notes). The sentences stand in ``posterior.warnings``.
 
     Notes
     -----

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ..statistics._block_matrix import BlockMatrix
+from ._directions import count_of_directions
 
 # Of the penalty's force. Noise and weak signals, 100 × 60 and 300 × 10, costs .2 to 5:
 # liblinear and ridge leave 0 to .02 on their own rows, lbfgs .2; other rows .26 to 1.
@@ -43,6 +44,11 @@ def trained_with_costs(Z, rows, fit) -> bool:
     l1, active = getattr(fit, "l1", 0.0), np.flatnonzero(fit.w)
     if len(active) + bool(fit.free) < _EQUATIONS:
         return False
+    # Features that are nearly one make one equation.
+    if isinstance(Z, np.ndarray):
+        different = count_of_directions(Z[:, active]) + bool(fit.free)
+        if different < _EQUATIONS:
+            return False
     g = fit.slopes(Z, rows)[1]
     forces = np.column_stack([Z.T @ (g * ~rows), Z.T @ (g * rows)])
     penalty = fit.l2 * fit.w + l1 * np.sign(fit.w)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._block_matrix import BlockMatrix
+from ._near_copies import share_of_copies
 
 _LEAST_SHARE = 0.05  # of the rows: fewer copies move an AUC by less than its error
 _LEAST_ROWS = 20  # different ones: of fewer a feature tells all apart by chance
@@ -21,12 +22,31 @@ _COLUMNS = 64  # features at a time
 _ROUNDING = 1e-12  # of the keys: one product may add up in two orders
 
 
+def copies(Z, positive, weight=None) -> tuple[float, float]:
+    """Copies, and if there are none, the share of rows with near copies.
+
+    Parameters
+    ----------
+    Z : ndarray or sparse matrix of shape (n, P), or rows in blocks, not looked at
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
+
+    Returns
+    -------
+    n_copies, share_of_near_copies : float
+    """
+    if isinstance(Z, BlockMatrix) or Z.shape[1] == 1:
+        return 0.0, 0.0
+    n_copies = n_copied(Z, positive, weight)
+    return n_copies, 0.0 if n_copies else share_of_copies(Z, positive, weight)
+
+
 def n_copied(Z, positive, weight=None) -> float:
     """How many rows are copies of others; 0 where equal rows are ordinary.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, P), or anything else, of which nothing is known
+    Z : ndarray of shape (n, P), or sparse matrix, of which nothing is known
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
         Counts of rows: of a row that counts 3, two are copies.
@@ -35,7 +55,7 @@ def n_copied(Z, positive, weight=None) -> float:
     -------
     float
     """
-    if isinstance(Z, BlockMatrix) or sparse.issparse(Z) or Z.shape[1] == 1:
+    if sparse.issparse(Z) or Z.shape[1] == 1:
         return 0.0
     if weight is not None:
         some = weight > 0

@@ -14,7 +14,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._block_column import made_column
 from . import _reasons as say
 from ._affine_steps import has_frozen
-from ._copied_rows import n_copied
+from ._copied_rows import copies
 from ._linear_model import (
     LinearModel,
     NotLinearError,
@@ -146,10 +146,12 @@ class ModelPosterior:
         return second, n_refits, reasons, quiet
 
     def _copied(self):
-        """What is to be said of rows that are there more than once."""
+        """What is to be said of rows that are there more than once, or nearly."""
         scored, learnt = self.scored, self.projection.learnt
         rows = scored.Z, scored.positive, scored.weight
-        n_copies = learnt.remember("copied", lambda: n_copied(*rows))
+        n_copies, near = learnt.remember("copies", lambda: copies(*rows))
+        if near:
+            return [say.near_copies(near)]
         # Weights that are no counts are complained of as such
         if not n_copies or say.relative_weights(scored.weight) is not None:
             return []

@@ -53,6 +53,16 @@ def copied_rows(n_copies, n) -> str:
     )
 
 
+def near_copies(share) -> str:
+    """Rows left out stay where they have near copies."""
+    return (
+        f"{100 * share:.0f} % of the rows have a near copy of the same label, which "
+        "stays when they are left out, so that the AUC is too high: take "
+        'class_weight="balanced" in place of oversampled rows, and one row of each '
+        "that is there again"
+    )
+
+
 def more_features(n_features, n) -> str | None:
     """The covariance has more directions than there are rows."""
     if n_features < n:

@@ -49,6 +49,7 @@ from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
 from ._any_rows import numeric, take_rows
 from ._class_costs import trained_with_costs
+from ._directions import least_of_walk, spectrum_of_columns
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -77,6 +78,10 @@ _TOLD = 0.9  # of that: rounding of what is outside does not count
 # on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
+# Of the variance of features: as much beside one direction is a twentieth of its length
+_ALL_BUT_ONE = 0.0025
+_MISTAKEN = 1e-3  # how often held-out rows may pass for training rows
+_LEAST_OF_ONE = largest_gradient((2, 2))  # of one direction
 _ROUNDED_32 = float(np.finfo(np.float32).eps)  # relative
 # Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
 # as near as rows that were rounded to three digits. Of fewer columns more are: of the
@@ -245,15 +250,11 @@ def _by_objective(scored):
         return _by_leave_pair_out(scored) if fit is None else None
     stopped, near = was_stopped(scored.model), None
     if type(fit) is PenalisedFit and fit.loss != "hinge":
-        # of one feature every direction is at its optimum: its length must tell
-        near, gradient = (
-            scored.near if min(Z.shape) > 1 else (fit, stationarity(Z, rows, fit))
-        )
-        if gradient <= largest_gradient(Z.shape):
+        near, gradient, least, strange = _gradient_and_bounds(scored)
+        if gradient <= least:
             return "training"
         if not stopped:
-            strange = gradient > _strange(min(Z.shape) - 1)
-            return "held-out" if strange and _is_long(scored) else None
+            return "held-out" if gradient > strange and _is_long(scored) else None
     told = _by_steps(scored) or _by_span(scored)
     if told not in (None, _SHARED):
         return told
@@ -272,6 +273,30 @@ def _by_objective(scored):
     # far from its optimum a model may be on training rows too
     strange = _cannot_be_training(scored.model, fit, near, same)
     return "held-out" if strange and _is_long(scored, _STOPPED_ANYWHERE) else None
+
+
+def _gradient_and_bounds(scored):
+    """The fit whose gradient tells, that, and the bounds of training and held-out rows.
+
+    The length of w is fitted: of one feature, or many that are all but one, every
+    direction is at its optimum then, and the length must tell.
+    """
+    Z, rows, fit = scored.floats, scored.second_class, scored.objective
+    k = min(Z.shape) - 1
+    one = _LEAST_OF_ONE, _strange(1)
+    if k == 0:
+        return fit, stationarity(Z, rows, fit), *one
+    near, gradient = scored.near
+    bounds = largest_gradient(Z.shape), _strange(k)
+    # as small it is on no other rows, however few the directions
+    surely = near is fit and gradient <= _LEAST_OF_ONE
+    if surely or gradient > bounds[0] or not isinstance(Z, np.ndarray):
+        return near, gradient, *bounds
+    beside = spectrum_of_columns(Z)[1:]
+    if beside.sum() < _ALL_BUT_ONE:
+        return fit, stationarity(Z, rows, fit), *one
+    honest = (least_of_walk(beside, often) for often in (_MISTAKEN, _UNTOLD))
+    return near, gradient, *np.clip(tuple(honest), _LEAST_OF_ONE, bounds)
 
 
 def _strange(k):

@@ -13,13 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skauc import (
+    AdaptivePrior,
     AUCPosterior,
     NormalInverseWishart,
+    UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
     binormal_auc_score,
     binormal_roc,
     cbauc_score,
+    cbauc_scorer,
     ebauc_score,
 )
 
@@ -345,3 +348,43 @@ def test_bad_weights_are_named_before_the_fit():
     weight[3] = -2
     with pytest.raises(ValueError, match="sample_weight must be >= 0, got -2.0 in row"):
         bayesian_val_score(NeverFits(), X, Y, sample_weight=weight)
+
+
+def oversampled(n, P):
+    """Noise whose few positive rows are repeated until the classes are even."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, P)), np.arange(n) < n // 8
+    some = np.concatenate([np.arange(n), rng.integers(0, n // 8, 3 * n // 4)])
+    return X[some], y[some]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_copies_of_rows_are_said_to_make_the_auc_too_high(make):
+    X, y = oversampled(160, 30)
+    X = make(X)
+    with pytest.warns(UntrustedAUCWarning, match="near copy|are copies"):
+        posterior = auc_posterior(LogisticRegression().fit(X, y), X, y)
+    assert posterior.mean() > 0.7
+    assert "class_weight" in posterior.warnings[0]
+    prior = AdaptivePrior(refits=2)  # which leave out no copies either
+    with pytest.warns(UntrustedAUCWarning, match="near copy|are copies"):
+        auc_posterior(LogisticRegression().fit(X, y), X, y, prior=prior)
+
+
+def test_copies_are_said_once_a_search():
+    X, y = oversampled(160, 10)
+    near = X + 0.01 * np.random.default_rng(1).normal(size=X.shape)
+    for rows, match in ((X, "are copies"), (near, "near copy")):
+        models = [
+            make_pipeline(StandardScaler(), LogisticRegression(C=C)).fit(rows, y)
+            for C in (0.1, 1, 10)
+        ]
+        with pytest.warns(UntrustedAUCWarning, match=match) as said:
+            [cbauc_scorer(model, rows, y) for model in models]
+        assert len(said) == 1
+
+
+def test_held_out_copies_are_not_looked_for():
+    X, y = oversampled(160, 10)
+    model = LogisticRegression().fit(X, y)
+    assert not auc_posterior(model, X, y, rows="held-out").warnings

@@ -1136,3 +1136,25 @@ def test_means_that_differ_are_not_explained_by_costs_of_classes():
             seen.append(told(model, X[there], y[there]))
     assert seen
     assert "training" not in seen
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), LogisticRegression(C=0.01), RidgeClassifier()],
+    ids=["C=1", "C=.01", "ridge"],
+)
+@pytest.mark.parametrize("kinds", [1, 2])
+@pytest.mark.parametrize("off", [1e-6, 1e-3])
+def test_features_that_are_nearly_one_tell_held_out_rows(model, kinds, off):
+    """Ten of each: the length of w tells, and two costs of classes explain nothing."""
+    told_of = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        Z = np.repeat(rng.normal(size=(200, kinds)), 10, axis=1)
+        Z += off * rng.normal(size=Z.shape)
+        y = Z[:, 0] + rng.normal(size=200) > 0.3
+        model = clone(model).fit(Z[:100], y[:100])
+        assert told(model, Z[:100], y[:100]) == "training"
+        told_of.append(told(model, Z[100:], y[100:]))
+    assert told_of.count("training") <= 1  # one step may be 0 by chance
+    assert told_of.count("held-out") >= 5
