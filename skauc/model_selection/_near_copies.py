@@ -28,6 +28,7 @@ from scipy import sparse
 from ..statistics._numerics import TINY
 
 _ROWS, _AMONG = 100, 2000  # whose neighbours are looked for, and among how many
+_MOST = 2 * _AMONG  # rows, of more of which most copies are not among these
 _FEATURES, _AXES = 64, 32  # beyond, random projections keep distances to an eighth
 _STEP = 37  # a median of so many fewer distances will do
 _NEIGHBOURS = 40  # K, h half of it
@@ -63,6 +64,8 @@ def share_of_copies(Z, positive, weight=None) -> float:
     """
     rng = np.random.default_rng(0)
     counted = np.arange(len(positive)) if weight is None else np.flatnonzero(weight)
+    if len(counted) > _MOST:
+        return 0.0
     if len(counted) > _AMONG:
         counted = np.sort(rng.choice(counted, _AMONG, replace=False))
     if len(counted) < 2 * _FEW:
