@@ -131,7 +131,8 @@ def test_nearest_rows_are_those_of_a_sort():
     for row, found in zip(asked, near, strict=True):
         gap = np.linalg.norm((X - X[row]) / X.std(axis=0), axis=1)
         np.testing.assert_array_equal(found, np.argsort(gap)[1:21])
-    assert not equal.any() and not nearer.any()
+    assert not equal.any()
+    assert not nearer.any()
 
 
 def test_far_nearer_in_one_row_of_a_thousand():

@@ -146,6 +146,7 @@ def test_scale_of_features():
     same(auc_posterior(moved, X * 7, y, **one_scale), a)
 
 
+@pytest.mark.filterwarnings("ignore:.*near copy")  # of rows that are repeated
 @PRIORS
 @pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("P", [4, 50])

@@ -373,11 +373,10 @@ def test_copies_of_rows_are_said_to_make_the_auc_too_high(make):
 
 def test_copies_are_said_once_a_search():
     X, y = oversampled(160, 10)
-    with pytest.warns(UntrustedAUCWarning, match="near copy") as said:
-        for C in (0.1, 1, 10):
-            model = make_pipeline(StandardScaler(), LogisticRegression(C=C))
-            cbauc_scorer(model.fit(X, y), X, y)
-    assert len(said) == 1
+    one, other = (LogisticRegression(C=C).fit(X, y) for C in (0.1, 1.0))
+    with pytest.warns(UntrustedAUCWarning, match="near copy"):
+        cbauc_scorer(one, X, y)
+    cbauc_scorer(other, X, y)  # a warning would be an error
 
 
 def test_held_out_copies_are_not_looked_for():
