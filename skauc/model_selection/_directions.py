@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
-from scipy.special import chdtri
 
 _ROWS = 200  # of more rows some
-_SAME = 1e-3  # share of a feature's variance: of the features a thirtieth
+_SAME = 1e-4  # of a feature's variance: hundredths of the features
 
 
 def spectrum_of_columns(Z) -> np.ndarray:
@@ -41,24 +40,5 @@ def spectrum_of_columns(Z) -> np.ndarray:
 
 
 def count_of_directions(Z) -> int:
-    """How many directions tell more than rounding to some percent would."""
+    """How many directions tell more than rounding to hundredths would."""
     return int(np.count_nonzero(spectrum_of_columns(Z) * Z.shape[1] > _SAME))
-
-
-def least_of_walk(values, often) -> float:
-    """Lower quantile of the root mean square of a random walk, of variance 1 a column.
-
-    Parameters
-    ----------
-    values : ndarray
-        Eigenvalues of the correlation matrix over P, of the directions that count.
-    often : float
-        How often it is below.
-
-    Returns
-    -------
-    float
-    """
-    # Σ λ χ²_1 is c χ²_k by its two moments: Σ λ = c k, Σ λ² = c² k
-    c = values @ values / values.sum()
-    return float(np.sqrt(c * chdtri(values.sum() / c, 1 - often)))

@@ -49,7 +49,7 @@ from ..statistics._numerics import TINY
 from ._any_estimator import has_known_fit
 from ._any_rows import numeric, take_rows
 from ._class_costs import trained_with_costs
-from ._directions import least_of_walk, spectrum_of_columns
+from ._directions import count_of_directions
 from ._entered_features import branches
 from ._linear_model import stages_of
 from ._refit_objective import discriminant_objective
@@ -78,9 +78,6 @@ _TOLD = 0.9  # of that: rounding of what is outside does not count
 # on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
-# Of the variance of features: as much beside one direction is a twentieth of its length
-_ALL_BUT_ONE = 0.0025
-_MISTAKEN = 1e-3  # how often held-out rows may pass for training rows
 _LEAST_OF_ONE = largest_gradient((2, 2))  # of one direction
 _ROUNDED_32 = float(np.finfo(np.float32).eps)  # relative
 # Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
@@ -292,11 +289,10 @@ def _gradient_and_bounds(scored):
     surely = near is fit and gradient <= _LEAST_OF_ONE
     if surely or gradient > bounds[0] or not isinstance(Z, np.ndarray):
         return near, gradient, *bounds
-    beside = spectrum_of_columns(Z)[1:]
-    if beside.sum() < _ALL_BUT_ONE:
+    k = min(count_of_directions(Z) - 1, k)
+    if k < 1:
         return fit, stationarity(Z, rows, fit), *one
-    honest = (least_of_walk(beside, often) for often in (_MISTAKEN, _UNTOLD))
-    return near, gradient, *np.clip(tuple(honest), _LEAST_OF_ONE, bounds)
+    return near, gradient, largest_gradient((k + 1, k + 1)), _strange(k)
 
 
 def _strange(k):

@@ -1,11 +1,10 @@
-"""How many directions features have, and what a walk in them leaves."""
+"""How many directions features have."""
 
 import numpy as np
 import pytest
 
 from skauc.model_selection._directions import (
     count_of_directions,
-    least_of_walk,
     spectrum_of_columns,
 )
 
@@ -33,17 +32,3 @@ def test_columns_that_are_nearly_one_are_one_direction():
     Z = np.repeat(rng.normal(size=(100, 3)), 10, axis=1)
     assert count_of_directions(Z + 1e-3 * rng.normal(size=Z.shape)) == 3
     assert count_of_directions(Z + 0.1 * rng.normal(size=Z.shape)) == 30
-
-
-@pytest.mark.parametrize("often", [0.02, 0.001])
-def test_quantile_by_many_walks(often):
-    """Two moments of a sum of eight: within a tenth."""
-    values = np.repeat([0.2, 0.05], [3, 5])
-    steps = np.random.default_rng(0).chisquare(1, size=(400_000, 8)) @ values
-    expected = np.sqrt(np.quantile(steps, often))
-    assert least_of_walk(values, often) == pytest.approx(expected, rel=0.35)
-    assert least_of_walk(4 * values, often) == 2 * least_of_walk(values, often)
-    equal = np.full(8, 0.125)
-    steps = np.random.default_rng(0).chisquare(8, size=400_000) / 8
-    expected = np.sqrt(np.quantile(steps, often))
-    assert least_of_walk(equal, often) == pytest.approx(expected, rel=0.02)
