@@ -1,7 +1,7 @@
 """How many directions features have, however many they are.
 
 Features that are all but one tell as much as one, and no unit matters: the eigenvalues
-of their correlation matrix say which shares of their variance lie along directions of
+of their correlation matrix say how much of their variance lies along directions of
 their own.
 """
 
@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-_ROWS = 200  # of more rows some
+_SOME = 200  # rows and features: of more directions their number hardly matters
 _SAME = 1e-4  # of a feature's variance: hundredths of the features
 
 
-def spectrum_of_columns(Z) -> np.ndarray:
-    """Eigenvalues of the correlation matrix of the columns over P, largest first.
-
-    Of constant ones nothing is said.
+def count_of_directions(Z) -> int:
+    """How many directions tell more than rounding to hundredths would.
 
     Parameters
     ----------
@@ -25,20 +23,19 @@ def spectrum_of_columns(Z) -> np.ndarray:
 
     Returns
     -------
-    ndarray
-        Their sum is 1, or there are none.
+    int
+        Of as many rows and features as are looked at; 0 if nothing varies.
     """
-    if len(Z) > _ROWS:
-        Z = Z[np.random.default_rng(0).choice(len(Z), _ROWS, replace=False)]
-    U = Z - Z.mean(axis=0)
+    U = Z[_evenly(Z.shape[0])][:, _evenly(Z.shape[1])]
+    U = U - U.mean(axis=0)
     spread = U.std(axis=0)
     U = U[:, spread > 0] / spread[spread > 0]
     n, P = U.shape
+    if P == 0:
+        return 0
     gram = U @ U.T if n < P else U.T @ U
-    values = linalg.eigvalsh(gram)[::-1] / (n * max(P, 1)) if P else np.zeros(0)
-    return np.maximum(values, 0.0)
+    return int(np.count_nonzero(linalg.eigvalsh(gram) > _SAME * n))
 
 
-def count_of_directions(Z) -> int:
-    """How many directions tell more than rounding to hundredths would."""
-    return int(np.count_nonzero(spectrum_of_columns(Z) * Z.shape[1] > _SAME))
+def _evenly(n):
+    return np.linspace(0, n - 1, min(n, _SOME)).astype(int)
