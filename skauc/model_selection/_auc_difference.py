@@ -24,8 +24,9 @@ from ..intervals._projection import check_prior
 from ..posterior._aucs import said_of
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..statistics._moments import project_samples
+from . import _reasons as say
 from ._any_rows import same_rows
-from ._candidate import candidate, joint_aucs
+from ._candidate import candidate, joint_aucs, trained_some
 from ._linear_model import open_two_classes
 from ._model_posterior import model_posterior
 
@@ -98,8 +99,8 @@ def auc_difference_posterior(
     -----
     UntrustedAUCWarning
         With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
-        of the models and not the others; ``warnings`` of the posterior holds what is
-        said of either model.
+        of the models and not the others; ``warnings`` of the posterior holds the
+        sentences, and what is said of either model more quietly.
 
     Notes
     -----
@@ -189,7 +190,10 @@ def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
 def _compared(a, b, n_draws, random_state):
     """Difference of two candidates, with what is to be said of either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
-    return replace(difference, warnings=said_of(a.posterior, b.posterior))
+    said = said_of(a.posterior, b.posterior)
+    if trained_some([a, b]):
+        said += (say.trained_by_some(),)
+    return replace(difference, warnings=said)
 
 
 def _conjugate(a, b, positive, weight, pos_label, prior, covariance):

@@ -191,6 +191,11 @@ def alike(candidates: list[Candidate], shared=None) -> np.ndarray:
     return correlation([c.rows for c in candidates], shared)
 
 
+def trained_some(candidates: list[Candidate]) -> bool:
+    """Whether the rows trained some of the candidates and others not."""
+    return len({c.held_out for c in candidates if c.ranks}) > 1
+
+
 def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     """Joint posterior of some candidates of one data set.
 
@@ -210,7 +215,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     UntrustedAUCWarning
         If the rows trained some of them and others not.
     """
-    if len({c.held_out for c in candidates if c.ranks}) > 1:
+    if trained_some(candidates):
         warn_of(say.trained_by_some())
     # m_i + c_i = choice_i − c_i
     centre = np.array([c.centre for c in candidates])

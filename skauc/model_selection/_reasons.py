@@ -47,9 +47,10 @@ def rounded_decisions(score_range, intercept) -> str | None:
 def copied_rows(n_copies, n) -> str:
     """Rows are there more than once, as from oversampling, or by their weights."""
     return (
-        f"{n_copies:.6g} of {n:.6g} rows are copies of others, as a sample_weight of 2 "
-        "counts one, and no row left out is new while a copy stays: fit the different "
-        "rows, with class_weight or with weights divided by the largest of them"
+        f"{n_copies:.6g} of {n:.6g} rows are copies of others (a sample_weight of 2 "
+        "counts one), so that a row left out has trained the model all the same: fit "
+        "each different row once, with class_weight, or divide the weights by the "
+        "largest of them"
     )
 
 

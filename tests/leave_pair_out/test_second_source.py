@@ -867,3 +867,22 @@ def test_equal_rows_that_rounding_leaves_no_factor_have_another_source():
     assert leave_pair_out(X, positive, fit) is None
     found = second_source(fit, X, positive)  # nor need refits arrive
     assert found is None or found.method == ".632+"
+
+
+@pytest.mark.parametrize("rounding", [0.0, 4.4e-31, 1e-21])
+def test_rounding_of_placements_that_tie_is_no_variance(rounding):
+    """A factor leaves it, a decomposition does not: the first model said .0027."""
+    positive = np.arange(500) < 5
+    said = _second_source._source(1.0, rounding, positive, None, "leave-pair-out")
+    # five rows of the smaller class: (5 + ½)/6 stands for 1
+    A = 5.5 / 6
+    Q1, Q2 = A / (2 - A), 2 * A**2 / (1 + A)
+    expected = np.mean(
+        [
+            (A * (1 - A) + (m - 1) * (p - A**2) + (n - 1) * (q - A**2)) / (5 * 495)
+            for m, n, p, q in ((5, 495, Q1, Q2), (5, 495, Q2, Q1))
+        ]
+    )
+    assert said.variance == pytest.approx(expected, rel=1e-9)
+    small = _second_source._source(1 - 1e-9, 1e-17, positive, None, "leave-pair-out")
+    assert small.variance == 1e-17

@@ -8,9 +8,11 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from skauc import (
     NormalInverseWishart,
+    UntrustedAUCWarning,
     auc_difference_posterior,
     auc_posterior,
     compare_auc,
@@ -289,6 +291,10 @@ def test_the_difference_repeats_what_is_said_of_either():
     assert len(few) == 2  # the other: six rows of a class
     assert said in few
     assert auc_difference_posterior(A, B, X, Y, prior=PUBLISHED).warnings == ()
+    there = SVC(kernel="linear").fit(*make_classification(60, 4, random_state=2))
+    with pytest.warns(UntrustedAUCWarning, match="trained some of the models"):
+        mixed = auc_difference_posterior(A, there, X, Y)
+    assert "these rows trained some of the models" in mixed.warnings[-1]
 
 
 def test_which_class_is_positive_does_not_matter():

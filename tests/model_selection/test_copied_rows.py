@@ -77,6 +77,28 @@ def test_coarse_features_have_equal_rows():
     assert n_copied(ages[:, :1], ages[:, 0] > 40) == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_by_chance_or_for_want_of_a_value(seed):
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((200, 6))
+    y = Z.sum(axis=1) > np.quantile(Z.sum(axis=1), 0.97)
+    Z[np.flatnonzero(~y)[:20]] = 0.0  # the mean, of rows with nothing
+    assert n_copied(Z, y) == 0
+    # pairs of 100 integers up to 300, a sixth of which are equal, told apart by y
+    x = rng.integers(0, 300, 100).astype(float)
+    assert 100 - len(np.unique(x)) >= 8
+    assert n_copied(np.column_stack([x, x**2]), x > 290) == 0
+
+
+def test_copies_that_were_worked_on():
+    X, y, n_copies = oversampled(n_features=5)
+    assert n_copied(np.round(X, 4), y) == n_copies
+    turned = X @ np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
+    assert n_copied(turned * (1 + 1e-15 * (np.arange(180)[:, None] % 3)), y) == n_copies
+    X[3, 2] = 1e14
+    assert n_copied(X, y) == n_copies
+
+
 def test_few_copies_and_few_rows_are_nothing():
     X, y, _ = oversampled()
     X, kept = np.unique(X, axis=0, return_index=True)
