@@ -839,7 +839,7 @@ def test_weights_that_are_no_counts_are_named(seed):
     assert remedy.mean() < named.mean() - 0.05
     assert ask(np.ones(60)).warnings == ()
     for counts in (np.floor(2 * weight) + 1, (weight > 1) * 2.0):
-        with pytest.warns(UntrustedAUCWarning, match="copies.*divided by the largest"):
+        with pytest.warns(UntrustedAUCWarning, match="copies.*weights by the largest"):
             (said,) = ask(counts).warnings
         assert said.startswith(f"{counts.sum() - (counts > 0).sum():g} of ")
 
