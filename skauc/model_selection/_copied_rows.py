@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._numerics import block_rows, parts_of
+from ..statistics._numerics import block_rows, even_places, parts_of
 from ._near_copies import share_of_copies
 
 _LEAST_SHARE = 0.05  # of the rows: fewer copies move an AUC by less than its error
@@ -63,7 +63,7 @@ def n_copied(Z, positive, weight=None) -> float:
     if weight is not None and not weight.all():
         some = weight > 0
         Z, positive, weight = Z[some], positive[some], weight[some]
-    size = np.abs(Z[_evenly(len(Z))]).max(axis=0)
+    size = np.abs(Z[even_places(len(Z), _ASKED)]).max(axis=0)
     first, group = _distinct(Z, size)
     of_each = np.maximum(np.bincount(group, weight) - 1, 0)
     n_copies, n = float(of_each.sum()), len(Z) if weight is None else weight.sum()
@@ -103,10 +103,11 @@ def _tell_apart(Z, first, n_copies):
 
     Of m rows at k places ``m²/2k`` pairs are.
     """
-    m, some = len(first), first[_evenly(len(first))]
+    m = len(first)
+    some = first[even_places(m, _ASKED)]
     differ = fine = 0
-    for start in range(0, Z.shape[1], _COLUMNS):
-        values = np.sort(Z[some, start : start + _COLUMNS], axis=0)
+    for part in parts_of(Z.shape[1], _COLUMNS):
+        values = np.sort(Z[some, part], axis=0)
         with np.errstate(all="ignore"):
             steps = np.diff(values, axis=0)
             least = np.min(steps, axis=0, where=steps > 0, initial=np.inf)
@@ -115,7 +116,3 @@ def _tell_apart(Z, first, n_copies):
         differ += np.count_nonzero(apart)
         fine += np.count_nonzero(apart & (2 * places * n_copies > _CHANCE * m**2))
     return 2 * fine > differ
-
-
-def _evenly(n):
-    return np.linspace(0, n - 1, min(n, _ASKED)).astype(int)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ..statistics._numerics import even_places
+
 _SOME = 200  # rows and features: of more directions their number hardly matters
 _SAME = 1e-4  # of a feature's variance: hundredths of the features
 
@@ -26,7 +28,8 @@ def count_of_directions(Z) -> int:
     int
         Of as many rows and features as are looked at; 0 if nothing varies.
     """
-    U = Z[_evenly(Z.shape[0])][:, _evenly(Z.shape[1])]
+    rows, columns = (even_places(size, _SOME) for size in Z.shape)
+    U = Z[rows][:, columns]
     U = U - U.mean(axis=0)
     spread = U.std(axis=0)
     U = U[:, spread > 0] / spread[spread > 0]
@@ -35,7 +38,3 @@ def count_of_directions(Z) -> int:
         return 0
     gram = U @ U.T if n < P else U.T @ U
     return int(np.count_nonzero(linalg.eigvalsh(gram) > _SAME * n))
-
-
-def _evenly(n):
-    return np.linspace(0, n - 1, min(n, _SOME)).astype(int)

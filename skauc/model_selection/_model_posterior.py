@@ -170,8 +170,8 @@ class ModelPosterior:
         if self.scored.supervised:  # the model alone would not see the selection
             can_refit = not self._is_pair and not reasons
             return None, None, [*reasons, say.supervised_step(refits=can_refit)]
-        learnt = getattr(self.projection, "learnt", None)
-        found, reason = left_out(self.scored, self.rows == "training", learnt)
+        training, learnt = self.rows == "training", self.projection.learnt
+        found, reason = left_out(self.scored, training, learnt)
         return found, None, reasons if reason is None else [*reasons, reason]
 
     def _refits(self, n_refits):

@@ -465,10 +465,8 @@ def _has_other_means(scored):
     them: then these are the rows whose means it took.
     """
     if isinstance(scored.objective, PenalisedFit):
-        mean, (square,) = (
-            scored.score.mean(),
-            dot_products((scored.score, scored.score)),
-        )
+        mean = scored.score.mean()
+        (square,) = dot_products((scored.score, scored.score))
         # beside a mean that is next to nothing the mean square is the variance
         if mean**2 < _NO_MEAN**2 * square / len(scored.score):
             return False

@@ -49,6 +49,11 @@ def parts_of(count: int, step: int):
     return (slice(start, start + step) for start in range(0, count, step))
 
 
+def even_places(count: int, most: int) -> np.ndarray:
+    """Numbers of at most so many of ``count`` rows or columns, evenly, both ends in."""
+    return np.linspace(0, count - 1, min(count, most)).astype(int)
+
+
 def eigenvalue_cutoff(values, *, rounding: float = 0.0, share: float = RANK) -> float:
     """What an eigenvalue of a Gram or scatter matrix must exceed to count.
 
