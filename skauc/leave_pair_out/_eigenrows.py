@@ -84,6 +84,7 @@ _DIGITS = 1e-6
 # normal, t(3), three scales; logistic and squared hinge, C from .001 to 1000).
 _UNFELT = 0.01
 _LOWEST = 30.0  # below the logarithm of the largest curvature
+_NEARBY, _ROOT = 1e-2, 1e-5  # of log w: a first step, and what is near enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +317,7 @@ class Eigenrows:
         return np.exp(of_part[self.part] + b * self.size)
 
     def _as_free(self, curvature, weight, penalty, w, every, some):
-        """The curvature with the degrees of freedom of all; None if there is none.
+        """The curvature with the degrees of freedom of all; None if none is found.
 
         Beside another curvature v all α are in the proportion of their mean,
         ``x/(v(1 − x))`` with ``x = Σ_k v s_k/(v s_k + λ)/n``.
@@ -343,9 +344,13 @@ class Eigenrows:
             return of_all + self.mass @ of_some
 
         high = np.log(np.max(curvature / weight)) + 1e-6
-        if not excess(high - _LOWEST) < 0 < excess(high):
-            return None
-        return float(np.exp(optimize.brentq(excess, high - _LOWEST, high, xtol=1e-5)))
+        start = np.log(w)
+        with np.errstate(all="ignore"):  # a step too far ends outside
+            found = optimize.root_scalar(
+                excess, x0=start, x1=start + _NEARBY, method="secant", xtol=_ROOT
+            )
+        inside = high - _LOWEST < found.root < high
+        return float(np.exp(found.root)) if found.converged and inside else None
 
 
 def has_eigenrows(fit, X, remember) -> bool:
