@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skauc import (
     ResubstitutionSplit,
+    RowBlocks,
     UntrustedAUCWarning,
     auc_posterior,
     cbauc_scorer,
@@ -18,7 +19,6 @@ from skauc import (
 from skauc.model_selection import _copied_rows
 from skauc.model_selection._copied_rows import copies, n_copied
 from skauc.statistics._block_matrix import BlockMatrix
-from skauc.statistics._row_blocks import RowBlocks
 
 
 def oversampled(seed=0, n_features=20):
