@@ -215,7 +215,9 @@ def test_forty_near_ones_of_a_hundred_are_many():
     assert share_of_copies(*doubled(100, 20, noise=1e-4)) == pytest.approx(0.4)
     # of fewer rows twenty at least
     assert share_of_copies(*doubled(44, 9, noise=1e-4, seed=1)) == 0
-    assert share_of_copies(*doubled(44, 10, noise=1e-4, seed=1)) == pytest.approx(20 / 44)
+    assert share_of_copies(*doubled(44, 10, noise=1e-4, seed=1)) == pytest.approx(
+        20 / 44
+    )
     X, positive = doubled(100, 21, noise=1e-4)  # with equal ones
     X[-9:] = X[12:21]
     assert share_of_copies(X, positive) == pytest.approx(0.42)
@@ -252,7 +254,9 @@ def test_labels_that_may_agree_by_chance():
         assert any(low < chance < high for chance in chances)
 
 
-@pytest.mark.parametrize(("kinds", "n", "share"), [(5, 100, 0), (6, 120, 1), (8, 120, 1)])
+@pytest.mark.parametrize(
+    ("kinds", "n", "share"), [(5, 100, 0), (6, 120, 1), (8, 120, 1)]
+)
 def test_rows_of_fewer_than_six_kinds_are_levels(kinds, n, share):
     kind = np.arange(n) % kinds
     X = np.random.default_rng(0).normal(size=(kinds, 5))[kind]
