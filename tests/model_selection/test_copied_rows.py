@@ -43,7 +43,7 @@ def test_oversampled_rows_are_counted(scale):
             patch.setattr(_copied_rows, "_COLUMNS", columns)
             assert n_copied(scale * X, y) == n_copies
     X[:, -1] *= 1e-14  # and of any size
-    assert n_copied(scale * X, y) == n_copies
+    assert n_copied(scale * X[:, -3:], y) == n_copies
 
 
 def test_rows_that_weigh_nothing_are_none():

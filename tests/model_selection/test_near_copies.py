@@ -162,7 +162,7 @@ def test_between_two_others():
 
 
 def _far_nearer(square, h, K):
-    """By the text: ``D log(d_h/d_1) > log(h/.001)``, of sorted distances, row by row."""
+    """By the text: ``D log(d_h/d_1) > log(h/.001)``, of sorted distances."""
     found = []
     for row in np.sqrt(np.sort(square, axis=1)):
         gap = np.log(row[K - 1] / row[h - 1])
