@@ -293,7 +293,7 @@ def write(path, names, made, reasons):
     lives = {key for key in made if not seen.get(key, ["not asked"])[-1]}
     others = {key for key in reasons if key[0] not in names}
     with path.open("w", newline="") as file:
-        table = csv.writer(file)
+        table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         for key in sorted(lives | others):
             table.writerow([*key, reasons.get(key, "")])

@@ -180,7 +180,7 @@ def keeps_few(eigen, view, k) -> bool:
     but for what hardly varies within a class, and where features are not axes.
     """
     support, rows = view.support[k], (eigen.n_neg, eigen.n_pos)
-    if eigen.unseen or not 0 < support < eigen.n_features:
+    if eigen.unseen or support >= eigen.n_features:
         return False
     if _ROWS_A_FEATURE * support > min(rows):
         return False

@@ -38,7 +38,7 @@ def copies(Z, positive, weight=None) -> tuple[float, float]:
     -------
     n_copies, share_of_near_copies : float
     """
-    if isinstance(Z, BlockMatrix) or Z.shape[1] == 1:
+    if isinstance(Z, BlockMatrix):
         return 0.0, 0.0
     n_copies = n_copied(Z, positive, weight)
     return n_copies, 0.0 if n_copies else share_of_copies(Z, positive, weight)

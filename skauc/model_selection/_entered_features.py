@@ -77,15 +77,12 @@ def entered_features(stages, X, w, y) -> EnteredFeatures:
     # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
     node.back(np.atleast_2d(w).T.astype(float))
     Z, back = _collected(node.starts())
-    supervised = node.saw_y or any(start.saw_y for start in node.starts())
     direction = back.T if w.ndim == 2 else back[:, 0]
-    return EnteredFeatures(Z, direction, supervised, node.broken_by)
+    return EnteredFeatures(Z, direction, node.saw_y, node.broken_by)
 
 
 class _Entry:
     """The rows as they came, and the directions that arrived at their columns."""
-
-    saw_y, broken_by = False, None
 
     def __init__(self, X):
         self.X, self.W = X, None

@@ -37,8 +37,8 @@ _SELDOM = 1e-3
 # Shares of 200 × 20 and 200 × 100, copied as above, doubled, drawn with replacement,
 # with noise of .05: .44 to 1; ten rows a person, .3 around a mean, .35 to .7; of
 # SMOTE's rows, between others, .28 to .48. Of 40, 100, 400 and all rows of 22 real sets
-# 0, but .62 of internet_ads, whose rows repeat.
-_MANY_EXACT, _MANY, _FEW = 0.2, 0.4, 20
+# 0, but .62 of internet_ads, whose rows repeat. A fifth of all that are asked are few.
+_FEW, _MANY = 20, 0.4
 _SAME_LABEL = 0.97  # of near rows in real sets .68 to .96, and 1
 _CHANCE = 1e-3  # that so many labels agree
 _TIED = 1e-12  # of squares of distances: rounding
@@ -83,9 +83,10 @@ def share_of_copies(Z, positive, weight=None) -> float:
     same = positive[near] == positive[asked, None]
     # Others agree as well where nearly all rows have one label, or are told apart.
     alike = same[:, same.shape[1] // 2 :].mean()
-    for copied, many in ((exact, _MANY_EXACT), (exact | nearer, _MANY)):
+    many = max(_FEW, _MANY * len(asked))
+    for copied, least in ((exact, _FEW), (exact | nearer, many)):
         k = np.count_nonzero(copied)
-        if k < _FEW or k < many * len(asked) or alike**k > _CHANCE:
+        if k < least or alike**k > _CHANCE:
             continue
         if same[copied, 0].mean() >= _SAME_LABEL:
             return k / len(asked)
@@ -103,7 +104,8 @@ def _neighbours(square):
     order = np.argsort(np.take_along_axis(square, near, 1), axis=1)
     near = np.take_along_axis(near, order, 1)
     d, tied = np.take_along_axis(square, near, 1), _tied(square)
-    log_d, equal = np.log(np.maximum(d, tied)) / 2, d[:, 0] <= tied
+    # of squares: both sides are twice as large
+    log_d, equal = np.log(np.maximum(d, tied)), d[:, 0] <= tied
     gap = log_d[:, -1] - log_d[:, h - 1]
     # D log(d_h/d_1) > log(h/.001), D = Σ 1/k over log(d_K/d_h), k = h, …, K − 1
     first = np.sum(1 / np.arange(h, K)) * (log_d[:, h - 1] - log_d[:, 0])
@@ -134,7 +136,7 @@ def _between_two(U, asked, near):
     near = near[:, :_ENDS]
     V = U[near] - U[asked, None]
     length = np.linalg.norm(V, axis=2)
-    V[length == 0], length[length == 0] = 0.0, 1.0  # an equal one is at no end
+    length[length == 0] = 1.0  # an equal one is at no end
     cosine = V @ V.transpose(0, 2, 1) / (length[:, :, None] * length[:, None])
     m, K = near.shape
     a, b = np.divmod(np.argmin(cosine.reshape(m, -1), axis=1), K)

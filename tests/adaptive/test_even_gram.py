@@ -116,7 +116,11 @@ def test_what_single_precision_tells():
     mean = np.sum(R**2) / 400
     assert EvenGram.of_rows(R, scores, positive, 9e-6 * mean) is not None
     assert EvenGram.of_rows(R, scores, positive, 11e-6 * mean) is None
+    for unit in (1e-4, 1e4):
+        other = EvenGram.of_rows(unit * R, scores, positive, 0.0)
+        np.testing.assert_allclose(other.eigenvectors()[0], unit**2 * values, rtol=1e-3)
     assert EvenGram.of_rows(1e30 * R, scores, positive, 0.0) is None
+    assert EvenGram.of_rows(1e200 * R, scores, positive, 0.0) is None
     assert EvenGram.of_rows(0 * R, scores, positive, 0.0) is None
     few = slice(399)
     assert EvenGram.of_rows(R[few], scores[few], positive[few], 0.0) is None

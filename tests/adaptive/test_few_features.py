@@ -113,6 +113,47 @@ def test_a_feature_that_one_class_does_not_have(share):
     assert 0 < fpr < tpr < 1
 
 
+@pytest.mark.parametrize(("share", "few"), [(0.0095, False), (0.0105, True)])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_class_that_hardly_varies(share, few, unit, turned):
+    """A hundredth of the variance of both, whatever their sizes."""
+    rng = np.random.default_rng(7)
+    X, positive = rng.standard_normal((300, 10)), np.arange(300) < 60
+    spread = [X[c, 0].std() for c in (positive, ~positive)]
+    # v of 60 rows and 1 of 240: of v/share = (60 v + 240)/300
+    v = 240 * share / (300 - 60 * share)
+    X[positive, 0] *= np.sqrt(v) / spread[0]
+    X[~positive, 0] /= spread[1]
+    eigen = eigenbasis(unit * X, positive != turned, winsorize=None, standardize=False)
+    assert _mixture.keeps_few(eigen, eigen.project(np.eye(10)[0]), 0) == few
+
+
+def test_no_feature_is_not_few():
+    X, positive = (
+        np.random.default_rng(8).standard_normal((300, 10)),
+        np.arange(300) < 60,
+    )
+    eigen = eigenbasis(X, positive)
+    assert not _mixture.keeps_few(eigen, eigen.project(np.zeros(10)), 0)
+
+
+def test_noise_is_divided_by_the_variance_of_its_cell():
+    """``x'(asI + W)x/(a + n − 2)``, of the rows themselves."""
+    rng = np.random.default_rng(9)
+    X, positive, w = fitted_to_few(rng, 60, 12, 3)
+    eigen = eigenbasis(X, positive, winsorize=None, standardize=False)
+    cells = _mixture.mixture(eigen, covariances=("common",))
+    view = eigen.project(w)
+    _, v, *_ = cells.cells(view, 0)
+    _, noise = cells.difference(view, 0)
+    x = eigen.unit(w)
+    scores = (X * eigen.scale) @ x
+    square = sum(len(s) * s.var() for s in (scores[positive], scores[~positive]))
+    variance = (cells.a_scale + square) / (cells.a + 60 - 2)
+    np.testing.assert_allclose(v, noise / variance, rtol=1e-10)
+
+
 def test_what_is_unseen_is_no_axis():
     """Rotated coordinates of more features: no direction has few of these."""
     rng = np.random.default_rng(5)

@@ -17,6 +17,7 @@ from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import PenalisedFit
 from skauc.leave_pair_out._smooth_refits import smooth_optimum
 from skauc.model_selection._refit_objective import training_objective
+from skauc.statistics import _numerics
 
 
 def _levels(n, levels, seed=0):
@@ -60,6 +61,89 @@ def _minimum(fit, X, positive, weight, i):
     return brentq(slope, -60, 60, xtol=1e-13)
 
 
+def _equation(fit, X, positive, weight, i):
+    """By the text, of one row: Newton's t, the equation of t, its slope, and h + e."""
+    n, P = X.shape
+    z, g, omega = fit.slopes(X, positive)
+    A, ridge = np.column_stack([X, np.ones(n)]), np.append(np.full(P, fit.l2), 0.0)
+    if fit.intercept_scaling == 0:
+        A, ridge = X, ridge[:P]
+    near = A @ np.linalg.solve((A.T * omega) @ A + np.diag(ridge), A[i])
+    part, h = 1 / weight[i], near[i]
+    first = part * g[i] / (1 - part * omega[i] * h)
+    stay = np.where(np.arange(n) == i, 1 - part, 1.0) * (np.abs(near * first) > 0.1)
+
+    def of(t):
+        slope, bent = loss_derivatives("logistic", z + t * near, positive, weight)
+        bend = stay @ (near * (slope - g - t * omega * near))
+        left = t * h + bend - part * (g[i] + omega[i] * t * h) * h
+        return left, h - part * omega[i] * h**2 + stay @ (near**2 * (bent - omega))
+
+    return first, of, h, near * first
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_rows_that_move_by_a_tenth_bend(counts, monkeypatch):
+    """Those alone, and to the root of the equation."""
+    X, positive = _levels(60, 6)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(60, 2))])
+    weight = np.arange(60) % 2 + 1.0 if counts else np.ones(60)
+    fit, every = _fit(X, positive, weight, np.inf), np.arange(60)
+    told = _told(fit, X, positive, weight, every)
+    moved, newton, expected, leverage = [], [], [], []
+    for i in every:
+        first, of, h, steps = _equation(fit, X, positive, weight, i)
+        expected.append(brentq(lambda t, of=of: of(t)[0], -60, 60, xtol=1e-13))
+        leverage.append(h)
+        moved.extend(np.abs(steps))
+        # alone, until a score moves by less than a thousandth
+        [alone] = _told(fit, X, positive, weight, np.array([i]))
+        assert abs(h * (alone - expected[-1])) < 1e-4
+        newton.append(first)
+    assert np.abs(leverage * np.subtract(newton, expected)).max() > 0.05
+    assert np.abs(leverage * (told - expected)).max() < 1e-4
+    for low, high in ((0.05, 0.1), (0.1, 0.11), (0.11, 0.2)):
+        assert np.sum((low < np.array(moved)) & (np.array(moved) < high)) > 5
+    monkeypatch.setattr(_bent_steps, "_SETTLED", 0.0)
+    monkeypatch.setattr(_numerics, "BLOCK_BYTES", 8 * 8 * 7)  # seven rows
+    np.testing.assert_allclose(
+        _told(fit, X, positive, weight, every), expected, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_steps_where_slopes_are_flat(turned):
+    """The only positive of a level: no step is longer than a hundredth allows."""
+    X, positive = _only_positive()
+    positive, one = positive != turned, np.ones(30)
+    fit = _fit(X, positive, one, np.inf, 1e-4)
+    t, of, h, _ = _equation(fit, X, positive, one, 3)
+    freed, steep = t / fit.slopes(X, positive)[1][3], []
+    for _ in range(6):
+        left, slope = of(t)
+        steep.append(freed * slope / h)
+        t -= freed * left / (h * max(steep[-1], 0.01))
+    [told] = _told(fit, X, positive, one, np.array([3]))
+    assert told == pytest.approx(t, rel=1e-4)
+    assert min(steep) < 0.005 < 0.02 < max(steep)
+
+
+def _only_positive():
+    X = (np.arange(30)[:, None] % 3 == np.arange(3)).astype(float)
+    return X, (np.arange(30) % 3 > 0) & (np.arange(30) > 6) | (np.arange(30) == 3)
+
+
+def test_a_row_of_nothing_moves_nothing():
+    X, positive = _levels(20, 3)
+    X[5] = 0.0
+    fit, one = _fit(X, positive, np.ones(20), 0.0), np.ones(20)
+    push = _told(fit, X, positive, one, np.array([5, 7]))
+    assert push[0] == left_out_rows(fit, X, positive).push[5]
+    rows = left_out_rows(fit, 0 * X, positive)
+    nothing = np.zeros((positive.sum(), (~positive).sum()))
+    assert bends(rows, nothing, positive, one, 20.0, 0.0) == 0
+
+
 @pytest.mark.parametrize("scaling", [0.0, 0.5, np.inf])
 @pytest.mark.parametrize("counts", [False, True])
 def test_rows_move_to_the_minimum_on_their_line(scaling, counts, monkeypatch):
@@ -92,8 +176,7 @@ def test_a_row_that_nothing_else_holds_is_not_pushed():
 
 def test_far_minima_are_approached(monkeypatch):
     """The only positive of a level: its score goes where the slopes are flat."""
-    X = (np.arange(30)[:, None] % 3 == np.arange(3)).astype(float)
-    positive = (np.arange(30) % 3 > 0) & (np.arange(30) > 6) | (np.arange(30) == 3)
+    X, positive = _only_positive()
     fit, some = _fit(X, positive, np.ones(30), np.inf, 1e-3), np.array([3])
     expected = _minimum(fit, X, positive, np.ones(30), 3)
     push = _told(fit, X, positive, np.ones(30), some)

@@ -52,3 +52,12 @@ def test_rows_in_single_precision():
     found = InverseSquares.of_rows(single, rows, s).sums(1.0, 1e-2)
     true = single.astype(float) ** 2 @ (1 / (s + 1e-2))
     np.testing.assert_allclose(found, true, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1e-6, 1e6, 1e40])
+def test_no_unit_matters(unit):
+    s, u = _squares(4)
+    found = InverseSquares.of_rows(np.sqrt(unit) * u, np.arange(30), unit * s)
+    for penalty in (0.0, 1e-6, 1e-3, 1.0, 1e3):
+        true = u**2 @ (1 / (0.5 * s + penalty))
+        np.testing.assert_allclose(found.sums(0.5, unit * penalty), true, rtol=1e-7)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from skauc.leave_pair_out import _left_out_pairs
 from skauc.leave_pair_out._leave_one_out import leave_one_out_auc
@@ -11,6 +12,7 @@ from skauc.leave_pair_out._left_out_pairs import (
     LeftOutRows,
     between_classes,
     moved_by_pairs,
+    one_of_equal,
     won_in_part,
 )
 from skauc.leave_pair_out._objective import PenalisedFit
@@ -49,7 +51,7 @@ def _rows(n=9, seed=2):
     return *columns, half, np.arange(n) % 3 == 0, rng
 
 
-@pytest.mark.parametrize("width", [1e-9, 0.3, 100.0])
+@pytest.mark.parametrize("width", [1e-9, 0.3, 0.37, 100.0])
 @pytest.mark.parametrize("shift", [0.0, 1e4])
 def test_all_pairs_won_in_part(width, shift, rng):
     score, positive = rng.normal(size=60).round(1), rng.random(60) < 0.4
@@ -68,9 +70,10 @@ def test_margins_of_pairs_one_by_one(coupled, bent, monkeypatch):
     Steps of rows that bend are others than those by which each is left out alone.
     """
     monkeypatch.setattr(_left_out_pairs, "_COUPLED", 0.0 if coupled else np.inf)
-    score, g, curvature, half, positive, rng = _rows(12)
-    weight, often, count = np.arange(12) % 2 + 1.0, rng.random(12), rng.random(9)
-    some = rng.permutation(12)[:9]
+    score, g, curvature, half, positive, rng = _rows(42)
+    half = 1.5 * half
+    weight, often, count = np.arange(42) % 2 + 1.0, rng.random(42), rng.random(36)
+    some = rng.permutation(42)[:36]
     Q = half @ half.T
     every = LeftOutRows.of_fit(score, g, curvature, weight, Q.diagonal(), E)
     every = replace(every, push=bent * every.push)
@@ -100,7 +103,7 @@ def test_margins_of_pairs_one_by_one(coupled, bent, monkeypatch):
     won = [np.clip(m / (2 * width) + 0.5, 0, 1) for m in (both, alone)]
     expected = after - before + mass @ (won[0] - won[1])
     assert found == pytest.approx(expected, rel=1e-10)
-    assert abs(mass @ (won[0] - won[1])) > 0.01 < abs(after - before)
+    assert mass @ np.abs(won[0] - won[1]) > 0.01 < abs(after - before)
 
 
 @pytest.mark.parametrize("coupled", [0.05, 0.076, 0.2])  # rows .081, weights .073
@@ -150,3 +153,68 @@ def test_few_rows_that_are_not_equal_are_in_no_sample(rng):
     auc, variance = leave_one_out_auc(fit, X, positive, np.ones(2000))
     assert auc == pytest.approx(0.502, abs=0.002)
     assert variance > 0
+
+
+@pytest.mark.parametrize(("mean", "coupled"), [(0.0199, False), (0.0201, True)])
+@pytest.mark.parametrize("unit", [1.0, 10.0])
+def test_rows_of_a_pair_move_each_other_from_a_fiftieth_on(mean, coupled, unit):
+    """The mean of ``ω h/(1 − ω(h + e))`` over the rows that count, of any unit."""
+    score, g, curvature, half, positive, rng = _rows(12)
+    h, count, half = unit * (half**2).sum(axis=1), 9 * rng.random(12), unit**0.5 * half
+
+    def of(factor):
+        return factor * curvature * h / (1 - factor * curvature * (h + E))
+
+    most = 0.99 / np.max(curvature * (h + E))
+    factor = brentq(lambda f: count @ of(f) - mean * count.sum(), 0, most)
+    columns = score, g, factor * curvature, np.ones(12), h, E
+    every, found = LeftOutRows.of_fit(*columns), []
+    for least in (0.02, 0.0, np.inf):
+        with pytest.MonkeyPatch.context() as patch:
+            if least != 0.02:
+                patch.setattr(_left_out_pairs, "_COUPLED", least)
+            found.append(_moved(every, positive, np.ones(12), half, count))
+    assert found[0] == found[1 if coupled else 2]
+    assert found[1] != found[2]
+
+
+@pytest.mark.parametrize("shift", [100.0, -100.0])
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+@pytest.mark.parametrize("far", [1.0, -1.0])
+def test_what_is_a_tie_of_rounding(shift, unit, far):
+    """Rows of the pairs that are all equal: scores of all say what is nothing."""
+    same, zero = np.full(6, shift), np.zeros(6)
+    # beside these ties of rounding, and margins that are small and none
+    others = shift + np.array([0, 1e-13, 1e-8, 5e-8, 8e-8, far])
+    alone = shift + np.array([1e-13, 0, 3e-8, 7e-8, 5e-8, far])
+    score, alone = unit * np.append(same, others), unit * np.append(same, alone)
+    positive = np.arange(12) % 2 == 0
+    rows = LeftOutRows(score, alone, *(np.append(zero, np.ones(6)) for _ in range(5)))
+    width = 1e-9 * unit * np.ptp(score / unit)
+    before, after = (
+        np.mean(np.clip(np.subtract.outer(s[::2], s[1::2]) / (2 * width) + 0.5, 0, 1))
+        for s in (score, alone)
+    )
+    of_pairs = np.zeros((12, 3)), np.ones(6), slice(6)
+    found = _moved(rows, positive, np.ones(12), *of_pairs)
+    assert found == pytest.approx(after - before, abs=1e-4)
+    assert abs(after - before) > 0.02
+
+
+def test_one_of_equal_rows_or_a_part_of_one():
+    found = one_of_equal(np.array([0.0, 0.5, 1.0, 4.0]))
+    np.testing.assert_array_equal(found, [1, 1, 1, 0.25])
+
+
+def test_a_pair_that_no_other_row_holds():
+    """Its determinant is 0: so far one is above the other, but no number is lost."""
+    score, push, one = np.array([0.3, -0.2]), np.array([1.0, -2.0]), np.ones(2)
+    positive = np.array([True, False])
+    rows = LeftOutRows(score, score + push, one, one, one / 2, 2 * one, push)
+    between = np.array([[1.0]])
+    ranked = [_ranked(s, positive, one) for s in (score, rows.alone)]
+    assert -1 <= moved_by_pairs(ranked, rows, between, positive, one, 0.0) <= 1
+    # nor is a row moved that nothing else holds
+    alone = LeftOutRows.of_fit(score, push, one, one, one - E, E)
+    np.testing.assert_array_equal(alone.push, 0)
+    np.testing.assert_array_equal(alone.freed, 0)

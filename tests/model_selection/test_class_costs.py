@@ -1,18 +1,24 @@
 """Rows that trained a model with costs of their classes are told by two numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import brentq, lsq_linear
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 from sklearn_versions import l1_part
 
-from skauc import UntrustedAUCWarning, auc_posterior
+from skauc import RowBlocks, UntrustedAUCWarning, auc_posterior
+from skauc.leave_pair_out._objective import PenalisedFit
+from skauc.leave_pair_out._smooth_refits import smooth_optimum
 from skauc.model_selection._class_costs import trained_with_costs
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._training_rows import told_rows
+from skauc.statistics._block_matrix import BlockMatrix
 
 
 def samples(seed, n=100, P=60):
@@ -88,3 +94,55 @@ def test_noise_with_costs_in_the_fit_alone_is_not_reported_as_held_out():
     with pytest.warns(UntrustedAUCWarning, match="its optimum"):
         posterior = auc_posterior(model, X, y)
     assert posterior.interval()[0] < 0.5
+
+
+def rest_of_equations(X, positive, fit):
+    """By the text: what the best costs leave of the penalty, in units of equations."""
+    A = np.column_stack([X, np.ones(len(X))])
+    p = 1 / (1 + np.exp(-(X @ fit.w + fit.intercept)))
+    pull = fit.case_weight * (p - positive)
+    forces = np.column_stack([A[c].T @ pull[c] for c in (~positive, positive)])
+    penalty = fit.l2 * np.append(fit.w, 0.0)
+    unit = np.hypot(*forces.T) + np.abs(penalty)
+    best = lsq_linear(forces / unit[:, None], -penalty / unit, (0, np.inf), tol=1e-12)
+    return np.sqrt(2 * best.cost) / np.linalg.norm(penalty / unit)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
+def test_a_fiftieth_of_the_force_may_be_left(size):
+    """Of an optimum that is left further and further, in any unit."""
+    X, y = samples(0, P=12)[0]
+    positive, X = y == 1, X * 10.0 ** (np.arange(12) % 5 - 2)
+    cost = size * np.where(positive, 3.0, 1.0)
+    start = PenalisedFit("logistic", size, cost, np.zeros(12), 0.0, np.inf)
+    fit = smooth_optimum(start, X, positive)
+    aside = np.random.default_rng(1).normal(size=12) * fit.w
+
+    def at(step):
+        weight = np.full(100, size)
+        return replace(fit, case_weight=weight, w=fit.w + step * aside)
+
+    for share, trained in ((0.0195, True), (0.0205, False)):
+        step = brentq(
+            lambda t, share=share: rest_of_equations(X, positive, at(t)) - share, 0, 1
+        )
+        assert trained_with_costs(X, positive, at(step)) == trained
+
+
+def test_where_there_are_no_equations():
+    X, y = samples(0, P=12)[0]
+    positive, one, w = y == 1, np.ones(100), np.ones(12)
+    costs = PenalisedFit("logistic", 1.0, np.where(y, 3.0, 1.0), 0 * w, 0.0, np.inf)
+    trained = replace(smooth_optimum(costs, X, positive), case_weight=one)
+    assert trained_with_costs(X, positive, trained)
+    blocks = BlockMatrix(RowBlocks([(X, y)]), {0: 100}, 12)
+    assert not trained_with_costs(blocks, positive, trained)  # are not asked
+    fit = replace(trained, w=w)
+    assert not trained_with_costs(X, positive, replace(fit, loss="hinge"))
+    # no row has a feature, and nothing holds its coefficient
+    nothing = np.where(np.arange(12) == 3, 0.0, X)
+    assert not trained_with_costs(nothing, positive, replace(fit, l2=0.0))
+    huge = np.where(np.arange(12) == 3, 1e307, X)
+    small = replace(fit, w=np.where(np.arange(12) == 3, 1e-307, 1.0))
+    with np.errstate(all="ignore"):
+        assert not trained_with_costs(huge, positive, small)

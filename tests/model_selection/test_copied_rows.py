@@ -4,18 +4,21 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from skauc import (
     ResubstitutionSplit,
+    RowBlocks,
     UntrustedAUCWarning,
     auc_posterior,
     cbauc_scorer,
     clear_cache,
 )
 from skauc.model_selection import _copied_rows
-from skauc.model_selection._copied_rows import n_copied
+from skauc.model_selection._copied_rows import copies, n_copied
+from skauc.statistics._block_matrix import BlockMatrix
 
 
 def oversampled(seed=0, n_features=20):
@@ -39,6 +42,8 @@ def test_oversampled_rows_are_counted(scale):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_copied_rows, "_COLUMNS", columns)
             assert n_copied(scale * X, y) == n_copies
+    X[:, -1] *= 1e-14  # and of any size
+    assert n_copied(scale * X[:, -3:], y) == n_copies
 
 
 def test_rows_that_weigh_nothing_are_none():
@@ -147,3 +152,92 @@ def test_copies_are_said_where_the_number_is_made():
     assert not any("copies" in text for text in posterior.warnings)
     low, high = posterior.interval()
     assert low < 0.5 < high
+
+
+def repeated(x, n_copies):
+    """Rows of one feature and one that a row has, the first ones once more."""
+    some = np.append(np.arange(len(x)), np.arange(n_copies))
+    return np.column_stack([x, np.arange(len(x)) == 50])[some], some < len(x) / 3
+
+
+@pytest.mark.parametrize(("n_copies", "found"), [(9, 0), (10, 10)])
+def test_a_twentieth_of_the_rows(n_copies, found, rng):
+    assert n_copied(*repeated(rng.normal(size=190), n_copies)) == found
+
+
+@pytest.mark.parametrize(("n_values", "found"), [(90, 0), (91, 20)])
+def test_a_feature_that_tells_nine_tenths_apart(n_values, found, rng):
+    """The other feature has the tenth that shares its values with others."""
+    values = np.append(np.arange(n_values), np.zeros(100 - n_values, int))
+    fine = rng.normal(size=n_values)[values]
+    coarse = np.append(np.zeros(n_values), np.arange(1, 101 - n_values))
+    X, some = np.column_stack([fine, coarse]), np.append(np.arange(100), np.arange(20))
+    assert n_copied(X[some], some < 33) == found
+
+
+@pytest.mark.parametrize(("places", "found"), [(2500, 0), (2501, 20)])
+@pytest.mark.parametrize("start", [-5000, 0, 3000])
+def test_ten_times_as_many_copies_as_chance_makes(places, found, start):
+    """Of 100 rows at so many places m²/2k pairs are equal by chance, 2 of 2500."""
+    x = start + np.append(np.arange(99), places).astype(float)
+    x[50] = x[49]  # which the other feature tells apart
+    assert n_copied(*repeated(x, 20)) == found
+    assert n_copied(*repeated(-x, 20)) == found
+    assert n_copied(*repeated(0.5 * x, 20)) == found
+
+
+@pytest.mark.parametrize(("often", "found"), [(21, 40), (22, 0)])
+def test_one_row_that_makes_half_of_the_copies(often, found, rng):
+    some = np.concatenate([np.arange(1, 61), np.arange(1, 21), np.zeros(often, int)])
+    assert n_copied(rng.normal(size=(61, 3))[some], some % 2 == 0) == found
+
+
+def test_parts_of_a_row_are_not_taken_off(rng):
+    """What counts less than once is no copy, and no other is less of one."""
+    X, y = repeated(rng.normal(size=100), 0)
+    weight = np.where(np.arange(100) < 20, 3.0, 0.5)
+    assert n_copied(X, y, weight) == 40
+
+
+def test_a_row_that_does_not_count_has_no_label():
+    X, y, n_copies = oversampled()
+    more, label = np.vstack([X, X[:1]]), np.append(y, ~y[0])
+    assert n_copied(more, label) == 0
+    assert n_copied(more, label, np.append(np.ones(180), 0.0)) == n_copies
+
+
+def test_the_sign_of_rows_says_nothing():
+    X, y, n_copies = oversampled()
+    for shift in (100, -100):
+        assert n_copied(X + shift, y) == n_copies
+
+
+def test_rows_of_one_key_are_compared():
+    """A row that no one looked at is so far off that its key rounds the others."""
+    for column in range(4):
+        X = np.random.default_rng(1).normal(size=(2000, 4))
+        X[1500:] = X[:500]
+        X[1500:, column] -= 1e-10
+        y = np.arange(2000) % 500 < 100
+        X[1, 0] = 1e5
+        assert n_copied(X, y) == 0
+        X[1500:] = X[:500]
+        assert n_copied(X, y) == 500
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_copies_that_differ_by_rounding(scale):
+    X, y, n_copies = oversampled(n_features=5)
+    X = scale * X * (1 + 1e-15 * (np.arange(180)[:, None] % 3))
+    assert n_copied(X, y) == n_copies
+
+
+def test_which_rows_are_looked_at():
+    X, y, n_copies = oversampled()
+    assert copies(X, y) == (n_copies, 0.0)
+    n_sparse, share = copies(sparse.csr_array(X), y)
+    assert (n_sparse, share > 0.4) == (0, True)
+    assert n_copied(sparse.csr_array(X), y) == 0
+    assert copies(X[:, :1], y) == (0.0, 0.0)
+    blocks = BlockMatrix(RowBlocks([(X, y)]), {0: len(X)}, X.shape[1])
+    assert copies(blocks, y) == (0.0, 0.0)

@@ -30,3 +30,14 @@ def test_columns_that_are_nearly_one_are_one_direction(times):
     assert count_of_directions(Z + 1e-3 * rng.normal(size=Z.shape)) == 3
     most = min(3 * times, 99)
     assert count_of_directions(Z + 0.1 * rng.normal(size=Z.shape)) == most
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(0.95e-4, 1), (1.05e-4, 2)])
+def test_hundredths_of_a_feature(apart, expected):
+    """The eigenvalues of two features of correlation 1 − c are 2 − c and c."""
+    u, v = np.linalg.qr(
+        np.column_stack([np.ones(80), np.arange(80), np.arange(80) % 7])
+    )[0].T[1:]
+    Z = np.column_stack([u, (1 - apart) * u + np.sqrt(1 - (1 - apart) ** 2) * v])
+    assert count_of_directions(Z) == expected
+    assert count_of_directions(1e9 * Z[:, :1]) == 1

@@ -42,7 +42,7 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from skauc import auc_posterior
 from skauc.model_selection import _affine_steps
-from skauc.model_selection._entered_features import entered_features
+from skauc.model_selection._entered_features import branches, entered_features
 from skauc.model_selection._linear_model import open_estimator
 from skauc.model_selection._scored_model import score_model
 
@@ -451,3 +451,53 @@ def test_a_column_of_texts_beside_numbers():
     np.testing.assert_allclose(
         np.ptp(found.Z @ found.w - found.score), 0, atol=1e-9 * np.ptp(found.score)
     )
+
+
+def test_branches_behind_a_step_that_is_not_affine():
+    """Directions of both arrive at its features, and add up."""
+    union = make_union(StandardScaler(), SelectKBest(k=4))
+    found = check([Normalizer(), union])
+    assert found.Z.shape == X.shape
+    assert found.supervised
+
+
+def test_columns_behind_another_step():
+    columns = ColumnTransformer([("a", PCA(2), [0, 3, 4]), ("b", "passthrough", [7])])
+    for first in (StandardScaler(), Normalizer()):
+        found = check([first, columns])
+        assert found.Z.shape[0] == 60
+        assert not found.supervised
+
+
+def test_the_first_step_that_broke_it_is_named():
+    steps = [SelectKBest(k=4), PolynomialFeatures(2), StandardScaler(), Normalizer()]
+    _, found = entered(steps)
+    assert found.broken_by == "PolynomialFeatures"
+    assert found.supervised
+
+
+def test_a_column_of_texts_by_its_number():
+    rows = np.column_stack([np.array(TEXTS, dtype=object), X[:, 0].astype(object)])
+    columns = make_column_transformer((TfidfVectorizer(), 0), (StandardScaler(), [1]))
+    model = make_pipeline(columns, LogisticRegression()).fit(rows, Y)
+    found = score_model(open_estimator(model, rows), Y, None, None)
+    rest = found.Z @ found.w - found.score
+    np.testing.assert_allclose(np.ptp(rest), 0, atol=1e-9 * np.ptp(found.score))
+
+
+def test_branches_are_those_that_were_fitted():
+    columns = ColumnTransformer(
+        [
+            ("none", PCA(), []),
+            ("out", "drop", [6]),
+            ("a", StandardScaler(), [2, 0]),
+            ("b", "passthrough", []),
+        ]
+    )
+    [(step, rows)] = branches(columns.fit(X), X)
+    np.testing.assert_array_equal(rows, X[:, [2, 0]])
+    np.testing.assert_allclose(step.mean_, rows.mean(axis=0))
+    union = make_union(StandardScaler(), "drop", "passthrough").fit(X)
+    assert [(type(step), rows is X) for step, rows in branches(union, X)][:1] == [
+        (StandardScaler, True)
+    ]
