@@ -16,6 +16,7 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ._base import LinearClassifier
 from ._checks import (
+    check_class_count,
     check_class_weight,
     check_classes,
     check_feature_sizes,
@@ -23,6 +24,7 @@ from ._checks import (
     check_flag,
     check_known,
     check_parameter,
+    distinct,
 )
 from ._class_sums import class_sums, record_features, unchanged_by_errors
 from ._rayleigh import RayleighProblem, fourth_powers, maximise, whitening
@@ -180,9 +182,10 @@ class GaussianAUCClassifier(LinearClassifier):
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
         X, y = self._check_rows(X, y)
-        self.classes_, codes = check_classes(y, binary=True)
-        weight = check_class_weight(sample_weight, codes, self.classes_)
-        positive = codes == 1
+        self.classes_ = distinct(y)
+        check_class_count(self.classes_, binary=True)
+        positive = y == self.classes_[1]
+        weight = check_class_weight(sample_weight, positive, self.classes_)
         if X.shape[1] > X.shape[0]:
             check_feature_sizes(X)
             check_finite_features(X)

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from scipy import linalg, sparse
 from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator
 
 from ..statistics._moments import Moments, around, class_moments
 from ..statistics._row_space import RowSpace
@@ -122,8 +123,12 @@ class RayleighProblem:
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
         # P also in the span of the rows: tr Σ there is that of all features.
-        tau = np.trace(self.sigma) / self.n_features
-        return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
+        sigma = self.sigma
+        tau = np.trace(sigma) / self.n_features
+        if alpha > 0:
+            sigma *= 1 - alpha
+            np.einsum("ii->i", sigma)[:] += alpha * tau
+        return sigma
 
     def project(self, theta):
         """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
@@ -155,7 +160,7 @@ def whitening(sigma, mu):
 
     Returns
     -------
-    A : ndarray of shape (P, rank)
+    A : ndarray or LinearOperator of shape (P, rank)
     piling : ndarray of shape (P,) or None
         The part of μ outside the range of Σ, where there is no spread at all; None
         if there is no such part.
@@ -170,9 +175,15 @@ def whitening(sigma, mu):
         L = np.zeros((1, 1))
     # a pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
-        # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
-        inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
-        return inverse.T / root[:, None], None
+        # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ, asked for few products
+        solve = partial(linalg.solve_triangular, L, lower=True)
+        A = LinearOperator(
+            L.shape,
+            matvec=lambda u: solve(u, trans=1) / root,
+            rmatvec=lambda theta: solve(theta / root),
+            dtype=float,
+        )
+        return A, None
     values, V = linalg.eigh(correlation)
     kept = values > 16 * len(mu) * _EPS * values[-1]
     null, scaled = V[:, ~kept], mu / root
