@@ -12,8 +12,8 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from .statistics._block_column import BlockColumn
+from .statistics._collections import refuse_collection
 from .statistics._columns import class_sums
-from .statistics._row_blocks import refuse_collection
 
 
 def check_positive(

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..statistics._block import add_all, as_block, on_block
-from ..statistics._row_blocks import OPENERS, RowBlocks, is_collection
+from ..statistics._collections import is_collection
+from ..statistics._row_blocks import OPENERS, RowBlocks
 
 _LEAST_ENTRIES = 2**20  # of a range of scores: its merge takes a tenth of a second
 _SEVERAL = 32  # ranges at least where there are so many entries: work for the workers

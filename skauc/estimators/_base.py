@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..statistics._row_blocks import refuse_collection
+from ..statistics._collections import refuse_collection
 from ._checks import check_labels
 
 

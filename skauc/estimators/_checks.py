@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import check_column, check_non_negative, check_number
-from ..statistics._row_blocks import refuse_collection
+from ..statistics._collections import refuse_collection
 from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
 # Of more labels a row scikit-learn warns, at a quarter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..statistics._row_blocks import refuse_collection
+from ..statistics._collections import refuse_collection
 
 
 class PredictsArrays:

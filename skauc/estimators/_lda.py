@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from .._validation import check_column, check_option, short
 from ..roc._binormal import BinormalROC
+from ..statistics._collections import refuse_collection
 from ..statistics._moments import Moments, group_moments, project_samples
-from ..statistics._row_blocks import RowBlocks, refuse_collection, row_blocks
+from ..statistics._row_blocks import RowBlocks, row_blocks
 from ._checks import check_discriminant, check_feature_sizes, check_priors
 from ._class_sums import class_sums, record_features, unchanged_by_errors
 from ._discriminant_curves import PredictsArrays, publish_curves

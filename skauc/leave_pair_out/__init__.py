@@ -46,9 +46,11 @@ What stands right imports what stands left, and any of ``_losses``, ``_objective
     _eigenrows ← _inverse_root
     _inverse_root, _left_out_pairs, _bent_steps, _eigenrows ← _leave_one_out
     _eigenrows, _sparse_optimum ← _preconditioned_optimum
-    _estimate, _influence (leave-pair-out) ─────────────────────┐
-    _leave_one_out, _eigenrows (leave-one-out) ─────────────────┤
+    _block_optimum, _sparse_optimum, _preconditioned_optimum, ──┐
+    _smooth_refits, _proximal_refits, _eigenrows, _influence ───┴─ ← _optimum
     _bootstrap, _smooth_refits, _proximal_refits, _dual_refits, │
-    _discriminant_refits (.632+) ───────────────────────────────┤
-    _block_optimum, _sparse_optimum, _preconditioned_optimum ───┴─ ← _second_source
+    _discriminant_refits, _optimum (.632+) ─────────────────────┴─ ← _bootstrap_refits
+    _estimate (leave-pair-out), _leave_one_out, _smooth_refits, │
+    _discriminant_refits, _block_optimum, _optimum, ────────────┤
+    _bootstrap_refits ──────────────────────────────────────────┴─ ← _second_source
 """

@@ -144,6 +144,11 @@ class ElasticNetFit(PenalisedFit):
     l1: float = 0.0
 
 
+def is_l1(objective) -> bool:
+    """Whether it has a penalty that makes coefficients 0."""
+    return isinstance(objective, ElasticNetFit) and objective.l1 > 0
+
+
 @dataclass(frozen=True, eq=False)
 class Discriminant:
     """A direction ``(Σ_c a_c W_c + Λ)⁻¹ d``, Λ diagonal.

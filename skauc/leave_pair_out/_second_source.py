@@ -91,49 +91,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..statistics._auc_variance import balanced_variance
-from ..statistics._block_column import made_column
-from ..statistics._block_matrix import BlockMatrix, in_memory
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
-from ._bootstrap import (
-    Samples,
-    balanced_counts,
-    bootstrap_counts,
-    bootstrap_estimate,
+from ._bootstrap_refits import (
+    MANY_ROWS_A_FEATURE,
+    SOME_ROWS,
+    STEPS,
+    bootstrap_auc,
+    has_few_samples,
+    is_cheap,
 )
-from ._discriminant_refits import (
-    DiscriminantRule,
-    refit_discriminant,
-    ridge_of_discriminant,
-)
-from ._dual_refits import suits_dual
-from ._eigenrows import eigenrows
+from ._discriminant_refits import DiscriminantRule, ridge_of_discriminant
 from ._estimate import leave_pair_out
-from ._influence import is_held, kernel_at_hand
 from ._leave_one_out import leave_one_out_auc
-from ._losses import RoundedHinge
-from ._objective import (
-    ElasticNetFit,
-    PenalisedFit,
-    ask_again,
-    column_curvature,
-    made,
-    stationarity,
+from ._objective import PenalisedFit, ask_again, column_curvature, is_l1, made
+from ._optimum import (
+    AT_OPTIMUM,
+    CLOSED_FORM,
+    MANY_ROWS,
+    at_optimum,
+    is_wide,
+    rounded_optimum,
 )
 from ._pairs import class_of_one_row
-from ._preconditioned_optimum import optimum_near
-from ._proximal_refits import refit_elastic_net, sparse_optimum
-from ._smooth_refits import (
-    FOR_AUC,
-    FOR_AUC_OF_FEW_ROWS,
-    refit_smooth,
-    smooth_optimum,
-    uses_rows,
-)
-from ._sparse_optimum import optimum_by_products
+from ._smooth_refits import smooth_optimum, uses_rows
 
-_MANY_ROWS, _ENOUGH_ROWS, _SOME_ROWS = 500, 300, 200  # the table above
+_ENOUGH_ROWS = 300  # with MANY_ROWS and SOME_ROWS: the table above
 _FEW_FEATURES = 0.6
 # Rows of the smaller class from which on they are left out one by one, and of the
 # features; and rows of both from which on .632+ is not asked instead. Root mean square
@@ -151,41 +136,10 @@ _FEW_ACTIVE = 0.1
 # .053 and .059; at n = 45 .076 and .075, .091 and .060.
 _INTERPOLATE = 0.3
 _UNPENALISED = 1e-6  # of a column's curvature
-_MANY_ROWS_A_FEATURE = 5  # for refits that stop early, and rows left out of few
-_WORK = 2e10  # products: about two seconds
-_STEPS = 5  # factorisations of a refit from the fit; of the hinge 20, of L1 up to 200
-# Of the gradient's random walk: w is right to 1 % of its error. With many rows more is
-# right enough: the AUC moves by less than gradient · P/n (50 fits, 600 × 50 to
-# 100 000 × 20), here by 2e-4, and every step would read all rows again.
-_AT_OPTIMUM, _SETTLED, _LOOSEST = 1e-2, 2e-4, 1e-1
-# The hinge has no curvature to leave a row out of; a corner as wide as its margin has.
-# MAE .017 (500 × 20), .030 (500 × 150), .021 (1000 × 50); .632+: .016, .025, .024.
-_ROUNDED = RoundedHinge(1.0)
-# Of many rows with more features a narrower one stands for the sharp one, which costs
-# 20 factorisations of n²: the scores correlate to .996 or more (500 and 2000 rows of
-# text, C from .005 to 50), those of width 1 to .989.
-_NARROW = RoundedHinge(0.3)
-_SOON = 1e-5  # of the objective: 1 less the correlation of the scores is below 2e-6
 _SAME_DIRECTION = 0.98  # correlation of the scores: Φ(.98 Φ⁻¹(A)) > A − .01
-# Of an L1 fit to fewer rows than features. Squared error over Hanley and McNeil's
-# variance of 20 bootstrap and of 5 balanced samples, C = 1 and 10: 300 × 5000 text .62,
-# .77 and 2.6, 2.5; 200 × 5000 text .58, .78 and 3.2, 2.9; 200 × 1000 normal 3.8, 3.0
-# and 3.7, 2.9 (its bias is .01 less); 100 × 1000 .57, .95 and .56, .80. An elastic net
-# of more features than rows keeps 20 as long as they are cheap: MAE on 500 × 50 000
-# text, l1_ratio .1, C = 1 and 10: .024, .031 of 20; .034, .040 of 5; its active
-# features alone, pairs left out, are off by -.15 and -.24. After a saga that stopped,
-# l1_ratio .1 to 1, C = 1 and 10: .016 to .035, five folds .015 to .026; labels at
-# random .010 to .019, five folds .022 to .031.
-_FEW, _FEW_FOR_ROWS = 5, 200
-# Of 200 rows or more 10 balanced samples are as good as 20 that are drawn. MAE of the
-# whole posterior, less that: 200 × 80, 150 and 600, 250 × 200 and 1000, 300 × 80, 400 ×
-# 100 (data and models as above) .0000, −.0021, +.0017, +.0025, −.0008, +.0010, +.0014,
-# standard errors .0013 to .0020.
-_HALF = 10
 # Rounding of placements that tie, of a product of as many terms as there are features;
 # 10⁷ rows of an AUC of 1 − 1e-9 have 1e-17
 _NO_VARIANCE = 1e-20
-_CLOSED_FORM = ("logistic", "squared", "squared_hinge")
 
 
 @dataclass(frozen=True)
@@ -255,15 +209,15 @@ def second_source(
         return found
     X = X if takes_products(objective, X) else made(X)
     found = _of_interpolating_samples(objective, X, positive, weight)
-    if found is None and _is_wide(weight.sum(), X.shape[1]):
+    if found is None and is_wide(weight.sum(), X.shape[1]):
         found = _of_wide_rows(objective, X, positive, weight, gradient, remember)
     if found is None:
-        solved = gradient is not None and gradient < _AT_OPTIMUM
+        solved = gradient is not None and gradient < AT_OPTIMUM
         # a gradient that is small may leave long steps where few rows hold a feature
-        solved = solved and weight.sum() >= _MANY_ROWS_A_FEATURE * X.shape[1]
-        found = _bootstrap(objective, X, positive, weight, n_boot, remember, solved)
-    few = X.shape[1] < weight.sum() < _MANY_ROWS_A_FEATURE * X.shape[1]
-    asked = _is_l1(objective) or suits_leave_one_out(objective, X, weight)
+        solved = solved and weight.sum() >= MANY_ROWS_A_FEATURE * X.shape[1]
+        found = _of_bootstrap(objective, X, positive, weight, n_boot, remember, solved)
+    few = X.shape[1] < weight.sum() < MANY_ROWS_A_FEATURE * X.shape[1]
+    asked = is_l1(objective) or suits_leave_one_out(objective, X, weight)
     if found is None and few and not asked:
         # pairs would be left out of where the solver stopped, as far from the optimum
         found = _by_one_row(objective, X, positive, weight, None, remember)
@@ -289,107 +243,12 @@ def source_of_rounded_hinge(
         None elsewhere, and where the scores of the model are not those of the hinge
         whose corner is rounded, whatever its solver did.
     """
-    if getattr(objective, "loss", None) != "hinge" or _is_l1(objective):
+    if getattr(objective, "loss", None) != "hinge" or is_l1(objective):
         return None
     objective, X, positive, weight = _counted(objective, X, positive, weight)
-    if not _is_wide(weight.sum(), X.shape[1]):
+    if not is_wide(weight.sum(), X.shape[1]):
         return None
     return _of_wide_rows(objective, X, positive, weight, None, remember)
-
-
-def at_optimum(
-    fit: PenalisedFit, X, positive, gradient=None, remember=ask_again, weight=None
-) -> PenalisedFit | None:
-    """The fit at the optimum of its objective on these rows.
-
-    Parameters
-    ----------
-    fit : PenalisedFit or ElasticNetFit
-    X : ndarray or sparse matrix of shape (n, P)
-    positive : ndarray of bool of shape (n,)
-    gradient : float, default=None
-        Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
-    remember : callable, default computes every time
-        As for :func:`second_source`.
-    weight : ndarray of shape (n,), default=None
-        Frequency weights.
-
-    Returns
-    -------
-    PenalisedFit or None
-        The same object where its gradient is small already; None where the optimum
-        was not reached, or costs too much memory.
-    """
-    if isinstance(fit, ElasticNetFit) and fit.l1 > 0:
-        if fit.loss == "hinge":
-            return None
-        return fit.kept(
-            "optimum", X, positive, lambda: _optimum_of_l1(fit, X, positive)
-        )
-    n = len(positive) if weight is None else weight.sum()
-    if fit.loss == "hinge" and _is_wide(n, X.shape[1]):
-        found = _narrow_optimum(fit, X, positive, remember)
-        if found is not None:
-            return found
-    if fit.loss in _CLOSED_FORM:
-        if gradient is None:
-            gradient = stationarity(X, positive, fit)
-        rows_a_feature = n / X.shape[1]
-        # The AUC moves by less than gradient · P/n: right to 2e-4
-        enough = min(max(_SETTLED * rows_a_feature, _AT_OPTIMUM), _LOOSEST)
-        settled = gradient < enough
-        wide = _is_wide(n, X.shape[1])
-        if settled and (not wide or is_held(fit, X, positive, remember)):
-            return fit
-        # without a penalty of the intercept, which has no part in the eigenbasis
-        free = fit.intercept_penalty == 0
-        kept = eigenrows(fit, X, positive, weight, remember) if free else None
-        if kept is not None:
-            fit, reached = optimum_near(fit, X, positive, kept, enough)
-            if reached:
-                return fit
-    if isinstance(X, BlockMatrix):
-        return block_optimum(fit, X, positive)
-    found = smooth_optimum(fit, X, positive, remember)
-    if found is None or fit.loss == "hinge" or not _is_wide(n, X.shape[1]):
-        return found
-    return found if is_held(found, X, positive, remember) else None
-
-
-def _narrow_optimum(fit, X, positive, remember):
-    """Of a hinge of many sparse rows: that of a narrow corner; None elsewhere."""
-    if not hasattr(X, "toarray"):
-        return None
-    wide = _rounded_optimum(fit, X, positive, remember)
-    narrow, K = replace(wide or fit, loss=_NARROW), kernel_at_hand(X, fit, remember)
-    found = optimum_by_products(narrow, X, positive, _SOON, K)
-    if found is None:
-        return None
-    found = replace(found, loss="hinge")
-    # it has the penalty, and so the rounded optimum, of this one
-    return found.keep("rounded", X, positive, wide)
-
-
-def _rounded_optimum(fit, X, positive, remember):
-    """Of a hinge whose corner is as wide as its margin; None if it was not reached."""
-
-    def compute():
-        rounded = replace(fit, loss=_ROUNDED)
-        if not hasattr(X, "toarray"):
-            return at_optimum(rounded, X, positive, remember=remember)
-        K = kernel_at_hand(X, fit, remember)
-        found = optimum_by_products(rounded, X, positive, kernel=K)
-        return found or at_optimum(rounded, X, positive, remember=remember)
-
-    return fit.kept("rounded", X, positive, compute)
-
-
-def _optimum_of_l1(fit, X, positive):
-    # its working sets are columns of X: with it in memory, these are there too
-    positive, case_weight = map(made_column, (positive, fit.case_weight))
-    at_hand = replace(fit, case_weight=case_weight)
-    found = sparse_optimum(at_hand, in_memory(X), positive)
-    return found and replace(found, case_weight=fit.case_weight)
 
 
 def _counted(objective, X, positive, weight):
@@ -404,37 +263,29 @@ def _counted(objective, X, positive, weight):
     return objective, X[keep], positive[keep], weight[keep]
 
 
-def _is_wide(n, P):
-    return P >= n >= _MANY_ROWS
-
-
-def _is_l1(objective):
-    return isinstance(objective, ElasticNetFit) and objective.l1 > 0
-
-
 def suits_leave_one_out(objective, X, weight=None) -> bool:
     """Whether so many rows are left out one by one: the table of this module."""
     n, P = X.shape[0] if weight is None else weight.sum(), X.shape[1]
     if getattr(objective, "loss", None) == "hinge":
-        return not _is_l1(objective) and n >= 2 * _MANY_ROWS and P <= _FEW_FEATURES * n
+        return not is_l1(objective) and n >= 2 * MANY_ROWS and P <= _FEW_FEATURES * n
     if type(objective) is PenalisedFit and objective.l2 > 0 and P < n:
         if P < _INTERPOLATE * n:
-            return n >= (_SOME_ROWS if n >= _MANY_ROWS_A_FEATURE * P else _MANY_ROWS)
+            return n >= (SOME_ROWS if n >= MANY_ROWS_A_FEATURE * P else MANY_ROWS)
         return n >= _ENOUGH_ROWS
     most = _FEW_FEATURES
-    if _is_l1(objective):
+    if is_l1(objective):
         P = np.count_nonzero(objective.w)
         count = np.ones(X.shape[0]) if weight is None else weight
         # more than a few steps where leave-one-out is there instead
-        if _is_cheap(objective, X, count, 20, 4 * _STEPS):
-            few = _has_few_samples(objective, X, count, 20)
+        if is_cheap(objective, X, count, 20, 4 * STEPS):
+            few = has_few_samples(objective, X, count, 20)
             most = 0.0 if few else _FEW_ACTIVE
-    return n >= _MANY_ROWS and P <= most * n
+    return n >= MANY_ROWS and P <= most * n
 
 
 def takes_products(objective, X) -> bool:
     """Whether refits need products with the rows, and once their kernel, no more."""
-    if isinstance(X, BlockMatrix) or X.shape[0] >= _MANY_ROWS:
+    if isinstance(X, BlockMatrix) or X.shape[0] >= MANY_ROWS:
         return False
     return type(objective) is PenalisedFit and uses_rows(X)
 
@@ -446,7 +297,7 @@ def _of_interpolating_samples(objective, X, positive, weight):
     model. None elsewhere.
     """
     n, P = X.shape
-    if _is_l1(objective) or not _INTERPOLATE * n <= P <= _FEW_FEATURES * n:
+    if is_l1(objective) or not _INTERPOLATE * n <= P <= _FEW_FEATURES * n:
         return None
     if isinstance(objective, DiscriminantRule) and objective.shrinkage == 0:
         ridge = ridge_of_discriminant(objective, X, positive, weight)
@@ -461,7 +312,7 @@ def _of_interpolating_samples(objective, X, positive, weight):
 
 def _of_wide_rows(objective, X, positive, weight, gradient, remember):
     """Leave-pair-out of many rows with more features, of the hinge if it is rounded."""
-    if _is_l1(objective) or getattr(objective, "loss", None) != "hinge":
+    if is_l1(objective) or getattr(objective, "loss", None) != "hinge":
         return _leave_pair_out(objective, X, positive, weight, gradient, remember)
     smooth = _smooth(objective, X, positive, weight, remember=remember)
     if smooth is None:
@@ -476,7 +327,7 @@ def _leave_one_out(objective, X, positive, weight, gradient, remember):
     if _has_rare_class(objective, X, positive, weight):
         return None
     found = _by_one_row(objective, X, positive, weight, gradient, remember)
-    if found is None or weight.sum() >= _MANY_ROWS:
+    if found is None or weight.sum() >= MANY_ROWS:
         return found
     return replace(found, auc=max(found.auc, 0.5))  # as .632+, in whose place it is
 
@@ -486,13 +337,13 @@ def _has_rare_class(objective, X, positive, weight):
 
     Of rows in blocks, which are not gathered for refits, it is not.
     """
-    if type(objective) is not PenalisedFit or objective.loss not in _CLOSED_FORM:
+    if type(objective) is not PenalisedFit or objective.loss not in CLOSED_FORM:
         return False
     if isinstance(X, BlockMatrix) or weight.sum() >= _SO_MANY_ROWS:
         return False
     fewest = max(_CLASS_ROWS, _CLASS_ROWS_A_FEATURE * X.shape[1])
     rare = class_sums(positive, weight).min() < fewest
-    return rare and _is_cheap(objective, X, weight, 20)
+    return rare and is_cheap(objective, X, weight, 20)
 
 
 def _by_one_row(objective, X, positive, weight, gradient, remember):
@@ -521,7 +372,7 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     if objective.loss != "hinge":
         fit = at_optimum(objective, X, positive, gradient, remember, weight)
         return None if fit is None else (X, fit)
-    fit = _rounded_optimum(objective, X, positive, remember)
+    fit = rounded_optimum(objective, X, positive, remember)
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner
@@ -530,93 +381,18 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     return (X, fit) if same else None
 
 
-def _bootstrap(objective, X, positive, weight, n_boot, remember, solved):
-    if not _is_cheap(objective, X, weight, n_boot):
+def _of_bootstrap(objective, X, positive, weight, n_boot, remember, solved):
+    found = bootstrap_auc(objective, X, positive, weight, n_boot, remember, solved)
+    if found is None:
         return None
-    balanced, draw = _balanced_samples(objective, X, weight, n_boot), bootstrap_counts
-    if balanced:
-        draw, n_boot = balanced_counts, balanced
-    samples = remember(
-        ("samples", bool(balanced), n_boot),
-        lambda: Samples.of_rows(made(X), positive, weight, draw, n_boot),
-    )
-    if samples is None:
-        return None
-    refits = _refits(objective, X, positive, samples, remember, solved)
-    if refits is None or not refits.full_converged or not refits.converged.any():
-        return None
-    done, rows = refits.converged, samples.rows
-    auc = bootstrap_estimate(
-        refits.full[rows],
-        refits.scores[np.ix_(done, rows)],
-        positive[rows],
-        samples.counts[done],
-    )
-    return _source(auc, 0.0, positive[rows], np.ones(len(rows)), ".632+")
-
-
-def _balanced_samples(objective, X, weight, n_boot):
-    """How many stand for more that are drawn; 0 where none do."""
-    if _has_few_samples(objective, X, weight, n_boot):
-        return _FEW
-    smooth = type(objective) is PenalisedFit and objective.loss in _CLOSED_FORM
-    return _HALF if smooth and weight.sum() >= _SOME_ROWS and n_boot > _HALF else 0
-
-
-def _has_few_samples(objective, X, weight, n_boot):
-    """Whether five balanced samples stand for more that are drawn."""
-    n = weight.sum()
-    if not _is_l1(objective) or not X.shape[1] >= n >= _FEW_FOR_ROWS:
-        return False
-    return not suits_dual(objective, X) or n_boot * _of_rows(n) > _WORK
-
-
-def _of_rows(n):
-    """Products of a refit of as many unknowns as rows were drawn."""
-    return _STEPS * (0.63 * n) ** 3 / 3
-
-
-def _refits(objective, X, positive, samples, remember, solved):
-    if isinstance(objective, DiscriminantRule):
-        return refit_discriminant(
-            objective, X, positive, samples.drawn, samples.copies.astype(float)
-        )
-    if _is_l1(objective):
-        return refit_elastic_net(objective, X, positive, samples.drawn)
-    question = objective, X, positive, samples.drawn, remember
-    many = X.shape[0] >= _MANY_ROWS_A_FEATURE * X.shape[1]
-    tol = FOR_AUC if many else FOR_AUC_OF_FEW_ROWS
-    return refit_smooth(*question, solved=solved, tol=tol)
-
-
-def _is_cheap(objective, X, weight, n_boot, steps=_STEPS):
-    """Whether a batch of refits costs at most a second or two."""
-    n, P = weight.sum(), X.shape[1]
-    if _is_l1(objective):
-        if objective.loss == "hinge":
-            return False
-        n_boot = _FEW if _has_few_samples(objective, X, weight, n_boot) else n_boot
-        if suits_dual(objective, X):
-            return n_boot * _of_rows(n) <= _WORK
-        # its systems are those of the features with w ≠ 0, or of the rows if fewer
-        P = min(max(np.count_nonzero(objective.w), 1), n)
-    drawn = 0.63 * n  # different rows in a sample: 1 − 1/e
-    small, large = min(drawn, P), max(drawn, P)
-    if isinstance(objective, DiscriminantRule):
-        # A Gram matrix of the smaller side, from rows of the larger
-        return n_boot * small**2 * large <= _WORK
-    if uses_rows(X) and not _is_l1(objective):
-        # the hinge bends at few rows: its systems are small, its steps many
-        return objective.loss == "hinge" or n_boot * _of_rows(n) <= _WORK
-    steps = 4 * _STEPS if objective.loss == "hinge" else steps
-    # A P×P Hessian from the drawn rows in every step
-    return n_boot * steps * drawn * P**2 <= _WORK
+    auc, positive = found
+    return _source(auc, 0.0, positive, np.ones(len(positive)), ".632+")
 
 
 def _leave_pair_out(objective, X, positive, weight, gradient=None, remember=ask_again):
-    if not isinstance(objective, PenalisedFit) or _is_l1(objective):
+    if not isinstance(objective, PenalisedFit) or is_l1(objective):
         return None
-    if objective.loss not in _CLOSED_FORM:
+    if objective.loss not in CLOSED_FORM:
         return None
     fit = at_optimum(objective, X, positive, gradient, remember, weight)
     if fit is None:

@@ -16,7 +16,8 @@ from .._validation import check_non_negative, check_positive, is_continuous
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._row_blocks import kind_of_blocks, row_blocks
+from ..statistics._collections import kind_of_blocks
+from ..statistics._row_blocks import row_blocks
 
 _KNOWN = "sklearn", __name__.split(".")[0]
 _TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC

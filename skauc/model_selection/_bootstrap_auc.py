@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state, column_or_1d, indexable
 
 from .._validation import check_level, check_option, check_positive, check_weight
 from ..leave_pair_out._bootstrap import bootstrap_counts, bootstrap_estimate
+from ..statistics._collections import refuse_collection
 from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import empirical_auc
-from ..statistics._row_blocks import refuse_collection
 from ._affine_steps import has_frozen
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows

@@ -17,7 +17,7 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
     CrossValAUCComparisons,
 )
-from ..statistics._row_blocks import refuse_collection
+from ..statistics._collections import refuse_collection
 from ._cross_val_auc import fold_influence, held_out_scores
 
 

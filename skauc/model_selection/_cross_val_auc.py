@@ -7,9 +7,9 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from .._validation import check_positive, check_score
 from ..intervals._averaged_auc import AveragedAUC
+from ..statistics._collections import refuse_collection
 from ..statistics._numbers import as_verbosity
 from ..statistics._ranks import placements
-from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import decision_values
 from ._any_rows import take_rows
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 
 from .._validation import check_option, check_positive, check_score, check_weight
+from ..statistics._collections import refuse_collection
 from ..statistics._ranks import empirical_auc
-from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import decision_values, weight_for_fit
 from ._any_rows import take_rows
 from ._scorer import Scorer, shared

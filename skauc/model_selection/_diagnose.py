@@ -16,10 +16,10 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
+from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
 from ..statistics._result import Result
-from ..statistics._row_blocks import refuse_collection
 from ._any_estimator import fitted_clone
 from ._cross_validation_scorer import make_cv_auc_scorer
 from ._linear_model import LinearModel, open_estimator

@@ -24,13 +24,14 @@ from .._validation import (
 )
 from ..estimators._checks import check_finite_features
 from ..statistics._block import add_all
-from ..statistics._block_column import BlockColumn, Elementwise, digest, scores_of
+from ..statistics._block_column import BlockColumn, digest, scores_of
 from ..statistics._block_matrix import (
     LARGEST_MADE,
     BlockMatrix,
     ColumnSums,
     random_combination,
 )
+from ..statistics._column_nodes import Elementwise
 from ..statistics._kept_rows import KeptRows
 from ..statistics._row_blocks import row_blocks
 

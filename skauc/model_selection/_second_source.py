@@ -12,10 +12,10 @@ from ..adaptive._prior import fingerprint
 from ..intervals._warn_caller import warn_caller
 from ..leave_pair_out._discriminant_refits import DiscriminantRule
 from ..leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
+from ..leave_pair_out._optimum import at_optimum
 from ..leave_pair_out._pairs import class_of_one_row
 from ..leave_pair_out._second_source import (
     SecondSource,
-    at_optimum,
     second_source,
     source_of_rounded_hinge,
     suits_leave_one_out,

@@ -41,7 +41,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
-from ..leave_pair_out._second_source import at_optimum
+from ..leave_pair_out._optimum import at_optimum
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._columns import dot_products
 from ..statistics._moments import class_moments, project_samples

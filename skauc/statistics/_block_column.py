@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -21,69 +20,15 @@ from ._block_matrix import (
     BlockMatrix,
     ColumnSums,
     places_of,
-    rows_behind,
     value_of,
 )
+from ._column_nodes import Constant, Elementwise, RowNumbers, Scores
 from ._moments import Moments
 from ._rank_sums import Evenly, RankSums, Runs, packed
 from ._row_blocks import OPENERS, RowBlocks
 
 _COUNTED = 2.0**31  # 10⁹ rows of as many are an int64
 _ALL_ROWS = 2**16  # up to so many an even sample is chosen of all: 3 MB
-
-
-@dataclass(frozen=True, eq=False)
-class RowNumbers:
-    """Number of each row among all."""
-
-    starts: dict[int, int]
-    dtype = np.dtype(float)
-
-    def of(self, block, names, known):
-        return self.starts[block.number] + np.arange(len(block), dtype=float)
-
-
-@dataclass(frozen=True, eq=False)
-class Constant:
-    """One value for all rows."""
-
-    value: Any
-    dtype: np.dtype
-
-    def of(self, block, names, known):
-        return np.full(len(block), self.value, self.dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """``X @ w`` of the rows behind some steps."""
-
-    steps: tuple
-    w: np.ndarray
-    dtype = np.dtype(float)
-
-    def of(self, block, names, known):
-        X = rows_behind(block.X, names, self.steps)
-        return np.asarray(X @ self.w, dtype=float)
-
-
-@dataclass(frozen=True, eq=False)
-class Elementwise:
-    """A function of columns and numbers."""
-
-    function: Any
-    parts: tuple
-    dtype: np.dtype
-
-    @classmethod
-    def of_parts(cls, function, parts):
-        """With the type that the function gives to no rows."""
-        # The function itself tells its type, of no rows at no cost
-        empty = [np.empty(0, p.dtype) if hasattr(p, "of") else p for p in parts]
-        return cls(function, parts, function(*empty).dtype)
-
-    def of(self, block, names, known):
-        return self.function(*(value_of(p, block, names, known) for p in self.parts))
 
 
 @dataclass(frozen=True, eq=False)

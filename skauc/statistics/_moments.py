@@ -21,9 +21,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from ._collections import refuse_collection
 from ._numbers import as_flag, as_numbers
 from ._numerics import TINY, block_rows, parts_of
-from ._row_blocks import refuse_collection, row_blocks
+from ._row_blocks import row_blocks
 
 _CAST_ITEMS = 2**15  # numbers of a block that is cast to float64, to stay in cache
 _SPARSE_ENTRIES = 2**16  # of sparse rows that are copied at once
@@ -204,7 +205,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
 
     Answers "what must be kept of the data" for every Gaussian formula here.
     One pass over X, in blocks: the peak extra memory is a few blocks of 2 MiB or
-    of P rows, and the P×P scatter of each class, which ``featurewise`` avoids.
+    of P rows, the numbers of the rows, and the P×P scatter of each class, which
+    ``featurewise`` avoids.
 
     Parameters
     ----------

@@ -44,6 +44,11 @@ def block_rows(n_columns: int, *, least: int = 1) -> int:
     return max(BLOCK_BYTES // (8 * max(n_columns, 1)), least)
 
 
+def rows_read_at_once(n_columns: int) -> int:
+    """Rows of a block that is read: what it costs beside its rows is 5 %."""
+    return 8 * block_rows(n_columns)
+
+
 def parts_of(count: int, step: int):
     """Slices of so many, ``step`` at a time."""
     return (slice(start, start + step) for start in range(0, count, step))

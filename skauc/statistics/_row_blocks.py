@@ -21,16 +21,11 @@ from scipy import sparse
 
 from ._block import add_all, as_block, as_rows, columns_of, on_block
 from ._numbers import as_count
-from ._numerics import block_rows
+from ._numerics import rows_read_at_once
+from ._parquet import blocks_of_parquet
 from ._spill import Spill
 
 RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
-_TAKE_BLOCKS = (
-    "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
-    "scorers of a posterior and the fits of GaussianAUCClassifier, "
-    "IRLSLogisticRegression and LinearDiscriminantROC"
-)
-_READ = 8  # blocks of a cache at once: what a block costs beside its rows is 5 %
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
 
@@ -125,7 +120,7 @@ class RowBlocks:
                 f"X, y and sample_weight must have one length, got {lengths}"
             )
         if n_rows is None:
-            step = _READ * block_rows(int(np.prod(arrays["X"].shape[1:])))
+            step = rows_read_at_once(int(np.prod(arrays["X"].shape[1:])))
         else:
             step = as_count("n_rows", n_rows)
 
@@ -161,50 +156,11 @@ class RowBlocks:
         ValueError
             If a column is not in the file, or one of the features holds no numbers.
         """
-        try:
-            from pyarrow import dataset
-        except ImportError as missing:
-            raise ImportError(
-                "from_parquet needs pyarrow: pip install pyarrow"
-            ) from missing
-        source = dataset.dataset(path, format="parquet")
-        beside = {y, sample_weight, *_index_columns(source.schema)}
-        others = [c for c in source.schema.names if c not in beside]
-        features = others if X is None else X
-        named = [features] if isinstance(features, str) else list(features)
-        used = [*named, y, *([] if sample_weight is None else [sample_weight])]
-        for name in used:
-            if name not in source.schema.names:
-                raise ValueError(
-                    f"X, y and sample_weight must be columns of the file, got {name!r}"
-                )
-        if not named:
-            raise ValueError("X must name one column or more, got none")
-        for name in named:
-            kind = source.schema.field(name).type
-            if not _holds_numbers(kind):
-                raise ValueError(
-                    f"X must hold columns of real numbers, got {kind} in {name!r}"
-                )
-        n_rows = _READ * block_rows(len(named))
-
-        def column(batch, name):
-            return batch.column(name).to_numpy(zero_copy_only=False)
-
-        def blocks():
-            # A column named twice, as a feature and as the weight, is read once
-            distinct = list(dict.fromkeys(used))
-            for batch in source.to_batches(columns=distinct, batch_size=n_rows):
-                columns = [column(batch, name) for name in used]
-                rows = columns[0]
-                if not isinstance(features, str):
-                    rows = np.column_stack(columns[: len(named)])
-                yield (rows, *columns[len(named) :])
-
+        blocks, features = blocks_of_parquet(path, y, sample_weight, X)
         found = _NamedBlocks(blocks)
         # Without pandas there are no frames that the names could be compared with
-        if not isinstance(features, str) and find_spec("pandas") is not None:
-            found._feature_names = named
+        if features is not None and find_spec("pandas") is not None:
+            found._feature_names = features
         return found
 
     def __repr__(self):
@@ -488,70 +444,6 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
         if blocks is not None:
             return blocks
     return None
-
-
-def is_collection(value) -> bool:
-    """Whether the rows are in a collection such as Dask's; does not import it."""
-    graph = getattr(type(value), "__dask_graph__", None)
-    return graph is not None and value.__dask_graph__() is not None
-
-
-def refuse_collection(name, value):
-    """Raise where rows in blocks would have to be gathered.
-
-    Parameters
-    ----------
-    name : str
-    value : anything
-
-    Raises
-    ------
-    ValueError
-        If it is a collection, or :class:`RowBlocks`.
-    """
-    kind = kind_of_blocks(value)
-    if kind is not None:
-        if name == "X":
-            remedy = f"{_predicting(value)} predicts where the rows are, and "
-        else:
-            remedy = ""
-        raise ValueError(
-            f"{name} must be an array where all rows are needed at once, got {kind}, "
-            f"which is not gathered; {remedy}{_TAKE_BLOCKS} take rows in blocks"
-        )
-
-
-def kind_of_blocks(value) -> str | None:
-    """What holds rows in blocks, in words for an error; None for anything else."""
-    if isinstance(value, RowBlocks):
-        return "RowBlocks"
-    return f"Dask's {type(value).__name__}" if is_collection(value) else None
-
-
-def _predicting(value):
-    """What predicts each block of such rows."""
-    if isinstance(value, RowBlocks):
-        return "blocks.map(lambda block: model.predict(block.X))"
-    if hasattr(value, "map_blocks"):
-        options = "drop_axis=1, dtype=model.classes_.dtype"
-        return f"X.map_blocks(model.predict, {options})"
-    return "X.map_partitions(model.predict)"
-
-
-def _holds_numbers(kind):
-    """Whether a column of this type of Arrow's holds numbers."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    holds = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
-    return any(of(kind) for of in holds)
-
-
-def _index_columns(schema):
-    """Columns in which pandas, or Dask, has written the index of a frame."""
-    told = schema.pandas_metadata or {}
-    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
 
 
 def _rows_of(block, weighted):

@@ -21,7 +21,8 @@ from skauc.leave_pair_out._discriminant_refits import (
     refit_discriminant,
     ridge_of_discriminant,
 )
-from skauc.leave_pair_out._second_source import at_optimum, second_source
+from skauc.leave_pair_out._optimum import at_optimum
+from skauc.leave_pair_out._second_source import second_source
 from skauc.model_selection._refit_objective import discriminant_objective
 from skauc.statistics._block_matrix import BlockMatrix
 

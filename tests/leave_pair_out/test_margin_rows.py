@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skauc.leave_pair_out import _margin_rows, _second_source
+from skauc.leave_pair_out import _margin_rows, _optimum
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._influence import kernel
 from skauc.leave_pair_out._losses import loss_derivatives
@@ -76,6 +76,6 @@ def test_what_the_rows_do_not_hold_is_no_optimum(monkeypatch):
     positive = F[:, 0] + 2 * rng.normal(size=520) > 0
     fit = _fit(1e-9, np.ones(520), 600)
     assert smooth_optimum(fit, X, positive) is not None
-    assert _second_source.at_optimum(fit, X, positive) is None
+    assert _optimum.at_optimum(fit, X, positive) is None
     fit = _fit(1e-1, np.ones(520), 600)
-    assert _second_source.at_optimum(fit, X, positive) is not None
+    assert _optimum.at_optimum(fit, X, positive) is not None

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from skauc.leave_pair_out import _preconditioned_optimum, _second_source
+from skauc.leave_pair_out import _optimum, _preconditioned_optimum
 from skauc.leave_pair_out._eigenrows import Eigenrows
 from skauc.leave_pair_out._losses import loss_value
 from skauc.leave_pair_out._objective import PenalisedFit, stationarity
+from skauc.leave_pair_out._optimum import at_optimum
 from skauc.leave_pair_out._preconditioned_optimum import optimum_near
-from skauc.leave_pair_out._second_source import at_optimum
 from skauc.leave_pair_out._smooth_refits import smooth_optimum
 
 
@@ -146,7 +146,7 @@ def test_a_fit_that_stopped_early_is_taken_on_by_products(way, monkeypatch):
         started.append(fit)
         return true
 
-    monkeypatch.setattr(_second_source, "smooth_optimum", newton)
+    monkeypatch.setattr(_optimum, "smooth_optimum", newton)
     if way == "further":
         monkeypatch.setattr(_preconditioned_optimum, "_STEPS", 1)
         monkeypatch.setattr(_preconditioned_optimum, "_CLOSE", 0.0)

@@ -13,7 +13,13 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
 from skauc import GaussianAUCClassifier
-from skauc.leave_pair_out import _leave_one_out, _proximal_refits, _second_source
+from skauc.leave_pair_out import (
+    _bootstrap_refits,
+    _leave_one_out,
+    _optimum,
+    _proximal_refits,
+    _second_source,
+)
 from skauc.leave_pair_out._bootstrap import (
     bootstrap_counts,
     bootstrap_estimate,
@@ -22,9 +28,9 @@ from skauc.leave_pair_out._bootstrap import (
 from skauc.leave_pair_out._discriminant_refits import DiscriminantRule
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._objective import ElasticNetFit, PenalisedFit, ask_again
+from skauc.leave_pair_out._optimum import at_optimum
 from skauc.leave_pair_out._second_source import (
     _source,
-    at_optimum,
     second_source,
     source_of_rounded_hinge,
     suits_leave_one_out,
@@ -194,7 +200,7 @@ def test_variance_of_leave_one_out_is_delongs():
 
 
 def test_leave_pair_out_where_a_batch_would_cost_too_much(monkeypatch):
-    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    monkeypatch.setattr(_bootstrap_refits, "_WORK", 0.0)
     X, positive = design(30, 50)
     fit = training_objective(SMOOTH[0].fit(X, positive), X, positive)
     expected = leave_pair_out(X, positive, fit)
@@ -252,7 +258,7 @@ def test_what_is_left_to_true_refits(monkeypatch):
     assert second_source(fit, X, positive).method == ".632+"
     monkeypatch.setattr(_proximal_refits, "_STEP_PRODUCTS", 1.0)
     assert second_source(fit, X, positive) is None
-    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    monkeypatch.setattr(_bootstrap_refits, "_WORK", 0.0)
     rule = discriminant_objective(GaussianAUCClassifier(shrinkage="auto"), X.shape)
     assert second_source(rule, X, positive) is None
 
@@ -268,7 +274,7 @@ def test_leave_one_out_of_an_l1_fit_needs_few_features(monkeypatch):
     assert 0 < few <= 50 < many <= 300
     methods = [second_source(fit, X, positive).method for fit in fits]
     assert methods == ["leave-one-out", ".632+"]
-    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    monkeypatch.setattr(_bootstrap_refits, "_WORK", 0.0)
     assert second_source(fits[1], X, positive).method == "leave-one-out"
 
 
@@ -464,13 +470,13 @@ def test_samples_of_an_l1_fit_to_fewer_rows_than_features(
     X, positive = words(n, 400, 100)
     w = np.ones(400) if l2 else np.eye(400)[0]
     fit = ElasticNetFit("logistic", l2, np.ones(n), w, 0.0, np.inf, l1=0.5)
-    asked, refit = [], _second_source.refit_elastic_net
+    asked, refit = [], _bootstrap_refits.refit_elastic_net
 
     def seen(*question):
         asked.append(question[-1])
         return refit(*question)
 
-    monkeypatch.setattr(_second_source, "refit_elastic_net", seen)
+    monkeypatch.setattr(_bootstrap_refits, "refit_elastic_net", seen)
     assert second_source(fit, X, positive).method == ".632+"
     (counts,) = asked
     assert counts.shape == (n_samples, n)
@@ -485,7 +491,7 @@ def test_a_hinge_of_many_sparse_rows_needs_no_sharp_optimum(monkeypatch):
     fit = training_objective(model.fit(X, positive), X, positive)
     away = replace(fit, w=fit.w * (1 + 0.1 * np.sin(np.arange(4000))))
     monkeypatch.setattr(
-        _second_source, "smooth_optimum", lambda *_: pytest.fail("the sharp one")
+        _optimum, "smooth_optimum", lambda *_: pytest.fail("the sharp one")
     )
     source = source_of_rounded_hinge(away, X, positive)
     at_rest = second_source(fit, X, positive)
@@ -494,13 +500,13 @@ def test_a_hinge_of_many_sparse_rows_needs_no_sharp_optimum(monkeypatch):
     assert source.auc == pytest.approx(roc_auc_score(truth, new @ fit.w), abs=0.04)
     # the rounded optimum is found once, and is that of the optimum as well
     again = replace(away)
-    asked, solve = [], _second_source.optimum_by_products
+    asked, solve = [], _optimum.optimum_by_products
 
     def seen(rounded, *question, **more):
         asked.append(rounded.loss.width)
         return solve(rounded, *question, **more)
 
-    monkeypatch.setattr(_second_source, "optimum_by_products", seen)
+    monkeypatch.setattr(_optimum, "optimum_by_products", seen)
     source = source_of_rounded_hinge(again, X, positive)
     assert source.auc == pytest.approx(at_rest.auc, abs=1e-4)
     found = second_source(at_optimum(again, X, positive), X, positive)
@@ -573,7 +579,7 @@ def test_refits_of_few_rows_reach_their_end(monkeypatch):
     )
 
     def with_tolerance(tol):
-        monkeypatch.setattr(_second_source, "FOR_AUC_OF_FEW_ROWS", tol)
+        monkeypatch.setattr(_bootstrap_refits, "FOR_AUC_OF_FEW_ROWS", tol)
         return second_source(fit, X, positive).auc
 
     found = second_source(fit, X, positive).auc
@@ -601,7 +607,7 @@ def test_samples_start_at_the_optimum(gradient):
 def test_samples_of_five_rows_a_feature_stop_early(n, tol, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        _second_source, "refit_smooth", lambda *_, tol, **how: asked.append(tol)
+        _bootstrap_refits, "refit_smooth", lambda *_, tol, **how: asked.append(tol)
     )
     X, positive = design(n, 10)
     fit = training_objective(LogisticRegression().fit(X, positive), X, positive)
@@ -622,7 +628,7 @@ def test_samples_of_five_rows_a_feature_stop_early(n, tol, monkeypatch):
 def test_what_a_batch_may_cost(objective, n, P):
     for more, cheap in ((0, True), (1, False)):
         X = np.broadcast_to(0.0, (n, P + more))
-        assert _second_source._is_cheap(objective, X, np.ones(n), 20) == cheap
+        assert _bootstrap_refits.is_cheap(objective, X, np.ones(n), 20) == cheap
 
 
 def test_what_a_batch_in_the_span_of_the_rows_may_cost():
@@ -630,9 +636,9 @@ def test_what_a_batch_in_the_span_of_the_rows_may_cost():
     logistic = PenalisedFit("logistic", 1.0, 1.0, None, 0.0, np.inf)
     for n, cheap in ((1338, True), (1339, False)):
         X = np.broadcast_to(0.0, (n, 3000))
-        assert _second_source._is_cheap(logistic, X, np.ones(n), 20) == cheap
+        assert _bootstrap_refits.is_cheap(logistic, X, np.ones(n), 20) == cheap
         hinge = replace(logistic, loss="hinge")
-        assert _second_source._is_cheap(hinge, X, np.ones(n), 20)
+        assert _bootstrap_refits.is_cheap(hinge, X, np.ones(n), 20)
 
 
 @pytest.mark.parametrize(("active", "suits"), [(336, False), (337, True)])
@@ -657,7 +663,7 @@ def test_l1_fits_of_fewer_rows_than_features_have_five_samples(active, suits):
     dense = replace(fit, w=np.ones(3000), l2=1.0)
     for n, cheap in ((2125, True), (2126, False)):
         X = np.broadcast_to(0.0, (n, 3000))
-        assert _second_source._is_cheap(dense, X, np.ones(n), 20) == cheap
+        assert _bootstrap_refits.is_cheap(dense, X, np.ones(n), 20) == cheap
 
 
 @pytest.mark.parametrize(
@@ -705,7 +711,7 @@ def test_a_rare_class_is_left_out_where_there_are_no_refits(monkeypatch):
     )
     assert second_source(ridge, X, positive).method == ".632+"
     assert second_source(rule, X, positive).method == "leave-one-out"
-    monkeypatch.setattr(_second_source, "_WORK", 0.0)
+    monkeypatch.setattr(_bootstrap_refits, "_WORK", 0.0)
     assert second_source(ridge, X, positive).method == "leave-one-out"
 
 
@@ -724,7 +730,7 @@ def test_one_curvature_does_not_stand_for_a_rare_class(monkeypatch):
 
 def test_how_many_balanced_samples_stand_for_those_that_are_drawn():
     fit = PenalisedFit("logistic", 1.0, np.ones(200), np.ones(300), 0.0, np.inf)
-    X, asked = np.broadcast_to(0.0, (200, 300)), _second_source._balanced_samples
+    X, asked = np.broadcast_to(0.0, (200, 300)), _bootstrap_refits._balanced_samples
     assert asked(fit, X, np.ones(200), 20) == 10
     assert asked(fit, X, np.ones(200), 10) == 0
     assert asked(fit, X[:199], np.ones(199), 20) == 0
@@ -759,10 +765,10 @@ def test_rows_with_weights_have_twenty_samples_while_these_are_cheap(total, suit
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_hinge_of_few_or_of_dense_rows_has_its_own_optimum(form, monkeypatch):
     monkeypatch.setattr(
-        _second_source, "optimum_by_products", lambda *_: pytest.fail("a narrow one")
+        _optimum, "optimum_by_products", lambda *_: pytest.fail("a narrow one")
     )
     sharp = lambda fit, *_: replace(fit, w=fit.w + 1.0)  # noqa: E731
-    monkeypatch.setattr(_second_source, "smooth_optimum", sharp)
+    monkeypatch.setattr(_optimum, "smooth_optimum", sharp)
     n = 500 if form is np.asarray else 499
     X, positive = form(np.ones((n, 600))), np.arange(n) % 2 == 0
     fit = PenalisedFit("hinge", 1.0, np.ones(n), np.zeros(600), 0.0, np.inf)
@@ -774,7 +780,7 @@ def test_an_l1_optimum_keeps_the_case_weights_or_is_not_there(monkeypatch):
     c = np.linspace(1, 2, 30)
     fit = ElasticNetFit("logistic", 0.0, c, np.zeros(5), 0.0, np.inf, l1=1.0)
     assert at_optimum(fit, X, positive).case_weight is c
-    monkeypatch.setattr(_second_source, "sparse_optimum", lambda *_: None)
+    monkeypatch.setattr(_optimum, "sparse_optimum", lambda *_: None)
     assert at_optimum(replace(fit, l1=2.0), X, positive) is None
 
 
@@ -801,13 +807,13 @@ def test_a_narrow_corner_starts_at_the_wide_one(wide, monkeypatch):
     rng = np.random.default_rng(0)
     X, positive = sparse.csr_array(rng.normal(size=(n, P))), np.arange(n) < 5
     fit = PenalisedFit("hinge", 1.0, np.ones(n), rng.normal(size=P), 0.2, np.inf)
-    products = replace(fit, loss=_second_source._ROUNDED, w=np.full(P, 2.0))
+    products = replace(fit, loss=_optimum._ROUNDED, w=np.full(P, 2.0))
     factors = replace(products, w=np.full(P, 3.0))
     starts = {}
 
     def by_products(start, *_, **__):
         starts[start.loss] = start.w
-        if start.loss == _second_source._ROUNDED:
+        if start.loss == _optimum._ROUNDED:
             return products if wide == "reached" else None
         return start
 
@@ -815,13 +821,13 @@ def test_a_narrow_corner_starts_at_the_wide_one(wide, monkeypatch):
         assert wide != "reached"
         return factors if wide == "by factors" else None
 
-    monkeypatch.setattr(_second_source, "_MANY_ROWS", 10)
-    monkeypatch.setattr(_second_source, "optimum_by_products", by_products)
-    monkeypatch.setattr(_second_source, "at_optimum", by_factors)
-    found = _second_source._narrow_optimum(fit, X, positive, ask_again)
+    monkeypatch.setattr(_optimum, "MANY_ROWS", 10)
+    monkeypatch.setattr(_optimum, "optimum_by_products", by_products)
+    monkeypatch.setattr(_optimum, "at_optimum", by_factors)
+    found = _optimum._narrow_optimum(fit, X, positive, ask_again)
     begins = {"reached": products, "by factors": factors, "not reached": fit}[wide]
-    np.testing.assert_array_equal(starts[_second_source._ROUNDED], fit.w)
-    np.testing.assert_array_equal(starts[_second_source._NARROW], begins.w)
+    np.testing.assert_array_equal(starts[_optimum._ROUNDED], fit.w)
+    np.testing.assert_array_equal(starts[_optimum._NARROW], begins.w)
     assert found.loss == "hinge"
     np.testing.assert_array_equal(found.w, begins.w)
 
@@ -849,7 +855,7 @@ def test_rows_of_weight_two_are_as_wide_as_they_twice(monkeypatch):
         asked.append(len(X))
         return True
 
-    monkeypatch.setattr(_second_source, "is_held", is_held)
+    monkeypatch.setattr(_optimum, "is_held", is_held)
     for n, P, weight in ((300, 700, 1.0), (300, 500, 2.0), (300, 700, 2.0)):
         X, positive = design(n, P)
         fit = PenalisedFit("logistic", 1.0, np.ones(n), np.zeros(P), 0.0, np.inf)

@@ -11,7 +11,8 @@ from scipy import sparse
 from skauc import GaussianAUCClassifier, Moments, RowBlocks, class_moments
 from skauc.statistics import _row_blocks
 from skauc.statistics._block import as_block
-from skauc.statistics._row_blocks import refuse_collection, row_blocks
+from skauc.statistics._collections import refuse_collection
+from skauc.statistics._row_blocks import row_blocks
 
 
 @pytest.fixture
