@@ -324,28 +324,28 @@ class GaussianAUCClassifier(LinearClassifier):
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
         # θ = Au with AᵀΣA = I: r = uᵀm/‖u‖, m = Aᵀμ (section 2)
-        A, piling = whitening(sigma, mu)
-        if A.shape[1] < len(mu) or piling is not None:
-            self._warn_singular(problem, A, piling)
+        whitened, piling = whitening(sigma, mu)
+        if whitened.rank < len(mu) or piling is not None:
+            self._warn_singular(problem, whitened.rank, piling)
         if piling is not None:
             return piling
-        m = A.T @ mu
+        m = whitened.transposed(mu)
         if self.solver == "closed_form":
-            return A @ m
+            return whitened.times(m)
         start = mu if self.coef_init is None else problem.enter(self._start(problem))
         # From θ to u: AᵀΣθ = AᵀΣAu = u
         u, self.n_iter_, self.converged_ = maximise(
-            m, A.T @ (sigma @ start), self.tol, self.max_iter
+            m, whitened.transposed(sigma @ start), self.tol, self.max_iter
         )
         if not self.converged_:
             _warn(
                 f"BFGS did not converge in max_iter={self.max_iter} iterations; raise "
                 'max_iter or use solver="closed_form"'
             )
-        return A @ u
+        return whitened.times(u)
 
-    def _warn_singular(self, problem, A, piling):
-        size = f"rank {A.shape[1]} with {problem.n_features} features"
+    def _warn_singular(self, problem, rank, piling):
+        size = f"rank {rank} with {problem.n_features} features"
         if piling is not None:
             _warn(
                 f"The classes are perfectly separable because Σ is singular ({size}): "
