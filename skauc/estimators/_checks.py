@@ -44,11 +44,14 @@ def few_labels(y):
     if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
     # Passes without the sort of np.unique and of scikit-learn's own check.
-    ends = np.array([y.min(), y.max()])
-    if ends[0] == ends[1]:
+    others = y != y[0]
+    n_others = np.count_nonzero(others)
+    if n_others == 0:
         return None
-    if bool(((y == ends[0]) | (y == ends[1])).all()):
-        return ends
+    two = y[[0, np.argmax(others)]]
+    if np.count_nonzero(y == two[1]) == n_others:
+        return np.sort(two)
+    ends = np.array([y.min(), y.max()])
     low, high = ends.tolist()
     if (high - low) * _ROWS_A_LABEL > len(y):
         return None

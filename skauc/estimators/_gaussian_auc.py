@@ -16,6 +16,7 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ._base import LinearClassifier
 from ._checks import (
+    check_class_count,
     check_class_weight,
     check_classes,
     check_feature_sizes,
@@ -23,6 +24,7 @@ from ._checks import (
     check_flag,
     check_known,
     check_parameter,
+    distinct,
 )
 from ._class_sums import class_sums, record_features, unchanged_by_errors
 from ._rayleigh import RayleighProblem, fourth_powers, maximise, whitening
@@ -180,9 +182,10 @@ class GaussianAUCClassifier(LinearClassifier):
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
         X, y = self._check_rows(X, y)
-        self.classes_, codes = check_classes(y, binary=True)
-        weight = check_class_weight(sample_weight, codes, self.classes_)
-        positive = codes == 1
+        self.classes_ = distinct(y)
+        check_class_count(self.classes_, binary=True)
+        positive = y == self.classes_[1]
+        weight = check_class_weight(sample_weight, positive, self.classes_)
         if X.shape[1] > X.shape[0]:
             check_feature_sizes(X)
             check_finite_features(X)
@@ -321,28 +324,28 @@ class GaussianAUCClassifier(LinearClassifier):
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
         # θ = Au with AᵀΣA = I: r = uᵀm/‖u‖, m = Aᵀμ (section 2)
-        A, piling = whitening(sigma, mu)
-        if A.shape[1] < len(mu) or piling is not None:
-            self._warn_singular(problem, A, piling)
+        whitened, piling = whitening(sigma, mu)
+        if whitened.rank < len(mu) or piling is not None:
+            self._warn_singular(problem, whitened.rank, piling)
         if piling is not None:
             return piling
-        m = A.T @ mu
+        m = whitened.transposed(mu)
         if self.solver == "closed_form":
-            return A @ m
+            return whitened.times(m)
         start = mu if self.coef_init is None else problem.enter(self._start(problem))
         # From θ to u: AᵀΣθ = AᵀΣAu = u
         u, self.n_iter_, self.converged_ = maximise(
-            m, A.T @ (sigma @ start), self.tol, self.max_iter
+            m, whitened.transposed(sigma @ start), self.tol, self.max_iter
         )
         if not self.converged_:
             _warn(
                 f"BFGS did not converge in max_iter={self.max_iter} iterations; raise "
                 'max_iter or use solver="closed_form"'
             )
-        return A @ u
+        return whitened.times(u)
 
-    def _warn_singular(self, problem, A, piling):
-        size = f"rank {A.shape[1]} with {problem.n_features} features"
+    def _warn_singular(self, problem, rank, piling):
+        size = f"rank {rank} with {problem.n_features} features"
         if piling is not None:
             _warn(
                 f"The classes are perfectly separable because Σ is singular ({size}): "

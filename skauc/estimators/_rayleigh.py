@@ -122,8 +122,12 @@ class RayleighProblem:
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
         # P also in the span of the rows: tr Σ there is that of all features.
-        tau = np.trace(self.sigma) / self.n_features
-        return (1 - alpha) * self.sigma + alpha * tau * np.eye(len(self.mu))
+        sigma = self.sigma
+        tau = np.trace(sigma) / self.n_features
+        if alpha > 0:
+            sigma *= 1 - alpha
+            np.einsum("ii->i", sigma)[:] += alpha * tau
+        return sigma
 
     def project(self, theta):
         """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
@@ -145,8 +149,30 @@ class RayleighProblem:
         return theta / deviation if deviation > 0 else theta
 
 
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """Coordinates u on the range of Σ, ``θ = Au`` with ``AᵀΣA = I``.
+
+    Parameters
+    ----------
+    rank : int
+        Of Σ.
+    transposed, times : callable
+        ``Aᵀx`` of a vector x, and ``Au``.
+    """
+
+    rank: int
+    transposed: Callable
+    times: Callable
+
+    @classmethod
+    def by(cls, A):
+        """Of a matrix of shape (P, rank)."""
+        return cls(A.shape[1], lambda x: A.T @ x, lambda u: A @ u)
+
+
 def whitening(sigma, mu):
-    """Matrix A with ``AᵀΣA = I``; if Σ is singular, on its range only.
+    """Whitening of Σ; if it is singular, on its range only.
 
     Parameters
     ----------
@@ -155,7 +181,7 @@ def whitening(sigma, mu):
 
     Returns
     -------
-    A : ndarray of shape (P, rank)
+    whitened : Whitening
     piling : ndarray of shape (P,) or None
         The part of μ outside the range of Σ, where there is no spread at all; None
         if there is no such part.
@@ -171,8 +197,10 @@ def whitening(sigma, mu):
     # a pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * len(mu) * _EPS:
         # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
-        inverse = linalg.solve_triangular(L, np.eye(len(mu)), lower=True)
-        return inverse.T / root[:, None], None
+        solve = partial(linalg.solve_triangular, L, lower=True)
+        return Whitening(
+            len(mu), lambda x: solve(x / root), lambda u: solve(u, trans=1) / root
+        ), None
     values, V = linalg.eigh(correlation)
     kept = values > 16 * len(mu) * _EPS * values[-1]
     null, scaled = V[:, ~kept], mu / root
@@ -180,8 +208,8 @@ def whitening(sigma, mu):
     # Σ = D VλVᵀ D ⇒ A = D⁻¹Vλ^{−½} on the range
     A = V[:, kept] / np.sqrt(values[kept])
     if np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled):
-        return A / root[:, None], outside / root
-    return A / root[:, None], None
+        return Whitening.by(A / root[:, None]), outside / root
+    return Whitening.by(A / root[:, None]), None
 
 
 def maximise(m, start, tol, max_iter):

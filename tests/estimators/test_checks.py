@@ -26,6 +26,18 @@ def test_labels_are_those_of_a_sort(labels, dtype):
     assert (few_labels(y) is None) == (dtype in (float, str))
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64])
+def test_two_labels_come_in_order(dtype):
+    y = np.array([1, 0, 0, 1], dtype=dtype)
+    for column in (y, ~y if dtype is bool else 1 - y):
+        found = few_labels(column)
+        assert found.tolist() == [0, 1]
+        assert found.dtype == dtype
+    if dtype is not bool:
+        y[-1] = 2
+        assert few_labels(y) is None  # of four rows
+
+
 @pytest.mark.parametrize("low", [-128, -(2**63), 2**63 - 256])
 def test_labels_at_the_ends_of_their_type(low):
     labels = [low, low + 3, low + 255]

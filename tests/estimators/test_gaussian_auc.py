@@ -656,11 +656,14 @@ def test_a_feature_that_is_another_one_and_the_class_piles_up():
     assert w == pytest.approx([-1, 0.01, 0], abs=1e-6)
 
 
-@pytest.mark.parametrize("rank", [1, 2, 4])
-def test_whitening_of_dependent_features_has_as_many_columns_as_rank(rank):
+@pytest.mark.parametrize("rank", [1, 2, 4, 6])
+def test_whitening_has_as_many_coordinates_as_the_rank(rank):
     rng = np.random.default_rng(0)
     for _ in range(5):
         half = rng.normal(size=(6, rank))
-        A, _ = whitening(half @ half.T, half @ np.ones(rank))
-        assert A.shape == (6, rank)
+        whitened, _ = whitening(half @ half.T, half @ np.ones(rank))
+        assert whitened.rank == rank
+        A = np.column_stack([whitened.times(u) for u in np.eye(rank)])
+        At = np.column_stack([whitened.transposed(x) for x in np.eye(6)])
+        np.testing.assert_allclose(At, A.T, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(A.T @ half @ half.T @ A, np.eye(rank), atol=1e-8)

@@ -464,13 +464,12 @@ def test_moments_in_other_units(rng, weighted):
     np.testing.assert_allclose(got.scatter, expected, rtol=1e-12)
 
 
-def test_blocks_of_a_group_stay_in_the_cache():
-    """With their copy, or hold a row a feature."""
-    sums = _moments.RawSums.around_zero(50)
-    parts = list(sums.parts(np.arange(5, 3000)))
-    np.testing.assert_array_equal(np.concatenate(parts), np.arange(5, 3000))
-    assert len(parts[0]) * 50 * 8 <= _moments._RAW_BYTES < (len(parts[0]) + 1) * 50 * 8
-    assert _moments.RawSums.n_rows(10_000) == 10_000
+def test_blocks_of_a_group_are_its_rows_in_turn():
+    """Of many rows, of fewer with more features, and of a row a feature."""
+    for P, step in ((95, 3000), (96, 500), (700, 700)):
+        parts = list(_moments.RawSums.around_zero(P).parts(np.arange(5, 7000)))
+        np.testing.assert_array_equal(np.concatenate(parts), np.arange(5, 7000))
+        assert {len(part) for part in parts[:-1]} == {step}
 
 
 @pytest.mark.parametrize("mean", [0.9, 1.1, -1.1])
@@ -484,14 +483,22 @@ def test_rows_farther_from_zero_than_they_vary_have_an_origin(mean):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_one_pass_is_two_passes(rng, monkeypatch, order):
-    monkeypatch.setattr(_moments, "_RAW_BYTES", 2**12)  # 51 rows a block
-    X = np.asarray(rng.normal(size=(300, 20)) + np.arange(20), order=order)
-    positive = np.arange(300) > 250  # blocks without a row of one class
-    for part, mask in zip(
-        class_moments(X, positive), (~positive, positive), strict=True
-    ):
-        assert_moments(part, *oracles.two_pass_moments(X[mask]))
+@pytest.mark.parametrize("offset", [0, 1])  # with 1 some rows are far from 0
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_one_pass_is_two_passes(rng, monkeypatch, order, offset, dtype):
+    monkeypatch.setattr(_moments, "_LONG", 51)  # rows a block
+    X = np.asarray(rng.normal(size=(300, 20)) + offset * np.arange(20), dtype, order)
+    given, i = X.copy(), np.arange(300)
+    # runs of rows, and blocks without a row of one class
+    for positive in (i > 250, (i // 60) % 2 == 0, i % 3 == 0):
+        for weight in (None, 1.0 + i % 2):
+            parts = class_moments(X, positive, weight)
+            for part, mask in zip(parts, (~positive, positive), strict=True):
+                rows = X[mask].astype(float)
+                if weight is not None:
+                    rows = oracles.repeat_rows(rows, weight[mask].astype(int))
+                assert_moments(part, *oracles.two_pass_moments(rows))
+    np.testing.assert_array_equal(X, given)
 
 
 def test_size_counts_the_arrays(rng):
