@@ -1,0 +1,189 @@
+"""Which rows are at hand, of a model of more than two classes.
+
+The model was fitted to the rows of all classes, so that all of them are asked at once,
+and what is found holds for every pair. Evidence is that of two classes
+(:mod:`skauc.model_selection._training_rows`): support vectors, class means, steps in
+front, and the gradient of a smooth loss with an L2 penalty, one class at a time,
+
+    Σ c g_k x = −λ w_k,
+
+where g_k is the slope of class k against the rest, or, of the softmax, ``p_k − 1{k}``.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    RidgeClassifier,
+    RidgeClassifierCV,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from .._validation import check_codes, check_features, check_weight
+from ..estimators._logistic import IRLSLogisticRegression
+from ..leave_pair_out._objective import PenalisedFit, stationarity
+from ..statistics._moments import project_samples
+from ._any_estimator import has_known_fit
+from ._linear_model import LinearModel
+from ._scored_model import ScoredModel
+from ._training_objective import penalised_fit, strength_of_logistic
+from ._training_rows import (
+    bounds_of_gradient,
+    is_long,
+    told_by_means_of_classes,
+    told_rows,
+    was_stopped,
+    weights_may_tell,
+)
+
+_SOFTMAX = LogisticRegression | LogisticRegressionCV | IRLSLogisticRegression
+_ONE_VS_REST = RidgeClassifier | RidgeClassifierCV | LinearSVC
+
+
+def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
+    """Tell training rows from held-out rows, of a model of more than two classes.
+
+    Parameters
+    ----------
+    opened : LinearModel
+        Its rows are in memory.
+    labels : ndarray of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+
+    Returns
+    -------
+    rows : {"training", "held-out"} or None
+        None where nothing tells them apart.
+    doubtful : bool
+        Whether held-out rows may be training rows whose weights are not given.
+    """
+    codes = check_codes(labels, opened.classes)
+    front = check_features(opened.front, len(codes)).astype(float, copy=False)
+    first = codes == 0
+    weight = check_weight(sample_weight, first)
+    w = opened.w[0]  # any tells the span of the rows
+    whole = _AllClasses(
+        Z=front,
+        w=w,
+        score=np.zeros(len(codes)),
+        extremes=(0.0, 0.0),
+        positive=first,
+        weight=weight,
+        threshold=0.0,
+        model=opened.model,
+        front=front,
+        flipped=False,
+        w_front=w,
+        stages=opened.stages,
+    )
+    told = told_rows(whole, partial(_by_gradients, opened=opened, codes=codes))
+    return told, told == "held-out" and weights_may_tell(whole)
+
+
+class _AllClasses(ScoredModel):
+    """The rows of all classes; no two of them have an objective of their own."""
+
+    objective = None
+
+
+def _by_gradients(scored, opened, codes):
+    """Class means of a discriminant, or the gradients of all classes."""
+    model, Z = opened.model, scored.front
+    if isinstance(model, LinearDiscriminantAnalysis):
+        masks = [codes == k for k in range(opened.n_classes)]
+        return told_by_means_of_classes(scored, model.means_, masks)
+    parts = getattr(model, "estimators_", [model])
+    if not has_known_fit(model) or not all(map(has_known_fit, parts)):
+        return None
+    fits = _fits(opened, Z, codes, scored.weight)
+    if not any(fit.w.any() for fit, _ in fits):
+        return None
+    squares = [stationarity(Z, rows, fit) ** 2 for fit, rows in fits]
+    gradient = np.sqrt(np.mean(squares))
+    least, strange = bounds_of_gradient(Z)
+    if gradient <= least:
+        return "training"
+    if any(map(was_stopped, parts)) or not gradient > strange:
+        return None
+    long = all(is_long(Z, rows, fit) for fit, rows in fits)
+    return "held-out" if long else None
+
+
+def _fits(opened, Z, codes, weight):
+    """What each class minimised, and its rows; none where that is not known."""
+    model, masks = opened.model, [codes == k for k in range(opened.n_classes)]
+    if isinstance(model, OneVsRestClassifier):
+        parts = zip(model.estimators_, masks, strict=True)
+        found = [(penalised_fit(part, Z, rows, weight), rows) for part, rows in parts]
+        return [] if any(fit is None for fit, _ in found) else found
+    if isinstance(model, _SOFTMAX):
+        return _softmax(opened, Z, masks, codes, weight)
+    if not isinstance(model, _ONE_VS_REST):
+        return []
+    weight = _with_costs(model, codes, weight)
+    # liblinear has the costs of a class for its own rows only
+    costly = isinstance(model, LinearSVC) and model.class_weight is not None
+    if weight is None or costly:
+        return []
+    found = []
+    for k, rows in enumerate(masks):
+        part = copy(model)  # as if it were of two classes
+        part.coef_, part.intercept_ = opened.w[k : k + 1], -opened.threshold[k : k + 1]
+        part.class_weight = None
+        found.append((penalised_fit(part, Z, rows, weight), rows))
+    return [] if any(fit is None for fit, _ in found) else found
+
+
+def _softmax(opened, Z, masks, codes, weight):
+    model = opened.model
+    # one class against the rest, as older versions may
+    if getattr(model, "solver", None) == "liblinear":
+        return []
+    if getattr(model, "multi_class", None) == "ovr":
+        return []
+    strength = _strength(model)
+    weight = _with_costs(model, codes, weight)
+    if strength is None or weight is None:
+        return []
+    logits = np.column_stack([project_samples(Z, w) for w in opened.w])
+    share = softmax(logits - opened.threshold, axis=1)
+    free = np.inf if model.fit_intercept else 0.0
+    found = []
+    for k, rows in enumerate(masks):
+        w, b = opened.w[k], -float(opened.threshold[k])
+        fit = PenalisedFit("logistic", strength, weight, w, b, free)
+        # ∂/∂z_k of −Σ_j 1{j} log p_j; curvature p_k(1 − p_k)
+        slope, p = weight * (share[:, k] - rows), share[:, k]
+        values = logits[:, k] + b, slope, weight * p * (1 - p)
+        found.append((fit.keep("slopes", Z, rows, values), rows))
+    return found
+
+
+def _strength(model):
+    """λ of an L2 penalty on each class; None of another."""
+    if not isinstance(model, IRLSLogisticRegression):
+        return strength_of_logistic(model)
+    known = model.penalty != "firth" and not model.has_offset_
+    return 1 / float(model.C) if known else None
+
+
+def _with_costs(model, codes, weight):
+    """Weights of the rows times those of their classes; None where not known."""
+    if weight is None:
+        weight = np.ones(len(codes))
+    elif model.class_weight is not None:
+        return None
+    if model.class_weight is None:
+        return weight
+    labels = model.classes_[codes]
+    costs = dict(class_weight=model.class_weight, classes=model.classes_, y=labels)
+    return compute_class_weight(**costs)[codes]
