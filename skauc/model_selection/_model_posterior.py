@@ -13,7 +13,6 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._block_column import made_column
-from ..statistics._block_matrix import BlockMatrix
 from . import _reasons as say
 from ._affine_steps import has_frozen
 from ._copied_rows import copies
@@ -25,6 +24,7 @@ from ._linear_model import (
     open_score,
 )
 from ._refits import REFITS, posterior_of_source, refits_source, told_by_refits
+from ._rows_at_hand import LabelColumn
 from ._rows_of_classes import told_rows_of_classes
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import are_rearranged, held_out, left_out
@@ -352,11 +352,9 @@ def rows_of_pairs(opened: LinearModel, y, sample_weight, pairs) -> dict:
     dict
         Keywords of :func:`posterior_of_scores`.
     """
-    if isinstance(opened.front, BlockMatrix):
-        return {"rows": "auto"}
     # What a step that saw y has made of the rows is not what trained the model.
     if not any(scored.broken_by for _, scored in pairs):
-        labels = column_or_1d(y)
+        labels = y if isinstance(y, LabelColumn) else column_or_1d(y)
         told, doubtful = told_rows_of_classes(opened, labels, sample_weight)
         anew = told == "held-out" and are_made_anew(opened.stages, labels)
         if told is not None and not anew:

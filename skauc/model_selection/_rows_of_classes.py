@@ -13,10 +13,9 @@ where g_k is the slope of class k against the rest, or, of the softmax, ``p_k �
 from __future__ import annotations
 
 from copy import copy
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     LogisticRegression,
@@ -26,11 +25,11 @@ from sklearn.linear_model import (
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
-from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import check_codes, check_features, check_weight
 from ..estimators._logistic import IRLSLogisticRegression
 from ..leave_pair_out._objective import PenalisedFit, stationarity
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import project_samples
 from ._any_estimator import has_known_fit
 from ._linear_model import LinearModel
@@ -55,9 +54,8 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
     Parameters
     ----------
     opened : LinearModel
-        Its rows are in memory.
-    labels : ndarray of shape (n,)
-    sample_weight : array-like of shape (n,) or None
+    labels : ndarray or LabelColumn of shape (n,)
+    sample_weight : array-like or BlockColumn of shape (n,), or None
 
     Returns
     -------
@@ -66,17 +64,21 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
     doubtful : bool
         Whether held-out rows may be training rows whose weights are not given.
     """
-    codes = check_codes(labels, opened.classes)
-    front = check_features(opened.front, len(codes)).astype(float, copy=False)
-    first = codes == 0
-    weight = check_weight(sample_weight, first)
+    front = opened.front
+    if isinstance(front, BlockMatrix):
+        masks = [labels.equal(label) for label in opened.classes]
+    else:
+        codes = check_codes(labels, opened.classes)
+        masks = [codes == k for k in range(opened.n_classes)]
+        front = check_features(front, len(codes)).astype(float, copy=False)
+    weight = check_weight(sample_weight, masks[0])
     w = opened.w[0]  # any tells the span of the rows
     whole = _AllClasses(
         Z=front,
         w=w,
-        score=np.zeros(len(codes)),
+        score=np.zeros(len(labels)),
         extremes=(0.0, 0.0),
-        positive=first,
+        positive=masks[0],
         weight=weight,
         threshold=0.0,
         model=opened.model,
@@ -85,7 +87,7 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
         w_front=w,
         stages=opened.stages,
     )
-    told = told_rows(whole, partial(_by_gradients, opened=opened, codes=codes))
+    told = told_rows(whole, partial(_by_gradients, opened=opened, masks=masks))
     return told, told == "held-out" and weights_may_tell(whole)
 
 
@@ -95,16 +97,15 @@ class _AllClasses(ScoredModel):
     objective = None
 
 
-def _by_gradients(scored, opened, codes):
+def _by_gradients(scored, opened, masks):
     """Class means of a discriminant, or the gradients of all classes."""
     model, Z = opened.model, scored.front
     if isinstance(model, LinearDiscriminantAnalysis):
-        masks = [codes == k for k in range(opened.n_classes)]
         return told_by_means_of_classes(scored, model.means_, masks)
     parts = getattr(model, "estimators_", [model])
     if not has_known_fit(model) or not all(map(has_known_fit, parts)):
         return None
-    fits = _fits(opened, Z, codes, scored.weight)
+    fits = _fits(opened, Z, masks, scored.weight)
     if not any(fit.w.any() for fit, _ in fits):
         return None
     squares = [stationarity(Z, rows, fit) ** 2 for fit, rows in fits]
@@ -118,18 +119,18 @@ def _by_gradients(scored, opened, codes):
     return "held-out" if long else None
 
 
-def _fits(opened, Z, codes, weight):
+def _fits(opened, Z, masks, weight):
     """What each class minimised, and its rows; none where that is not known."""
-    model, masks = opened.model, [codes == k for k in range(opened.n_classes)]
+    model = opened.model
     if isinstance(model, OneVsRestClassifier):
         parts = zip(model.estimators_, masks, strict=True)
         found = [(penalised_fit(part, Z, rows, weight), rows) for part, rows in parts]
         return [] if any(fit is None for fit, _ in found) else found
     if isinstance(model, _SOFTMAX):
-        return _softmax(opened, Z, masks, codes, weight)
+        return _softmax(opened, Z, masks, weight)
     if not isinstance(model, _ONE_VS_REST):
         return []
-    weight = _with_costs(model, codes, weight)
+    weight = _with_costs(model, masks, weight)
     # liblinear has the costs of a class for its own rows only
     costly = isinstance(model, LinearSVC) and model.class_weight is not None
     if weight is None or costly:
@@ -143,7 +144,7 @@ def _fits(opened, Z, codes, weight):
     return [] if any(fit is None for fit, _ in found) else found
 
 
-def _softmax(opened, Z, masks, codes, weight):
+def _softmax(opened, Z, masks, weight):
     model = opened.model
     # one class against the rest, as older versions may
     if getattr(model, "solver", None) == "liblinear":
@@ -151,19 +152,24 @@ def _softmax(opened, Z, masks, codes, weight):
     if getattr(model, "multi_class", None) == "ovr":
         return []
     strength = _strength(model)
-    weight = _with_costs(model, codes, weight)
+    weight = _with_costs(model, masks, weight)
     if strength is None or weight is None:
         return []
-    logits = np.column_stack([project_samples(Z, w) for w in opened.w])
-    share = softmax(logits - opened.threshold, axis=1)
+    logits = [
+        project_samples(Z, w) - threshold
+        for w, threshold in zip(opened.w, opened.threshold, strict=True)
+    ]
+    largest = reduce(np.maximum, logits)  # no exponential overflows
+    powers = [np.exp(z - largest) for z in logits]
+    total = reduce(np.add, powers)
     free = np.inf if model.fit_intercept else 0.0
     found = []
     for k, rows in enumerate(masks):
         w, b = opened.w[k], -float(opened.threshold[k])
         fit = PenalisedFit("logistic", strength, weight, w, b, free)
-        # ∂/∂z_k of −Σ_j 1{j} log p_j; curvature p_k(1 − p_k)
-        slope, p = weight * (share[:, k] - rows), share[:, k]
-        values = logits[:, k] + b, slope, weight * p * (1 - p)
+        p = powers[k] / total
+        # ∂/∂z_k of −Σ_j 1{j} log p_j; its curvature
+        values = logits[k], weight * (p - rows), weight * p * (1 - p)
         found.append((fit.keep("slopes", Z, rows, values), rows))
     return found
 
@@ -176,14 +182,16 @@ def _strength(model):
     return 1 / float(model.C) if known else None
 
 
-def _with_costs(model, codes, weight):
+def _with_costs(model, masks, weight):
     """Weights of the rows times those of their classes; None where not known."""
-    if weight is None:
-        weight = np.ones(len(codes))
-    elif model.class_weight is not None:
+    costs = model.class_weight
+    if costs is None:
+        return np.ones_like(masks[0], dtype=float) if weight is None else weight
+    if weight is not None:  # whose counts make the classes even, differs
         return None
-    if model.class_weight is None:
-        return weight
-    labels = model.classes_[codes]
-    costs = dict(class_weight=model.class_weight, classes=model.classes_, y=labels)
-    return compute_class_weight(**costs)[codes]
+    if isinstance(costs, str):  # "balanced": n/(K n_k)
+        counts = np.array([float(rows.sum()) for rows in masks])
+        per_class = (counts.sum() / (len(masks) * counts)).tolist()
+    else:
+        per_class = [costs.get(label, 1.0) for label in model.classes_.tolist()]
+    return reduce(np.add, [c * r for c, r in zip(per_class, masks, strict=True)])

@@ -98,7 +98,8 @@ def test_weights_of_the_fit():
 def test_the_softmax_is_at_its_optimum():
     X, y = rows_of(120, 6, 6)
     model = LogisticRegression(C=0.3, tol=1e-10, max_iter=10_000).fit(X, y)
-    for k, (fit, rows) in enumerate(_fits(open_estimator(model, X), X, y, None)):
+    masks = [y == k for k in range(3)]
+    for k, (fit, rows) in enumerate(_fits(open_estimator(model, X), X, masks, None)):
         z, slope, curvature = fit.slopes(X, rows)
         p = model.predict_proba(X)[:, k]
         np.testing.assert_allclose(z, model.decision_function(X)[:, k], atol=1e-12)
