@@ -278,13 +278,13 @@ def diagnose(
                 f"cv must be None for more than two classes, got {cv!r} with "
                 f"{opened.n_classes} classes"
             )
-        pairs = list(score_pairs(opened, y, sample_weight, pos_label))
-        known = {"rows": rows}
-        if rows == "auto":
-            known = rows_of_pairs(opened, y, sample_weight, pairs)
-        return PairwiseDiagnosis(
-            {name: _of(pair, prior, known) for name, pair in pairs}
-        )
+        known: dict = {"rows": rows}
+        found: dict = {}
+        for name, pair in score_pairs(opened, y, sample_weight, pos_label):
+            if not found and rows == "auto":
+                known = rows_of_pairs(opened, y, sample_weight, pair)
+            found[name] = _of(pair, prior, known)
+        return PairwiseDiagnosis(found)
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)

@@ -327,17 +327,17 @@ def pair_posteriors(
     dict of (label, label) to ModelPosterior
     """
     enter = isinstance(prior, AdaptivePrior)
-    pairs = list(score_pairs(opened, y, sample_weight, pos_label, enter=enter))
-    known = {"rows": rows}
-    if rows == "auto" and enter:
-        known = rows_of_pairs(opened, y, sample_weight, pairs)
-    return {
-        name: posterior_of_scores(scored, prior, covariance, **known)
-        for name, scored in pairs
-    }
+    pairs = score_pairs(opened, y, sample_weight, pos_label, enter=enter)
+    known: dict = {"rows": rows}
+    found: dict = {}
+    for name, scored in pairs:  # the rows of one pair at a time
+        if not found and rows == "auto" and enter:
+            known = rows_of_pairs(opened, y, sample_weight, scored)
+        found[name] = posterior_of_scores(scored, prior, covariance, **known)
+    return found
 
 
-def rows_of_pairs(opened: LinearModel, y, sample_weight, pairs) -> dict:
+def rows_of_pairs(opened: LinearModel, y, sample_weight, first) -> dict:
     """What the rows of all classes are, which one model has seen.
 
     Parameters
@@ -345,7 +345,8 @@ def rows_of_pairs(opened: LinearModel, y, sample_weight, pairs) -> dict:
     opened : LinearModel
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,) or None
-    pairs : list of (name, ScoredModel)
+    first : ScoredModel
+        Of a pair; the way to it is that to all.
 
     Returns
     -------
@@ -353,7 +354,7 @@ def rows_of_pairs(opened: LinearModel, y, sample_weight, pairs) -> dict:
         Keywords of :func:`posterior_of_scores`.
     """
     # What a step that saw y has made of the rows is not what trained the model.
-    if not any(scored.broken_by for _, scored in pairs):
+    if first.broken_by is None:
         labels = y if isinstance(y, LabelColumn) else column_or_1d(y)
         told, doubtful = told_rows_of_classes(opened, labels, sample_weight)
         anew = told == "held-out" and are_made_anew(opened.stages, labels)

@@ -36,6 +36,8 @@ from ._linear_model import LinearModel
 from ._scored_model import ScoredModel
 from ._training_objective import penalised_fit, strength_of_logistic
 from ._training_rows import (
+    LEAST_OF_ONE,
+    are_training_rows_of_steps,
     bounds_of_gradient,
     is_long,
     told_by_means_of_classes,
@@ -71,6 +73,8 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
         codes = check_codes(labels, opened.classes)
         masks = [codes == k for k in range(opened.n_classes)]
         front = check_features(front, len(codes)).astype(float, copy=False)
+    if not all(rows.any() for rows in masks):  # some pair has no rows to be asked of
+        return None, False
     weight = check_weight(sample_weight, masks[0])
     w = opened.w[0]  # any tells the span of the rows
     whole = _AllClasses(
@@ -87,6 +91,9 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
         w_front=w,
         stages=opened.stages,
     )
+    # Unknown weights of the fit do no harm: of pairs no row is left out.
+    if are_training_rows_of_steps(whole):
+        return "training", False
     told = told_rows(whole, partial(_by_gradients, opened=opened, masks=masks))
     return told, told == "held-out" and weights_may_tell(whole)
 
@@ -108,7 +115,10 @@ def _by_gradients(scored, opened, masks):
     fits = _fits(opened, Z, masks, scored.weight)
     if not any(fit.w.any() for fit, _ in fits):
         return None
-    squares = [stationarity(Z, rows, fit) ** 2 for fit, rows in fits]
+    first = stationarity(Z, fits[0][1], fits[0][0])
+    if first <= LEAST_OF_ONE:  # as small it is on no other rows
+        return "training"
+    squares = [first**2, *(stationarity(Z, rows, fit) ** 2 for fit, rows in fits[1:])]
     gradient = np.sqrt(np.mean(squares))
     least, strange = bounds_of_gradient(Z)
     if gradient <= least:
@@ -160,6 +170,11 @@ def _softmax(opened, Z, masks, weight):
         for w, threshold in zip(opened.w, opened.threshold, strict=True)
     ]
     largest = reduce(np.maximum, logits)  # no exponential overflows
+    apart = [
+        ((z == largest) | ~rows).all() for z, rows in zip(logits, masks, strict=True)
+    ]
+    if strength == 0 and all(apart):  # no optimum: no row moves such a model
+        return []
     powers = [np.exp(z - largest) for z in logits]
     total = reduce(np.add, powers)
     free = np.inf if model.fit_intercept else 0.0

@@ -83,7 +83,7 @@ _TOLD = 0.9  # of that: rounding of what is outside does not count
 # on held-out rows mostly 0 to .5; after 100 steps the correlation above is .97 or more,
 # on held-out rows -.5 to .95.
 _SHORTER, _MANY_STEPS, _FAR = 0.4, 50, 0.9
-_LEAST_OF_ONE = largest_gradient((2, 2))  # of one direction
+LEAST_OF_ONE = largest_gradient((2, 2))  # of one direction
 _ROUNDED_32 = float(np.finfo(np.float32).eps)  # relative
 # Combinations of the columns, of variance 1: of n other vectors and rows n² 1e-12 are
 # as near as rows that were rounded to three digits. Of fewer columns more are: of the
@@ -166,6 +166,11 @@ def told_rows(scored: ScoredModel, by_objective=None) -> str | None:
 
 def _unless_shared(told):
     return None if told == _SHARED else told
+
+
+def are_training_rows_of_steps(scored: ScoredModel) -> bool:
+    """Whether a step in front keeps the means of these very rows."""
+    return _by_steps(scored) == "training"
 
 
 def are_made_anew(stages, y) -> bool:
@@ -325,13 +330,13 @@ def _gradient_and_bounds(scored):
     """
     Z, rows, fit = scored.floats, scored.second_class, scored.objective
     k = min(Z.shape) - 1
-    one = _LEAST_OF_ONE, _strange(1)
+    one = LEAST_OF_ONE, _strange(1)
     if k == 0:
         return fit, stationarity(Z, rows, fit), *one
     near, gradient = scored.near
     bounds = largest_gradient(Z.shape), _strange(k)
     # as small it is on no other rows, however few the directions
-    surely = near is fit and gradient <= _LEAST_OF_ONE
+    surely = near is fit and gradient <= LEAST_OF_ONE
     if surely or gradient > bounds[0] or not isinstance(Z, np.ndarray):
         return near, gradient, *bounds
     k = min(count_of_directions(Z) - 1, k)
