@@ -9,7 +9,7 @@ from threading import Lock
 import joblib
 import numpy as np
 from sklearn import decomposition, preprocessing, random_projection
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
@@ -31,6 +31,24 @@ _UNSUPERVISED = (
     "sklearn.cluster",
     "sklearn.manifold",
 )
+_PRINCIPAL = decomposition.PCA | decomposition.IncrementalPCA
+_COMPONENTS = (
+    decomposition.TruncatedSVD
+    | decomposition.FastICA
+    | NeighborhoodComponentsAnalysis
+    | random_projection.GaussianRandomProjection
+    | random_projection.SparseRandomProjection
+)
+_PROJECTIONS = _PRINCIPAL | _COMPONENTS | LinearDiscriminantAnalysis
+# Modules whose fit_transform gives the rows of transform, but for what sees y.
+_REPEATED = (
+    "sklearn.preprocessing",
+    "sklearn.feature_extraction",
+    "sklearn.feature_selection",
+    "sklearn.random_projection",
+    "sklearn.kernel_approximation",
+)
+_FIT_AND_TRANSFORM = TransformerMixin.fit_transform  # of classes without their own
 _NUMBERS_AT_ONCE = 2**22  # sent through an unknown step: 32 MB
 _FIRST_ROWS = 8  # of a step that is not affine hardly any stays on their lines
 _SAME = 1e-6  # relative difference that rounding may leave
@@ -60,19 +78,12 @@ def transpose_of(step, rows, behind):
     if isinstance(step, preprocessing.MinMaxScaler):
         # Its z = x · scale_ + min_: the only scaler that multiplies.
         return lambda W: step.scale_[:, None] * W
-    if isinstance(step, decomposition.PCA | decomposition.IncrementalPCA):
+    if isinstance(step, _PRINCIPAL):
         # z = C(x − x̄), whitened z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
         root = np.sqrt(step.explained_variance_) if step.whiten else 1.0
         components = step.components_ / np.reshape(root, (-1, 1))
         return lambda W: components.T @ W
-    if isinstance(
-        step,
-        decomposition.TruncatedSVD
-        | decomposition.FastICA
-        | NeighborhoodComponentsAnalysis
-        | random_projection.GaussianRandomProjection
-        | random_projection.SparseRandomProjection,
-    ):
+    if isinstance(step, _COMPONENTS):
         return lambda W: step.components_.T @ W
     if isinstance(step, LinearDiscriminantAnalysis):
         return lambda W: step.scalings_[:, : len(W)] @ W
@@ -181,7 +192,33 @@ def sees_y(step, rows, y):
         return True
     if isinstance(rows, BlockMatrix):  # it is not refitted there: as if it did
         return True
-    return _ANSWERS.remember(_question(step, rows, y), step, rows, y)
+    key = _question(step, rows, y)
+    return _ANSWERS.remember(key, lambda: _depends_on_labels(step, rows, y))
+
+
+def gives_others(step, rows, y) -> bool:
+    """Whether the rows that a step gave in its fit are others than ``transform`` gives.
+
+    Then what stands behind it was trained by rows that nobody has: those of NMF, drawn
+    anew by an imputer that samples, out of folds.
+
+    Parameters
+    ----------
+    step : fitted transformer
+    rows : array-like, sparse matrix or frame
+        In front of it; that it was fitted to them is not asked.
+    y : array-like of shape (n,) or None
+    """
+    module, own = type(step).__module__, getattr(type(step), "fit_transform", None)
+    known = module.startswith("sklearn.")
+    if module.startswith(_REPEATED) or isinstance(step, FrozenEstimator):
+        return False
+    if isinstance(rows, BlockMatrix):
+        return False
+    if known and (isinstance(step, _PROJECTIONS) or own is _FIT_AND_TRANSFORM):
+        return False
+    key = "others", _question(step, rows, y)
+    return _ANSWERS.remember(key, lambda: _transforms_anew(step, rows, y))
 
 
 def has_frozen(estimator) -> bool:
@@ -225,12 +262,12 @@ class _Answers:
         self._items = OrderedDict()
         self._lock = Lock()
 
-    def remember(self, key, step, rows, y):
+    def remember(self, key, compute):
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)
                 return self._items[key]
-        answer = _depends_on_labels(step, rows, y)
+        answer = compute()
         with self._lock:
             self._items[key] = answer
             while len(self._items) > self._MOST:
@@ -260,6 +297,20 @@ def _depends_on_labels(step, rows, y):
     try:
         first = dense(_same_seed(step).fit(rows, y).transform(rows))
         again = dense(_same_seed(step).fit(rows, permuted).transform(rows))
+    except Exception:
+        return True
+    if first.shape != again.shape:
+        return True
+    largest = np.abs(first).max(initial=0.0)
+    return not np.allclose(first, again, rtol=_SAME, atol=_SAME * largest)
+
+
+def _transforms_anew(step, rows, y):
+    """Whether a clone gives its rows differently later; True if it cannot be tried."""
+    copy = _same_seed(step)
+    try:
+        first = dense(copy.fit_transform(rows, y))
+        again = dense(copy.transform(rows))
     except Exception:
         return True
     if first.shape != again.shape:

@@ -125,6 +125,9 @@ def auc_posterior(
     Without any, nine ridge models of the same rows, whose leave-pair-out is exact, say
     how far the closed forms are off.
 
+    Features that were chosen or made by y before they entered, or chosen by hand for a
+    ColumnTransformer, are taken for all there were: nothing here can see the others.
+
     Steps that see y are taken back to the features that entered, if they are affine;
     behind one that is not (a target encoder), the posterior is that of 5 refits of
     the whole estimator alone. ``AdaptivePrior(refits=K)`` asks for such refits; of a

@@ -23,7 +23,7 @@ from ..statistics._result import Result
 from ._any_estimator import fitted_clone
 from ._cross_validation_scorer import make_cv_auc_scorer
 from ._linear_model import LinearModel, open_estimator
-from ._model_posterior import posterior_of_scores
+from ._model_posterior import posterior_of_scores, rows_of_pairs
 from ._reasons import few_rows, more_features
 from ._scored_model import score_model, score_pairs
 from ._training_rows import ROWS
@@ -278,14 +278,20 @@ def diagnose(
                 f"cv must be None for more than two classes, got {cv!r} with "
                 f"{opened.n_classes} classes"
             )
-        pairs = score_pairs(opened, y, sample_weight, pos_label)
-        return PairwiseDiagnosis({name: _of(pair, prior, rows) for name, pair in pairs})
+        known: dict = {"rows": rows}
+        found: dict = {}
+        for name, pair in score_pairs(opened, y, sample_weight, pos_label):
+            if not found and rows == "auto":
+                known = rows_of_pairs(opened, y, sample_weight, pair)
+            found[name] = _of(pair, prior, known)
+        return PairwiseDiagnosis(found)
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
         more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
     scored = score_model(opened, y, sample_weight, pos_label)
-    return _of(scored, prior, rows, (estimator, X, y), **more)
+    known = {"rows": rows, "whole": (estimator, X, y)}
+    return _of(scored, prior, known, **more)
 
 
 def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
@@ -297,9 +303,9 @@ def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
         return open_estimator(model, X)
 
 
-def _of(scored, prior, rows, whole=None, **more) -> Diagnosis:
+def _of(scored, prior, known, **more) -> Diagnosis:
     """Diagnosis of one model, seen with the adaptive and the published prior."""
-    learnt = posterior_of_scores(scored, prior, "common", rows, whole)
+    learnt = posterior_of_scores(scored, prior, "common", **known)
     if learnt.projection is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
     published = posterior_of_scores(scored, NormalInverseWishart(), "common")

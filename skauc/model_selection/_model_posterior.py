@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
+from sklearn.utils import column_or_1d
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project
@@ -23,9 +24,11 @@ from ._linear_model import (
     open_score,
 )
 from ._refits import REFITS, posterior_of_source, refits_source, told_by_refits
+from ._rows_at_hand import LabelColumn
+from ._rows_of_classes import told_rows_of_classes
 from ._scored_model import ScoredModel, score_model, score_pairs
 from ._second_source import are_rearranged, held_out, left_out
-from ._training_rows import told_rows, weights_may_tell
+from ._training_rows import are_made_anew, told_rows, weights_may_tell
 from ._warnings import SAID, warn_of
 
 
@@ -45,6 +48,8 @@ class ModelPosterior:
         For true refits; None for a pair of more than two classes.
     doubtful : bool, default=False
         Whether held-out rows may be training rows whose weights are not given.
+    assumed_of : str or None, default=None
+        Of a pair of more than two classes: the model that nothing tells of.
     """
 
     scored: ScoredModel
@@ -53,6 +58,7 @@ class ModelPosterior:
     rows: str
     whole: tuple | None = None
     doubtful: bool = False
+    assumed_of: str | None = None
 
     def auc(self, *, once=False) -> AUCPosterior:
         """Posterior of the AUC, with rows left out where wanted and known.
@@ -127,8 +133,9 @@ class ModelPosterior:
         scored, reasons = self.scored, [*self._any_rows(), *self._copied()]
         # One reason is enough: what these rows are not is said by the other warning.
         known = rearranged or (scored.broken_by is not None and self.whole is None)
-        if self.rows == "assumed" and scored.model is not None and not known:
-            reasons.append(say.rows_assumed(type(scored.model).__name__))
+        name = self.assumed_of if self._is_pair else type(scored.model).__name__
+        if self.rows == "assumed" and name is not None and not known:
+            reasons.append(say.rows_assumed(name))
         return reasons
 
     def _source(self, rearranged):
@@ -321,14 +328,49 @@ def pair_posteriors(
     """
     enter = isinstance(prior, AdaptivePrior)
     pairs = score_pairs(opened, y, sample_weight, pos_label, enter=enter)
-    return {
-        name: posterior_of_scores(scored, prior, covariance, rows)
-        for name, scored in pairs
-    }
+    known: dict = {"rows": rows}
+    found: dict = {}
+    for name, scored in pairs:  # the rows of one pair at a time
+        if not found and rows == "auto" and enter:
+            known = rows_of_pairs(opened, y, sample_weight, scored)
+        found[name] = posterior_of_scores(scored, prior, covariance, **known)
+    return found
+
+
+def rows_of_pairs(opened: LinearModel, y, sample_weight, first) -> dict:
+    """What the rows of all classes are, which one model has seen.
+
+    Parameters
+    ----------
+    opened : LinearModel
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    first : ScoredModel
+        Of a pair; the way to it is that to all.
+
+    Returns
+    -------
+    dict
+        Keywords of :func:`posterior_of_scores`.
+    """
+    # What a step that saw y has made of the rows is not what trained the model.
+    if first.broken_by is None:
+        labels = y if isinstance(y, LabelColumn) else column_or_1d(y)
+        told, doubtful = told_rows_of_classes(opened, labels, sample_weight)
+        anew = told == "held-out" and are_made_anew(opened.stages, labels)
+        if told is not None and not anew:
+            return {"rows": told, "doubtful": doubtful}
+    return {"rows": "assumed", "assumed_of": type(opened.model).__name__}
 
 
 def posterior_of_scores(
-    scored: ScoredModel, prior, covariance, rows="auto", whole=None
+    scored: ScoredModel,
+    prior,
+    covariance,
+    rows="auto",
+    whole=None,
+    doubtful=False,
+    assumed_of=None,
 ) -> ModelPosterior:
     """Posterior of scores that are there already.
 
@@ -337,7 +379,7 @@ def posterior_of_scores(
     rows that are taken for training rows unless ``rows`` says otherwise. Of held-out
     rows the score is one feature.
     """
-    adaptive, doubtful = isinstance(prior, AdaptivePrior), False
+    adaptive = isinstance(prior, AdaptivePrior)
     if rows == "auto":
         rows = (_told(scored, whole) or "assumed") if adaptive else "training"
         doubtful = rows == "held-out" and weights_may_tell(scored)
@@ -348,13 +390,22 @@ def posterior_of_scores(
     rows_and_counts = scored.score, scored.positive, scored.weight
     sketch = scored.sketch if Z is scored.Z else None
     projection = project(prior, Z, w, *rows_and_counts, covariance, sketch)
-    return ModelPosterior(scored, prior, projection, rows, whole, doubtful)
+    question = prior, projection, rows, whole, doubtful, assumed_of
+    return ModelPosterior(scored, *question)
 
 
 def _told(scored, whole):
-    """What the rows are, if anything tells; a step that saw y: clones of the whole."""
-    if scored.broken_by is None or whole is None:
+    """What the rows are, if anything tells.
+
+    Behind a step that saw y, or that gave the model other rows than these: clones of
+    the whole.
+    """
+    if whole is None:
         return told_rows(scored)
+    if scored.broken_by is None:
+        told = told_rows(scored)
+        if told != "held-out" or not are_made_anew(scored.stages, whole[2]):
+            return told
     return told_by_refits(*_refit_question(whole, scored))
 
 

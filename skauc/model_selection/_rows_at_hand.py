@@ -112,7 +112,7 @@ class LabelColumn(BlockColumn):
     def positive(self, **how) -> BlockColumn:
         """See :func:`skauc._validation.check_positive`."""
         mask = check_positive(self.distinct, **how)
-        found = self._equal(self.distinct[mask][0])
+        found = self.equal(self.distinct[mask][0])
         total = int(sum(count[mask].sum() for count in self.counts.values()))
         found.know_sums(ColumnSums(int(total == len(self)), int(total > 0), total))
         if self.digests is not None:  # the labels, and which of them is meant
@@ -128,10 +128,11 @@ class LabelColumn(BlockColumn):
             check_positive(distinct)
         counts = {k: c[there] for k, c in self.counts.items() if c[there].any()}
         lengths = {k: int(c.sum()) for k, c in counts.items()}
-        mask = reduce(np.bitwise_or, map(self._equal, distinct))
+        mask = reduce(np.bitwise_or, map(self.equal, distinct))
         return LabelColumn(self.rows.where(mask, lengths), distinct, counts)
 
-    def _equal(self, label):
+    def equal(self, label):
+        """Whether the rows have a label, a BlockColumn."""
         return self._elementwise(partial(_equal, label), (self,))
 
 

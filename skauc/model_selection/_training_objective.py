@@ -233,12 +233,24 @@ def is_mean_of_folds(model) -> bool:
     return isinstance(model, LogisticRegressionCV) and not model.refit
 
 
-def _logistic(model, Z, positive, sample_weight):
+def strength_of_logistic(model) -> float | None:
+    """λ of an L2 penalty λ‖w‖²/2 beside the sum of the losses; None of another.
+
+    Parameters
+    ----------
+    model : fitted LogisticRegression or LogisticRegressionCV
+    """
     if not _l2_only(model) or is_mean_of_folds(model):
         return None
     C = model.C_ if hasattr(model, "C_") else model.C
     # Σ c loss + ‖w‖²/(2C): scikit-learn's C Σ c loss + ‖w‖²/2, over C
-    l2 = 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
+    return 0.0 if model.penalty in (None, "none") else 1 / float(np.ravel(C)[0])
+
+
+def _logistic(model, Z, positive, sample_weight):
+    l2 = strength_of_logistic(model)
+    if l2 is None:
+        return None
     case_weight = case_weight_of(model, positive, sample_weight)
     scaling = scaling_of(model, penalised=model.solver == "liblinear")
     return _described("logistic", l2, case_weight, model, scaling, Z, positive)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -348,6 +349,21 @@ def test_three_classes(weighted, large):
     blocks = RowBlocks.from_arrays(X, y, weight, n_rows=700)
     found, _ = afresh(lambda: auc_posterior(model, blocks))
     same(found, expected)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), RidgeClassifier(), LinearDiscriminantAnalysis()]
+)
+def test_other_rows_of_three_classes(model, large):
+    X, y, _ = rows_of(K=3)
+    other, labels, _ = rows_of(seed=1, n=1200, K=3)
+    model = clone(model).fit(other, labels)
+    expected = auc_posterior(model, X, y)
+    assert expected.mean() == auc_posterior(model, X, y, rows="held-out").mean()
+    found, _ = afresh(
+        lambda: auc_posterior(model, RowBlocks.from_arrays(X, y, n_rows=700))
+    )
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:.* are copies of others")

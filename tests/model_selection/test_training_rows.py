@@ -11,11 +11,14 @@ from model_oracles import newcombe
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2, norm
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import NMF, PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.impute import SimpleImputer
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import (
     Lasso,
     LogisticRegression,
@@ -25,8 +28,14 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MinMaxScaler,
+    PowerTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
@@ -45,8 +54,9 @@ from skauc import (
     make_ebauc_scorer,
 )
 from skauc.leave_pair_out._objective import PenalisedFit
-from skauc.model_selection import _second_source, _training_rows
+from skauc.model_selection import _affine_steps, _second_source, _training_rows
 from skauc.model_selection._linear_model import open_estimator
+from skauc.model_selection._model_posterior import _told
 from skauc.model_selection._reasons import stopped_early
 from skauc.model_selection._scored_model import score_model
 from skauc.model_selection._second_source import left_out
@@ -1158,3 +1168,89 @@ def test_features_that_are_nearly_one_tell_held_out_rows(model, kinds, off):
         told_of.append(told(model, Z[100:], y[100:]))
     assert told_of.count("training") <= 1  # one step may be 0 by chance
     assert told_of.count("held-out") >= 5
+
+
+def _noise(seed, n=100, P=20):
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, size=(n, P)) + (P < 60) * rng.gamma(1.0, size=(n, 1))
+    return X, rng.permutation(np.arange(n) % 2)
+
+
+def _with_holes(X):
+    """Features that are missing in a third of the rows."""
+    lost = np.random.default_rng(X.shape[1]).random(X.shape) < 1 / 3
+    return np.where(lost, np.nan, X)
+
+
+class _Blurred(TransformerMixin, BaseEstimator):
+    """Rows with noise in them, other noise each time."""
+
+    def fit(self, X, y=None):
+        self.rng_ = np.random.default_rng(0)
+        return self
+
+    def transform(self, X):
+        return X + self.rng_.normal(size=X.shape)
+
+
+def _sampled():
+    return IterativeImputer(sample_posterior=True, max_iter=2, random_state=0)
+
+
+def _factors():
+    return NMF(20, random_state=0, max_iter=1000)
+
+
+def _part():
+    return ColumnTransformer([("all", _sampled(), slice(0, 20))])
+
+
+@pytest.mark.parametrize(
+    ("step", "end"),
+    [
+        (_factors, SVC(kernel="linear", C=100)),
+        (_sampled, SVC(kernel="linear")),
+        (_sampled, make_pipeline(StandardScaler(), LogisticRegression())),
+        (_part, make_pipeline(StandardScaler(), RidgeClassifier())),
+        (_Blurred, make_pipeline(StandardScaler(), LogisticRegression())),
+    ],
+)
+def test_rows_that_a_step_gave_in_its_fit_only_are_not_held_out(step, end):
+    """What stands behind such a step never saw the rows that transform gives."""
+    found = []
+    for seed in range(3):
+        X, y = _noise(seed, P=60 if step is _factors else 20)
+        X = _with_holes(X) if step in (_sampled, _part) else X
+        model = make_pipeline(step(), clone(end)).fit(X, y)
+        scored = score_model(open_estimator(model, X), y, None, None)
+        found.append(told_rows(scored))
+        assert _told(scored, (model, X, y)) in ("training", None)
+    assert "held-out" in found  # of the model and its scaler alone
+
+
+def test_of_more_classes_nothing_tells_behind_such_a_step():
+    X, y = _with_holes(_noise(0)[0]), np.arange(100) % 3
+    model = make_pipeline(_sampled(), SVC(kernel="linear")).fit(X, y)
+    scorer = make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))
+    with pytest.warns(UntrustedAUCWarning, match="Nothing in SVC tells"):
+        assert scorer(model, X, y) < 0.65
+
+
+def test_steps_that_give_the_same_rows_again_are_not_fitted_again(monkeypatch):
+    X, y = _noise(3)
+    others, labels = _noise(4)
+    faithful = (
+        make_union(PCA(5, random_state=0), SplineTransformer(3)),
+        ColumnTransformer([("a", SimpleImputer(), [0, 1]), ("b", "passthrough", [2])]),
+        make_pipeline(KNNImputer(), PowerTransformer()),
+        Nystroem(n_components=10, random_state=0),
+    )
+    models = [make_pipeline(step, SVC(kernel="linear")).fit(X, y) for step in faithful]
+    kernel = make_pipeline(KernelPCA(5, kernel="rbf", gamma=0.1), SVC(kernel="linear"))
+    for model in (*models, kernel.fit(X, y)):
+        found = auc_posterior(model, others, labels).mean()
+        assert found == auc_posterior(model, others, labels, rows="held-out").mean()
+    monkeypatch.setattr(_affine_steps, "_transforms_anew", None)
+    for model in models:
+        found = auc_posterior(model, others, labels).mean()
+        assert found == auc_posterior(model, others, labels, rows="held-out").mean()
