@@ -94,7 +94,6 @@ from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_column import made_column
 from ..statistics._block_matrix import BlockMatrix, in_memory
 from ..statistics._columns import class_sums
-from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
 from ._bootstrap import (
     Samples,
@@ -361,7 +360,7 @@ def _narrow_optimum(fit, X, positive, remember):
     if not hasattr(X, "toarray"):
         return None
     wide = _rounded_optimum(fit, X, positive, remember)
-    narrow, K = replace(wide or fit, loss=_NARROW), kernel_at_hand(X, fit, remember)
+    narrow, K = (wide or fit).with_loss(_NARROW), kernel_at_hand(X, fit, remember)
     found = optimum_by_products(narrow, X, positive, _SOON, K)
     if found is None:
         return None
@@ -374,7 +373,7 @@ def _rounded_optimum(fit, X, positive, remember):
     """Of a hinge whose corner is as wide as its margin; None if it was not reached."""
 
     def compute():
-        rounded = replace(fit, loss=_ROUNDED)
+        rounded = fit.with_loss(_ROUNDED)
         if not hasattr(X, "toarray"):
             return at_optimum(rounded, X, positive, remember=remember)
         K = kernel_at_hand(X, fit, remember)
@@ -525,8 +524,10 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner
-    theirs, ours = project_samples(X, objective.w), fit.scores(X)
-    same = np.corrcoef(theirs, ours)[0, 1] > _SAME_DIRECTION if theirs.any() else False
+    theirs, ours = objective.scores(X), fit.scores(X)
+    if not theirs.max() > theirs.min():
+        return None
+    same = np.corrcoef(theirs, ours)[0, 1] > _SAME_DIRECTION
     return (X, fit) if same else None
 
 
