@@ -8,6 +8,7 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
@@ -374,7 +375,8 @@ def check_features(X, n: int):
     ValueError
         If X is not two-dimensional or has another number of rows.
     """
-    if type(X) is np.ndarray and X.dtype.kind in "biuf" and X.ndim == 2 and X.size:
+    known = type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr")
+    if known and X.dtype.kind in "biuf" and X.ndim == 2 and min(X.shape) > 0:
         return _with_rows(X, n)  # nothing is left to check, which takes .1 ms
     refuse_collection("X", X)
     X = check_array(

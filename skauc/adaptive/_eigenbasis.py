@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ..statistics._numerics import TINY
 from ._even_gram import EvenGram
@@ -146,7 +146,8 @@ class Eigenbasis:
         size = np.sqrt(np.einsum("pk,pk->k", x, x))
         unit = np.where(size > 0, size, 1.0)
         x /= unit
-        of_x = self.d @ x, size, np.count_nonzero(np.abs(x) > _NOTHING, axis=0)
+        support = [np.count_nonzero(np.abs(one) > _NOTHING) for one in x.T]
+        of_x = self.d @ x, size, np.array(support)
         if isinstance(self.basis, RitzBasis):
             square, cross, filtered, neg, pos = self.basis.project(x)
             return Projected(square, cross, filtered, neg, pos, *of_x)
@@ -189,7 +190,7 @@ class Eigenbasis:
     def unit(self, w) -> np.ndarray:
         """A direction (P,) in scaled features, of length 1 (or 0)."""
         x = w * self.per_scale
-        x /= max(linalg.norm(x), TINY)
+        x /= max(np.sqrt(x @ x), TINY)  # a tenth of the time of a norm
         return x
 
 

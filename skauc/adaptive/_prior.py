@@ -198,6 +198,8 @@ def fingerprint(Z, positive, weight, sketch=None) -> bytes:
         sketch = Z.sketch() if isinstance(Z, BlockMatrix) else sketch_of(Z)
     kind = Z.shape, sparse.issparse(Z), Z.dtype.str  # whose own repr takes 10 µs
     digest = hashlib.blake2b(repr(kind).encode())
-    for part in (sketch, positive, weight):
+    # P numbers by Python's own hash (SipHash), a fifth of the time of a digest
+    digest.update(hash(sketch.tobytes()).to_bytes(8, signed=True))
+    for part in (positive, weight):
         digest.update(b"" if part is None else content(part))
     return digest.digest()

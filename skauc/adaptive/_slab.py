@@ -61,40 +61,48 @@ class Knots:
     Parameters
     ----------
     value : ndarray of shape (K,)
-    place : ndarray of int of shape (P,)
-        The knot below.
+    order : ndarray of int of shape (P,), or None
+        The features by the knot below; None where each has its own.
     above : ndarray of shape (P,)
-        Share of the knot above.
+        Share of the knot above, in that order.
+    start, below : ndarray of int of shape (k,)
+        Where another knot begins, and which.
     """
 
     value: np.ndarray
-    place: np.ndarray
+    order: np.ndarray | None
     above: np.ndarray
+    start: np.ndarray
+    below: np.ndarray
 
     @classmethod
     def of(cls, omega, h) -> Knots:
         """Knots of P values; the values themselves where there are few."""
         if len(omega) <= _KNOTS:
-            here = np.arange(len(omega), dtype=np.int32)
-            return cls(omega, here, np.zeros(len(omega), dtype=np.float32))
+            nothing = np.zeros(0, dtype=int)
+            return cls(omega, None, np.zeros(0), nothing, nothing)
         # Even in asinh(√h ω): even near 0, in units of the noise, geometric far out
         low, high = (np.arcsinh(np.sqrt(h) * end) for end in (omega.min(), omega.max()))
         value = np.sinh(np.linspace(low, high, _KNOTS)) / np.sqrt(h)
         place = np.clip(np.searchsorted(value, omega) - 1, 0, _KNOTS - 2)
         step = np.maximum(value[place + 1] - value[place], TINY)
-        above = np.clip((omega - value[place]) / step, 0, 1)
-        return cls(value, place.astype(np.int32), above.astype(np.float32))
+        above = np.clip((omega - value[place]) / step, 0, 1).astype(np.float32)
+        order = np.argsort(place, kind="stable")
+        start = np.flatnonzero(np.diff(place[order], prepend=-1))
+        below = place[order[start]]
+        return cls(value, order.astype(np.int32), above[order], start, below)
 
     def gather(self, x):
         """Weights (K,) of f at the knots whose sum is ``Σ_j x_j f(ω̂_j)``."""
-        K = len(self.value)
-        if K == len(self.place) and not self.above.any():
+        if self.order is None:
             return x
         # Σ_j x_j [(1 − above_j) f(knot_j) + above_j f(knot_{j+1})]; the last knot is
-        # nobody's place
-        above = x * self.above
-        sums = np.bincount(self.place, x - above, K)
-        sums[1:] += np.bincount(self.place, above, K)[:-1]
+        # nobody's place. Of sorted features runs are summed in half of the time
+        x = x.take(self.order)
+        above = np.add.reduceat(x * self.above, self.start)
+        sums = np.zeros(len(self.value))
+        sums[self.below] = np.add.reduceat(x, self.start) - above
+        sums[self.below + 1] += above
         return sums
 
 

@@ -413,7 +413,8 @@ def row_squares(rows, means):
     squares, centre = np.empty(n), np.einsum("cp,cp->c", means, means)
     for part in parts_of(n, _BLOCK_SPARSE_ROWS):
         Z, c = rows.Z[part], of_class[part]
-        product = (Z @ means.T)[np.arange(len(c)), c]
+        # one by one: together they take three times as long
+        product = np.where(c, Z @ means[1], Z @ means[0])
         squares[part] = Z.power(2).sum(axis=1) - 2 * product + centre[c]
     return rows.root.astype(float) ** 2 * np.maximum(squares, 0.0)
 

@@ -17,6 +17,7 @@ into δg.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,18 +32,58 @@ _REFIT_ROWS = 1000  # beyond, separated rows are left to the one Newton step
 _REFIT_WORK = 3e7  # multiplications of one Newton iteration of all refitted pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LeavePairOut:
     """Leave-pair-out AUC counted, and smoothed, each with its DeLong variance.
 
     The smooth one replaces the step at 0 by ``Φ(margin/(¼ s))``, s the spread of the
-    margins: less variance at hardly more bias.
+    margins: less variance at hardly more bias. Either is computed when it is asked.
+
+    Parameters
+    ----------
+    margin : ndarray of shape (n_pos, n_neg)
+        ``z_i − z_j`` of every pair, fitted without it.
+    positive, weight : ndarray of shape (n_pos + n_neg,)
+        Class of the rows, and how much each counts.
     """
 
-    auc: float
-    variance: float
-    smooth_auc: float
-    smooth_variance: float
+    margin: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray
+
+    @cached_property
+    def _sharp(self):
+        return self._statistic(0.0)
+
+    @cached_property
+    def _smooth(self):
+        return self._statistic(SMOOTH)
+
+    def _statistic(self, bandwidth):
+        (found,) = pair_statistics(
+            self.margin, self.positive, self.weight, smooth=(bandwidth,)
+        )
+        return found
+
+    @property
+    def auc(self) -> float:
+        """Counted."""
+        return self._sharp.auc
+
+    @property
+    def variance(self) -> float:
+        """Of :attr:`auc`."""
+        return self._sharp.covariance_with(self._sharp)
+
+    @property
+    def smooth_auc(self) -> float:
+        """Smoothed."""
+        return self._smooth.auc
+
+    @property
+    def smooth_variance(self) -> float:
+        """Of :attr:`smooth_auc`."""
+        return self._smooth.covariance_with(self._smooth)
 
 
 def leave_pair_out(
@@ -108,15 +149,7 @@ def leave_pair_out(
         z = z[picked]
     # Equal rows tie under every model, whatever rounding says
     margin[equal_rows(X, z, positive, rows)] = 0.0
-    sharp, smooth = pair_statistics(
-        margin, positive[rows], counted, smooth=(0.0, SMOOTH)
-    )
-    return LeavePairOut(
-        sharp.auc,
-        float(sharp.covariance_with(sharp)),
-        smooth.auc,
-        float(smooth.covariance_with(smooth)),
-    )
+    return LeavePairOut(margin, positive[rows], counted)
 
 
 def _step_misleads(fit, z, positive, shape):

@@ -39,7 +39,7 @@ from ._response_by_products import (
     kernel_diagonal,
     response_by_products,
 )
-from ._rows_of_pairs import KernelMoments, pair_rows, wide_rows
+from ._rows_of_pairs import KernelMoments, left_out, pair_rows, wide_rows
 from ._sparse_optimum import KERNEL_ROWS, SingleKernel
 
 # From so many rows on one curvature stands for all where those not 0 spread by
@@ -95,7 +95,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
     -------
     rows : ndarray of int of shape (k,)
     counted, z : ndarray of shape (k,)
-    response : PairResponse
+    response : PairResponse or ColumnResponse
     """
     if len(positive) > DUAL_ROWS and X.shape[1] < len(positive):
         return _feature_space(X, positive, fit, weight)
@@ -106,8 +106,7 @@ def influence(X, positive, fit, weight, remember=ask_again):
         if _is_near_enough(curvature):
             name = "diagonal of kernel", X.shape[0]
             diagonal = remember(name, lambda: kernel_diagonal(X, rows))
-            theta, some = curvature / fit.l2, positive[rows]
-            found = response_by_products(diagonal, rows, theta, fit.l2, some)
+            found = response_by_products(diagonal, rows, curvature / fit.l2, fit.l2)
             return rows, counted, z[rows], found
         found = _of_kernel(K(), fit, curvature, rows, positive[rows], remember)
         return rows, counted, z[rows], found
@@ -120,14 +119,13 @@ def influence(X, positive, fit, weight, remember=ask_again):
     if n >= _MANY_ROWS:
         name = "moments of kernel", n, fit.intercept_scaling
         moments = remember(name, moments_of_kernel)
-        sizes = z, g, curvature, fit.l2
-        rows, counted = wide_rows(moments, *sizes, positive, weight)
+        alpha = moments.without_a_row(curvature, fit.l2, weight)
+        rows, counted = wide_rows(left_out(alpha, z, g, weight), positive, weight)
     else:
         rows, counted = sample_rows(z, positive, weight)
     asked = rows, positive[rows], remember
     suits = _suits_one_curvature(X, fit, curvature, positive)
     if suits and _has_digits(moments, fit.l2, curvature):
-        alpha = moments.without_a_row(curvature, fit.l2, weight)
         found = _of_one_curvature(K, fit, curvature, alpha, *asked, bool(first))
     else:
         found = _of_kernel(K(), fit, curvature, *asked)
@@ -205,6 +203,11 @@ def is_held(fit, X, positive, remember=ask_again):
     Under a weak penalty the slopes of separated rows are tiny, and a solver may stop
     before they are those of its optimum, which leave-pair-out relies on.
     """
+    # asked of the optimum, and again by the pairs that are left out of it
+    return fit.kept("held", X, positive, lambda: _is_held(fit, X, positive, remember))
+
+
+def _is_held(fit, X, positive, remember):
     z, g, _ = fit.slopes(X, positive)
     g = g - g.mean() if fit.free else g
     if hasattr(X, "toarray") or X.shape[0] > _KEPT_ROWS:

@@ -21,8 +21,9 @@ from ..statistics._block_matrix import in_memory
 from ..statistics._columns import dot_products, made_beside
 from ..statistics._moments import project_samples
 from ..statistics._numerics import TINY
-from ._losses import loss_derivatives, loss_value
+from ._losses import loss_derivatives, loss_terms
 
+_SCORED = "slopes", "scores"  # under which a fit keeps scores
 _SOLVED = 1e-3  # mean slope, over a case weight, that a solver may leave
 _NO_SPREAD = 1e-13  # of the mean score: rounding
 _WALK_ROWS = 1000  # the size of the random walk is known to 5 % from that many
@@ -31,7 +32,8 @@ _WALK_FEATURES = 1000  # a mean of squares over so many is known to 5 %
 _A_LINE = 8  # numbers that memory hands over together
 # Rows, of all numbers, of which a column's curvature is known to its first digit.
 _CURVED_ROWS, _CURVED_NUMBERS = 20, 5_000
-_ROUNDING = 64 * np.finfo(float).eps  # of a constant column less its mean
+_EPS = float(np.finfo(float).eps)
+_ROUNDING = 64 * _EPS  # of a constant column less its mean
 _NO_PENALTY = 1e-12  # of a column's mean curvature: beyond, H⁻¹ has no digits
 
 _ONLY_PENALTY = 1e5  # of the curvature of all columns: beyond, w has its direction
@@ -85,16 +87,15 @@ class PenalisedFit:
     intercept_scaling: float
     _last: dict = field(default_factory=dict, init=False, repr=False)
 
-    def slopes(self, X, positive, score=None):
+    def slopes(self, X, positive):
         """Score of every row, slope and curvature of its loss; those asked last stay.
 
         The gradient tells whether these rows trained the model, and the rows left out
-        of it start from the same slopes. ``score`` is ``X @ w``, if it is known.
+        of it start from the same slopes.
         """
 
         def compute():
-            found = project_samples(X, self.w) if score is None else score
-            z = found + self.intercept
+            z = self.scores(X)
             return z, *loss_derivatives(self.loss, z, positive, self.case_weight)
 
         return self.kept("slopes", X, positive, compute)
@@ -113,9 +114,25 @@ class PenalisedFit:
         return self
 
     def scores(self, X):
-        """``Xw + b``, those of :meth:`slopes` if it was asked of these rows last."""
-        rows, _, found = self._last.get("slopes", (None, None, None))
-        return found[0] if rows is X else project_samples(X, self.w) + self.intercept
+        """``Xw + b``; of rows of which they are known, without a product."""
+        for name in _SCORED:
+            rows, _, found = self._last.get(name, (None, None, None))
+            if rows is X:
+                return found[0]
+        return project_samples(X, self.w) + self.intercept
+
+    def know_scores(self, X, score):
+        """The fit itself, which is told ``X @ w``."""
+        return self.keep("scores", X, None, (score + self.intercept,))
+
+    def with_loss(self, loss):
+        """The same w and b under another loss, with the scores that are known."""
+        found = replace(self, loss=loss)
+        for name in _SCORED:
+            if name in self._last:
+                X, _, (z, *_) = self._last[name]
+                return found.keep("scores", X, None, (z,))
+        return found
 
     @cached_property
     def total_weight(self) -> float:
@@ -273,27 +290,27 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
     def scores(theta):
         return sum(t * column for t, column in zip(theta, basis, strict=True))
 
-    def objective(theta):
-        value = loss_value(fit.loss, scores(theta), positive, fit.case_weight)
-        return value + penalty @ theta**2 / 2
+    def terms(theta):
+        """Of the objective the value; slopes and curvatures of the losses."""
+        found = loss_terms(fit.loss, scores(theta), positive, fit.case_weight)
+        return found[0] + penalty @ theta**2 / 2, *found[1:]
 
     theta, upper = np.zeros(len(basis)), np.triu_indices(len(basis))
-    value = objective(theta)
+    value, g, curvature = terms(theta)
     for _ in range(100):
-        g, curvature = loss_derivatives(
-            fit.loss, scores(theta), positive, fit.case_weight
-        )
         # Gradient and upper triangle of the 2×2 Hessian, of one pass over the rows
         bent = [(curvature * basis[i], basis[j]) for i, j in zip(*upper, strict=True)]
         sums = dot_products(*((g, column) for column in basis), *bent)
         gradient, H = sums[: len(basis)] + penalty * theta, np.diag(penalty)
         H[upper] += sums[len(basis) :]
-        H = np.triu(H) + np.triu(H, 1).T
-        step = linalg.lstsq(H, gradient)[0]
+        H.T[upper] = H[upper]
+        step = np.linalg.lstsq(H, gradient, rcond=_EPS)[
+            0
+        ]  # half of the time of scipy's
         # Convex: some fraction of a Newton step lowers the objective, or it is rounding
-        while (new := objective(theta - step)) > value and linalg.norm(step) > 0:
+        while (new := terms(theta - step))[0] > value and linalg.norm(step) > 0:
             step = step / 2
-        theta, old, value = theta - step, value, new
+        theta, old, (value, g, curvature) = theta - step, value, new
         if old - value <= 1e-15 * abs(value):
             break
     # Back to w and to an intercept of scores that were not shifted
@@ -341,9 +358,9 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     l2 = fit.l2 / unit
     g = fit.slopes(X, positive)[1]
     g = g if unit == 1 else g / unit
-    X, mean, scale = unscaled(X)
     if hasattr(X, "multiply"):
-        return _stationarity_of_sparse(X, g, mean, scale, l2, fit)
+        return _stationarity_of_sparse(X, g, l2, fit)
+    X, mean, scale = unscaled(X)
     # Nor need its mean be that over all of very many features.
     every = X.shape[1] // _WALK_FEATURES + 1
     force_of_penalty = (l2 * scale * fit.w)[::every]
@@ -375,7 +392,7 @@ def stationarity(X, positive, fit: PenalisedFit) -> float:
     return _in_walks(gradient, walk, square)
 
 
-def _stationarity_of_sparse(X, g, centre, scale, l2, fit):
+def _stationarity_of_sparse(X, g, l2, fit):
     """The same of sparse rows, in the columns that have entries in those of the walk.
 
     Of very many columns a pass over numbers of all takes longer than a product.
@@ -392,12 +409,11 @@ def _stationarity_of_sparse(X, g, centre, scale, l2, fit):
     if fit.free:
         push[::k] -= g.sum() / len(pushing)
     whole = columns if k == 1 else X.T
-    gradient = (whole @ push)[there] + l2 * (scale[there] * fit.w[there])
-    walk = square = square[there]
-    if not fit.free:
-        gradient -= centre[there] * g.sum()
+    gradient = (whole @ push).take(there)
+    gradient += l2 * fit.w.take(there)
+    walk = square = square.take(there)
     if fit.intercept_scaling > 0:
-        walk = square - (columns @ force)[there] ** 2 / force.sum()
+        walk = square - (columns @ force).take(there) ** 2 / force.sum()
     return _in_walks(gradient, walk, square)
 
 
@@ -407,7 +423,9 @@ def _in_walks(gradient, walk, square):
     alive = walk > 1e-12 * square
     if not alive.any():  # rounding, or features without a spread: nothing is told
         return np.nan
-    steps = gradient[alive] / np.sqrt(walk[alive])
+    if not alive.all():
+        gradient, walk = gradient[alive], walk[alive]
+    steps = gradient / np.sqrt(walk)
     return float(linalg.norm(steps) / np.sqrt(len(steps)))
 
 

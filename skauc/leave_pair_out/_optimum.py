@@ -103,7 +103,7 @@ def _narrow_optimum(fit, X, positive, remember):
     if not hasattr(X, "toarray"):
         return None
     wide = rounded_optimum(fit, X, positive, remember)
-    narrow, K = replace(wide or fit, loss=_NARROW), kernel_at_hand(X, fit, remember)
+    narrow, K = (wide or fit).with_loss(_NARROW), kernel_at_hand(X, fit, remember)
     found = optimum_by_products(narrow, X, positive, _SOON, K)
     if found is None:
         return None
@@ -116,7 +116,7 @@ def rounded_optimum(fit, X, positive, remember):
     """Of a hinge whose corner is as wide as its margin; None if it was not reached."""
 
     def compute():
-        rounded = replace(fit, loss=_ROUNDED)
+        rounded = fit.with_loss(_ROUNDED)
         if not hasattr(X, "toarray"):
             return at_optimum(rounded, X, positive, remember=remember)
         K = kernel_at_hand(X, fit, remember)

@@ -9,7 +9,7 @@ Clarke-Pearson (1988, https://doi.org/10.2307/2531595) have it:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -24,6 +24,8 @@ PAIR_ROWS = 250  # rows of a class that enter the pairs; a fixed, stratified sam
 # counted share. Bias and root mean square error change by: ¼ −.001 to −.006 and −1 to
 # −3 %; ½ −.003 to −.022 and −1 to −10 %; 1 −.01 to −.06 and +22 to −27 %
 SMOOTH = 0.25  # bandwidth in units of the spread of the margins
+# Of Φ: 1 − Φ(8.5) is rounding, and |φ''| < .4, so that h³/6 of it is below 1e-11
+_FAR, _PLACES = 8.5, 1024
 _NEAR = 1e-6  # gap of fitted scores, over their range, at which rows are compared
 _SAME = 16 * np.finfo(float).eps  # what a product or two round
 
@@ -188,8 +190,7 @@ def pair_statistics(margin, positive, weight, smooth):
     for bandwidth in smooth:
         if bandwidth * spread > 0:
             # Φ(margin/(¼ s)), or 1, ½, 0 for a margin above, at or below 0
-            won = margin / (bandwidth * spread)
-            ndtr(won, out=won)
+            won = normal_cdf(margin / (bandwidth * spread))
         else:
             tie = 1e-9 * np.abs(margin).max()  # what is 0 by symmetry, but for rounding
             won = (margin > tie) + 0.5 * (np.abs(margin) <= tie)
@@ -198,6 +199,32 @@ def pair_statistics(margin, positive, weight, smooth):
         auc = min(float(v10 @ share_pos), 1.0)  # a sum of shares may round past 1
         out.append(PairStatistic(auc, v10, v01, w_pos, w_neg))
     return out
+
+
+def normal_cdf(x):
+    """``Φ`` of finite numbers, to 1e-11; a third of the time of scipy's."""
+    x = np.clip(x, -_FAR, _FAR)
+    a = np.rint(x * _PLACES)
+    place = (a + _FAR * _PLACES).astype(np.intp)
+    a /= _PLACES
+    # Φ(a + h) = Φ(a) + φ(a) h (1 − ah/2) + …, the rest below |φ''(a) h³/6|
+    h = np.subtract(x, a, out=x)
+    a *= h
+    a *= -0.5
+    a += 1.0
+    a *= h
+    distribution, density = _normal_at_places()
+    a *= density.take(place)
+    a += distribution.take(place)
+    return a
+
+
+@cache
+def _normal_at_places():
+    """Φ and φ at the places that :func:`normal_cdf` goes out from."""
+    most = round(_FAR * _PLACES)
+    a = np.arange(-most, most + 1) / _PLACES
+    return ndtr(a), np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def mean_covariance(a, b, weight):
@@ -219,10 +246,12 @@ def equal_rows(X, z, positive, rows):
     """
     pos, neg = rows[positive[rows]], rows[~positive[rows]]
     z_pos, z_neg = z[positive[rows]], z[~positive[rows]]
-    near = np.abs(z_pos[:, None] - z_neg) <= _NEAR * np.ptp(z)
+    order, near = np.argsort(z_neg), _NEAR * np.ptp(z)
+    first = z_neg.searchsorted(z_pos - near, sorter=order)
+    last = z_neg.searchsorted(z_pos + near, side="right", sorter=order)
     places = []
-    for i in np.flatnonzero(near.any(axis=1)):
-        there = np.flatnonzero(near[i])
+    for i in np.flatnonzero(last > first):
+        there = np.sort(order[first[i] : last[i]])
         row, others = X[[pos[i]]], X[neg[there]]
         if hasattr(X, "toarray"):
             row, others = row.toarray(), others.toarray()

@@ -120,5 +120,5 @@ def _moved(fit, X, positive, kept):
     # b' = b + x̄ᵀw is the intercept of the centred rows
     b = fit.intercept + t * fit.free * (y[P] - kept.mean @ step)
     found = replace(fit, w=fit.w + t * step, intercept=float(b))
-    found.slopes(X, positive, z - fit.intercept + t * own)
+    found.know_scores(X, z - fit.intercept + t * own)
     return found, -slope / start

@@ -153,8 +153,7 @@ def _by_products(A, positive, rows, of_class, c, counted, penalties):
     for penalty, share in zip(penalties, shares, strict=True):
         fitted = ritz.function(ritz.values[0] * share, 0)
         z = (fitted / A.root)[rows] + middle
-        question = diagonal, rows, c / penalty, penalty, of_class
-        response = response_by_products(*question)
+        response = response_by_products(diagonal, rows, c / penalty, penalty)
         auc.append(_statistic(response, z, of_class, c[rows], counted))
     return RidgePath.of(A.scale[:, None] * A.transposed(alpha.T), auc)
 

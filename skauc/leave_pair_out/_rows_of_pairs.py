@@ -86,18 +86,17 @@ class KernelMoments:
             alpha = k / (l2 + total * (self.variance / k))
         return alpha * self.own()
 
-    def left_out(self, z, g, curvature, l2, weight):
-        """About what the scores are without their rows, or one of equal ones."""
-        alpha = self.without_a_row(curvature, l2, weight)
-        return z + alpha * (g * np.minimum(1.0, 1.0 / weight))
+
+def left_out(alpha, z, g, weight):
+    """About what the scores are without their rows, or one of equal ones."""
+    return z + alpha * (g * np.minimum(1.0, 1.0 / weight))
 
 
-def wide_rows(moments, z, g, curvature, l2, positive, weight):
+def wide_rows(order, positive, weight):
     """Rows of the pairs and their counts, even in the order of what z is without them.
 
     They speak for no more rows than :data:`~skauc.leave_pair_out._pairs.PAIR_ROWS`.
     """
-    order = moments.left_out(z, g, curvature, l2, weight)
     rows, counted = sample_rows(order, positive, weight, _WIDE_ROWS)
     for mask in (positive, ~positive):
         some = mask[rows]

@@ -93,7 +93,6 @@ import numpy as np
 from ..statistics._auc_variance import balanced_variance
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._columns import class_sums
-from ..statistics._moments import project_samples
 from ._block_optimum import block_optimum
 from ._bootstrap_refits import (
     MANY_ROWS_A_FEATURE,
@@ -376,8 +375,10 @@ def _smooth(objective, X, positive, weight, gradient=None, remember=ask_again):
     if fit is None:
         return None
     # where most rows are violated the hinge's direction hangs on its sharp corner
-    theirs, ours = project_samples(X, objective.w), fit.scores(X)
-    same = np.corrcoef(theirs, ours)[0, 1] > _SAME_DIRECTION if theirs.any() else False
+    theirs, ours = objective.scores(X), fit.scores(X)
+    if not theirs.max() > theirs.min():
+        return None
+    same = np.corrcoef(theirs, ours)[0, 1] > _SAME_DIRECTION
     return (X, fit) if same else None
 
 

@@ -113,25 +113,29 @@ class SingleKernel:
 
 def _newton(space, fit, positive, close):
     """Damped Newton in a space, from the fit or, if that costs less, from nothing."""
-    c, loss = fit.case_weight, fit.loss
+    c, loss, last = fit.case_weight, fit.loss, [None, None]
+
+    def terms(at):
+        if last[0] is not at:  # a point is asked for its value, then for a step
+            last[:] = at, loss_terms(loss, at.z, positive, c)
+        return last[1]
 
     def objective(at):
-        return loss_value(loss, at.z, positive, c) + at.penalty
+        return terms(at)[0] + at.penalty
 
     def found(at):
-        reached = space.fit(at, fit)
         # who asks next needs no product for what is known
-        reached.slopes(space.X, positive, at.z - reached.intercept)
-        return reached
+        known = at.z, *terms(at)[1:]
+        return space.fit(at, fit).keep("slopes", space.X, positive, known)
 
     at = min(space.starts(fit, positive), key=objective)
-    if objective(at) > loss_value(loss, np.zeros(len(c)), positive, c):
+    # the loss is the same for both classes at 0
+    if objective(at) > c.sum() * loss_value(loss, np.zeros(1), True, 1.0):
         # a solver that went astray
         fit = replace(fit, w=np.zeros_like(fit.w), intercept=0.0)
         at = min(space.starts(fit, positive), key=objective)
     for _ in range(_STEPS):
-        value, g, curvature = loss_terms(loss, at.z, positive, c)
-        value += at.penalty
+        value, (_, g, curvature) = objective(at), terms(at)
         bent = curvature if curvature.any() else FLAT * c
         slope, reached = space.ray(at, g, bent)
         if not slope <= close * value:  # it does not lead down
@@ -140,8 +144,7 @@ def _newton(space, fit, positive, close):
         if new is None:
             return found(at) if -slope <= _STUCK * value else None
         if -slope <= close * value:
-            slopes = loss_terms(loss, new.z, positive, c)[1]
-            return found(new) if space.is_flat(new, slopes) else None
+            return found(new) if space.is_flat(new, terms(new)[1]) else None
         at = new
         if space.left <= 0:
             break
@@ -181,8 +184,8 @@ class _RowSpace:
     def start(self, fit):
         b = self.has_intercept * fit.intercept
         penalty = (self.l2 * (fit.w @ fit.w) + fit.intercept_penalty * b**2) / 2
-        nothing = np.zeros(self.X.shape[0])
-        return _Point(nothing, nothing, self.X @ fit.w + b, b * self.free, penalty, 1.0)
+        nothing, z = np.zeros(self.X.shape[0]), fit.scores(self.X) + (b - fit.intercept)
+        return _Point(nothing, nothing, z, b * self.free, penalty, 1.0)
 
     def starts(self, fit, positive):
         """The fit, and of a rounded hinge the optimum of ``c (1 − tz)²/(2·width)``.
@@ -197,7 +200,9 @@ class _RowSpace:
             yield self.newton_point(at, np.where(positive, -bent, bent), bent)
 
     def fit(self, at, fit):
-        w, b = self.transposed @ at.alpha + at.share * fit.w, at.b
+        w, b = self.transposed @ at.alpha, at.b
+        if at.share:
+            w += at.share * fit.w
         if self.free and self.K is not None:  # K is that of rows less their mean
             b = np.mean(at.z - self.X @ w)
         if not self.free:

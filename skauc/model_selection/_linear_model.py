@@ -332,6 +332,9 @@ def _check_names(model, X):
     """
     if isinstance(X, StandardisedRows):
         return
+    nameless = type(X) is np.ndarray or sparse.issparse(X)
+    if nameless and not hasattr(model, "feature_names_in_"):  # which takes .1 ms
+        return
     if isinstance(X, BlockMatrix):
         if not X.steps:
             record_features(model, X.blocks, X.n_features, reset=False)

@@ -30,6 +30,7 @@ from ..statistics._numerics import TINY
 _ROWS, _AMONG = 100, 2000  # whose neighbours are looked for, and among how many
 _MOST = 2 * _AMONG  # rows, of more of which most copies are not among these
 _FEATURES, _AXES = 64, 32  # beyond, random projections keep distances to an eighth
+_TOGETHER = 8  # axes
 _STEP = 37  # a median of so many fewer distances will do
 _NEIGHBOURS = 40  # K, h half of it
 _ENDS = 20  # nearest ones, of which two may be those a row lies between
@@ -153,14 +154,19 @@ def _between_two(U, asked, near):
 
 def _in_units(Z):
     """Features over their standard deviations; of few, equal ones once."""
-    Z = sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
-    Z = Z.astype(float)
-    largest = abs(Z).max(axis=0)
-    largest = largest.toarray().ravel() if sparse.issparse(Z) else largest
+    if sparse.issparse(Z):
+        Z = sparse.csr_array(Z).astype(float)
+        Z.sum_duplicates()
+        largest = np.zeros(Z.shape[1])
+        np.maximum.at(largest, Z.indices, np.abs(Z.data))
+    else:
+        Z = np.asarray(Z).astype(float)
+        largest = np.abs(Z).max(axis=0)
     Z = _times(Z, 1 / np.where(largest > 0, largest, 1.0))  # no square overflows
     mean = np.asarray(Z.mean(axis=0)).ravel()
     if sparse.issparse(Z):
-        variance = np.asarray(Z.multiply(Z).mean(axis=0)).ravel() - mean**2
+        square = np.bincount(Z.indices, Z.data**2, Z.shape[1])
+        variance = square / Z.shape[0] - mean**2
     else:
         Z -= mean
         variance = np.mean(Z**2, axis=0)
@@ -175,21 +181,35 @@ def _in_units(Z):
 
 
 def _times(Z, unit):
-    return Z.multiply(unit).tocsr() if sparse.issparse(Z) else Z * unit
+    if not sparse.issparse(Z):
+        return Z * unit
+    entries = Z.data * unit.take(Z.indices)
+    return sparse.csr_array((entries, Z.indices, Z.indptr), shape=Z.shape)
 
 
 def _projected(Z, rng):
     """Few coordinates of the rows, less their mean."""
     if Z.shape[1] > _FEATURES:
-        Z = Z @ rng.normal(size=(Z.shape[1], _AXES))
+        # some at a time: of texts their features are many more numbers than the rows
+        shape = Z.shape[1], _TOGETHER
+        Z = np.hstack([Z @ _axes(rng, shape) for _ in range(_AXES // _TOGETHER)])
     U = Z.toarray() if sparse.issparse(Z) else Z
     return U - U.mean(axis=0)
+
+
+def _axes(rng, shape):
+    """Even numbers around 0, which are sooner drawn than normal ones."""
+    axes = rng.random(shape)
+    axes -= 0.5
+    return axes
 
 
 def _squares_of_distances(U, asked):
     """From some rows to all, (m, n); to itself as if it were far."""
     size = np.einsum("ij,ij->i", U, U)
-    square = size[asked, None] + size - 2 * (U[asked] @ U.T)
+    square = U[asked] @ U.T
+    square *= -2
+    square += size[asked, None] + size
     square[np.arange(len(asked)), asked] = np.inf
     return square
 

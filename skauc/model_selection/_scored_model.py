@@ -9,6 +9,7 @@ from itertools import combinations, repeat
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from .._validation import (
@@ -23,7 +24,7 @@ from ..statistics._block_column import BlockColumn
 from ..statistics._block_matrix import BlockMatrix, Direction, in_memory
 from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
-from ..statistics._sketch import scores_and_sketch
+from ..statistics._sketch import scores_and_sketch, sketch_of
 from ._any_rows import take_rows
 from ._entered_features import entered_features
 from ._linear_model import LinearModel, pair_models
@@ -121,9 +122,12 @@ class ScoredModel:
     @cached_property
     def objective(self) -> Any:
         """PenalisedFit that the model minimised on these rows; None if not known."""
-        return training_objective(
-            self.model, self.floats, self.second_class, self.weight
-        )
+        rows, w = self.floats, self.w_front
+        fit = training_objective(self.model, rows, self.second_class, self.weight)
+        if isinstance(fit, PenalisedFit) and rows is self.front and w.any():
+            # fit.w = unit · w_front: the scores are there but for this factor.
+            fit.know_scores(rows, fit.w @ w / (w @ w) * self.score)
+        return fit
 
     @cached_property
     def near(self) -> tuple[PenalisedFit, float]:
@@ -131,13 +135,8 @@ class ScoredModel:
 
         Asked of an L2 penalty with a smooth loss only.
         """
-        rows, fit = self.floats, self.objective
-        if rows is self.front:  # the same product, in other units
-            # fit.w = unit · w_front: the scores are there but for this factor.
-            unit = fit.w @ self.w_front / (self.w_front @ self.w_front)
-            fit.slopes(rows, self.second_class, unit * self.score)
         enough = largest_gradient(self.front.shape)
-        return nearest_optimum(rows, self.second_class, fit, enough)
+        return nearest_optimum(self.floats, self.second_class, self.objective, enough)
 
     @property
     def floats(self) -> Any:
@@ -233,6 +232,8 @@ def _scores_and_sketch(front, w, opened):
         float_rows = isinstance(front, np.ndarray) and front.dtype == np.float64
         if float_rows and not opened.stages:
             return scores_and_sketch(front, w)
+        if sparse.issparse(front) and not opened.stages:
+            return project_samples(front, w), sketch_of(front)
     return project_samples(front, w), None
 
 

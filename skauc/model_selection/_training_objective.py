@@ -8,7 +8,6 @@ have no estimate.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from functools import cache
 from inspect import signature
@@ -190,9 +189,8 @@ class _Rearranged:
     def _key(model, positive):
         coef = model.coef_
         coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
-        digest = hashlib.blake2b(content(coef))
-        digest.update(len(positive).to_bytes(8) + content(positive))
-        return digest.digest()
+        # of many numbers Python's own hash takes a fifth of the time of a digest
+        return hash(coef.tobytes()), len(positive), hash(content(positive))
 
 
 REARRANGED = _Rearranged()
@@ -295,7 +293,8 @@ def correlation(a, b, case_weight) -> float:
     """Of two scores, over the rows that weigh something; NaN if one is constant."""
     if not isinstance(a, BlockColumn):  # blocks have left out the others
         counted = case_weight > 0
-        a, b = a[counted], b[counted]
+        if not counted.all():
+            a, b = a[counted], b[counted]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.corrcoef(a, b)[0, 1]
 

@@ -32,6 +32,7 @@ never held-out ones, nor are those that costs of the classes explain
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain, pairwise
 
 import numpy as np
@@ -42,6 +43,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from ..adaptive._cache import CACHE
 from ..leave_pair_out._discriminant_refits import ridge_of_discriminant
 from ..leave_pair_out._losses import RoundedHinge
 from ..leave_pair_out._objective import PenalisedFit, length_of_gradient, stationarity
@@ -447,12 +449,21 @@ def _by_span(scored):
     if n + 1 >= P or (n > _SPAN_ROWS and not sparse.issparse(Z)):
         return None
     if sparse.issparse(Z):
-        rest = rest_by_products(Z, w, _TOLD * _IN_SPAN)
+        rest = rest_by_products(Z, w, _TOLD * _IN_SPAN, partial(_kept, scored))
     else:
         rest = linalg.norm(_out_of_span(scored.rows.astype(float, copy=False), w))
     if not rest < _IN_SPAN * np.linalg.norm(w):
         return None
     return "training" if sparse.issparse(Z) or _are_independent(scored.rows) else None
+
+
+def _kept(scored, name, compute):
+    """What depends on the rows in front alone, for the next candidate."""
+    if scored.sketch is None or scored.Z is not scored.front:
+        return compute()
+    rows = scored.front
+    key = name, rows.shape, rows.nnz, hash(scored.sketch.tobytes())
+    return CACHE.remember(key, compute)
 
 
 def _are_independent(rows):

@@ -129,12 +129,13 @@ def _basis(product, q, T, solved):
         size = norm(v[:, 0], axis=1)
         size[size <= rounding * np.maximum(T[:, 0, 0], here)] = 0
         q = v[:, 0].T * np.divide(1, size, out=np.zeros_like(size), where=size > 0)
-        # T = LDLᵀ: what x = |s| Q T⁻¹e₁ leaves of s is the product of all β/d
-        taken = T[:, j, j - 1] * (T[:, j, j - 1] / pivot)
-        pivot = np.maximum(T[:, j, j] - taken, float(rounding) * T[:, j, j] + TINY)
-        left *= size.astype(float) / pivot
-        if np.all(left < solved):
-            return basis[:, : j + 1].transpose(1, 2, 0)
+        if solved:
+            # T = LDLᵀ: what x = |s| Q T⁻¹e₁ leaves of s is the product of all β/d
+            taken = T[:, j, j - 1] * (T[:, j, j - 1] / pivot)
+            pivot = np.maximum(T[:, j, j] - taken, float(rounding) * T[:, j, j] + TINY)
+            left *= size.astype(float) / pivot
+            if np.all(left < solved):
+                return basis[:, : j + 1].transpose(1, 2, 0)
         T[:, j, j + 1] = T[:, j + 1, j] = size
     return basis.transpose(1, 2, 0)
 

@@ -642,18 +642,21 @@ def _block(block, weight, shape):
 
 
 def _sparse_featurewise(X, rows, weight):
-    weight = np.ones(len(rows)) if weight is None else weight[rows]
-    n, P = weight.sum(), X.shape[1]
-    stored, scatter, count = (np.zeros(P) for _ in range(3))
-    of_row = np.zeros(X.shape[0])
+    equal, P = weight is None, X.shape[1]
+    weight = np.ones(len(rows)) if equal else weight[rows]
+    n, of_row = weight.sum(), np.zeros(X.shape[0])
+    scatter, count = np.zeros((2, P))
+    stored = count if equal else np.zeros(P)
     of_row[rows] = weight
     mean = X.T @ of_row / max(n, TINY)
     # Stored entries deviate from the mean, the absent ones by the mean itself.
     for part, w in _sparse_parts(X, rows, weight):
-        row_weight = np.repeat(w, np.diff(part.indptr))
-        stored += np.bincount(part.indices, row_weight, minlength=P)
         count += np.bincount(part.indices, minlength=P)
-        deviation = row_weight * (part.data - mean[part.indices]) ** 2
+        deviation = (part.data - mean[part.indices]) ** 2
+        if not equal:
+            row_weight = np.repeat(w, np.diff(part.indptr))
+            stored += np.bincount(part.indices, row_weight, minlength=P)
+            deviation *= row_weight
         scatter += np.bincount(part.indices, deviation, minlength=P)
     # Counted, because a rounded n − stored would be multiplied by mean².
     absent = np.where(count == len(rows), 0.0, np.maximum(n - stored, 0.0))

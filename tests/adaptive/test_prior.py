@@ -872,3 +872,18 @@ def test_the_fingerprint_of_the_very_rows_is_known():
     assert learnt.fingerprint_of(X, positive, None) is None
     score = AdaptivePrior().learn(X[:, :1], positive)
     assert score.fingerprint_of(score.Z, positive, None) is None
+
+
+def test_a_fingerprint_tells_rows_labels_and_weights():
+    rng = np.random.default_rng(0)
+    X, positive, weight = rng.normal(size=(30, 40)), np.arange(30) % 2 == 0, np.ones(30)
+    X[:, 7] *= 1e-12  # a change is seen whatever the size of other features
+    moved, heavier = X.copy(), weight.copy()
+    moved[3, 7] *= 1 + 1e-9
+    heavier[4] = 2.0
+    one = fingerprint(X, positive, weight)
+    assert fingerprint(X.copy(), positive.copy(), weight.copy()) == one
+    others = (moved, positive, weight), (X, ~positive, weight), (X, positive, heavier)
+    others += (X, positive, None), (sparse.csr_array(X), positive, weight)
+    found = {one, *(fingerprint(*rows) for rows in others)}
+    assert len(found) == 6

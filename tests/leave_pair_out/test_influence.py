@@ -32,7 +32,11 @@ from skauc.leave_pair_out._one_curvature import (
     response_of_one,
     response_of_one_curvature,
 )
-from skauc.leave_pair_out._pair_response import PairResponse, pair_margins
+from skauc.leave_pair_out._pair_response import (
+    ColumnResponse,
+    PairResponse,
+    pair_margins,
+)
 from skauc.leave_pair_out._pairs import sample_rows
 from skauc.leave_pair_out._rows_of_pairs import KernelMoments, pair_rows
 from skauc.leave_pair_out._second_source import second_source
@@ -222,6 +226,34 @@ def test_a_step_without_two_rows_is_newtons(weighted):
                 step = np.linalg.solve(H, (gone * g) @ X)
                 expected = (X[i] - X[j]) @ (fit.w + step)
                 assert got[a, b] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("sorted_", [False, True])
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("held", [True, False])
+def test_margins_from_diagonals_and_a_column(held, unit, sorted_):
+    """``Q_ij = a_i``, ``F_ij = −a_i ω_j``: those of all of Q and F."""
+    rng = np.random.default_rng(6)
+    positive = rng.permutation(np.arange(11) < 4)
+    positive = np.sort(positive) if sorted_ else positive
+    a, omega, F = rng.uniform(0.01, 0.2, (3, 11))
+    Q, z, g = rng.uniform(0.1, 0.9, 11), *rng.normal(size=(2, 11))
+    F = 1 - F if held else np.where(np.arange(11) == 5, 1e-6, 1 - F)
+    rule = ColumnResponse(a / unit, omega * unit, Q / unit, F)
+    i, j = np.flatnonzero(positive), np.flatnonzero(~positive)
+    all_of_Q, all_of_F = np.tile(a / unit, (11, 1)).T, np.outer(-a, omega)
+    all_of_Q[np.diag_indices(11)], all_of_F[np.diag_indices(11)] = Q / unit, F
+    # the positive's column is that of both
+    full = PairResponse.of(all_of_Q, all_of_F, positive)
+    for weight in (None, rng.uniform(0.5, 3, 11)):
+        got = pair_margins(rule, z, unit * g, positive, weight)
+        expected = pair_margins(full, z, unit * g, positive, weight)
+        np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-12)
+    alone = all_of_F[i, i][:, None] * F[j] <= (a * omega)[i][:, None] * (a * omega)[j]
+    assert alone.any() != held
+    bare = z[i][:, None] - z[j]
+    got = pair_margins(rule, z, unit * g, positive)
+    np.testing.assert_array_equal(got == bare, alone)
 
 
 @pytest.mark.parametrize("left", [1.0, 1e-9, 1e-12, 1e-15])
@@ -415,10 +447,10 @@ def test_many_sparse_rows_either_way(monkeypatch, weight_of_positive, near):
     X, positive = wide_rows(120, 150)
     given = []
 
-    def exact(diagonal, rows, theta, l2, positive):
+    def exact(diagonal, rows, theta, l2):
         given.append(diagonal)
         Q, F = (part[np.ix_(rows, rows)] for part in defined(X, fit, theta * l2))
-        return PairResponse.of(Q, F, positive)
+        return PairResponse.of(Q, F, positive[rows])
 
     monkeypatch.setattr(_influence, "PRODUCT_ROWS", 100)
     monkeypatch.setattr(_influence, "kernel_diagonal", lambda X, rows: rows)

@@ -91,6 +91,20 @@ def test_scores_are_of_the_rows_that_are_asked():
         assert np.all((fit.slopes(X, labels)[1] < 0) == labels)
 
 
+def test_scores_that_are_told_are_not_computed_again():
+    X, positive, c = rows()
+    fit = PenalisedFit("logistic", 3.0, c, np.array([0.1, 0.2, -0.3, 0.4]), 0.5, np.inf)
+    told = np.arange(len(X), dtype=float)
+    fit.know_scores(X, told)
+    for loss in ("logistic", "squared"):
+        other = fit.with_loss(loss)
+        assert other.loss == loss
+        np.testing.assert_array_equal(other.scores(X), told + 0.5)
+        np.testing.assert_array_equal(other.slopes(X, positive)[0], told + 0.5)
+        np.testing.assert_array_equal(other.with_loss("hinge").scores(X), told + 0.5)
+        np.testing.assert_allclose(other.scores(2 * X), 2 * X @ fit.w + 0.5)
+
+
 @pytest.mark.parametrize("unit", [0.3, 2.0, 1e5])
 def test_the_gradient_has_no_unit_of_the_weights(unit):
     X, positive, _ = rows()

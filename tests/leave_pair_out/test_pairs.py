@@ -11,6 +11,7 @@ from skauc.leave_pair_out._pairs import (
     equal_rows,
     even_sample,
     mean_covariance,
+    normal_cdf,
     pair_statistics,
     sample_rows,
 )
@@ -33,6 +34,12 @@ def test_smooth_auc_of_normal_margins(bandwidth):
     sharp, smooth = pair_statistics(margin, positive, weight, (0.0, bandwidth))
     assert sharp.auc == pytest.approx(ndtr(0.3), abs=1e-3)
     assert smooth.auc == pytest.approx(ndtr(0.3 / np.hypot(1, bandwidth)), abs=2e-4)
+
+
+def test_normal_distribution_function():
+    x = np.append(np.linspace(-12, 12, 300_001), [-1e300, 0.0, 1e300])
+    np.testing.assert_allclose(normal_cdf(x), ndtr(x), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(normal_cdf(x) + normal_cdf(-x), 1, rtol=1e-15)
 
 
 def test_shares_of_the_pairs_are_the_weights():

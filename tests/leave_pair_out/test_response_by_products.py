@@ -289,7 +289,8 @@ def test_response_from_an_exact_diagonal(equal, order):
     rows, l2, positive = np.array([2, 9, 5]), 0.4, np.array(order)
     theta = np.full(12, 0.8) if equal else np.geomspace(0.05, 2, 12)
     question = rows, theta, l2, positive
-    found = response_by_products(ExactDiagonal(K, rows), *question)
+    columns = response_by_products(ExactDiagonal(K, rows), *question[:3])
+    found = columns.in_full(positive)
     if equal:
         exact = exact_response((X, 1), *question)
         for name in ("Q_pos", "Q_neg", "F_pos", "F_neg"):
@@ -320,7 +321,11 @@ def test_ridge_path_by_products_of_exact_responses(monkeypatch, weighted, consta
     slow = ridge_path(X, positive, weight)
     monkeypatch.setattr(_ridge_path, "_GRAM_ROWS", 5)
     monkeypatch.setattr(_ridge_path, "kernel_diagonal", lambda X, rows, s: (X, s))
-    monkeypatch.setattr(_ridge_path, "response_by_products", exact_response)
+
+    def exact(source, rows, theta, l2):
+        return exact_response(source, rows, theta, l2, positive[rows])
+
+    monkeypatch.setattr(_ridge_path, "response_by_products", exact)
     fast = ridge_path(X, positive, weight)
     np.testing.assert_allclose(fast.auc, slow.auc, rtol=1e-6)
     np.testing.assert_allclose(fast.covariance, slow.covariance, rtol=1e-5)

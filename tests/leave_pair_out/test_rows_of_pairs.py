@@ -8,7 +8,7 @@ from skauc.leave_pair_out import _influence, _rows_of_pairs
 from skauc.leave_pair_out._estimate import leave_pair_out
 from skauc.leave_pair_out._losses import loss_derivatives
 from skauc.leave_pair_out._objective import PenalisedFit
-from skauc.leave_pair_out._rows_of_pairs import KernelMoments, wide_rows
+from skauc.leave_pair_out._rows_of_pairs import KernelMoments, left_out, wide_rows
 from skauc.leave_pair_out._smooth_refits import smooth_optimum
 
 
@@ -26,6 +26,11 @@ def test_moments_of_a_kernel(unit):
     np.testing.assert_allclose(found.diagonal / unit, np.diag(K))
 
 
+def without(moments, z, g, curvature, l2, weight):
+    """Scores without their rows."""
+    return left_out(moments.without_a_row(curvature, l2, weight), z, g, weight)
+
+
 def test_alpha_solves_its_equation():
     rng = np.random.default_rng(1)
     z, g, curvature = rng.normal(size=(3, 30)) ** [[1], [1], [2]]
@@ -40,7 +45,7 @@ def test_alpha_solves_its_equation():
     alpha = brentq(equation, 0, 15)
     own = (moments.diagonal - 5.0) / 45.0
     expected = z + alpha * own * g / weight
-    found = moments.left_out(z, g, curvature, 3.0, weight)
+    found = without(moments, z, g, curvature, 3.0, weight)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -48,7 +53,7 @@ def test_rows_that_are_one_point_stay_in_their_order():
     K = np.full((5, 5), 2.0)
     z = np.arange(5.0)
     moments = KernelMoments.of(K, np.ones(5))
-    np.testing.assert_array_equal(moments.left_out(z, z, z, 1.0, np.ones(5)), z)
+    np.testing.assert_array_equal(without(moments, z, z, z, 1.0, np.ones(5)), z)
 
 
 def problem(n=600, P=900):
@@ -67,7 +72,7 @@ def test_scores_without_a_row_are_those_of_ridge(l2):
     # exact for squared loss: the residual without the row is that over 1 − h
     slow = t - (t - z) / (1 - np.diag(hat))
     one = np.ones(120)
-    found = KernelMoments.of(K, one).left_out(z, z - t, one, l2, one)
+    found = without(KernelMoments.of(K, one), z, z - t, one, l2, one)
     assert np.corrcoef(found, slow)[0, 1] > 0.99
     assert np.abs(found - slow).mean() < 0.2 * np.abs(z - slow).mean()
 
@@ -78,10 +83,9 @@ def test_the_sample_speaks_for_all_rows_and_for_250_at_most():
     moments = KernelMoments.of(X @ X.T, weight)
     rng = np.random.default_rng(2)
     z, g = rng.normal(size=(2, 600))
-    question = z, g, np.full(600, 0.2), 1.0, positive
-    order = moments.left_out(*question[:4], weight)
+    order = without(moments, z, g, np.full(600, 0.2), 1.0, weight)
     for weight in (np.ones(600), np.full(600, 0.5)):
-        rows, counted = wide_rows(moments, *question, weight)
+        rows, counted = wide_rows(order, positive, weight)
         for mask in (positive, ~positive):
             some = mask[rows]
             total = weight[mask].sum()
@@ -90,7 +94,7 @@ def test_the_sample_speaks_for_all_rows_and_for_250_at_most():
                 assert np.count_nonzero(some) == 150
                 assert np.all(np.diff(order[rows[some]]) >= 0)
     few = np.arange(600) < 90  # of one class: every row
-    rows, counted = wide_rows(moments, z, g, question[2], 1.0, few, np.ones(600))
+    rows, counted = wide_rows(order, few, np.ones(600))
     assert set(rows) >= set(range(90))
     assert counted[few[rows]].sum() == 90
 
@@ -115,12 +119,11 @@ def test_equal_rows_are_ordered_as_one_row_of_that_weight():
     z = 0.1 * X[:, 0]
     each = np.repeat(np.arange(60), weight.astype(int))
     g, curvature = loss_derivatives("logistic", z, positive, one)
-    by_weight = KernelMoments.of(X @ X.T, weight).left_out(
-        z, weight * g, weight * curvature, 2.0, weight
-    )
-    twice = KernelMoments.of(X[each] @ X[each].T, np.ones(len(each))).left_out(
-        z[each], g[each], curvature[each], 2.0, np.ones(len(each))
-    )
+    moments = KernelMoments.of(X @ X.T, weight)
+    by_weight = without(moments, z, weight * g, weight * curvature, 2.0, weight)
+    ones = np.ones(len(each))
+    moments = KernelMoments.of(X[each] @ X[each].T, ones)
+    twice = without(moments, z[each], g[each], curvature[each], 2.0, ones)
     np.testing.assert_allclose(by_weight[each], twice, rtol=1e-9)
 
 
@@ -136,9 +139,9 @@ def test_weights_that_count_no_rows_are_relative(unit):
     beside = (X @ X.T)[~np.eye(60, dtype=bool)]
     equal = KernelMoments.of(X @ X.T, np.full(60, unit))
     assert equal.variance == pytest.approx(beside.var())
-    expected = moments[0].left_out(z, g, curvature, 2.0, weight)
+    expected = without(moments[0], z, g, curvature, 2.0, weight)
     units = unit * g, unit * curvature, unit * 2.0, unit * weight
-    np.testing.assert_allclose(moments[1].left_out(z, *units), expected, rtol=1e-9)
+    np.testing.assert_allclose(without(moments[1], z, *units), expected, rtol=1e-9)
 
 
 def test_few_rows_are_all_in_the_pairs():

@@ -453,13 +453,14 @@ def test_a_step_that_cannot_be_taken_is_rounding_or_no_optimum(share, P, monkeyp
     for name in ("_FORCING", "_FIRST"):
         monkeypatch.setattr(_sparse_optimum, name, 1e-9)
     fit, X, positive, _ = near_the_optimum(share, P)
-    fall = _sparse_optimum.loss_value
+    terms = _sparse_optimum.loss_terms
     start = sparse.csr_array(X) @ fit.w + fit.intercept
 
     def never_lower(loss, z, positive, c):
-        return fall(loss, z, positive, c) + 1e3 * np.any(z != start)
+        value, *rest = terms(loss, z, positive, c)
+        return value + 1e3 * np.any(z != start), *rest
 
-    monkeypatch.setattr(_sparse_optimum, "loss_value", never_lower)
+    monkeypatch.setattr(_sparse_optimum, "loss_terms", never_lower)
     found = optimum_by_products(fit, sparse.csr_array(X), positive)
     if P > 20:
         space = _sparse_optimum._RowSpace(sparse.csr_array(X), fit)

@@ -1,11 +1,19 @@
 """What of a direction is no combination of sparse rows: against least squares."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import SGDClassifier
 
+from skauc import clear_cache
+from skauc.adaptive._cache import CACHE
 from skauc.leave_pair_out import _sparse_optimum
-from skauc.model_selection._span_of_rows import _peeled, rest_by_products
+from skauc.model_selection._linear_model import open_two_classes
+from skauc.model_selection._scored_model import score_model
+from skauc.model_selection._span_of_rows import OwnFeatures, _peeled, rest_by_products
+from skauc.model_selection._training_rows import told_rows
 
 ENOUGH = 9e-4
 
@@ -58,3 +66,45 @@ def test_rows_without_a_feature_of_their_own_are_left_to_least_squares():
     rows, w = sparse.csr_array(np.ones((3, 5))), np.arange(5.0)
     np.testing.assert_array_equal(_peeled(rows, w), w)
     assert rest_by_products(rows, np.full(5, 7.0), ENOUGH) < 1e-12
+
+
+def test_what_depends_on_the_rows_alone_is_kept():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 200)) * (rng.random((30, 200)) < 0.02)
+    rows, kept = sparse.csr_array(X), {}
+
+    def remember(name, compute):
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    for _ in range(2):
+        w = rng.normal(size=200)
+        found = rest_by_products(rows, w, ENOUGH, remember)
+        assert found == rest_by_products(rows, w, ENOUGH)
+    (own,) = kept.values()
+    entry = np.count_nonzero(X, axis=0) == 1
+    assert sorted(rows.indices[own.entry]) == np.flatnonzero(entry).tolist()
+    row = np.repeat(np.arange(30), np.count_nonzero(X, axis=1))
+    np.testing.assert_array_equal(own.row, row[own.entry])
+    again = OwnFeatures.of(rows)
+    np.testing.assert_array_equal(again.entry, own.entry)
+
+
+def test_own_features_are_those_of_rows_as_they_are_stored():
+    """Zeros that are stored, and another order of entries, have places of their own."""
+    rng = np.random.default_rng(2)
+    X = rng.exponential(size=(40, 300)) * (rng.random((40, 300)) < 0.03)
+    y = np.arange(40) % 2
+    model = SGDClassifier(random_state=0, alpha=0.01).fit(X, y)
+    rows, zeros = sparse.csr_array(X), sparse.csr_array(X + 1)
+    zeros.data = X.ravel()
+    turned = rows.copy()
+    for start, stop in pairwise(rows.indptr):
+        for part in (turned.data, turned.indices):
+            part[start:stop] = part[start:stop][::-1]
+    clear_cache()
+    for stored in (rows, zeros, turned, rows):
+        scored = score_model(open_two_classes(model, stored), y, None, None)
+        assert told_rows(scored) == "training"
+    assert len(CACHE) == 2  # of equal sketches those with zeros have more entries
