@@ -262,9 +262,7 @@ def test_a_step_to_where_the_margin_holds_no_row(l1, scaling):
         slack = np.maximum(0.0, 1 - sign * (X @ found.w + found.intercept))
         slope = X.T @ (-2 * sign * slack)
         some = found.w != 0
-        np.testing.assert_allclose(
-            slope[some], -l1 * np.sign(found.w[some]), rtol=2e-2
-        )
+        np.testing.assert_allclose(slope[some], -l1 * np.sign(found.w[some]), rtol=2e-2)
         assert np.abs(slope).max() <= 1.001 * l1
 
 
