@@ -12,7 +12,7 @@ from ._optimum import CLOSED_FORM
 from ._proximal_refits import refit_elastic_net
 from ._smooth_refits import FOR_AUC, FOR_AUC_OF_FEW_ROWS, refit_smooth, uses_rows
 
-SOME_ROWS = 200
+SOME_ROWS = 200  # as in the table of :mod:`._second_source`
 MANY_ROWS_A_FEATURE = 5  # for refits that stop early, and rows left out of few
 _WORK = 2e10  # products: about two seconds
 STEPS = 5  # factorisations of a refit from the fit; of the hinge 20, of L1 up to 200
@@ -28,8 +28,8 @@ STEPS = 5  # factorisations of a refit from the fit; of the hinge 20, of L1 up t
 _FEW, _FEW_FOR_ROWS = 5, 200
 # Of 200 rows or more 10 balanced samples are as good as 20 that are drawn. MAE of the
 # whole posterior, less that: 200 × 80, 150 and 600, 250 × 200 and 1000, 300 × 80, 400 ×
-# 100 (data and models as above) .0000, −.0021, +.0017, +.0025, −.0008, +.0010, +.0014,
-# standard errors .0013 to .0020.
+# 100 (data and models as in that module) .0000, −.0021, +.0017, +.0025, −.0008, +.0010,
+# +.0014, standard errors .0013 to .0020.
 _HALF = 10
 
 

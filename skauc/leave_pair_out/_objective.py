@@ -304,7 +304,7 @@ def on_its_ray(X, positive, fit: PenalisedFit) -> PenalisedFit:
         gradient, H = sums[: len(basis)] + penalty * theta, np.diag(penalty)
         H[upper] += sums[len(basis) :]
         H.T[upper] = H[upper]
-        # half of the time of scipy's
+        # in half of the time of scipy's
         step = np.linalg.lstsq(H, gradient, rcond=_EPS)[0]
         # Convex: some fraction of a Newton step lowers the objective, or it is rounding
         while (new := terms(theta - step))[0] > value and linalg.norm(step) > 0:

@@ -35,7 +35,8 @@ _NARROW = RoundedHinge(0.3)
 _SOON = 1e-5  # of the objective: 1 less the correlation of the scores is below 2e-6
 
 
-def is_wide(n, P):
+def is_wide(n, P) -> bool:
+    """Whether there are many rows, and no fewer features."""
     return P >= n >= MANY_ROWS
 
 
@@ -52,7 +53,7 @@ def at_optimum(
     gradient : float, default=None
         Its :func:`~skauc.leave_pair_out._objective.stationarity`, if it is known.
     remember : callable, default computes every time
-        As for :func:`second_source`.
+        As for :func:`~skauc.leave_pair_out._second_source.second_source`.
     weight : ndarray of shape (n,), default=None
         Frequency weights.
 

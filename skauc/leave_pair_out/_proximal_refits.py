@@ -31,7 +31,7 @@ from scipy.linalg import lapack
 from ..statistics._numerics import TINY
 from ._dual_refits import dual_optimum, refit_dual, suits_dual
 from ._losses import loss_derivatives, loss_value
-from ._newton import ARMIJO
+from ._newton import ARMIJO, FLAT
 from ._objective import ElasticNetFit
 from ._smooth_refits import Refits
 
@@ -260,6 +260,8 @@ def _step(part, problem, c, beta, z, p, curvature, tol):
     if len(A) == 0:
         return False, True, beta, z
     value = _objective(problem, z, c, beta, l1, l2)
+    # of a squared hinge whose margin holds no row the penalty alone is left
+    curvature = curvature if curvature.any() else FLAT * c
     # On the orthant |w| is linear, so that Newton's step is one of a smooth function
     orthant = np.where(beta != 0, np.sign(beta), -np.sign(p))
     done = False

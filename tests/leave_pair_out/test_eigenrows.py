@@ -73,12 +73,16 @@ def test_equal_curvatures_are_exact(l2, heavy):
     assert np.log(every[kept.rows] / some).std() < 0.3
 
 
-def test_curvature_has_the_degrees_of_freedom_of_all():
+@pytest.mark.parametrize("few", [False, True])
+def test_curvature_has_the_degrees_of_freedom_of_all(few):
+    """Also where five rows have all of it, far from the mean: no secant finds it."""
     X, positive = _rows(250, 30, "t(3)")
     X *= np.geomspace(0.1, 10, 30)
     rng = np.random.default_rng(1)
     weight, l2 = rng.integers(1, 4, 250).astype(float), 3.0
     curvature = weight * rng.uniform(0, 1, 250) ** 6
+    if few:
+        l2, curvature = 0.03, 2 * weight * (np.arange(250) % 50 == 0)
     A = X - weight @ X / weight.sum()
 
     def alpha(w):
@@ -91,10 +95,20 @@ def test_curvature_has_the_degrees_of_freedom_of_all():
         theirs = curvature * a / (1 + curvature * a)
         return np.sum(w * weight * a / (1 + w * weight * a) - theirs)
 
-    w = brentq(excess, 1e-4, 1, xtol=1e-12)
+    w = brentq(excess, 1e-8, 1, xtol=1e-14)
     kept = Eigenrows.of_rows(X, positive, weight, centred=True)
     _, some = kept.without_a_row(curvature, weight, l2)
     np.testing.assert_allclose(some, alpha(w)[kept.rows], rtol=1e-3)
+
+
+@pytest.mark.parametrize("start", [-25.0, -12.0, -3.0, 0.0, 20.0])
+def test_root_wherever_the_search_begins(start):
+    def f(x):
+        return np.tanh(x + 12.0) + 0.3
+
+    root = _eigenrows._root_near(f, start, -30.0, 30.0)
+    assert root == pytest.approx(-12.0 - np.arctanh(0.3), abs=1e-5)
+    assert _eigenrows._root_near(lambda x: f(x) + 0.7, start, -30.0, 30.0) is None
 
 
 @pytest.mark.parametrize("kind", ["normal", "t(3)", "scales"])

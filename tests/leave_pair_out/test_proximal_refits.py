@@ -248,6 +248,24 @@ def test_the_optimum_of_separated_rows_from_scores_that_bend_nothing():
     assert value[0] < value[1] < 60 * np.log(2)
 
 
+@pytest.mark.parametrize("scaling", [0.0, np.inf])
+@pytest.mark.parametrize("l1", [1e-2, 1.0])
+def test_a_step_to_where_the_margin_holds_no_row(l1, scaling):
+    """A squared hinge has no curvature there, and the penalty leads back."""
+    rng = np.random.default_rng(59)
+    X, positive = rng.normal(size=(12, 200)), np.arange(12) < 6
+    sign = np.where(positive, 1.0, -1.0)
+    for size in (0.0, 1.0, 30.0):
+        w = size * np.linalg.lstsq(X, sign, rcond=None)[0]
+        fit = ElasticNetFit("squared_hinge", 0.0, np.ones(12), w, 0.0, scaling, l1)
+        found = sparse_optimum(fit, X, positive)
+        slack = np.maximum(0.0, 1 - sign * (X @ found.w + found.intercept))
+        slope = X.T @ (-2 * sign * slack)
+        some = found.w != 0
+        np.testing.assert_allclose(slope[some], -l1 * np.sign(found.w[some]), rtol=2e-2)
+        assert np.abs(slope).max() <= 1.001 * l1
+
+
 @pytest.mark.parametrize("thin", [False, True])
 @pytest.mark.parametrize("scaling", [0.0, 2.0, np.inf])
 def test_columns_in_units_of_their_spread(scaling, thin):
