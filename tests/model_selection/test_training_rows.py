@@ -1254,3 +1254,56 @@ def test_steps_that_give_the_same_rows_again_are_not_fitted_again(monkeypatch):
     for model in models:
         found = auc_posterior(model, others, labels).mean()
         assert found == auc_posterior(model, others, labels, rows="held-out").mean()
+
+
+class _Plain(BaseEstimator):
+    """A step without a fit_transform: a Pipeline calls fit and then transform."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.tanh(X)
+
+
+class _Drawn(TransformerMixin, BaseEstimator):
+    """Rows with noise in them, drawn anew unless there is a seed."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        rng = np.random.default_rng(self.random_state)
+        return X + rng.normal(size=X.shape)
+
+
+def test_what_a_step_gives_is_asked_as_a_pipeline_asks_it():
+    X, y = _noise(5)
+    assert not _affine_steps.gives_others(_Plain().fit(X), X, y)
+    assert _affine_steps.gives_others(_Drawn().fit(X), X, y)
+    assert not _affine_steps.gives_others(_Drawn(0).fit(X), X, y)
+
+
+def test_fits_that_only_answer_a_question_say_nothing():
+    X, y = _noise(6)
+    holes = _with_holes(X)
+    imputer = IterativeImputer(max_iter=2, tol=1e-9)  # says that it has not converged
+    model = make_pipeline(NMF(15, max_iter=50), LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        imputer.fit(holes)
+        model.fit(X, y)
+    answers = []
+    for action in ("error", "always"):
+        _affine_steps._ANSWERS._items.clear()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter(action)
+            rows = _noise(7)
+            of_imputer = _affine_steps.gives_others(imputer, holes, y)
+            answers.append((of_imputer, auc_posterior(model, *rows).mean()))
+        assert not said
+    assert answers[0] == answers[1]
+    assert not answers[0][0]
