@@ -13,6 +13,7 @@ where g_k is the slope of class k against the rest, or, of the softmax, ``p_k �
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from functools import partial, reduce
 
 import numpy as np
@@ -116,17 +117,45 @@ def _by_gradients(scored, opened, masks):
     if not any(fit.w.any() for fit, _ in fits):
         return None
     first = stationarity(Z, fits[0][1], fits[0][0])
-    if first <= LEAST_OF_ONE:  # as small it is on no other rows
+    # as small it is on no other rows; of one feature it may be in one of the classes
+    if first <= LEAST_OF_ONE and min(Z.shape) > 1:
         return "training"
     squares = [first**2, *(stationarity(Z, rows, fit) ** 2 for fit, rows in fits[1:])]
-    gradient = np.sqrt(np.mean(squares))
-    least, strange = bounds_of_gradient(Z)
-    if gradient <= least:
+    square = np.mean(squares)
+    least, strange = bounds_of_gradient(Z, len(masks))
+    if square <= least**2:
         return "training"
-    if any(map(was_stopped, parts)) or not gradient > strange:
+    if any(map(was_stopped, parts)) or not square > strange**2:
+        return None
+    if not _of_any_strength(Z, fits, square) > strange**2:
         return None
     long = all(is_long(Z, rows, fit) for fit, rows in fits)
     return "held-out" if long else None
+
+
+def _of_any_strength(Z, fits, square):
+    """Mean square of the gradients under the penalty that makes it least.
+
+    Of training rows whose weights are not given the penalty is that of other weights:
+    of a strong one that alone was as much as other rows make.
+    """
+    if not fits[0][0].l2 > 0:
+        return square
+
+    def under(factor):
+        found = []
+        for fit, rows in fits:
+            other = replace(fit, l2=factor * fit.l2)
+            other.keep("slopes", Z, rows, fit.slopes(Z, rows))
+            found.append(stationarity(Z, rows, other) ** 2)
+        return np.mean(found)
+
+    # |g + fλw|² = a + bf + cf², of f = 0, 1 and 2
+    a, twice = under(0.0), under(2.0)
+    c = (twice - 2 * square + a) / 2
+    b = square - a - c
+    factor = max(-b / (2 * c), 0.0) if c > 0 else 1.0
+    return a + b * factor + c * factor**2
 
 
 def _fits(opened, Z, masks, weight):

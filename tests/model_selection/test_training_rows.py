@@ -75,6 +75,7 @@ from skauc.model_selection._training_rows import (
     _rounded_ones,
     _standard_errors,
     _strange,
+    bounds_of_gradient,
     told_rows,
     was_stopped,
 )
@@ -785,6 +786,11 @@ def test_how_long_a_gradient_is_strange():
     for k in (1, 2, 7):
         expected = np.sqrt(chi2.ppf(0.02, k) / (k + 1))
         assert _strange(k) == pytest.approx(expected, rel=1e-9)
+        # of four walks the mean square
+        expected = np.sqrt(chi2.ppf(0.02, 4 * k) / 4 / (k + 1))
+        assert _strange(k, 4) == pytest.approx(expected, rel=1e-9)
+        X = np.random.default_rng(k).normal(size=(100, k + 1))
+        assert bounds_of_gradient(X, 5)[1] == _strange(k, 4)
     assert _strange(0) == _strange(1)
 
 
