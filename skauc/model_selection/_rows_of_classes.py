@@ -31,11 +31,16 @@ from .._validation import check_codes, check_features, check_weight
 from ..estimators._logistic import IRLSLogisticRegression
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
 from ._any_estimator import has_known_fit
 from ._linear_model import LinearModel
 from ._scored_model import ScoredModel
-from ._training_objective import penalised_fit, strength_of_logistic
+from ._training_objective import (
+    balances_rows,
+    penalised_fit,
+    strength_of_logistic,
+)
 from ._training_rows import (
     LEAST_OF_ONE,
     are_training_rows_of_steps,
@@ -74,9 +79,10 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
         codes = check_codes(labels, opened.classes)
         masks = [codes == k for k in range(opened.n_classes)]
         front = check_features(front, len(codes)).astype(float, copy=False)
-    if not all(rows.any() for rows in masks):  # some pair has no rows to be asked of
-        return None, False
     weight = check_weight(sample_weight, masks[0])
+    # some pair has no rows to be asked of, which is said there
+    if not all(class_sums(rows, weight)[1] > 0 for rows in masks):
+        return None, False
     w = opened.w[0]  # any tells the span of the rows
     whole = _AllClasses(
         Z=front,
@@ -172,7 +178,7 @@ def _fits(opened, Z, masks, weight):
     weight = _with_costs(model, masks, weight)
     # liblinear has the costs of a class for its own rows only
     costly = isinstance(model, LinearSVC) and model.class_weight is not None
-    if weight is None or costly:
+    if costly:
         return []
     found = []
     for k, rows in enumerate(masks):
@@ -191,9 +197,9 @@ def _softmax(opened, Z, masks, weight):
     if getattr(model, "multi_class", None) == "ovr":
         return []
     strength = _strength(model)
-    weight = _with_costs(model, masks, weight)
-    if strength is None or weight is None:
+    if strength is None:
         return []
+    weight = _with_costs(model, masks, weight)
     logits = [
         project_samples(Z, w) - threshold
         for w, threshold in zip(opened.w, opened.threshold, strict=True)
@@ -227,15 +233,19 @@ def _strength(model):
 
 
 def _with_costs(model, masks, weight):
-    """Weights of the rows times those of their classes; None where not known."""
+    """Weights of the rows times those of their classes."""
+    given = np.ones_like(masks[0], dtype=float) if weight is None else weight
     costs = model.class_weight
     if costs is None:
-        return np.ones_like(masks[0], dtype=float) if weight is None else weight
-    if weight is not None:  # whose counts make the classes even, differs
-        return None
-    if isinstance(costs, str):  # "balanced": n/(K n_k)
-        counts = np.array([float(rows.sum()) for rows in masks])
-        per_class = (counts.sum() / (len(masks) * counts)).tolist()
+        return given
+    if isinstance(costs, str):  # "balanced": n/(K n_k), of rows or of weights
+        ours = isinstance(model, IRLSLogisticRegression)
+        by_rows = not ours and balances_rows(model, weight)
+        total = np.array(
+            [class_sums(rows, None if by_rows else weight)[1] for rows in masks]
+        )
+        per_class = (total.sum() / (len(masks) * total)).tolist()
     else:
         per_class = [costs.get(label, 1.0) for label in model.classes_.tolist()]
-    return reduce(np.add, [c * r for c, r in zip(per_class, masks, strict=True)])
+    of_class = [c * rows for c, rows in zip(per_class, masks, strict=True)]
+    return reduce(np.add, of_class) * given

@@ -97,9 +97,34 @@ def test_weights_of_the_fit():
         model.fit(X, y, sample_weight=weight)
         assert told(model, X, y, weight) == "training"
         assert told(model, X, y) is None
-    with_costs = LogisticRegression(class_weight="balanced")
-    with_costs.fit(X, y, sample_weight=weight)
-    assert told(with_costs, X, y, weight) is None  # whose counts, is not known
+
+
+@pytest.mark.parametrize("costs", ["balanced", COSTS], ids=["balanced", "dict"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(tol=1e-8),
+        RidgeClassifier(),
+        IRLSLogisticRegression(C=1.0),
+    ],
+    ids=repr,
+)
+def test_costs_of_classes_beside_weights(model, costs):
+    X, y = rows_of(150, 12, 5)
+    some = np.flatnonzero((y > 0) | (np.arange(150) % 3 > 0))
+    X, y = X[some], y[some]
+    weight = np.random.default_rng(5).integers(1, 6, len(y)) + 2.0 * (y == 1)
+    model.set_params(class_weight=costs).fit(X, y, sample_weight=weight)
+    assert told(model, X, y, weight) == "training"
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_a_class_that_weighs_nothing_is_named_alone(gone):
+    X, y = rows_of(90, 4, 16)
+    for model in (LinearDiscriminantAnalysis(), LogisticRegression()):
+        model.fit(X, y)
+        with pytest.raises(ValueError, match="positive somewhere in each class"):
+            auc_posterior(model, X, y, sample_weight=np.where(y == gone, 0.0, 1.0))
 
 
 def test_the_softmax_is_at_its_optimum():
