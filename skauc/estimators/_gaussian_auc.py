@@ -182,10 +182,11 @@ class GaussianAUCClassifier(LinearClassifier):
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
         X, y = self._check_rows(X, y)
-        self.classes_ = distinct(y)
-        check_class_count(self.classes_, binary=True)
-        positive = y == self.classes_[1]
-        weight = check_class_weight(sample_weight, positive, self.classes_)
+        classes = distinct(y)
+        check_class_count(classes, binary=True)
+        positive = y == classes[1]
+        weight = check_class_weight(sample_weight, positive, classes)
+        self.classes_ = classes
         if X.shape[1] > X.shape[0]:
             check_feature_sizes(X)
             check_finite_features(X)
@@ -368,7 +369,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"coef_init must hold {P} finite numbers, not all 0, got "
                 f"{self.coef_init!r:.60}"
             )
-        return start
+        return start / np.abs(start).max()  # its products are numbers
 
     def _threshold(self, roc, problem, centre):
         middle = (roc.mean_neg + roc.mean_pos) / 2

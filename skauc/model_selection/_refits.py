@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 from ..leave_pair_out._bootstrap import balanced_counts, bootstrap_estimate
 from ..leave_pair_out._second_source import SecondSource
 from ..posterior._auc_posterior import AUCPosterior
+from ._affine_steps import unseen_fits
 from ._any_rows import take_rows
 from ._bootstrap_auc import refit_scores
 from ._second_source import source_of_rows
@@ -97,7 +98,8 @@ def told_by_refits(estimator, X, y, positive, weight, score) -> str | None:
 
     def refit(X, labels, positive, weight):
         once = np.ones(len(labels), dtype=int)
-        return refit_scores(estimator, X, labels, positive, weight, once)
+        with unseen_fits():
+            return refit_scores(estimator, X, labels, positive, weight, once)
 
     def apart(a, b):
         return 1 - correlation(a, b, np.ones(len(labels)))

@@ -13,6 +13,7 @@ where g_k is the slope of class k against the rest, or, of the softmax, ``p_k �
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from functools import partial, reduce
 
 import numpy as np
@@ -30,11 +31,16 @@ from .._validation import check_codes, check_features, check_weight
 from ..estimators._logistic import IRLSLogisticRegression
 from ..leave_pair_out._objective import PenalisedFit, stationarity
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._columns import class_sums
 from ..statistics._moments import project_samples
 from ._any_estimator import has_known_fit
 from ._linear_model import LinearModel
 from ._scored_model import ScoredModel
-from ._training_objective import penalised_fit, strength_of_logistic
+from ._training_objective import (
+    balances_rows,
+    penalised_fit,
+    strength_of_logistic,
+)
 from ._training_rows import (
     LEAST_OF_ONE,
     are_training_rows_of_steps,
@@ -73,9 +79,10 @@ def told_rows_of_classes(opened: LinearModel, labels, sample_weight) -> tuple:
         codes = check_codes(labels, opened.classes)
         masks = [codes == k for k in range(opened.n_classes)]
         front = check_features(front, len(codes)).astype(float, copy=False)
-    if not all(rows.any() for rows in masks):  # some pair has no rows to be asked of
-        return None, False
     weight = check_weight(sample_weight, masks[0])
+    # some pair has no rows to be asked of, which is said there
+    if not all(class_sums(rows, weight)[1] > 0 for rows in masks):
+        return None, False
     w = opened.w[0]  # any tells the span of the rows
     whole = _AllClasses(
         Z=front,
@@ -116,17 +123,45 @@ def _by_gradients(scored, opened, masks):
     if not any(fit.w.any() for fit, _ in fits):
         return None
     first = stationarity(Z, fits[0][1], fits[0][0])
-    if first <= LEAST_OF_ONE:  # as small it is on no other rows
+    # as small it is on no other rows; of one feature it may be in one of the classes
+    if first <= LEAST_OF_ONE and min(Z.shape) > 1:
         return "training"
     squares = [first**2, *(stationarity(Z, rows, fit) ** 2 for fit, rows in fits[1:])]
-    gradient = np.sqrt(np.mean(squares))
-    least, strange = bounds_of_gradient(Z)
-    if gradient <= least:
+    square = np.mean(squares)
+    least, strange = bounds_of_gradient(Z, len(masks))
+    if square <= least**2:
         return "training"
-    if any(map(was_stopped, parts)) or not gradient > strange:
+    if any(map(was_stopped, parts)) or not square > strange**2:
+        return None
+    if not _of_any_strength(Z, fits, square) > strange**2:
         return None
     long = all(is_long(Z, rows, fit) for fit, rows in fits)
     return "held-out" if long else None
+
+
+def _of_any_strength(Z, fits, square):
+    """Mean square of the gradients under the penalty that makes it least.
+
+    Of training rows whose weights are not given the penalty is that of other weights:
+    of a strong one that alone was as much as other rows make.
+    """
+    if not fits[0][0].l2 > 0:
+        return square
+
+    def under(factor):
+        found = []
+        for fit, rows in fits:
+            other = replace(fit, l2=factor * fit.l2)
+            other.keep("slopes", Z, rows, fit.slopes(Z, rows))
+            found.append(stationarity(Z, rows, other) ** 2)
+        return np.mean(found)
+
+    # |g + fλw|² = a + bf + cf², of f = 0, 1 and 2
+    a, twice = under(0.0), under(2.0)
+    c = (twice - 2 * square + a) / 2
+    b = square - a - c
+    factor = max(-b / (2 * c), 0.0) if c > 0 else 1.0
+    return a + b * factor + c * factor**2
 
 
 def _fits(opened, Z, masks, weight):
@@ -143,7 +178,7 @@ def _fits(opened, Z, masks, weight):
     weight = _with_costs(model, masks, weight)
     # liblinear has the costs of a class for its own rows only
     costly = isinstance(model, LinearSVC) and model.class_weight is not None
-    if weight is None or costly:
+    if costly:
         return []
     found = []
     for k, rows in enumerate(masks):
@@ -162,9 +197,9 @@ def _softmax(opened, Z, masks, weight):
     if getattr(model, "multi_class", None) == "ovr":
         return []
     strength = _strength(model)
-    weight = _with_costs(model, masks, weight)
-    if strength is None or weight is None:
+    if strength is None:
         return []
+    weight = _with_costs(model, masks, weight)
     logits = [
         project_samples(Z, w) - threshold
         for w, threshold in zip(opened.w, opened.threshold, strict=True)
@@ -198,15 +233,19 @@ def _strength(model):
 
 
 def _with_costs(model, masks, weight):
-    """Weights of the rows times those of their classes; None where not known."""
+    """Weights of the rows times those of their classes."""
+    given = np.ones_like(masks[0], dtype=float) if weight is None else weight
     costs = model.class_weight
     if costs is None:
-        return np.ones_like(masks[0], dtype=float) if weight is None else weight
-    if weight is not None:  # whose counts make the classes even, differs
-        return None
-    if isinstance(costs, str):  # "balanced": n/(K n_k)
-        counts = np.array([float(rows.sum()) for rows in masks])
-        per_class = (counts.sum() / (len(masks) * counts)).tolist()
+        return given
+    if isinstance(costs, str):  # "balanced": n/(K n_k), of rows or of weights
+        ours = isinstance(model, IRLSLogisticRegression)
+        by_rows = not ours and balances_rows(model, weight)
+        total = np.array(
+            [class_sums(rows, None if by_rows else weight)[1] for rows in masks]
+        )
+        per_class = (total.sum() / (len(masks) * total)).tolist()
     else:
         per_class = [costs.get(label, 1.0) for label in model.classes_.tolist()]
-    return reduce(np.add, [c * r for c, r in zip(per_class, masks, strict=True)])
+    of_class = [c * rows for c, rows in zip(per_class, masks, strict=True)]
+    return reduce(np.add, of_class) * given

@@ -314,14 +314,19 @@ def case_weight_of(model, positive, sample_weight):
     if model.class_weight is None:
         return weight
     if isinstance(model.class_weight, str):  # "balanced"
-        known = "sample_weight" in signature(compute_class_weight).parameters
-        by_rows = sample_weight is None or isinstance(model, _BALANCE_ROWS) or not known
+        by_rows = balances_rows(model, sample_weight)
         total = classes_given(positive) if by_rows else class_sums(positive, weight)
         per_class = total.sum() / (2 * total)
     else:
         classes = model.classes_
         per_class = compute_class_weight(model.class_weight, classes=classes, y=classes)
     return weight * np.where(positive, per_class[1], per_class[0])
+
+
+def balances_rows(model, sample_weight) -> bool:
+    """Whether scikit-learn's ``class_weight="balanced"`` counts rows, not weights."""
+    known = "sample_weight" in signature(compute_class_weight).parameters
+    return sample_weight is None or isinstance(model, _BALANCE_ROWS) or not known
 
 
 def _discriminant(model, Z, positive, sample_weight):

@@ -288,7 +288,7 @@ def _by_moments(scored, means, found):
     apart = np.sqrt(np.mean((gap[some] / error[some]) ** 2))
     if apart < _SAME_MEAN:
         return "training"
-    others = apart > max(_least_of_others(scored.samples), _OTHER_MEAN)
+    others = apart > max(_least_of_others(scored.samples, len(means)), _OTHER_MEAN)
     return "held-out" if scored.weight is None and others else None
 
 
@@ -347,29 +347,31 @@ def _gradient_and_bounds(scored):
     return near, gradient, largest_gradient((k + 1, k + 1)), _strange(k)
 
 
-def bounds_of_gradient(Z) -> tuple[float, float]:
+def bounds_of_gradient(Z, n_classes) -> tuple[float, float]:
     """Gradient up to which rows are training rows, and from which on others.
 
     Parameters
     ----------
     Z : ndarray or sparse matrix of shape (n, P)
+    n_classes : int
+        Whose mean square it is: all but one of their gradients are free.
     """
     k = min(Z.shape) - 1
     if isinstance(Z, np.ndarray):
         k = min(count_of_directions(Z) - 1, k)
     k = max(k, 1)
-    return largest_gradient((k + 1, k + 1)), _strange(k)
+    return largest_gradient((k + 1, k + 1)), _strange(k, n_classes - 1)
 
 
-def _strange(k):
+def _strange(k, m=1):
     """Gradient, in units of its random walk, from which on rows are other rows.
 
-    Of k directions. Between, rows may be a part of the training rows, or were weighted
-    there.
+    Of k directions, m times. Between, rows may be a part of the training rows, or were
+    weighted there.
     """
     k = max(k, 1)
-    # √(χ²_{k, .02}/(k + 1)), as in largest_gradient
-    return np.sqrt(chdtri(k, 1 - _UNTOLD) / (k + 1))
+    # √(χ²_{km, .02}/{(k + 1)m}), as in largest_gradient
+    return np.sqrt(chdtri(k * m, 1 - _UNTOLD) / ((k + 1) * m))
 
 
 def _is_long(scored, least=_AT_REST):
@@ -590,14 +592,14 @@ def _by_means(step, X, mean):
     return "held-out" if apart >= stranger else _SHARED
 
 
-def _least_of_others(X):
+def _least_of_others(X, n_means=1):
     """Gap of means, in its standard deviations, below which rows hardly are others.
 
-    They share rows then. The root mean square of k independent gaps is below with
-    the probability ``_NEAR``.
+    They share rows then. The root mean square of k independent gaps, so many a column,
+    is below with the probability ``_NEAR``.
     """
     # √(χ²_{k, .005}/k)
-    k = _independent_columns(X)
+    k = n_means * _independent_columns(X)
     return float(np.sqrt(chdtri(k, 1 - _NEAR) / k))
 
 

@@ -667,3 +667,25 @@ def test_whitening_has_as_many_coordinates_as_the_rank(rank):
         At = np.column_stack([whitened.transposed(x) for x in np.eye(6)])
         np.testing.assert_allclose(At, A.T, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(A.T @ half @ half.T @ A, np.eye(rank), atol=1e-8)
+
+
+@pytest.mark.parametrize("labels", [np.arange(60) % 3, np.zeros(60)])
+def test_labels_that_are_refused_leave_the_model_as_it_was(labels):
+    rng, y = np.random.default_rng(3), np.arange(60) % 2
+    X = rng.normal(size=(60, 3))
+    model = GaussianAUCClassifier().fit(X, y)
+    predicted = model.predict(X)
+    with pytest.raises(ValueError, match="y must hold"):
+        model.fit(X, labels)
+    np.testing.assert_array_equal(model.classes_, [0, 1])
+    np.testing.assert_array_equal(model.predict(X), predicted)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e300, 1.7e308])
+def test_the_length_of_a_start_means_nothing(size):
+    rng, y = np.random.default_rng(3), np.arange(60) % 2
+    X = rng.normal(size=(60, 3))
+    start = np.array([1.0, 0.0, -1.0])
+    expected = GaussianAUCClassifier(coef_init=start).fit(X, y)
+    model = GaussianAUCClassifier(coef_init=size * start).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)

@@ -1,11 +1,13 @@
 """Training rows and held-out rows of models of more than two classes."""
 
 import warnings
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -28,8 +30,13 @@ from skauc import (
     cbauc_scorer,
     diagnose,
 )
+from skauc.leave_pair_out._objective import stationarity
 from skauc.model_selection._linear_model import open_estimator
-from skauc.model_selection._rows_of_classes import _fits, told_rows_of_classes
+from skauc.model_selection._rows_of_classes import (
+    _fits,
+    _of_any_strength,
+    told_rows_of_classes,
+)
 
 COSTS = {0: 1, 1: 5, 2: 0.5}
 TELLING = [
@@ -90,9 +97,34 @@ def test_weights_of_the_fit():
         model.fit(X, y, sample_weight=weight)
         assert told(model, X, y, weight) == "training"
         assert told(model, X, y) is None
-    with_costs = LogisticRegression(class_weight="balanced")
-    with_costs.fit(X, y, sample_weight=weight)
-    assert told(with_costs, X, y, weight) is None  # whose counts, is not known
+
+
+@pytest.mark.parametrize("costs", ["balanced", COSTS], ids=["balanced", "dict"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(tol=1e-8),
+        RidgeClassifier(),
+        IRLSLogisticRegression(C=1.0),
+    ],
+    ids=repr,
+)
+def test_costs_of_classes_beside_weights(model, costs):
+    X, y = rows_of(150, 12, 5)
+    some = np.flatnonzero((y > 0) | (np.arange(150) % 3 > 0))
+    X, y = X[some], y[some]
+    weight = np.random.default_rng(5).integers(1, 6, len(y)) + 2.0 * (y == 1)
+    model.set_params(class_weight=costs).fit(X, y, sample_weight=weight)
+    assert told(model, X, y, weight) == "training"
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_a_class_that_weighs_nothing_is_named_alone(gone):
+    X, y = rows_of(90, 4, 16)
+    for model in (LinearDiscriminantAnalysis(), LogisticRegression()):
+        model.fit(X, y)
+        with pytest.raises(ValueError, match="positive somewhere in each class"):
+            auc_posterior(model, X, y, sample_weight=np.where(y == gone, 0.0, 1.0))
 
 
 def test_the_softmax_is_at_its_optimum():
@@ -183,3 +215,54 @@ def test_separable_classes():
     )
     for model in (LogisticRegression(), LinearSVC(), RidgeClassifier()):
         assert told(model.fit(X, y), X, y) == "training"
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(C=1e-3), RidgeClassifier(1000)], ids=repr
+)
+def test_weights_that_are_not_given_beside_a_strong_penalty(model):
+    """What the penalty is beside other weights is not the gradient of other rows."""
+    X, y = rows_of(150, 12, 13)
+    weight = np.random.default_rng(13).integers(1, 6, 150).astype(float)
+    model.fit(X, y, sample_weight=weight)
+    assert told(model, X, y) is None
+    assert told(model, *rows_of(150, 12, 14)) == "held-out"
+
+
+def test_of_any_strength_is_the_least_of_all_penalties():
+    X, y = rows_of(150, 5, 15)
+    weight = np.random.default_rng(15).integers(1, 6, 150)
+    model = LogisticRegression(C=0.02).fit(X, y, sample_weight=weight)
+    masks = [y == k for k in range(3)]
+    fits = _fits(open_estimator(model, X), X, masks, None)
+
+    def square(factor):
+        changed = [(replace(fit, l2=factor * fit.l2), rows) for fit, rows in fits]
+        for (fit, rows), (known, _) in zip(changed, fits, strict=True):
+            fit.keep("slopes", X, rows, known.slopes(X, rows))
+        return np.mean([stationarity(X, rows, fit) ** 2 for fit, rows in changed])
+
+    least = minimize_scalar(square, bounds=(0, 1), method="bounded")
+    assert 0.2 < least.x < 0.5  # 1/3 is the mean weight
+    found = _of_any_strength(X, fits, square(1.0))
+    assert found == pytest.approx(least.fun, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), LinearDiscriminantAnalysis()], ids=repr
+)
+def test_a_part_of_the_training_rows_is_not_held_out(model):
+    """Of six classes six means a feature are seldom so near by chance."""
+    for seed in range(6):
+        X, y = rows_of(240, 12, seed, K=6)
+        assert told(model.fit(X, y), X[:160], y[:160]) is None
+        assert told(model, *rows_of(160, 12, seed + 100, K=6)) == "held-out"
+
+
+def test_one_feature_may_be_at_rest_in_one_class_by_chance():
+    for seed in (123, 317, 536, 617):
+        rng, y = np.random.default_rng(seed), np.arange(90) % 3
+        X, others = (rng.normal(size=(90, 1)) + 0.3 * y[:, None] for _ in range(2))
+        model = RidgeClassifier().fit(X, y)
+        assert told(model, X, y) == "training"
+        assert told(model, others, y) != "training"

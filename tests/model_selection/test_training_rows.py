@@ -75,6 +75,7 @@ from skauc.model_selection._training_rows import (
     _rounded_ones,
     _standard_errors,
     _strange,
+    bounds_of_gradient,
     told_rows,
     was_stopped,
 )
@@ -785,6 +786,11 @@ def test_how_long_a_gradient_is_strange():
     for k in (1, 2, 7):
         expected = np.sqrt(chi2.ppf(0.02, k) / (k + 1))
         assert _strange(k) == pytest.approx(expected, rel=1e-9)
+        # of four walks the mean square
+        expected = np.sqrt(chi2.ppf(0.02, 4 * k) / 4 / (k + 1))
+        assert _strange(k, 4) == pytest.approx(expected, rel=1e-9)
+        X = np.random.default_rng(k).normal(size=(100, k + 1))
+        assert bounds_of_gradient(X, 5)[1] == _strange(k, 4)
     assert _strange(0) == _strange(1)
 
 
@@ -1254,3 +1260,56 @@ def test_steps_that_give_the_same_rows_again_are_not_fitted_again(monkeypatch):
     for model in models:
         found = auc_posterior(model, others, labels).mean()
         assert found == auc_posterior(model, others, labels, rows="held-out").mean()
+
+
+class _Plain(BaseEstimator):
+    """A step without a fit_transform: a Pipeline calls fit and then transform."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.tanh(X)
+
+
+class _Drawn(TransformerMixin, BaseEstimator):
+    """Rows with noise in them, drawn anew unless there is a seed."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        rng = np.random.default_rng(self.random_state)
+        return X + rng.normal(size=X.shape)
+
+
+def test_what_a_step_gives_is_asked_as_a_pipeline_asks_it():
+    X, y = _noise(5)
+    assert not _affine_steps.gives_others(_Plain().fit(X), X, y)
+    assert _affine_steps.gives_others(_Drawn().fit(X), X, y)
+    assert not _affine_steps.gives_others(_Drawn(0).fit(X), X, y)
+
+
+def test_fits_that_only_answer_a_question_say_nothing():
+    X, y = _noise(6)
+    holes = _with_holes(X)
+    imputer = IterativeImputer(max_iter=2, tol=1e-9)  # says that it has not converged
+    model = make_pipeline(NMF(15, max_iter=50), LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        imputer.fit(holes)
+        model.fit(X, y)
+    answers = []
+    for action in ("error", "always"):
+        _affine_steps._ANSWERS._items.clear()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter(action)
+            rows = _noise(7)
+            of_imputer = _affine_steps.gives_others(imputer, holes, y)
+            answers.append((of_imputer, auc_posterior(model, *rows).mean()))
+        assert not said
+    assert answers[0] == answers[1]
+    assert not answers[0][0]
