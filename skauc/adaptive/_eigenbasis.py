@@ -128,10 +128,10 @@ class Eigenbasis:
         squares = np.array([np.sum(many * x) for x, many in self.groups])  # tr W_c
         if n.min() <= 1 or not squares.sum() > 0:
             return np.ones(2)
-        variance = squares / (n - 1) / (squares.sum() / max(n.sum() - 2, 1.0))
+        variance = squares / squares.sum() * (max(n.sum() - 2, 1.0) / (n - 1))
         # of k = (Σλ)²/Σλ² equal directions: Var log tr W_c = 2/k(n_c − 1)
-        k = squares.sum() ** 2 / (self.values**2 @ self.stands_for)
-        error = np.sqrt(2 / k * np.sum(1 / (n - 1)))
+        share = self.values / (self.values @ self.stands_for)
+        error = np.sqrt(2 * (share**2 @ self.stands_for) * np.sum(1 / (n - 1)))
         low, high = np.sort(variance)
         return variance if high > low * np.exp(_ALIKE * error) else np.ones(2)
 
