@@ -159,6 +159,12 @@ class LearntProjection:
         z, n_refits = self._probit_of(second), _n_refits(second, n_refits)
         return float(choice_of(self._probit()[0], z, n_refits))
 
+    @property
+    def classes_vary_far_apart(self) -> bool:
+        """Whether the classes vary so unlike that the model is hardly theirs."""
+        eigen = self.learnt.model.eigen
+        return eigen.n_features > 1 and eigen.vary_far_apart
+
     def model_alone(self) -> AUCPosterior:
         """Posterior of the AUC that no row left out has entered."""
         if not self.view.alive[0]:

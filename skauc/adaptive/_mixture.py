@@ -109,8 +109,7 @@ class Mixture:
         """A cell ``D, v, q, df`` after the mean difference has told of Σ, too."""
         if keeps_few(self.eigen, view, k):
             return self._of_few(view, k, D, noise, q, df, separate)
-        n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
-        n, h = n_neg + n_pos, n_neg * n_pos / (n_neg + n_pos)
+        n, h = self.eigen.n_neg + self.eigen.n_pos, self.eigen.h
         # E[h(xᵀd − xᵀδ)² | d] = h((xᵀd − D)² + noise): one more square, one more degree
         more, df = h * ((view.difference[k] - D) ** 2 + noise), df + 1
         if np.any(n_factors):
@@ -156,8 +155,7 @@ class Mixture:
         q = np.where(self.separate, q_both, q)
         some = self.factors > 0
         if some.any():
-            n_neg, n_pos = self.eigen.n_neg, self.eigen.n_pos
-            ell = self.noise[some] * (n_neg * n_pos / (n_neg + n_pos))
+            ell = self.noise[some] * self.eigen.h
             q[some], df[some] = of_factors(self.eigen, view, k, ell, self.factors[some])
         return q, df
 
@@ -264,9 +262,8 @@ def _factor_cells(eigen):
         if found is None:
             continue
         ell = np.append(found.values, [found.null] * (eigen.null > 0))
-        noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
         a = SPHERICAL * eigen.n_features  # what is left is a sphere
-        yield a, found.log_evidence, a * found.noise, ell, noise, "factors", q
+        yield a, found.log_evidence, a * found.noise, ell, ell / eigen.h, "factors", q
 
 
 def dense_cells(eigen, prior, nulls):
@@ -371,10 +368,14 @@ def covariance_cell(eigen, a, covariance):
         # E Σ_c = (asI + W_c)/(κ + n_c − 1 − P − 1);  d has the noise Σ₀/n₀ + Σ₁/n₁
         ell_neg = (scatter + along_neg) / (strength + n_neg - 1)
         ell_pos = (scatter + along_pos) / (strength + n_pos - 1)
-        return best, a_scale, (ell_neg + ell_pos) / 2, ell_neg / n_neg + ell_pos / n_pos
+        noise = ell_neg / n_neg + ell_pos / n_pos
+        if eigen.unlike != 1:  # s, of both classes, is all that the null space has
+            trace = eigen.values @ eigen.stands_for / max(n - 2, 1.0) / eigen.h
+            noise *= trace / (noise @ eigen.multiplicity)[..., None]
+        return best, a_scale, (ell_neg + ell_pos) / 2, noise
     # E Σ = (asI + W)/(κ + n − 2 − P − 1);  d has the noise Σ(1/n₀ + 1/n₁) = Σ/h
     ell = (scatter + values) / (strength + n - 2)
-    return best, a_scale, ell, ell * (1 / n_neg + 1 / n_pos)
+    return best, a_scale, ell, ell / eigen.h
 
 
 def _maximise(function, start):

@@ -289,8 +289,7 @@ def cross_validated_null(
     cells = covariance_cells(eigen, "common")
     a, _, a_scale, *_ = max(cells, key=lambda cell: cell[1])
     ell = np.append(spectrum.values, [spectrum.null] * (eigen.null > 0))
-    noise = ell * (1 / eigen.n_neg + 1 / eigen.n_pos)
-    null = (a, 0.0, a_scale, ell, noise, "common", 0)
+    null = (a, 0.0, a_scale, ell, ell / eigen.h, "common", 0)
     return _null(eigen, filtered, power, [null], spectrum, ("dense", "slab"))
 
 
@@ -329,12 +328,11 @@ def _null(eigen, filtered, power, nulls, spectrum, families):
 
 def _slab_of(eigen, filtered, ell, probit, log_prior):
     """Log evidence, relative to none, of every slab cell under one Σ̂; cells, ℓ, ℓ₀."""
-    h = eigen.n_neg * eigen.n_pos / (eigen.n_neg + eigen.n_pos)
     null = float(ell[-1]) if eigen.null else 0.0
     values = ell[: len(eigen.values)]
     # ω̂ = Σ̂^{−½}d by the symmetric root: ω̂_j is still feature j's
     omega = power_of_covariance(-0.5, values, null, eigen.d, filtered)
-    cells = slab(omega[eigen.scale > 0], h, probit)
+    cells = slab(omega[eigen.scale > 0], eigen.h, probit)
     n_shares = len(cells.tau) // len(probit)
     # log p(d | slab, π, u)/p(d | none) + log prior of u − log of the number of π
     log_s = cells.log_evidence + log_prior[cells.cell_of_u] - np.log(n_shares)

@@ -142,6 +142,8 @@ class ModelPosterior:
         """Second source, its number of refits, reasons to warn of and quiet ones."""
         scored = self.scored
         reasons = self._what_rows(rearranged) + self._not_refitted()
+        if self.projection.classes_vary_far_apart:
+            reasons.append(say.vary_far_apart())
         second, n_refits, more = self._second()
         reasons += [] if rearranged else more
         quiet = []

@@ -84,6 +84,15 @@ def prior_alone(n_features, n) -> str:
     )
 
 
+def vary_far_apart() -> str:
+    """One class has much more variance than the other."""
+    return (
+        "one class varies far more than the other, which the model of the data set "
+        "takes for a difference or hides one by: report cross-validation or "
+        "bootstrap_auc beside it"
+    )
+
+
 def rows_assumed(name) -> str:
     """Nothing told training rows from held-out ones."""
     return (
