@@ -87,9 +87,9 @@ def prior_alone(n_features, n) -> str:
 def vary_far_apart() -> str:
     """One class has much more variance than the other."""
     return (
-        "one class varies far more than the other, which the model of the data set "
-        "takes for a difference or hides one by: report cross-validation or "
-        "bootstrap_auc beside it"
+        "one class varies far more than the other: the model of the data set may take "
+        "that for a difference of their means, or hide one behind it; report "
+        "cross-validation or bootstrap_auc beside it"
     )
 
 
