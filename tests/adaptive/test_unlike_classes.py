@@ -109,3 +109,37 @@ def test_which_classes_vary_far_apart(P, n_pos, spread, far):
     X, positive = noise(60, P, n_pos, spread)
     for c in (positive, ~positive):
         assert eigenbasis(X, c).vary_far_apart == far
+
+
+def spread_of(n, P, n_pos, ratio):
+    """Classes whose mean variances have this ratio on these very rows."""
+    X, positive = noise(n, P, n_pos, 1.0)
+    for c in (positive, ~positive):
+        X[c] -= X[c].mean(axis=0)
+        X[c] /= np.sqrt(np.sum(X[c] ** 2) / (c.sum() - 1))
+    X[positive] *= np.sqrt(ratio)
+    return X, positive
+
+
+@pytest.mark.parametrize(
+    ("P", "n_pos", "ratio", "far"),
+    [
+        (20, 20, 1.9, False),  # noise 1.465 times that of one variance
+        (20, 20, 2.8, True),  # 1.81 times
+        (200, 50, 2.5, False),  # of as many rows in both classes once
+        (200, 50, 3.6, True),
+    ],
+)
+def test_how_far_apart_is_far(P, n_pos, ratio, far):
+    eigen = eigenbasis(*spread_of(100, P, n_pos, ratio), winsorize=None)
+    assert eigen.vary_far_apart == far
+
+
+def test_three_standard_errors():
+    # 65 = 1/(1/200 + 1/97) directions: log s² errs by √(2/65 (1/79 + 1/19)) = .045
+    some, more = (
+        eigenbasis(*spread_of(100, 200, 20, ratio), winsorize=None)
+        for ratio in (1.1, 1.25)
+    )
+    assert some.unlike == 1
+    assert more.unlike > 1

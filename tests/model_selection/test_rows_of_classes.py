@@ -104,6 +104,7 @@ def test_weights_of_the_fit():
     "model",
     [
         LogisticRegression(tol=1e-8),
+        LogisticRegression(C=1e-3, tol=1e-8),  # whose penalty counts
         RidgeClassifier(),
         IRLSLogisticRegression(C=1.0),
     ],
