@@ -102,6 +102,11 @@ class Eigenbasis:
         return np.ones(len(self.values)) if self.counts is None else self.counts[0]
 
     @cached_property
+    def trace(self) -> float:
+        """Of W."""
+        return self.values @ self.stands_for
+
+    @cached_property
     def unlike(self) -> float:
         """Noise of d, as a multiple of what it is of classes that vary alike.
 
@@ -130,7 +135,7 @@ class Eigenbasis:
             return np.ones(2)
         variance = squares / squares.sum() * (max(n.sum() - 2, 1.0) / (n - 1))
         # of k = (Σλ)²/Σλ² equal directions: Var log tr W_c = 2/k(n_c − 1)
-        share = self.values / (self.values @ self.stands_for)
+        share = self.values / self.trace
         error = np.sqrt(2 * (share**2 @ self.stands_for) * np.sum(1 / (n - 1)))
         low, high = np.sort(variance)
         return variance if high > low * np.exp(_ALIKE * error) else np.ones(2)

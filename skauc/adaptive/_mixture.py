@@ -370,8 +370,8 @@ def covariance_cell(eigen, a, covariance):
         ell_pos = (scatter + along_pos) / (strength + n_pos - 1)
         noise = ell_neg / n_neg + ell_pos / n_pos
         if eigen.unlike != 1:  # s, of both classes, is all that the null space has
-            trace = eigen.values @ eigen.stands_for / max(n - 2, 1.0) / eigen.h
-            noise *= trace / (noise @ eigen.multiplicity)[..., None]
+            expected = eigen.trace / max(n - 2, 1.0) / eigen.h
+            noise *= expected / (noise @ eigen.multiplicity)[..., None]
         return best, a_scale, (ell_neg + ell_pos) / 2, noise
     # E Σ = (asI + W)/(κ + n − 2 − P − 1);  d has the noise Σ(1/n₀ + 1/n₁) = Σ/h
     ell = (scatter + values) / (strength + n - 2)
@@ -415,7 +415,7 @@ def _at(values, k):
 def _typical_variance(eigen):
     n = eigen.n_neg + eigen.n_pos
     # tr W/(n − 2), or h|d|² where no class varies; over P
-    within = eigen.values @ eigen.stands_for / max(n - 2, 1.0)
+    within = eigen.trace / max(n - 2, 1.0)
     between = eigen.n_neg * eigen.n_pos / n * (eigen.d @ eigen.d)
     return max(within or between, TINY) / eigen.n_features
 

@@ -295,29 +295,31 @@ def _depends_on_labels(step, rows, y):
     if y is None:
         return True
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
-    try:
-        with unseen_fits():
-            first = dense(_same_seed(step).fit(rows, y).transform(rows))
-            again = dense(_same_seed(step).fit(rows, permuted).transform(rows))
-    except Exception:
-        return True
-    if first.shape != again.shape:
-        return True
-    largest = np.abs(first).max(initial=0.0)
-    return not np.allclose(first, again, rtol=_SAME, atol=_SAME * largest)
+
+    def of_labels(y):
+        return _same_seed(step).fit(rows, y).transform(rows)
+
+    return _differ(lambda: of_labels(y), lambda: of_labels(permuted))
 
 
 def _transforms_anew(step, rows, y):
     """Whether a clone gives its rows differently later; True if it cannot be tried."""
     # With its own chance: of one seed draws in the fit and later are the same
     copy = clone(step)
+
+    def in_fit():
+        if hasattr(copy, "fit_transform"):
+            return copy.fit_transform(rows, y)
+        return copy.fit(rows, y).transform(rows)  # as a Pipeline does
+
+    return _differ(in_fit, lambda: copy.transform(rows))
+
+
+def _differ(first, again):
+    """Whether two questions, asked in turn, give other rows; True if one cannot be."""
     try:
         with unseen_fits():
-            if hasattr(copy, "fit_transform"):
-                first = dense(copy.fit_transform(rows, y))
-            else:  # as a Pipeline does
-                first = dense(copy.fit(rows, y).transform(rows))
-            again = dense(copy.transform(rows))
+            first, again = dense(first()), dense(again())
     except Exception:
         return True
     if first.shape != again.shape:

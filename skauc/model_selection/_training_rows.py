@@ -332,9 +332,8 @@ def _gradient_and_bounds(scored):
     """
     Z, rows, fit = scored.floats, scored.second_class, scored.objective
     k = min(Z.shape) - 1
-    one = LEAST_OF_ONE, _strange(1)
     if k == 0:
-        return fit, stationarity(Z, rows, fit), *one
+        return fit, stationarity(Z, rows, fit), *_bounds(1)
     near, gradient = scored.near
     bounds = largest_gradient(Z.shape), _strange(k)
     # as small it is on no other rows, however few the directions
@@ -343,8 +342,8 @@ def _gradient_and_bounds(scored):
         return near, gradient, *bounds
     k = min(count_of_directions(Z) - 1, k)
     if k < 1:
-        return fit, stationarity(Z, rows, fit), *one
-    return near, gradient, largest_gradient((k + 1, k + 1)), _strange(k)
+        return fit, stationarity(Z, rows, fit), *_bounds(1)
+    return near, gradient, *_bounds(k)
 
 
 def bounds_of_gradient(Z, n_classes) -> tuple[float, float]:
@@ -359,8 +358,12 @@ def bounds_of_gradient(Z, n_classes) -> tuple[float, float]:
     k = min(Z.shape) - 1
     if isinstance(Z, np.ndarray):
         k = min(count_of_directions(Z) - 1, k)
-    k = max(k, 1)
-    return largest_gradient((k + 1, k + 1)), _strange(k, n_classes - 1)
+    return _bounds(max(k, 1), n_classes - 1)
+
+
+def _bounds(k, m=1):
+    """Of k directions, m times."""
+    return largest_gradient((k + 1, k + 1)), _strange(k, m)
 
 
 def _strange(k, m=1):
