@@ -2,13 +2,14 @@
 Train for the AUC, or for the log-loss?
 =======================================
 
-A logistic regression minimises a loss that is not the AUC: with few positives it
-looks for a direction in which the *negatives* are narrow, although the spread of the
-positives costs as many pairs. ``GaussianAUCClassifier`` takes the direction with the
-largest AUC for normal classes with their own covariances. Where does it rank better,
-and where does it not? Left: one positive in six, of another shape, and both
-directions. Right: hold-out AUC, Gaussian-AUC minus logistic regression, against the
-number of training rows.
+A logistic regression minimises the log-loss, not the AUC. With few positives it looks
+for a direction in which the *negatives* vary little, although a large spread of the
+positives reverses as many pairs. ``GaussianAUCClassifier`` finds the direction with the
+largest AUC for normal classes, each with its own covariance.
+
+Where does it rank better, and where does it not? Left picture: a problem with one
+positive in six rows, and both directions. Right: the gain in hold-out AUC against the
+number of training rows, for this problem, for heavy tails and for real data.
 """
 
 # %%
@@ -33,7 +34,10 @@ SIZES, REPEATS = (30, 60, 120, 250), 40
 
 
 def normal(rng, n=3000, tail=np.inf):
-    """Round negatives and one sixth positives, long; t-distributed with ``tail`` df."""
+    """Return rows whose positives, one in six, vary more in one direction.
+
+    With a finite ``tail`` the rows have the tails of Student's t.
+    """
     y = (np.arange(n) < n // 6).astype(int)
     X = rng.standard_normal((n, 2))
     X[y == 1] *= [3.0, 0.4]
@@ -43,19 +47,19 @@ def normal(rng, n=3000, tail=np.inf):
 
 
 def heavy(rng):
-    """The same classes with the tails of Student's t with 2 degrees of freedom."""
+    """Return the same classes with the tails of Student's t, 2 degrees of freedom."""
     return normal(rng, tail=2)
 
 
 def cancer(rng):
-    """Wisconsin breast cancer, the ten mean features."""
+    """Return the ten mean features of the Wisconsin breast cancer data."""
     X, y = load_breast_cancer(return_X_y=True)
     return scale(X[:, :10]), y
 
 
 # %%
-# Hold-out AUC over random splits, both models on the same rows. (The splits of one data
-# set overlap, so the standard errors of the last problem are a little small.)
+# Hold-out AUC over random splits, both models on the same rows. The splits of the real
+# data overlap, so that the standard errors of the last problem are a little too small.
 problems = {"normal, unequal covariances": normal, "heavy tails": heavy}
 problems["breast cancer"] = cancer
 print("hold-out AUC, Gaussian-AUC minus logistic (standard error)")
@@ -79,7 +83,7 @@ for name, problem in problems.items():
     print(f"{name:28}" + "".join(f"{cell:>18}" for cell in cells))
 for name, (mean, error) in table.items():
     ahead, behind = (mean > 2 * error).sum(), (mean < -2 * error).sum()
-    print(f"{name}: ahead at {ahead}, behind at {behind} of {len(SIZES)} sizes")
+    print(f"{name}: better at {ahead}, worse at {behind} of {len(SIZES)} sizes")
 
 # %%
 # The directions on the first problem, and the gains.

@@ -2,14 +2,15 @@
 The ROC curve of LDA, without counting
 ======================================
 
-Linear discriminant analysis assumes normal classes with one covariance. Then its ROC
-curve is a formula, ``ROC(u) = Φ(δ + Φ⁻¹(u))`` with area ``Φ(δ/√2)``, and so is its
-best threshold. Does the formula track what hold-out rows show? Left: two features,
-where its area does, its operating point less so: the classes' spreads differ. Right:
-thirty features, where the formula is far too good on few rows. Rows that are left out
-without a fit of the estimator (here .632+ or leave-pair-out) come much nearer; the
-Bayesian AUC, which joins them with a model of the data set, errs to the careful side,
-most on the fewest rows, and its interval says how sure it is.
+Linear discriminant analysis assumes normal classes with a common covariance. Then its
+ROC curve is a formula, ``ROC(u) = Φ(δ + Φ⁻¹(u))`` with the area ``Φ(δ/√2)``, and its
+best threshold is a formula, too. Does the formula agree with hold-out rows?
+
+Left picture: two features. The area agrees; the operating point agrees less, because
+the classes do not vary alike. Right: thirty features, where the formula is far too
+optimistic if rows are few. The estimate from rows left out (.632+ or leave-pair-out) is
+much nearer. The Bayesian AUC combines it with a model of the data set: its interval
+shows how uncertain it is.
 """
 
 # %%
@@ -29,12 +30,13 @@ SIZES, REPEATS = (40, 60, 100, 200, 400), 30
 
 
 def split(X, size, seed):
-    """Stratified training and hold-out rows."""
+    """Return stratified training and hold-out rows."""
     return train_test_split(X, y, train_size=size, stratify=y, random_state=seed)
 
 
 # %%
-# Two features (radius, texture): the curve of 285 training rows against the other 284.
+# Two features (radius and texture): the curve of 285 training rows and that of the
+# other 284 rows.
 train, test, y_train, y_test = split(X[:, :2], 285, 0)
 model = LinearDiscriminantROC().fit(train, y_train)
 best = model.roc_.youden()
@@ -50,7 +52,7 @@ print(f"{'  true positive rate':24} {best.tpr:9.4f} {tpr:9.4f}")
 # %%
 # Thirty features: the plug-in curve, the Bayesian AUC and the hold-out AUC over splits.
 print(f"\nthirty features, mean AUC of {REPEATS} splits; 'inside' counts the splits")
-print("whose 95 % interval holds the hold-out AUC (which is noisy itself)")
+print("whose 95 % interval contains the hold-out AUC, which is itself uncertain")
 names = ("formula", "Bayesian", "rows left out", "hold-out")
 header = "".join(f"{name:>15}" for name in names)
 print(f"{'training rows':>14}{header} {'inside':>7}")

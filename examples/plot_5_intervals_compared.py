@@ -2,14 +2,16 @@
 Which interval for an AUC from few rows?
 ========================================
 
-Thirty hold-out rows and an AUC: what are its limits? ``auc_estimate`` knows ten
-methods, and on few rows they disagree. On the left all of them on the same 15 + 15
-tumours of the Wisconsin breast cancer data; rows that were kept aside tell what the AUC
-really is. One data set cannot tell which method is right, so on the right each is asked
-for hundreds of samples of 10 + 10 scores with a true AUC of .90: a 95 % interval should
-contain it 95 times in 100, for normal scores and for scores with outliers: less often
-and it is too narrow, more often and it is wider than it need be. (Other AUCs, sizes and
-scores, where the order is another: ``benchmarks/coverage.py``.)
+You have thirty hold-out rows and their AUC: what are its limits? ``auc_estimate``
+offers ten methods, and on few rows they disagree. The left picture shows all of them
+for the same 15 + 15 tumours of the Wisconsin breast cancer data; other rows of the data
+show the true AUC.
+
+One data set cannot decide which method is right. So the right picture shows, for each
+method, how often its 95 % interval contains a true AUC of .90, over hundreds of samples
+of 10 + 10 scores. If this happens in fewer than 95 samples of 100, the interval is too
+narrow; if it happens in more, the interval is wider than necessary. Scores are normal,
+or have outliers. Other AUCs, sizes and scores are in ``benchmarks``.
 """
 
 # %%
@@ -46,7 +48,8 @@ METHODS = {  # options of confidence_interval
 }
 
 # %%
-# A model of two features, the next 15 + 15 rows to judge it, the others as the truth.
+# A model of two features, the next 15 + 15 rows to judge it, and all others for its
+# true AUC.
 X, y = load_breast_cancer(return_X_y=True)
 X, malignant = X[:, [1, 5]], y == 0  # mean texture, mean compactness
 X_train, X_rest, y_train, y_rest = train_test_split(
@@ -80,12 +83,12 @@ labels = np.repeat([0, 1], HALF)
 
 @cache
 def from_errors(k):
-    """Cortes-Mohri's interval knows the number of errors only."""
+    """Return the interval of Cortes and Mohri, which uses only the number of errors."""
     return cortes_mohri_interval(HALF, HALF, k, LEVEL)
 
 
 def simulate(noise, shift):
-    """Coverage and mean width of each method's intervals."""
+    """Return coverage and mean width of each method's intervals."""
     found = {name: [] for name in METHODS}
     for _ in range(REPLICATES):
         s = shift * labels + noise(2 * HALF)
@@ -105,7 +108,7 @@ def simulate(noise, shift):
 simulated = {name: simulate(*law) for name, law in NOISE.items()}
 
 # %%
-# The table and the verdict. The Monte Carlo error of a coverage is about .013.
+# The table and the verdict. The standard error of a simulated coverage is .013.
 error = np.sqrt(LEVEL * (1 - LEVEL) / REPLICATES)
 least, largest = LEVEL - 2 * error, LEVEL + 2 * error
 coverage, width = np.moveaxis(np.array(list(simulated.values())), 1, 0)
@@ -119,7 +122,7 @@ KINDS = {
 verdict = np.array(list(KINDS))[np.select([narrow, wide], [2, 1], 0)]
 names = np.array(list(METHODS))
 n_others = len(y_rest) - len(rows)
-print(f"AUC of 15 + 15 rows {estimate.auc:.3f}, of {n_others} others {truth:.3f}\n")
+print(f"AUC of 15 + 15 rows: {estimate.auc:.3f}; of {n_others} others: {truth:.3f}\n")
 print(f"{'':22} {'':>14}  coverage and mean width, 10 + 10 rows")
 print(f"{'':22} {'15 + 15 rows':>14} " + "".join(f"{n:>15}" for n in simulated))
 for i, (name, (low, high)) in enumerate(limits.items()):
@@ -128,22 +131,23 @@ for i, (name, (low, high)) in enumerate(limits.items()):
     print(f"   {verdict[i]}")
 
 print(f"\nTwo Monte Carlo errors about 95 % are {least:.3f} to {largest:.3f}.")
-print("Not below 95 % by more than that for either kind of scores, narrowest first:")
+print("Methods that are not too narrow for either kind of scores, narrowest first:")
 order = np.argsort(width.mean(axis=0))
 near, far = ("; ".join(names[order][verdict[order] == v]) for v in list(KINDS)[:2])
 print(f"  near the level: {near}")
-print(f"  above it for one kind or both, so too wide (conservative): {far}")
+print(f"  wider than necessary for one kind or both (conservative): {far}")
 worst = coverage.min(axis=0)
-print(f"The least coverage, {worst.min():.2f}, is that of the ", end="")
+print(f"The smallest coverage is {worst.min():.2f}, of the ", end="")
 print(f"{names[np.argmin(worst)]} interval.")
 
-# Cortes-Mohri's interval holds here because it is wide. It narrows as the rows grow,
-# but around the mean AUC of all rankings with so many errors, not around the AUC.
+# The interval of Cortes and Mohri covers the AUC here because it is wide. With more
+# rows it narrows around the mean AUC of all rankings with as many errors, which is not
+# the AUC of this ranking.
 errors = round(1000 * norm.sf(norm.ppf(AUC) / np.sqrt(2)))
 low, high = cortes_mohri_interval(500, 500, errors, LEVEL)
 misses = "contains" if low <= AUC <= high else "misses"
-print(f"Of 500 + 500 normal scores with the {errors} errors to be expected, Cortes-")
-print(f"Mohri's is [{low:.3f}, {high:.3f}]: it {misses} the AUC of {AUC:.2f}.")
+print(f"For 500 + 500 normal scores with the expected {errors} errors, Cortes-Mohri's")
+print(f"interval is [{low:.3f}, {high:.3f}]: it {misses} the AUC of {AUC:.2f}.")
 
 # %%
 # Blue: near the level for both kinds of scores. Orange: conservative. Grey: too narrow.
@@ -152,7 +156,7 @@ height = -np.arange(len(names))
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 axes[0].hlines(height, *np.transpose(list(limits.values())), colors=colors, lw=3)
 axes[0].axvline(estimate.auc, color="k", lw=1, label="these 30 rows")
-axes[0].axvline(truth, color="#CC79A7", ls="--", label="rows kept aside")
+axes[0].axvline(truth, color="#CC79A7", ls="--", label="other rows")
 axes[0].set_yticks(height, names)
 axes[0].set(xlabel="AUC", title="95 % intervals, 15 + 15 tumours")
 axes[0].legend(loc="upper left", title="AUC of", fontsize=8)

@@ -2,20 +2,20 @@
 Is model B better than model A?
 ===============================
 
-Two models on the same rows have AUCs that move together, so their two intervals say
-little about the difference. Two answers to that: ``compare_auc``, DeLong's paired test
-on rows that trained neither model, and ``auc_difference_posterior``, the probability
-that B has the larger true AUC, from the training rows alone. Here on the diabetes data
-(does the disease progress faster than in the median patient?): is it worth adding
-triglycerides (column s5) to body mass index and blood pressure, and are they a better
-blood value to add than HDL cholesterol (s3)?
+The AUCs of two models on the same rows vary together, so two separate intervals do not
+answer the question. Two calls do. ``compare_auc`` is DeLong's paired test, for rows
+that trained neither model. ``auc_difference_posterior`` returns the probability that B
+has the larger true AUC, from the training rows alone.
 
-``auc_difference_posterior`` takes the adaptive prior, which hears what rows left out
-say of each model. Published priors are too sure of themselves where features are many.
-Here they are harmless: they count for half a row of each class mean and P + 2 rows of
-the covariance, and P is 5 or 6 (the columns of both models, 2 or 3 each, side by side)
-against 221 rows. So they must nearly agree, and the last line about each question
-tells how nearly they do.
+The data are the diabetes data: does the disease progress faster than in the median
+patient? First question: do triglycerides (column s5) improve a model of body mass index
+and blood pressure? Second question: are triglycerides a better addition than HDL
+cholesterol (s3)?
+
+Published priors can be used in place of the adaptive prior where features are few. Here
+they weigh as much as half a row for each class mean and P + 2 rows for the covariance,
+with P = 5 or 6 features and 221 rows. The last line of each question shows how little
+they change the answer.
 """
 
 # %%
@@ -43,7 +43,7 @@ COLUMNS = {"bmi": 2, "bp": 3, "HDL": 6, "triglycerides": 8}
 
 
 def fit(*names):
-    """Logistic regression on some of the columns, fitted to the training rows."""
+    """Fit a logistic regression of the named columns to the training rows."""
     columns = make_column_transformer(
         (StandardScaler(), [COLUMNS[name] for name in names])
     )
@@ -57,18 +57,18 @@ questions = {  # A and B
 }
 
 # %%
-# Both answers to both questions; sure means that the 95 % interval leaves out 0.
+# Both answers to both questions. The answer is yes or no if 0 is not in the interval.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def answer(interval):
-    """Yes, no or not sure: where the interval of B minus A lies."""
+    """Return yes, no or not sure, by the interval of the AUC of B minus that of A."""
     low, high = interval
     return "yes" if low > 0 else "no" if high < 0 else "not sure"
 
 
 def draw(axes, name, scores, test, posterior):
-    """Hold-out ROC curves on the left, posterior of the difference on the right."""
+    """Draw hold-out ROC curves, and the posterior of the difference."""
     for score, label, color in zip(scores, "AB", (ORANGE, BLUE), strict=True):
         false_positive, true_positive, _ = roc_curve(y_test, score)
         label = f"{label}, AUC {roc_auc_score(y_test, score):.3f}"
@@ -94,8 +94,8 @@ def draw(axes, name, scores, test, posterior):
     axes[1].legend(fontsize=8)
 
 
-def tell(name, test, posterior):
-    """Two lines of the table, and whether they say the same."""
+def report(name, test, posterior):
+    """Print both answers, and whether they agree."""
     lines = {
         "hold-out": (
             test.difference,
@@ -127,7 +127,7 @@ for row, (name, (a, b)) in zip(axes, questions.items(), strict=True):
     score_a, score_b = (model.decision_function(X_test) for model in (a, b))
     test = compare_auc(y_test, score_b, score_a)
     posterior = auc_difference_posterior(b, a, X_train, y_train)
-    tell(name, test, posterior)
+    report(name, test, posterior)
     moved = [
         auc_difference_posterior(
             b, a, X_train, y_train, prior=NormalInverseWishart(scale=scale)

@@ -2,12 +2,13 @@
 When the maximum-likelihood estimate does not exist
 ===================================================
 
-If a plane separates the classes, the likelihood of a logistic regression grows for
-ever and every solver stops somewhere on the way to infinity. The solver of scikit-learn
-tried here (``newton-cholesky``) says nothing. ``IRLSLogisticRegression`` names the
-separation and the remedy, and gives standard errors where they mean something. Left:
-the norm of the coefficients after each Newton step, for two pairs of iris species.
-Right: the coefficients that exist, with 95 % intervals.
+If a plane separates the classes, the likelihood of a logistic regression increases
+without end as the coefficients grow, and every solver stops somewhere on the way. The
+solver ``newton-cholesky`` of scikit-learn gives no warning. ``IRLSLogisticRegression``
+names the separation and the remedy, and reports standard errors where they exist.
+
+Left picture: the norm of the coefficients after each Newton step, for two pairs of iris
+species. Right: the coefficients of the pair that is not separated, with 95 % intervals.
 """
 
 # %%
@@ -32,13 +33,13 @@ PAIRS = {(0, 1): "#D55E00", (1, 2): "#0072B2"}
 
 
 def rows(pair):
-    """Standardised features and labels of two species."""
+    """Return standardised features and labels of two species."""
     keep = np.isin(species, pair)
     return X[keep], species[keep]
 
 
 def norm_after(steps, pair, C=np.inf):
-    """‖coef‖ after so many Newton steps."""
+    """Return ‖coef‖ after this number of Newton steps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # stopped on purpose
         model = IRLSLogisticRegression(C=C, max_iter=steps).fit(*rows(pair))
@@ -46,19 +47,21 @@ def norm_after(steps, pair, C=np.inf):
 
 
 # %%
-# What is said about each pair, and by whom.
+# The warnings for each pair, of skauc and of scikit-learn.
 for pair in PAIRS:
     print(f"\n{kinds[pair[0]]} against {kinds[pair[1]]}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ours = IRLSLogisticRegression().fit(*rows(pair))
-    said = str(caught[0].message) if caught else "nothing to warn of"
-    print(f"  skauc, C=inf:        ‖coef‖ {np.linalg.norm(ours.coef_):8.2f}  {said}")
+    warning = str(caught[0].message) if caught else "no warning"
+    print(f"  skauc, C=inf:        ‖coef‖ {np.linalg.norm(ours.coef_):8.2f}  {warning}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         other = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(*rows(pair))
-    said = str(caught[0].message) if caught else "nothing to warn of"
-    print(f"  scikit-learn, C=inf: ‖coef‖ {np.linalg.norm(other.coef_):8.2f}  {said}")
+    warning = str(caught[0].message) if caught else "no warning"
+    print(
+        f"  scikit-learn, C=inf: ‖coef‖ {np.linalg.norm(other.coef_):8.2f}  {warning}"
+    )
     ridge = IRLSLogisticRegression(C=1.0).fit(*rows(pair))
     print(f"  skauc, C=1:          ‖coef‖ {np.linalg.norm(ridge.coef_):8.2f}")
 model = IRLSLogisticRegression().fit(*rows((1, 2)))
@@ -74,9 +77,9 @@ for pair, color in PAIRS.items():
         norms = [norm_after(k, pair, C) for k in steps]
         label = f"{name}, C = {C:g}"
         left.plot(steps, norms, style, ms=4, color=color, label=label)
-left.set(xlabel="Newton steps", ylabel="‖coef‖")
-left.set_title("separated classes have no optimum")
-left.legend(fontsize=8)
+left.set(xlabel="Newton steps", ylabel="‖coef‖", ylim=(0, 38))
+left.set_title("separated classes have no maximum")
+left.legend(fontsize=8, loc="upper left")
 error = model.standard_errors_[0, 1:]
 place = np.arange(4)
 right.errorbar(model.coef_[0], place, xerr=1.96 * error, fmt="o", color="#0072B2")

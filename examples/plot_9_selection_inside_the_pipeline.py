@@ -1,15 +1,18 @@
 """
-Selection inside the Pipeline
-=============================
+Select features inside the Pipeline
+===================================
 
-Of a thousand genes a Pipeline keeps the k that differ most between the classes, and a
-logistic regression is trained on them. How good is it on new rows? Folds repeat the
-selection, five fits for every k. A single fit that is judged on the selected columns
-alone has forgotten that they were selected: of pure noise it makes a triumph.
-``auc_posterior`` of the whole Pipeline has a model of all genes that entered, and errs
-here no more than five folds do: on genes a little too high for small k, which
-``AdaptivePrior(refits=5)`` corrects with five refits of the Pipeline. Left: noise.
-Right: correlated genes of which ten carry a signal. The truth is known here.
+A Pipeline keeps the k of a thousand genes that differ most between the classes, and
+trains a logistic regression on them. What is its AUC on new rows?
+
+Cross-validation repeats the selection, with five fits for every k. An AUC computed from
+the selected columns alone ignores that they were selected: on pure noise it is far too
+high. ``auc_posterior`` of the whole Pipeline uses all genes that entered it. Because a
+step of the Pipeline used y, the report also refits the whole Pipeline a few times;
+``AdaptivePrior(refits=0)`` leaves this out, with a warning.
+
+Left picture: noise. Right: correlated genes, ten of which carry a signal. The true AUC
+is known in both cases.
 """
 
 # %%
@@ -30,10 +33,12 @@ from skauc import AdaptivePrior, UntrustedAUCWarning, auc_posterior
 
 ROWS, GENES, FACTORS, INFORMATIVE, REPEATS = 80, 1000, 5, 10, 4
 SIZES = (3, 10, 30, 100, 1000)
+ONE_FIT = AdaptivePrior(refits=0)  # the formula alone
+REPORT = AdaptivePrior()  # the default: also refits, where a step used y
 
 
 def draw(signal, seed):
-    """Genes that move together in a few factors; the first ten may differ by class."""
+    """Return genes with a few common factors; the first ten may carry a signal."""
     rng = np.random.default_rng(seed)
     y = np.arange(ROWS) % 2
     loadings = 0.5 * rng.standard_normal((FACTORS, GENES))
@@ -45,35 +50,35 @@ def draw(signal, seed):
 
 
 def true_auc(pipe, loadings, shift):
-    """Φ(wᵀd/√(2wᵀΣw)) of the fitted direction w, 0 at the genes left out."""
+    """Return Φ(wᵀd/√(2wᵀΣw)) of the fitted direction w, which is 0 at other genes."""
     w = pipe[0].inverse_transform(pipe[-1].coef_)[0]
     return ndtr(w @ shift / np.sqrt(2 * (((loadings @ w) ** 2).sum() + w @ w)))
 
 
 def estimates(k, X, y, loadings, shift):
-    """The truth of a Pipeline trained on all rows, and what each method says of it."""
+    """Return the true AUC of a Pipeline and the estimate of each method."""
     pipe = make_pipeline(SelectKBest(k=k), LogisticRegression(max_iter=1000))
     folds = cross_val_score(pipe, X, y, scoring="roc_auc").mean()
     pipe.fit(X, y)
     naive = auc_posterior(pipe[-1], pipe[0].transform(X), y).mean()
-    one_fit = auc_posterior(pipe, X, y, rows="training")
-    refits = auc_posterior(pipe, X, y, prior=AdaptivePrior(refits=5), rows="training")
+    one_fit = auc_posterior(pipe, X, y, prior=ONE_FIT, rows="training")
+    refits = auc_posterior(pipe, X, y, prior=REPORT, rows="training")
     limits = one_fit.interval(0.95)
     truth = true_auc(pipe, loadings, shift)
     return truth, folds, naive, one_fit.mean(), refits.mean(), *limits
 
 
 # %%
-# One fit of a Pipeline whose steps saw y warns, and its posterior says the same.
+# The posterior of a Pipeline whose steps used y carries a warning.
 warnings.simplefilter("ignore", UntrustedAUCWarning)
 X, y, *_ = draw(0, 0)
 pipe = make_pipeline(SelectKBest(k=10), LogisticRegression()).fit(X, y)
-for sentence in auc_posterior(pipe, X, y, rows="training").warnings:
+for sentence in auc_posterior(pipe, X, y, prior=ONE_FIT, rows="training").warnings:
     print(f"posterior.warnings: {sentence}")
 
 # %%
-# Every k on a few data sets of each kind.
-names = ("truth", "5-fold CV", "naive, 1 fit", "skauc, 1 fit", "skauc, refits=5")
+# Every k, on a few data sets of each kind.
+names = ("truth", "5-fold CV", "naive, 1 fit", "skauc, 1 fit", "skauc, report")
 problems = {"noise": 0.0, "genes with a signal": 1.0}
 print(f"\n{ROWS} rows, {GENES} genes, {REPEATS} data sets: mean (mean |error|)")
 results = {}

@@ -12,9 +12,43 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .statistics._block_column import BlockColumn
+from .statistics._checks import (
+    check_flag,
+    check_integer,
+    check_interval,
+    check_level,
+    check_numbers,
+    check_option,
+    generator,
+    short,
+)
 from .statistics._collections import refuse_collection
-from .statistics._columns import class_sums
+
+SIZES = 1e-70, 1e70  # of weights: their products and squares are floats
+
+__all__ = [
+    "check_codes",
+    "check_column",
+    "check_counts",
+    "check_features",
+    "check_flag",
+    "check_floats",
+    "check_groups",
+    "check_integer",
+    "check_interval",
+    "check_labels",
+    "check_level",
+    "check_non_negative",
+    "check_numbers",
+    "check_option",
+    "check_positive",
+    "check_score",
+    "check_weight",
+    "distinct_labels",
+    "generator",
+    "is_continuous",
+    "short",
+]
 
 
 def check_positive(
@@ -27,7 +61,8 @@ def check_positive(
     y_true : array-like of shape (n,)
         Labels of two classes: numbers, strings or booleans.
     pos_label : label, default=None
-        The positive class; None takes the larger (last sorted) label.
+        The positive class; None takes the larger (last sorted) label, or the larger
+        category of an ordered pandas categorical.
     classes : ndarray of shape (2,), default=None
         The two labels, if a fitted model knows them; otherwise read from y_true.
     name : str, default="y_true"
@@ -48,6 +83,7 @@ def check_positive(
         raise ValueError(f"{name} must hold both classes, got no rows")
     if classes is None:
         classes = distinct_labels(y, name=name)
+        classes = _in_order_of_categories(y_true, classes)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: {name} must hold two "
@@ -95,6 +131,15 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
             f"{name} must hold labels of one kind without missing values, got "
             f"{_show(list(kinds.values())[:5])}"
         ) from None
+
+
+def _in_order_of_categories(y_true, classes):
+    """Order the labels as an ordered pandas categorical does, if y_true is one."""
+    dtype = getattr(y_true, "dtype", None)
+    if not getattr(dtype, "ordered", False):
+        return classes
+    rank = {category: i for i, category in enumerate(dtype.categories)}
+    return np.array(sorted(classes, key=rank.__getitem__), dtype=classes.dtype)
 
 
 def check_codes(labels, classes) -> np.ndarray:
@@ -172,7 +217,7 @@ def check_score(
 
 
 def check_weight(sample_weight, positive) -> np.ndarray | None:
-    """Weights: finite, with a finite sum, non-negative, and some in each class.
+    """Weights: 0 or of ordinary size, and some in each class.
 
     Parameters
     ----------
@@ -190,15 +235,15 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    weight = sample_weight
-    if not isinstance(weight, BlockColumn):  # its blocks have been checked
-        weight = check_non_negative(weight, len(positive))
-    if len(weight) * np.ldexp(weight.max(initial=0), -64) > np.ldexp(1.0, 959):
+    weight = check_non_negative(sample_weight, len(positive))
+    least, most = SIZES
+    odd = weight[(weight > most) | ((weight > 0) & (weight < least))]
+    if len(odd):
         raise ValueError(
-            f"sample_weight must have a finite sum, got values up to {weight.max():.3g}"
+            f"sample_weight must be 0 or between {least:g} and {most:g}, got {odd[0]:g}"
         )
     for total, name in zip(
-        class_sums(positive, weight), ("negative", "positive"), strict=True
+        _class_totals(positive, weight), ("negative", "positive"), strict=True
     ):
         if not total > 0:
             raise ValueError(
@@ -224,13 +269,18 @@ def check_counts(weight, positive):
     """
     if weight is None:
         return
-    least = class_sums(positive, weight).min()
+    least = min(_class_totals(positive, weight))
     if least < 1:
         raise ValueError(
             "sample_weight must add up to at least 1 in each class, because a "
             f"posterior counts rows, got {least:.3g}; multiply relative weights by "
             "n/sum(sample_weight)"
         )
+
+
+def _class_totals(positive, weight):
+    """Sums of the weights of the negatives and of the positives."""
+    return weight[~positive].sum(), weight[positive].sum()
 
 
 def check_groups(groups, n: int) -> np.ndarray | None:
@@ -279,21 +329,6 @@ def check_non_negative(sample_weight, n: int) -> np.ndarray:
         row = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
     return weight
-
-
-def check_level(name: str, value) -> float:
-    """Check a number strictly between 0 and 1."""
-    if isinstance(value, str):  # said as it stands
-        raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    return check_number(name, value, "lie in (0, 1)", lambda level: 0 < level < 1)
-
-
-def check_option(name: str, value, options):
-    """Check one of a few words."""
-    if not isinstance(value, str) or value not in options:
-        known = ", ".join(map(repr, options))
-        raise ValueError(f"{name} must be one of {known}, got {short(value)}")
-    return value
 
 
 def check_column(name: str, values) -> np.ndarray:
@@ -346,11 +381,7 @@ def check_number(name: str, value, rule: str, holds) -> float:
     raise ValueError(f"{name} must {rule}, got {short(value)}")
 
 
-def check_bool(name: str, value) -> bool:
-    """Check a boolean."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {short(value)}")
-    return bool(value)
+check_bool = check_flag  # older name
 
 
 def check_features(X, n: int):
@@ -429,12 +460,6 @@ def _is_one_of(label, classes):
         return np.ndim(label) == 0 and label in list(classes)
     except (TypeError, ValueError):  # lists of several lengths; pandas.NA == label
         return False
-
-
-def short(value):
-    """A value on one line, for an error."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _show(labels):

@@ -1,39 +1,41 @@
 import os
 from pathlib import Path
 
+# One thread for each worker: small matrices gain nothing from more, and workers that
+# compete for the same cores lose a factor of three. Set before NumPy loads its BLAS.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import providers
 
 # The same examples in every run, a failure as it was found: shrinking takes minutes.
-# --hypothesis-profile=long looks for new ones, few is for a second set of versions.
+# --hypothesis-profile=long looks for new ones; few is for a second set of versions.
 settings.register_profile(
     "same",
     derandomize=True,
     deadline=None,
-    max_examples=100,
+    max_examples=30,
     phases=[Phase.explicit, Phase.generate],
 )
-settings.register_profile("few", settings.get_profile("same"), max_examples=30)
-settings.register_profile("long", deadline=None, max_examples=5000)
+settings.register_profile("few", settings.get_profile("same"), max_examples=10)
+settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("same")
-# Constants of whatever modules happen to be loaded would be tried too: other examples
-# in every worker and every selection of tests.
+# Hypothesis also tries constants of all loaded modules, which differ from worker to
+# worker: other examples in every run.
 if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: providers._local_constants
 
+SLOW = ("benchmarks", "test_cluster.py")  # whole scripts and clusters
 
-def pytest_terminal_summary(terminalreporter):
-    """Say how many examples of anything at all were run."""
-    examples = sum(
-        dict(report.user_properties).get("examples", 0)
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", None) == "teardown"
-    )
-    if examples:
-        terminalreporter.write_line(f"anything at all: {examples} examples")
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of slow folders and files."""
+    for item in items:
+        if set(SLOW) & set(item.path.parts):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
@@ -43,14 +45,14 @@ def rng():
 
 @pytest.fixture(scope="session")
 def real_data():
-    """Directory of ``.npz`` sets: SKAUC_DATA_DIR, or ../shared/data; None without."""
+    """Return SKAUC_DATA_DIR or ../shared/data, None if it holds no ``.npz`` set."""
     path = Path(os.environ.get("SKAUC_DATA_DIR") or "../shared/data")
     return path if any(path.glob("*.npz")) else None
 
 
 @pytest.fixture
 def data_dir(real_data):
-    """The directory of real sets; a test that asks for it skips where there is none."""
+    """Return the directory of real sets, or skip the test where there is none."""
     if real_data is None:
         pytest.skip("needs real data: SKAUC_DATA_DIR names no directory of .npz files")
     return real_data
@@ -58,7 +60,7 @@ def data_dir(real_data):
 
 @pytest.fixture(scope="session")
 def fast_run(tmp_path_factory):
-    """Runs a paper's ``main`` with ``--fast``, without real data: folder and result."""
+    """Return a function that runs a script's ``main --fast`` without real data."""
 
     def run(main):
         out = tmp_path_factory.mktemp("paper")

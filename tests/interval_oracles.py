@@ -5,7 +5,6 @@ Nothing here imports skauc.
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb
 
 import mpmath as mp
 import numpy as np
@@ -98,51 +97,6 @@ def enumerate_rankings(m, n):
     return means, variances
 
 
-def sum_over_false_positives(m, n, k):
-    """The definition, exact: total variance over x false positives."""
-    weight = first = second = within = Fraction(0)
-    for x in range(max(0, k - m), min(n, k) + 1):
-        y = k - x
-        M = m - y + x
-        p = comb(M, x) * comb(m + n - M, y)
-        weight += p
-        first += p * x
-        second += p * x * x
-        within += p * ((m - y) * x * (M + 1) + (n - x) * y * (m + n - M + 1))
-    mean_x = first / weight
-    spread = second / weight - mean_x**2
-    mean = 1 - (mean_x / n + (k - mean_x) / m) / 2
-    variance = within / weight / (12 * m**2 * n**2)
-    variance += spread * (Fraction(1, n) - Fraction(1, m)) ** 2 / 4
-    return mean, variance
-
-
-def mp_sum_over_false_positives(m, n, k):
-    """The same with 60 digits and ratios of neighbours, for large numbers."""
-    with mp.workdps(60):
-        low, high = max(0, k - m), min(n, k)
-        p = mp.mpf(1)
-        weight = first = second = within = mp.mpf(0)
-        for x in range(low, high + 1):
-            y = k - x
-            M = m - y + x
-            Mp = m + n - M
-            weight += p
-            first += p * x
-            second += p * x * x
-            within += p * ((m - y) * x * (M + 1) + (n - x) * y * (Mp + 1))
-            if x < high:
-                # C(M + 2, x + 1)/C(M, x) · C(M' − 2, y − 1)/C(M', y)
-                p *= mp.mpf((M + 2) * (M + 1)) / ((x + 1) * (M + 1 - x))
-                p *= mp.mpf(y * (Mp - y)) / (Mp * (Mp - 1))
-        mean_x = first / weight
-        spread = second / weight - mean_x**2
-        mean = 1 - (mean_x / n + (k - mean_x) / m) / 2
-        variance = within / weight / (12 * mp.mpf(m) ** 2 * n**2)
-        variance += spread * (mp.mpf(1) / n - mp.mpf(1) / m) ** 2 / 4
-        return mean, variance
-
-
 def mp_published(m, n, k):
     """Propositions 2 and 3 through moments of X ~ Bin(N + 1, ½) given X ≤ k.
 
@@ -170,47 +124,6 @@ def mp_published(m, n, k):
             - mp.mpf(k) ** 2 * (N + 2)
         ) / (48 * mp.mpf(m) ** 2 * n**2)
         return mean, variance
-
-
-def moments_in_whole_numbers(m, n, k):
-    """Cortes & Mohri's mean and variance, rounded once, for N up to some 10⁷.
-
-    The generating functions of section 6 of ``skauc.intervals``, but G₁ summed in whole
-    numbers of 2^−bits, and the recurrence run upwards with as many bits as it can lose.
-    """
-    shift_x, shift_y = max(k - m, 0), max(k - n, 0)
-    alpha, d = abs(k - m), abs(k - m) + abs(k - n)
-    L, N = k - shift_x - shift_y, m + n
-    bits = 128 + 6 * (d + 1).bit_length() + 3 * L.bit_length()
-    one = 1 << bits
-    total = term = one  # 1/G₁ = Σ_{j≤L} C(N + 1, j)/C(N, L)
-    j = L
-    while term and j:
-        term = term * j // (N + 2 - j)
-        total += term
-        j -= 1
-    G = [0, one * one * (N + 1 - L) // ((N + 1) * total), one]
-    for p in range(1, 5):
-        G.append(G[p] + (2 * L * G[p] - d * (G[p + 1] - G[p])) // p)
-    i1 = Fraction(G[4] + alpha * G[3] - (alpha + 1) * G[2], 2 * one)
-    i2 = Fraction(
-        3 * G[6]
-        + 3 * alpha * G[5]
-        + (alpha**2 - 2 * alpha - 4) * G[4]
-        - alpha * (2 * alpha + 3) * G[3]
-        + (alpha + 1) ** 2 * G[2],
-        4 * one,
-    )
-    x1 = i1 + shift_x
-    x2 = i2 + 2 * shift_x * i1 + shift_x**2
-    # 12 m² n² Var[A|x] = x (x − a)(2x − a + 1) + (n − x)(k − x)(b + 1 − 2x),
-    # a = k − m, b = n + k: the cubes cancel
-    a, b = k - m, n + k
-    square, linear = 3 * (b - a) + 2, a * (a - 1) - 2 * n * k - b * (b + 1)
-    within = square * x2 + linear * x1 + n * k * (b + 1)
-    between = 3 * (m - n) ** 2 * (x2 - x1**2)
-    mean = 1 - (Fraction(k, m) + x1 * Fraction(m - n, m * n)) / 2
-    return float(mean), float((within + between) / (12 * m**2 * n**2))
 
 
 def adaptive_interval_over_every_k(m, n, k0, level, moments):

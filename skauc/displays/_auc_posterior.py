@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -11,9 +13,12 @@ from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ._style import BAND, axes, chance_style, despined, label, next_colour
+from . import _style
+
+_PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
 
 
+@dataclass(eq=False, repr=False)
 class AUCPosteriorDisplay:
     """Posterior density of the AUC, of one model or of several.
 
@@ -37,32 +42,17 @@ class AUCPosteriorDisplay:
     Examples
     --------
     >>> from skauc import AUCPosterior, AUCPosteriorDisplay
-    >>> posterior = AUCPosterior.from_cells(D=2.0, v=0.1, q=40.0, df=43)
+    >>> posterior = AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43)
     >>> AUCPosteriorDisplay(posterior, name="ridge").plot().line_.get_label()
     'ridge: 0.92 [0.82, 0.98]'
     """
 
-    def __init__(self, posterior: AUCDistribution | dict, *, name=None):
-        self.posterior = posterior
-        self.name = name
+    posterior: AUCDistribution | dict[str, AUCDistribution]
+    _: KW_ONLY
+    name: str | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator,
-        X,
-        y,
-        *,
-        sample_weight=None,
-        pos_label=None,
-        name=None,
-        ax=None,
-        confidence_level=0.95,
-        plot_chance_level=False,
-        chance_level_kw=None,
-        despine=False,
-        **posterior_kwargs,
-    ):
+    def from_estimator(cls, estimator, X, y, *, name=None, **options):
         """Plot the posterior of a fitted linear model's AUC.
 
         Parameters
@@ -72,38 +62,25 @@ class AUCPosteriorDisplay:
         X : array-like or sparse matrix of shape (n, n_features)
             Usually the training rows.
         y : array-like of shape (n,)
-        sample_weight, pos_label, **posterior_kwargs
-            For :func:`skauc.auc_posterior` (``prior``, ``covariance``).
-        name, ax, confidence_level, plot_chance_level, chance_level_kw, despine
-            For :meth:`plot`; the name defaults to the class's.
+        name : str, default=None
+            For the legend; None takes the class of one estimator.
+        **options
+            ``ax, confidence_level, plot_chance_level, chance_level_kw, despine`` for
+            :meth:`plot`, all others (``sample_weight``, ``pos_label``, ``prior``, …)
+            for :func:`skauc.auc_posterior`.
 
         Returns
         -------
         AUCPosteriorDisplay
         """
-        given = estimator if isinstance(estimator, dict) else {None: estimator}
-        posteriors = {
-            key: auc_posterior(
-                model,
-                X,
-                y,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-                **posterior_kwargs,
-            )
-            for key, model in given.items()
-        }
-        if not isinstance(estimator, dict):
-            posteriors = posteriors[None]
+        plot = {key: options.pop(key) for key in _PLOT if key in options}
+        if isinstance(estimator, dict):
+            models = estimator.items()
+            posteriors = {k: auc_posterior(m, X, y, **options) for k, m in models}
+        else:
+            posteriors = auc_posterior(estimator, X, y, **options)
             name = type(estimator).__name__ if name is None else name
-        display = cls(posteriors, name=name)
-        return display.plot(
-            ax,
-            confidence_level=confidence_level,
-            plot_chance_level=plot_chance_level,
-            chance_level_kw=chance_level_kw,
-            despine=despine,
-        )
+        return cls(posteriors, name=name).plot(**plot)
 
     @classmethod
     def from_predictions(
@@ -114,11 +91,7 @@ class AUCPosteriorDisplay:
         sample_weight=None,
         pos_label=None,
         name=None,
-        ax=None,
-        confidence_level=0.95,
-        plot_chance_level=False,
-        chance_level_kw=None,
-        despine=False,
+        **plot_kwargs,
     ):
         """Plot the posterior of the AUC of held-out scores, as one normal feature.
 
@@ -129,26 +102,31 @@ class AUCPosteriorDisplay:
         y_true, y_score : array-like of shape (n,)
         sample_weight, pos_label
             As for :func:`skauc.cbauc_score`.
-        name, ax, confidence_level, plot_chance_level, chance_level_kw, despine
+        name : str, default=None
+        **plot_kwargs
             For :meth:`plot`.
 
         Returns
         -------
         AUCPosteriorDisplay
+
+        Raises
+        ------
+        ValueError
+            If the scores of a class do not vary.
         """
         positive = check_positive(y_true, pos_label=pos_label)
         score = check_score(y_score, len(positive))
         weight = check_weight(sample_weight, positive)
-        neg, pos = class_moments(score, positive, weight)
-        _check_spread(neg, pos)
-        display = cls(reference_posterior(neg, pos), name=name)
-        return display.plot(
-            ax,
-            confidence_level=confidence_level,
-            plot_chance_level=plot_chance_level,
-            chance_level_kw=chance_level_kw,
-            despine=despine,
-        )
+        classes = class_moments(score, positive, weight)
+        for which, part in zip(("negative", "positive"), classes, strict=True):
+            if part.n <= 1 or part.scatter <= 0:
+                raise ValueError(
+                    f"the {which} class must hold more than 1 row and differing scores "
+                    f"for a posterior, got {part.n:g} rows with scatter "
+                    f"{part.scatter:g}"
+                )
+        return cls(reference_posterior(*classes), name=name).plot(**plot_kwargs)
 
     def plot(
         self,
@@ -175,65 +153,58 @@ class AUCPosteriorDisplay:
         chance_level_kw : dict, default=None
             Style of that line.
         despine : bool, default=False
+            Remove the top and right spines.
 
         Returns
         -------
         AUCPosteriorDisplay
         """
         check_level("confidence_level", confidence_level)
-        self.ax_, self.figure_ = axes(ax, type(self).__name__)
+        self.ax_, self.figure_ = _style.axes(ax, type(self).__name__)
         posteriors = self.posterior
         if not isinstance(posteriors, dict):
             posteriors = {self.name if name is None else name: posteriors}
-        artists = [
-            self._draw(key, posterior, confidence_level)
-            for key, posterior in posteriors.items()
-        ]
+        drawn = [self._draw(*item, confidence_level) for item in posteriors.items()]
         self.line_, self.mean_line_, self.interval_ = (
-            column[0] if len(column) == 1 else list(column)
-            for column in zip(*artists, strict=True)
+            artists[0] if len(artists) == 1 else list(artists)
+            for artists in zip(*drawn, strict=True)
         )
-        if plot_chance_level:
-            self.chance_level_ = self.ax_.axvline(0.5, **chance_style(chance_level_kw))
-        self.ax_.set(xlabel="AUC", ylabel="Posterior density")
-        self.ax_.set_ylim(bottom=0)
         low, high = self.ax_.get_xlim()
-        self.ax_.set_xlim(max(low, 0.0), min(high, 1.0))
-        title = f"mean [{confidence_level:.0%} interval]"
-        self.ax_.legend(loc="best", fontsize="small", title=title)
-        despined(self.ax_, despine)
+        if plot_chance_level:
+            top = self.ax_.get_ylim()[1]
+            self.chance_level_ = _style.draw_chance(
+                self.ax_, (0.5, 0.5), (0, top), chance_level_kw
+            )
+            low, high = min(low, 0.5), max(high, 0.5)
+        self.ax_.set(xlabel="AUC", ylabel="Posterior density")
+        self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
+        _style.finished(
+            self.ax_, despine, title=f"mean [{confidence_level:.0%} interval]"
+        )
         return self
 
     def _draw(self, name, posterior, confidence_level):
-        colour = next_colour(self.ax_)
+        """Draw one density, its mean and its interval."""
+        colour = _style.next_colour(self.ax_)
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
-        text = label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
-        # all but 1e-4 of the mass a side, even on the probit scale, where it is normal
-        # by and large; Φ(±8) is where a float meets 0 and 1
+        text = _style.label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
+        # All but 1e-4 of the mass per side, in even steps of the probit, which is
+        # nearly normal; beyond Φ(±8) a float is 0 or 1
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)
-        (line,) = self.ax_.plot(
-            grid, density, color=colour, linewidth=2, label=text, gid="skauc"
-        )
+        style = {"color": colour, "linewidth": 2, "label": text, "gid": "skauc"}
+        line = _style.draw_curve(self.ax_, grid, density, **style)
         inside = (grid >= low) & (grid <= high)
-        interval = self.ax_.fill_between(
-            grid, density, where=inside, color=colour, **BAND
+        interval = _style.draw_band(
+            self.ax_, grid, 0, density, where=inside, color=colour
         )
-        (mean_line,) = self.ax_.plot(
-            [mean, mean], [0, posterior.pdf(mean)], color=colour, linestyle="--"
+        height = posterior.pdf(mean)
+        mean_line = _style.draw_curve(
+            self.ax_, [mean, mean], [0, height], color=colour, linestyle="--"
         )
         return line, mean_line, interval
-
-
-def _check_spread(neg, pos):
-    for name, part in (("negative", neg), ("positive", pos)):
-        if part.n <= 1 or part.scatter <= 0:
-            raise ValueError(
-                f"the {name} class must hold more than 1 row and differing scores for "
-                f"a posterior, got {part.n:g} rows with scatter {part.scatter:g}"
-            )
 
 
 @picture.register

@@ -19,16 +19,13 @@ def credible_band(neg, pos, confidence_level):
     means, deviations = [], []
     for part in (neg, pos):
         sigma = np.sqrt(part.scatter / rng.chisquare(part.n - 1, _DRAWS))
-        deviations.append(sigma)
         normal = rng.standard_normal(_DRAWS)
         means.append(part.mean + sigma * normal / np.sqrt(part.n))
+        deviations.append(sigma[:, None])
     # Φ⁻¹(ROC(u)) = (μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁
     gap = (means[1] - means[0])[:, None]
-    z = (gap + deviations[0][:, None] * ndtri(_INNER)) / deviations[1][:, None]
+    z = (gap + deviations[0] * ndtri(_INNER)) / deviations[1]
     tail = (1 - confidence_level) / 2
-    low, high = ndtr(np.quantile(z, [tail, 1 - tail], axis=0))
-    return (
-        GRID,
-        np.concatenate([[0.0], low, [1.0]]),
-        np.concatenate([[0.0], high, [1.0]]),
-    )
+    limits = ndtr(np.quantile(z, [tail, 1 - tail], axis=0))
+    low, high = np.pad(limits, [(0, 0), (1, 1)], constant_values=[(0, 0), (0, 1)])
+    return GRID, low, high

@@ -1,16 +1,13 @@
-"""Picture of ROC curves: analytic beside empirical, or of folds and their average."""
+"""Picture of ROC curves: analytic and empirical, or of folds and their average."""
 
 from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from .._validation import (
-    check_level,
-    check_positive,
-    check_score,
-    check_weight,
-)
+from .._validation import check_level, check_positive, check_score, check_weight
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
@@ -19,13 +16,14 @@ from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
+from . import _style
 from ._binormal_band import GRID, credible_band
 from ._roc_folds import average, fold_curves, responses
-from ._style import BAND, axes, chance_style, despined, label, line_style, next_colour
 
 
+@dataclass(eq=False, repr=False)
 class BinormalROCDisplay:
-    """Analytic ROC curve of normal scores, beside the empirical one; curves of folds.
+    """Analytic and empirical ROC curve of normal scores; curves of folds.
 
     Answers: how well do two normal distributions describe these scores, how sure is
     the curve, and where is its best threshold? Make it with ``from_estimator`` or
@@ -38,7 +36,7 @@ class BinormalROCDisplay:
     roc : BinormalROC, QuadraticROC, EmpiricalROC, or a list of EmpiricalROC
         The curve; of a list each one thin, and the average thick.
     fpr, tpr : ndarray, default=None
-        The empirical curve beside an analytic one, if there are data.
+        The empirical curve that accompanies an analytic one, if there are data.
     band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
         Pointwise credible band of the analytic curve; bands of an empirical one.
     confidence_level : float, default=0.95
@@ -77,24 +75,14 @@ class BinormalROCDisplay:
     'shift 1 (AUC = 0.76)'
     """
 
-    def __init__(
-        self,
-        roc: BinormalROC | QuadraticROC | EmpiricalROC | list[EmpiricalROC],
-        *,
-        fpr=None,
-        tpr=None,
-        band=None,
-        confidence_level=0.95,
-        name=None,
-        pos_label=None,
-    ):
-        self.roc = roc
-        self.fpr = fpr
-        self.tpr = tpr
-        self.band = band
-        self.confidence_level = confidence_level
-        self.name = name
-        self.pos_label = pos_label
+    roc: BinormalROC | QuadraticROC | EmpiricalROC | list[EmpiricalROC]
+    _: KW_ONLY
+    fpr: np.ndarray | None = None
+    tpr: np.ndarray | None = None
+    band: tuple | ROCBand | list[ROCBand] | None = None
+    confidence_level: float = 0.95
+    name: str | None = None
+    pos_label: object = None
 
     @classmethod
     def from_estimator(
@@ -106,11 +94,8 @@ class BinormalROCDisplay:
         sample_weight=None,
         response_method="auto",
         pos_label=None,
-        equal_variance=False,
-        confidence_level=0.95,
         name=None,
-        ax=None,
-        **plot_kwargs,
+        **options,
     ):
         """Plot the curves of a fitted binary classifier's scores on (X, y).
 
@@ -126,25 +111,19 @@ class BinormalROCDisplay:
             are rarely normal.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
-        equal_variance, confidence_level, name, ax, **plot_kwargs
-            As for :meth:`from_predictions`; the name defaults to the class's.
+        name : str, default=None
+            For the legend; None takes the estimator's class.
+        **options
+            For :meth:`from_predictions` (``equal_variance``, ``ax``, …).
 
         Returns
         -------
         BinormalROCDisplay
         """
         score, pos_label = responses(estimator, X, response_method, pos_label)
-        return cls.from_predictions(
-            y,
-            score,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            equal_variance=equal_variance,
-            confidence_level=confidence_level,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_kwargs,
-        )
+        options["name"] = type(estimator).__name__ if name is None else name
+        options |= {"sample_weight": sample_weight, "pos_label": pos_label}
+        return cls.from_predictions(y, score, **options)
 
     @classmethod
     def from_cv_results(
@@ -157,7 +136,6 @@ class BinormalROCDisplay:
         response_method="auto",
         pos_label=None,
         name=None,
-        ax=None,
         **plot_kwargs,
     ):
         """Plot the curves of a cross-validation's test rows, and their average.
@@ -168,11 +146,13 @@ class BinormalROCDisplay:
             From :func:`sklearn.model_selection.cross_validate` with
             ``return_estimator=True`` and ``return_indices=True``.
         X : array-like, sparse matrix or frame of shape (n, n_features)
-            What was given to ``cross_validate``.
+            The rows that ``cross_validate`` was given.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-        response_method, pos_label, name, ax, **plot_kwargs
+        response_method, pos_label, name
             As for :meth:`from_estimator`.
+        **plot_kwargs
+            For :meth:`plot`.
 
         Returns
         -------
@@ -183,17 +163,10 @@ class BinormalROCDisplay:
         The folds share most of their training rows: one standard deviation between
         their curves is shaded, which is no interval.
         """
-        curves, label = fold_curves(
-            cv_results,
-            X,
-            y,
-            sample_weight=sample_weight,
-            response_method=response_method,
-            pos_label=pos_label,
-        )
-        return cls(curves, name=name, pos_label=pos_label and label).plot(
-            ax=ax, **plot_kwargs
-        )
+        rows = X, y, sample_weight
+        curves, label = fold_curves(cv_results, *rows, response_method, pos_label)
+        shown = None if pos_label is None else label
+        return cls(curves, name=name, pos_label=shown).plot(**plot_kwargs)
 
     @classmethod
     def from_predictions(
@@ -206,7 +179,6 @@ class BinormalROCDisplay:
         equal_variance=False,
         confidence_level=0.95,
         name=None,
-        ax=None,
         **plot_kwargs,
     ):
         """Plot the curves of scores.
@@ -223,7 +195,6 @@ class BinormalROCDisplay:
         confidence_level : float in (0, 1), default=0.95
             Of the band.
         name : str, default=None
-        ax : matplotlib Axes, default=None
         **plot_kwargs
             For :meth:`plot`.
 
@@ -244,18 +215,10 @@ class BinormalROCDisplay:
             positive, score, equal_variance=equal_variance, sample_weight=weight
         )
         fpr, tpr, _ = roc_curve(positive, score, sample_weight=weight)
-        display = cls(
-            roc,
-            fpr=fpr,
-            tpr=tpr,
-            band=credible_band(
-                *class_moments(score, positive, weight), confidence_level
-            ),
-            confidence_level=confidence_level,
-            name=name,
-            pos_label=pos_label,
-        )
-        return display.plot(ax=ax, **plot_kwargs)
+        band = credible_band(*class_moments(score, positive, weight), confidence_level)
+        options = {"confidence_level": confidence_level, "pos_label": pos_label}
+        display = cls(roc, fpr=fpr, tpr=tpr, band=band, name=name, **options)
+        return display.plot(**plot_kwargs)
 
     def plot(
         self,
@@ -292,91 +255,81 @@ class BinormalROCDisplay:
         -------
         BinormalROCDisplay
         """
-        self.ax_, self.figure_ = axes(ax, type(self).__name__)
+        self.ax_, self.figure_ = _style.axes(ax, type(self).__name__)
+        self.band_ = self.empirical_line_ = self.average_line_ = None
+        self.chance_level_, self.youden_points_ = None, []
         name = self.name if name is None else name
-        self.band_ = self.empirical_line_ = self.chance_level_ = None
-        self.average_line_ = None
-        self.youden_points_ = []
-        if isinstance(self.roc, list | tuple):
-            if not self.roc:
-                raise ValueError("roc must hold one curve or more, got an empty list")
-            self._draw_folds(name, curve_kwargs, plot_band)
-            return self._finished(plot_chance_level, chance_level_kw, despine)
-        self._draw_curve(name, curve_kwargs)
+        folds = isinstance(self.roc, list | tuple)
+        draw = self._draw_folds if folds else self._draw_curve
+        colour = draw(name, curve_kwargs, plot_band)
+        if not folds and plot_empirical and self.fpr is not None:
+            style = {"color": colour, "linewidth": 1, "linestyle": (0, (4, 1.5))}
+            style["label"] = f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})"
+            self.empirical_line_ = _style.draw_curve(
+                self.ax_, self.fpr, self.tpr, **style
+            )
+        if not folds and plot_youden:
+            self._mark_youden(colour)
+        if plot_chance_level:
+            text = "chance level (AUC = 0.5)"
+            self.chance_level_ = _style.draw_chance(
+                self.ax_, (0, 1), (0, 1), chance_level_kw, text
+            )
+        self._name_axes()
+        _style.finished(self.ax_, despine, loc="lower right")
+        return self
+
+    def _draw_curve(self, name, curve_kwargs, plot_band):
+        """Draw one curve with its bands, and return its colour."""
+        style = {"color": _style.next_colour(self.ax_), "linewidth": 2, "gid": "skauc"}
+        style["label"] = _style.label(name, f"AUC = {self.roc.auc:.2f}")
+        if isinstance(self.roc, EmpiricalROC):
+            points = self.roc.fpr, self.roc.tpr
+        else:
+            points = GRID, self.roc.roc(GRID)
+        self.line_ = _style.draw_curve(self.ax_, *points, curve_kwargs, **style)
         colour = self.line_.get_color()
         if plot_band and self.band is not None:
-            self._draw_bands(colour)
-        if plot_empirical and self.fpr is not None:
-            self._draw_empirical(colour)
-        if plot_youden:
-            self._mark_youden(colour)
-        return self._finished(plot_chance_level, chance_level_kw, despine)
+            bands = self.band if isinstance(self.band, list) else [self.band]
+            drawn = [self._draw_band(band, colour) for band in bands]
+            self.band_ = drawn if isinstance(self.band, list) else drawn[0]
+        return colour
 
-    def _draw_curve(self, name, curve_kwargs):
-        style = {"color": next_colour(self.ax_), "linewidth": 2}
-        style |= {"label": label(name, f"AUC = {self.roc.auc:.2f}")}
-        style |= line_style(curve_kwargs)
-        if isinstance(self.roc, EmpiricalROC):
-            fpr, tpr = self.roc.fpr, self.roc.tpr
-        else:
-            fpr = GRID
-            tpr = self.roc.roc(fpr)
-        (self.line_,) = self.ax_.plot(fpr, tpr, gid="skauc", **style)
-
-    def _draw_bands(self, colour):
-        bands = self.band if isinstance(self.band, list) else [self.band]
-        drawn = []
-        for band in bands:
-            text, limits = f"{self.confidence_level:.0%} credible band", band
-            if isinstance(band, ROCBand):
-                kind = "simultaneous" if band.simultaneous else "pointwise"
-                text = f"{band.confidence_level:.0%} {kind} band"
-                limits = band.fpr, band.low, band.high
-            drawn.append(
-                self.ax_.fill_between(*limits, color=colour, label=text, **BAND)
-            )
-        self.band_ = drawn if isinstance(self.band, list) else drawn[0]
+    def _draw_band(self, band, colour):
+        text = f"{self.confidence_level:.0%} credible band"
+        if isinstance(band, ROCBand):
+            kind = "simultaneous" if band.simultaneous else "pointwise"
+            text = f"{band.confidence_level:.0%} {kind} band"
+            band = band.fpr, band.low, band.high
+        return _style.draw_band(self.ax_, *band, color=colour, label=text)
 
     def _draw_folds(self, name, curve_kwargs, plot_band):
-        colour = next_colour(self.ax_)
-        style = {"color": colour, "linewidth": 1, "alpha": 0.4}
-        style |= line_style(curve_kwargs)
+        """Draw the curves of folds, their average and its spread."""
+        if not self.roc:
+            raise ValueError("roc must hold one curve or more, got an empty list")
+        style = {"color": _style.next_colour(self.ax_), "linewidth": 1, "alpha": 0.4}
         self.line_ = [
-            self.ax_.plot(curve.fpr, curve.tpr, **style)[0] for curve in self.roc
+            _style.draw_curve(self.ax_, curve.fpr, curve.tpr, curve_kwargs, **style)
+            for curve in self.roc
         ]
+        colour = self.line_[0].get_color()
         areas = [curve.auc for curve in self.roc]
         self.line_[0].set_label(f"{len(areas)} folds")
         mean, spread = average(self.roc, GRID)
-        text = f"AUC = {np.mean(areas):.2f}"
+        text = f"average of folds, AUC = {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
-        (self.average_line_,) = self.ax_.plot(
-            GRID,
-            mean,
-            color=style["color"],
-            linewidth=2.5,
-            gid="skauc",
-            label=label(name, f"average of folds, {text}"),
+        style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}
+        self.average_line_ = _style.draw_curve(
+            self.ax_, GRID, mean, label=_style.label(name, text), **style
         )
         if plot_band and len(areas) > 1:
-            self.band_ = self.ax_.fill_between(
-                GRID,
-                np.maximum(mean - spread, 0),
-                np.minimum(mean + spread, 1),
-                color=style["color"],
-                label="± 1 standard deviation of folds",
-                **BAND,
+            limits = np.maximum(mean - spread, 0), np.minimum(mean + spread, 1)
+            text = "± 1 standard deviation of folds"
+            self.band_ = _style.draw_band(
+                self.ax_, GRID, *limits, color=colour, label=text
             )
-
-    def _draw_empirical(self, colour):
-        (self.empirical_line_,) = self.ax_.plot(
-            self.fpr,
-            self.tpr,
-            color=colour,
-            linewidth=1,
-            linestyle=(0, (4, 1.5)),
-            label=f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})",
-        )
+        return colour
 
     def _mark_youden(self, colour):
         best = self.roc.youden()
@@ -384,50 +337,32 @@ class BinormalROCDisplay:
         if self.empirical_line_ is not None:
             k = int(np.argmax(self.tpr - self.fpr))
             points.append(("s", "empirical Youden point", self.fpr[k], self.tpr[k]))
+        style = {"markeredgecolor": "white", "markersize": 8, "zorder": 4}
+        style |= {"color": colour, "linestyle": "none", "clip_on": False}
         for marker, title, fpr, tpr in points:
-            self.youden_points_ += self.ax_.plot(
-                fpr,
-                tpr,
-                marker,
-                color=colour,
-                markeredgecolor="white",
-                markersize=8,
-                zorder=4,
-                label=f"{title} (J = {tpr - fpr:.2f})",
-                clip_on=False,
+            text = f"{title} (J = {tpr - fpr:.2f})"
+            point = _style.draw_curve(
+                self.ax_, [fpr], [tpr], marker=marker, label=text, **style
             )
+            self.youden_points_.append(point)
 
-    def _finished(self, plot_chance_level, chance_level_kw, despine):
-        if plot_chance_level:
-            style = chance_style(chance_level_kw, "chance level (AUC = 0.5)")
-            (self.chance_level_,) = self.ax_.plot((0, 1), (0, 1), **style)
+    def _name_axes(self):
         extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
-        self.ax_.set(
-            xlabel="False positive rate" + extra,
-            ylabel="True positive rate" + extra,
-            xlim=(-0.01, 1.01),
-            ylim=(-0.01, 1.01),
-            aspect="equal",
-        )
-        self.ax_.legend(loc="lower right", fontsize="small")
-        despined(self.ax_, despine)
-        return self
+        rates = {f"{axis}lim": (-0.01, 1.01) for axis in "xy"}
+        self.ax_.set(xlabel="False positive rate" + extra, aspect="equal", **rates)
+        self.ax_.set(ylabel="True positive rate" + extra)
 
 
 @picture.register
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
     positive = np.repeat([False, True], [len(sample.neg), len(sample.pos)])
-    weighted = sample.weight_pos is not None
-    if sample.cluster_pos is not None:  # the band takes the rows as independent
+    score = np.concatenate([sample.neg, sample.pos])
+    if sample.weight_pos is not None:
+        options["sample_weight"] = np.concatenate(sample.counts)
+    if sample.cluster_pos is not None:  # the band assumes independent rows
         options = {"plot_band": False} | options
-    return BinormalROCDisplay.from_predictions(
-        positive,
-        np.concatenate([sample.neg, sample.pos]),
-        sample_weight=np.concatenate(sample.counts) if weighted else None,
-        ax=ax,
-        **options,
-    )
+    return BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
 
 
 @picture.register
@@ -436,7 +371,5 @@ def _(
 ) -> BinormalROCDisplay:
     methods = band if isinstance(band, list | tuple) else [band]
     bands = [value.band(confidence_level, how) for how in methods if how is not None]
-    name = options.pop("name", None)
-    return BinormalROCDisplay(
-        value, band=bands or None, confidence_level=confidence_level, name=name
-    ).plot(ax=ax, **options)
+    named = {"name": options.pop("name", None), "confidence_level": confidence_level}
+    return BinormalROCDisplay(value, band=bands or None, **named).plot(ax, **options)

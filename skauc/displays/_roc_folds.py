@@ -9,18 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_column, check_option, check_score, short
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
-from ..model_selection._any_rows import n_rows, take_rows
+from ..model_selection._estimators import n_rows, take_rows
 
 
 def fold_curves(
-    cv_results, X, y, *, sample_weight, response_method, pos_label
+    cv_results, X, y, weight, response_method, pos_label
 ) -> tuple[list[EmpiricalROC], object]:
     """One curve for each fold's test rows, and the positive label."""
     estimators, tests = _folds(cv_results)
     y = check_column("y", y)
     if n_rows(X) != len(y):
         raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
-    weight = sample_weight
     if weight is not None:
         weight = check_score(weight, len(y), name="sample_weight")
     curves = []
@@ -30,17 +29,10 @@ def fold_curves(
                 f"X must hold all rows of cv_results, got {len(y)} rows and the index "
                 f"{np.max(rows)}"
             )
-        score, label = responses(
-            estimator, take_rows(X, rows), response_method, pos_label
-        )
-        curves.append(
-            empirical_roc(
-                y[rows],
-                score,
-                sample_weight=None if weight is None else weight[rows],
-                pos_label=label,
-            )
-        )
+        part = take_rows(X, rows)
+        score, label = responses(estimator, part, response_method, pos_label)
+        options = {"sample_weight": None if weight is None else weight[rows]}
+        curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
     return curves, label
 
 
@@ -86,9 +78,9 @@ def _folds(cv_results):
             "cv_results must be the dictionary of cross_validate, got "
             f"{short(cv_results)}"
         )
-    for key in ("estimator", "indices"):
+    needs = {"estimator": "return_estimator", "indices": "return_indices"}
+    for key, option in needs.items():
         if key not in cv_results:
-            option = {"estimator": "return_estimator", "indices": "return_indices"}[key]
             raise ValueError(
                 f"cv_results must hold {key!r}, got none: call cross_validate with "
                 f"{option}=True"

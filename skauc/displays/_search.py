@@ -1,53 +1,61 @@
-"""Picture of a search: what each candidate is worth, and how surely it is the best."""
+"""Picture of a search: the AUC of each candidate and the probability of the best."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
 
 from .._validation import check_level
-from ..model_selection._search_posterior import SearchPosterior, search_posterior
+from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._result import picture
-from ._style import BAND, axes, despined, label, next_colour
+from ._style import axes, draw_band, draw_curve, finished, label, next_colour
 
-_DECADES = 2.0  # values that are even in their logarithms and reach so far: a log axis
-_EVEN = 0.2  # how much more even steps of logarithms must be than those of the values
+_DECADES = 2.0  # positive values that span so many powers of 10 have a log axis
+_EVEN = 0.2  # how much more even the steps of logarithms must be than those of values
 _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best lies inside
 
 
+@dataclass(eq=False, repr=False)
 class SearchDisplay:
-    """AUC of the candidates of a search against what they differ in.
+    """AUC of the candidates of a search against the parameters in which they differ.
 
     Answers: how flat is the top, how sure is the choice, and which simpler candidate
     is hardly worse? One numeric parameter is a line with its credible band (where
     others differ too, of the best candidate at each value), two are a map with contours
-    that hold the best with probability .5, .8 and .95, everything else is an interval a
-    candidate.
+    that hold the best with probability .5, .8 and .95, and everything else is one
+    interval per candidate.
 
     Parameters
     ----------
     posterior : SearchPosterior
+        For a fitted search call :meth:`from_search`.
     parameters : list of str, default=None
         One or two parameters to draw against; None takes those that differ.
     simplest : str or array-like, default=None
         Order of :meth:`SearchPosterior.simplest`; None takes the one numeric parameter,
-        the smallest being the simplest, and marks nothing elsewhere.
+        the smallest being the simplest, and marks nothing for other pictures.
     name : str, default=None
         For the legend.
 
     Attributes
     ----------
     line_, band_ : matplotlib artist or None
-        Of one numeric parameter.
+        For one numeric parameter.
     map_, contours_ : matplotlib artist or None
-        Of two.
+        For two numeric parameters.
     intervals_ : matplotlib ErrorbarContainer or None
-        Elsewhere.
+        For all others.
     selected_, one_sd_ : matplotlib Line2D or None
         Marks of the selected candidate and of the simplest that is hardly worse.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    Raises
+    ------
+    TypeError
+        If ``posterior`` is no SearchPosterior.
 
     Examples
     --------
@@ -61,33 +69,23 @@ class SearchDisplay:
     'AUC'
     """
 
-    def __init__(
-        self,
-        posterior: SearchPosterior,
-        *,
-        parameters=None,
-        simplest=None,
-        name=None,
-    ):
-        self.posterior = posterior
-        self.parameters = parameters
-        self.simplest = simplest
-        self.name = name
+    posterior: SearchPosterior
+    _: KW_ONLY
+    parameters: list[str] | None = None
+    simplest: object = None
+    name: str | None = None
+
+    def __post_init__(self):
+        if not isinstance(self.posterior, SearchPosterior):
+            raise TypeError(
+                "posterior must be a SearchPosterior, got "
+                f"{type(self.posterior).__name__}; SearchDisplay.from_search(search, "
+                "X, y) draws a fitted search"
+            )
 
     @classmethod
     def from_search(
-        cls,
-        search,
-        X,
-        y,
-        *,
-        parameters=None,
-        simplest=None,
-        name=None,
-        ax=None,
-        confidence_level=0.95,
-        despine=False,
-        **posterior_kwargs,
+        cls, search, X, y, *, parameters=None, simplest=None, name=None, **options
     ):
         """Plot the candidates of a fitted search.
 
@@ -99,18 +97,19 @@ class SearchDisplay:
         y : array-like of shape (n,)
         parameters, simplest, name
             See the class.
-        ax, confidence_level, despine
-            For :meth:`plot`.
-        **posterior_kwargs
-            For :func:`skauc.search_posterior` (``prior``, ``n_jobs``, …).
+        **options
+            ``ax, confidence_level, despine`` for :meth:`plot`, all others (``prior``,
+            ``n_jobs``, …) for :func:`skauc.search_posterior`.
 
         Returns
         -------
         SearchDisplay
         """
-        posterior = search_posterior(search, X, y, **posterior_kwargs)
+        names = "ax", "confidence_level", "despine"
+        plot = {key: options.pop(key) for key in names if key in options}
+        posterior = search_posterior(search, X, y, **options)
         display = cls(posterior, parameters=parameters, simplest=simplest, name=name)
-        return display.plot(ax, confidence_level=confidence_level, despine=despine)
+        return display.plot(**plot)
 
     def plot(self, ax=None, *, name=None, confidence_level=0.95, despine=False):
         """Draw the candidates.
@@ -124,6 +123,7 @@ class SearchDisplay:
         confidence_level : float in (0, 1), default=0.95
             Of the band or the intervals.
         despine : bool, default=False
+            Remove the top and right spines.
 
         Returns
         -------
@@ -131,150 +131,118 @@ class SearchDisplay:
         """
         check_level("confidence_level", confidence_level)
         names = self._drawn()
+        values = [self._numbers(n) for n in names]
+        numeric = len(names) <= 2 and all(v is not None for v in values)
         self.line_ = self.band_ = self.map_ = self.contours_ = self.intervals_ = None
         self.selected_ = self.one_sd_ = None
-        values = [self._numbers(n) for n in names]
-        numeric = all(v is not None for v in values)
         self.ax_, self.figure_ = axes(ax, type(self).__name__)
-        simplest = self._simplest(names, numeric)
-        name = self.name if name is None else name
+        mean, order = self.posterior.auc.mean(), self.simplest
         if numeric and len(names) == 1:
+            name = self.name if name is None else name
             self._draw_line(values[0], name, confidence_level)
             self.ax_.set(xlabel=names[0], ylabel="AUC")
-            x, y = values[0], self.posterior.auc.mean()
+            places = values[0], mean
+            order = names[0] if order is None else order
         elif numeric and len(names) == 2:
             self._draw_map(*values)
             self.ax_.set(xlabel=names[0], ylabel=names[1])
-            x, y = values
+            places = values
         else:
-            x, y = self._draw_intervals(confidence_level)
-        self._mark(x, y, simplest)
-        for axis, v in zip("xy", values, strict=False):
-            if numeric and len(names) <= 2 and self.intervals_ is None and is_log(v):
-                getattr(self.ax_, f"set_{axis}scale")("log")
-        self.ax_.legend(loc="best", fontsize="small")
-        despined(self.ax_, despine)
+            self._draw_intervals(names, confidence_level)
+            places = mean, np.arange(len(mean))
+        self._mark(*places, None if order is None else self.posterior.simplest(order))
+        for axis, v in zip("xy", values if numeric else (), strict=False):
+            self.ax_.set(**{f"{axis}scale": "log" if is_log(v) else "linear"})
+        finished(self.ax_, despine)
         return self
 
     def _drawn(self):
         """Parameters to draw against."""
         params = self.posterior.params
-        if self.parameters is not None:
-            given = self.parameters
-            names = [given] if isinstance(given, str) else list(given)
-            missing = [n for n in names if any(n not in p for p in params)]
-            if missing or not 1 <= len(names) <= 2:
-                raise ValueError(
-                    "parameters must name one or two that all candidates have, got "
-                    f"{self.parameters!r}"
-                )
-            return names
-        names = dict.fromkeys(name for p in params for name in p)
-        differ = [n for n in names if len({repr(p.get(n)) for p in params}) > 1]
-        return differ or list(names)[:1]
+        if self.parameters is None:
+            names = dict.fromkeys(name for p in params for name in p)
+            differ = [n for n in names if len({repr(p.get(n)) for p in params}) > 1]
+            return differ or list(names)[:1]
+        given = self.parameters
+        names = [given] if isinstance(given, str) else list(given)
+        if not 1 <= len(names) <= 2 or any(n not in p for n in names for p in params):
+            raise ValueError(
+                "parameters must name one or two that all candidates have, got "
+                f"{self.parameters!r}"
+            )
+        return names
 
     def _numbers(self, name):
         """Values of a parameter; None where they are not numbers."""
-        found = [p.get(name) for p in self.posterior.params]
-        if all(isinstance(v, Real) and not isinstance(v, bool) for v in found):
-            return np.array(found, dtype=float)
-        return None
-
-    def _simplest(self, names, numeric):
-        if self.simplest is not None:
-            return self.posterior.simplest(self.simplest)
-        if numeric and len(names) == 1:
-            return self.posterior.simplest(names[0])
+        values = [p.get(name) for p in self.posterior.params]
+        if all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
+            return np.array(values, dtype=float)
         return None
 
     def _draw_line(self, x, name, confidence_level):
+        """Draw the best candidate at each value, with its interval."""
         mean = self.posterior.auc.mean()
-        # of candidates that differ in something else the best at each value
         by_value = np.lexsort((mean, x))
-        order = by_value[np.append(np.diff(x[by_value]) > 0, True)]
-        low, high = self.posterior.auc.interval(confidence_level)
+        best = by_value[np.append(np.diff(x[by_value]) > 0, True)]
+        low, high = (end[best] for end in self.posterior.auc.interval(confidence_level))
         colour = next_colour(self.ax_)
         text = label(name, f"{confidence_level:.0%} interval", "{0}: {1}")
-        self.band_ = self.ax_.fill_between(
-            x[order], low[order], high[order], color=colour, label=text, **BAND
-        )
-        (self.line_,) = self.ax_.plot(
-            x[order], mean[order], color=colour, marker=".", gid="skauc"
-        )
+        self.band_ = draw_band(self.ax_, x[best], low, high, color=colour, label=text)
+        style = {"color": colour, "marker": ".", "gid": "skauc"}
+        self.line_ = draw_curve(self.ax_, x[best], mean[best], **style)
 
     def _draw_map(self, x, y):
-        self.map_ = self.ax_.scatter(
-            x, y, c=self.posterior.auc.mean(), cmap="cividis", marker="s", s=80
-        )
+        """Draw two parameters; contours if every pair of values is a candidate."""
+        style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
+        self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
         self.figure_.colorbar(self.map_, ax=self.ax_, label="AUC")
-        if not _is_grid(x, y):  # of scattered candidates P(best) is no surface
-            return
-        self.ax_.use_sticky_edges = False  # contours would cut the outer marks in half
         columns, rows = np.unique(x), np.unique(y)
         share = np.zeros((len(rows), len(columns)))
         place = np.searchsorted(rows, y), np.searchsorted(columns, x)
         np.add.at(share, place, self.posterior.p_best)
-        # the smallest sets of candidates that hold the best so surely
+        if share.size > len(set(zip(*place, strict=True))) or min(share.shape) == 1:
+            return
+        self.ax_.use_sticky_edges = False  # contours would cut the outer marks in half
+        # The smallest sets of candidates that hold the best with these probabilities
         order = np.sort(share.ravel())[::-1]
-        cuts = [order[np.searchsorted(np.cumsum(order), c)] for c in _reached(order)]
-        levels = np.unique(cuts)
-        if min(share.shape) > 1 and levels[0] < share.max():
-            levels = levels[levels < share.max()]
-            self.contours_ = self.ax_.contour(
-                columns, rows, share, levels=levels, colors="0.2", linewidths=0.8
-            )
+        total = np.cumsum(order)
+        reached = np.minimum(_CONTOURS, total[-1] * (1 - 1e-9))
+        levels = np.unique(order[np.searchsorted(total, reached)])
+        levels = levels[levels < share.max()]
+        if len(levels):
+            style = {"levels": levels, "colors": "0.2", "linewidths": 0.8}
+            self.contours_ = self.ax_.contour(columns, rows, share, **style)
 
-    def _draw_intervals(self, confidence_level):
+    def _draw_intervals(self, names, confidence_level):
+        """Draw one interval per candidate, with the parameters that differ."""
         mean = self.posterior.auc.mean()
         low, high = self.posterior.auc.interval(confidence_level)
         place = np.arange(len(mean))
-        self.intervals_ = self.ax_.errorbar(
-            mean,
-            place,
-            xerr=np.maximum([mean - low, high - mean], 0),
-            fmt="o",
-            color=next_colour(self.ax_),
-            label=f"{confidence_level:.0%} interval",
-        )
+        style = {"fmt": "o", "color": next_colour(self.ax_)}
+        style["label"] = f"{confidence_level:.0%} interval"
+        reach = np.maximum([mean - low, high - mean], 0)
+        self.intervals_ = self.ax_.errorbar(mean, place, xerr=reach, **style)
+        params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
         self.ax_.set(xlabel="AUC", yticks=place)
-        self.ax_.set_yticklabels([_text(p, k) for k, p in enumerate(self._told())])
+        self.ax_.set_yticklabels([_text(p, k) for k, p in enumerate(params)])
         self.ax_.invert_yaxis()
-        return mean, place
-
-    def _told(self):
-        """Of each candidate the parameters that differ."""
-        names = self._drawn()
-        return [{n: p[n] for n in names if n in p} for p in self.posterior.params]
 
     def _mark(self, x, y, simplest):
+        """Mark the selected candidate and the simplest one that is hardly worse."""
         k, p_best = self.posterior.selected_index, self.posterior.p_best
-        style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
-        (self.selected_,) = self.ax_.plot(
-            x[k],
-            y[k],
-            "o",
-            color="k",
-            label=f"chosen, P(best) {p_best[k]:.2f}",
-            **style,
-        )
-        if simplest is None:
-            return
-        (self.one_sd_,) = self.ax_.plot(
-            x[simplest], y[simplest], "D", color="k", label="within one SD", **style
-        )
+
+        def mark(i, marker, text):
+            style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
+            style |= {"color": "k", "marker": marker, "label": text}
+            return draw_curve(self.ax_, [x[i]], [y[i]], **style)
+
+        self.selected_ = mark(k, "o", f"chosen, P(best) {p_best[k]:.2f}")
+        if simplest is not None:
+            self.one_sd_ = mark(simplest, "D", "within one SD")
 
 
 def is_log(values) -> bool:
-    """Whether values are even on a log axis rather than on a plain one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-
-    Returns
-    -------
-    bool
-    """
+    """Whether values are more even on a log axis than on a plain one."""
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
         return False
@@ -282,15 +250,6 @@ def is_log(values) -> bool:
         return True
     log, plain = (np.diff(v) for v in (np.log(values), values))
     return bool(np.std(log) / log.mean() < np.std(plain) / plain.mean() - _EVEN)
-
-
-def _is_grid(x, y):
-    """Whether every pair of values was tried."""
-    return len(np.unique(x)) * len(np.unique(y)) == len(np.unique([x, y], axis=1).T)
-
-
-def _reached(order):
-    return [min(c, np.cumsum(order)[-1] * (1 - 1e-9)) for c in _CONTOURS]
 
 
 def _text(params, k):

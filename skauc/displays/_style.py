@@ -1,22 +1,14 @@
-"""What both displays share: axes, colours, labels."""
+"""The core that all displays share: axes, a curve, a band, labels and colours."""
 
 from __future__ import annotations
 
-# Okabe & Ito's, which colour-blind readers can tell apart; their yellow and black left
-# out (https://jfly.uni-koeln.de/color/)
+# Okabe & Ito's colours, which colour-blind readers can tell apart, without their yellow
+# and black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-BAND = {"alpha": 0.18, "linewidth": 0}
-
-
-def line_style(given):
-    """Matplotlib's full names for the aliases (``c``, ``lw``, …) that were given."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    return normalize_kwargs(given or {}, Line2D)
 
 
 def axes(ax, name):
+    """The axes that were given, or those of a new figure, and their figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as missing:
@@ -34,16 +26,32 @@ def next_colour(ax):
     return _COLOURS[drawn % len(_COLOURS)]
 
 
+def draw_curve(ax, x, y, given=None, **style):
+    """Draw a line; the caller's style wins, also under matplotlib's short names."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    (line,) = ax.plot(x, y, **style | normalize_kwargs(given or {}, Line2D))
+    return line
+
+
+def draw_band(ax, x, low, high, **style):
+    """Shade the area between two curves."""
+    return ax.fill_between(x, low, high, alpha=0.18, linewidth=0, **style)
+
+
+def draw_chance(ax, x, y, given, text="chance level"):
+    """Draw the line of a score that ranks nothing."""
+    return draw_curve(ax, x, y, given, color="0.4", linestyle=":", label=text)
+
+
 def label(name, text, form="{0} ({1})"):
+    """Text of the legend, with the name if there is one."""
     return text if name is None else form.format(name, text)
 
 
-def chance_style(given, text="chance level"):
-    """Style of the line of a coin, with what the user gave."""
-    return {"color": "0.4", "linestyle": ":", "label": text} | line_style(given)
-
-
-def despined(ax, despine):
-    """Take the top and right spines off, if wanted."""
+def finished(ax, despine, **legend):
+    """Draw the legend; remove the top and right spines if wanted."""
+    ax.legend(**{"loc": "best", "fontsize": "small"} | legend)
     if despine:
         ax.spines[["top", "right"]].set_visible(False)

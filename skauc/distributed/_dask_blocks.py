@@ -1,13 +1,10 @@
-"""Blocks of Dask arrays and data frames."""
+"""Blocks of Dask arrays and data frames.
+
+A chunk that X, y and weights share is computed once in each pass; results are merged in
+a tree.
+"""
 
 from __future__ import annotations
-
-import math
-from collections import Counter
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -15,120 +12,59 @@ from ..statistics._block import add_all, as_block, on_block
 from ..statistics._collections import is_collection
 from ..statistics._row_blocks import OPENERS, RowBlocks
 
-_LEAST_ENTRIES = 2**20  # of a range of scores: its merge takes a tenth of a second
-_SEVERAL = 32  # ranges at least where there are so many entries: work for the workers
 _MERGED = 16  # results that one task adds up: a tree of depth 2 for 256 blocks
 
 
-@dataclass(frozen=True, eq=False)
 class DaskBlocks(RowBlocks):
     """The blocks of collections that are chunked alike, one delayed tuple each.
 
     Parameters
     ----------
-    parts : list of tuple of Delayed or _Recipe
-        X, y and weight of each block; None for what is not there.
+    parts : list of tuple of Delayed
+        X, y and weight of each block; None for a column that was not given.
     n_features : tuple or None
         ``X.shape[1:]``; None if it is not known.
     names : list or None
         Columns of a data frame.
     called : (str, str), default=("X", "y")
-        What X and y are called in an error.
+        Names of X and y in an error.
     """
 
-    parts: list[tuple[Any, ...]]
-    n_features: tuple | None
-    names: list | None = None
-    called: tuple[str, str] = ("X", "y")
+    def __init__(self, parts, n_features, names=None, called=("X", "y")):
+        super().__init__(parts)
+        self.parts, self.n_features = parts, n_features
+        self._feature_names, self.called = names, called
 
-    @property
-    def feature_names(self):
-        """Columns of the data frame; None for arrays."""
-        return self.names
+    def map(self, function, *shared, each=None):
+        """See :meth:`RowBlocks.map`; all blocks at once, on Dask's workers."""
+        results = _compute(*self._delayed(function, shared, each))
+        return self._some([result for result in results if result is not None])
 
-    @property
-    def _known(self):
-        """What is known of each block before it is there."""
-        return {"n_features": self.n_features, "called": self.called}
-
-    def map(self, function, *shared, only=None):
-        """See :meth:`RowBlocks.map`; all blocks at once, wherever they are."""
-        found = _compute(*self._delayed(function, shared, only))
-        return [result for result in found if result is not None]
-
-    def total(self, function, *shared, only=None):
+    def total(self, function, *shared, each=None):
         """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
-        (found,) = _compute(_tree(self._delayed(function, shared, only)))
-        if found is None:
-            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
-        return found
+        (total,) = _compute(_tree(self._delayed(function, shared, each)))
+        return self._some(total)
 
-    def every(self, step):
-        """See :meth:`RowBlocks.every`."""
-        return replace(self, parts=self.parts[::step])
-
-    def beside(self, y, weight):
-        """See :meth:`RowBlocks.beside`."""
-        parts = [
-            (part[0], y.get(number), weight.get(number))
-            for number, part in enumerate(self.parts)
-        ]
-        return replace(self, parts=parts)
-
-    def exchange(self, cut, merge, edges):
-        """See :meth:`RowBlocks.exchange`; one pass, each range merged by one worker."""
+    def _delayed(self, function, shared, each):
+        """One delayed result per block."""
         import dask
 
-        # A task a block cuts, a task a range merges: each range is on one worker only.
-        merge = dask.delayed(partial(_merge_parts, merge), pure=False)
-        parts = self._delayed(cut, (edges,), run=_cut, nout=len(edges) - 1)
-        found = [merge(*one) for one in zip(*parts, strict=True)]
-        return list(_compute(*found))
-
-    def look_up(self, cuts, answer, finish, edges):
-        """See :meth:`RowBlocks.look_up`; answers go from worker to worker."""
-        import dask
-
-        # Of each range: its summary, and an answer for each block.
-        nout = 1 + len(self.parts)
-        answer = dask.delayed(partial(_answers, answer), pure=False, nout=nout)
         run = dask.delayed(_run, pure=False)
-        # The ranges of all columns stand in one row; column j's end at ends[j].
-        ends = np.cumsum([len(at) - 1 for at in edges]).tolist()
-        parts = self._delayed(cuts, (edges,), run=_cut_all, nout=ends[-1])
-        ranges = [list(answer(*one)) for one in zip(*parts, strict=True)]
-        summaries = dask.delayed(partial(_in_columns, ends), pure=False)(
-            *(one[0] for one in ranges)
-        )
-        finish = partial(_finish, finish, ends)
-        found = [
-            run(
-                finish,
-                number,
-                self._known,
-                *part,
-                summaries,
-                *(one[1 + number] for one in ranges),
-            )
-            for number, part in enumerate(self.parts)
-        ]
-        return _compute(summaries, _tree(found))
-
-    def n_ranges(self, entries):
-        """See :meth:`RowBlocks.n_ranges`; smaller ones, for all workers to share."""
-        several = min(math.ceil(entries / _LEAST_ENTRIES), _SEVERAL)
-        return max(several, super().n_ranges(entries))
-
-    def _delayed(self, function, shared, only=None, run=None, nout=None):
-        import dask
-
-        run = dask.delayed(run or _run, pure=False, nout=nout)
-        shared = [dask.delayed(value) for value in shared]  # sent once, not a block
+        shared = [dask.delayed(value) for value in shared]  # sent once, not per block
+        known = {"n_features": self.n_features, "called": self.called}
+        own = {number: () for number in range(len(self.parts))}
+        if each is not None:
+            own = {number: (value,) for number, value in each.items()}
         return [
-            run(function, number, self._known, *part, *shared)
-            for number, part in enumerate(self.parts)
-            if only is None or number in only
+            run(function, number, known, self.parts[number], given, *shared)
+            for number, given in own.items()
         ]
+
+
+def _run(function, number, known, part, given, *shared):
+    """The result of one block; None without rows."""
+    block = as_block(number, *part, **known)
+    return on_block(function, block, *given, *shared) if len(block) else None
 
 
 def _compute(*tasks):
@@ -145,276 +81,8 @@ def _compute(*tasks):
         return dask.compute(*tasks)
 
 
-def open_collections(
-    X, y=None, sample_weight=None, called=("X", "y")
-) -> DaskBlocks | None:
-    """Blocks of X, y and weights if one of them is a Dask collection, else None.
-
-    Raises
-    ------
-    ValueError
-        If X is none but another is, or their chunks do not match.
-    """
-    several = isinstance(X, tuple) and any(map(is_collection, (*X, y, sample_weight)))
-    names = (*called, "sample_weight")
-    given = dict(zip(names, (X[0] if several else X, y, sample_weight), strict=True))
-    further = X[1:] if several else ()
-    collections = [name for name, value in given.items() if is_collection(value)]
-    if not collections and not several:
-        return None
-    if called[0] not in collections:
-        found = _cut_like(called[0], given, further)
-        if found is not None:
-            given[called[0]] = found
-            collections.insert(0, called[0])
-    if called[0] not in collections:
-        raise ValueError(
-            f"{called[0]} must be a Dask collection as "
-            f"{[*collections, 'a later score'][0]} is, got "
-            f"{type(given[called[0]]).__name__}"
-        )
-    import dask
-
-    for name, value in (*given.items(), *(("a score", one) for one in further)):
-        if is_collection(value) and not hasattr(type(value), "ndim"):
-            raise ValueError(
-                f"{name} must be a Dask array or data frame, got "
-                f"{type(value).__name__}, of which the rows are not known"
-            )
-    X = given[called[0]]
-    if X.ndim not in (1, 2):
-        raise ValueError(
-            f"{called[0]} must have one or two dimensions, got shape {X.shape}"
-        )
-    features = list(X.columns) if hasattr(X, "columns") and X.ndim == 2 else None
-    if hasattr(X, "chunks"):
-        if len(X.chunks) == 2 and len(X.chunks[1]) > 1:
-            # A block holds whole rows: products and scatter need all features of a row.
-            X = X.rechunk({1: -1})
-        # Dask's unknown sizes are nan.
-        known = not np.isnan(X.shape[1:]).any()
-        n_features, lengths = (X.shape[1:] if known else None), X.chunks[0]
-    else:
-        n_features, lengths = (() if features is None else (len(features),)), None
-    rows = _delayed(X)
-    n_blocks = len(rows)
-    if several:
-        more = [
-            _aligned(called[0], column, lengths, n_blocks, called[0])
-            for column in further
-        ]
-        stack = dask.delayed(_side_by_side, pure=False)
-        parts = enumerate(zip(rows, *more, strict=True))
-        rows = [stack(called[0], number, list(part)) for number, part in parts]
-        n_features = (1 + len(further),)
-    columns = [
-        _aligned(called[1], y, lengths, n_blocks, called[0]),
-        _aligned("sample_weight", sample_weight, lengths, n_blocks, called[0]),
-    ]
-    parts = _with_recipes(list(zip(rows, *columns, strict=True)))
-    return DaskBlocks(parts, n_features, features, called)
-
-
-def _cut_like(name, given, further):
-    """An array of scores as a collection, cut where another one is known to be.
-
-    None if it is no column, or no other's sizes are known.
-    """
-    import dask.array as da
-
-    value = given[name]
-    others = [(n, v) for n, v in given.items() if n != name]
-    others += [("a later score", v) for v in further]
-    known = [
-        (n, v.chunks[0])
-        for n, v in others
-        if hasattr(v, "chunks") and not np.isnan(v.chunks[0]).any()
-    ]
-    if is_collection(value) or np.ndim(value) != 1 or not known:
-        return None
-    column, (other, lengths) = np.asarray(value), known[0]
-    if len(column) != sum(lengths):
-        raise ValueError(
-            f"{name} must have one value for each of the {sum(lengths)} rows of "
-            f"{other}, got {len(column)}"
-        )
-    return da.from_array(column, chunks=(lengths,))
-
-
-def _aligned(name, column, lengths, n_blocks, rows):
-    """The blocks of a column, cut where the rows are, which are called ``rows``."""
-    if column is None:
-        return [None] * n_blocks
-    is_frame = lengths is None
-    finding = "to_dask_array(lengths=True)" if is_frame else "compute_chunk_sizes()"
-    known = lengths is not None and not np.isnan(lengths).any()
-    if hasattr(column, "chunks"):
-        column = column.rechunk({axis: -1 for axis in range(1, column.ndim)})
-    if not is_collection(column):
-        if not known:
-            raise ValueError(
-                f"{name} must be a Dask collection where the sizes of the chunks of "
-                f"{rows} are unknown, got an array; {finding} finds them"
-            )
-        column = np.asarray(column)
-        if np.shape(column)[:1] != (sum(lengths),):
-            raise ValueError(
-                f"{name} must have one value for each of the {sum(lengths)} rows of "
-                f"{rows}, got shape {np.shape(column)}"
-            )
-        return np.split(column, np.cumsum(lengths)[:-1])
-    if hasattr(column, "chunks") and known and not np.isnan(column.chunks[0]).any():
-        if sum(column.chunks[0]) != sum(lengths):
-            raise ValueError(
-                f"{name} must have one value for each of the {sum(lengths)} rows of "
-                f"{rows}, got {sum(column.chunks[0])}"
-            )
-        column = column.rechunk({0: lengths})
-    blocks = _delayed(column)
-    if len(blocks) != n_blocks:
-        raise ValueError(
-            f"{name} must have as many chunks as {rows} where their sizes are unknown, "
-            f"got {len(blocks)} and {n_blocks}; {finding} of both finds them"
-        )
-    return blocks
-
-
-def _delayed(collection):
-    # each planned alone would compute what X and y share once for each
-    blocks = collection.to_delayed(optimize_graph=False)
-    return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
-
-
-class _Recipe:
-    """How a part of a block is made: it goes into the task that sums the block up.
-
-    As tasks of their own, rows could be made on one worker and summed up on another
-    that has less to do: they would travel.
-    """
-
-    def __init__(self, graph, key):
-        self.graph, self.key = graph, key
-
-
-def _with_recipes(parts):
-    """Recipes in place of what only one block needs; what lies there already stays."""
-    from dask.optimization import cull
-
-    graphs = {id(g): g for part in parts for g in map(_graph, part) if g is not None}
-    keys = [[c.key for c in part if _graph(c) is not None] for part in parts]
-    graph, needs = cull(
-        {k: task for g in graphs.values() for k, task in dict(g).items()},
-        [key for of_block in keys for key in of_block],
-    )
-    needed = [_reached(of_block, needs) for of_block in keys]
-    # A task that two blocks need (a file, a shuffle) must not run once for each.
-    times = Counter(key for of_block in needed for key in of_block)
-    found = []
-    for part, of_block in zip(parts, needed, strict=True):
-        if any(times[key] > 1 or _lies_there(graph[key]) for key in of_block):
-            found.append(part)
-            continue
-        own = {key: graph[key] for key in of_block}
-        found.append(
-            tuple(c if _graph(c) is None else _Recipe(own, c.key) for c in part)
-        )
-    return found
-
-
-def _graph(column):
-    return column.__dask_graph__() if is_collection(column) else None
-
-
-def _reached(keys, needs):
-    """The keys and all that they need."""
-    reached, waiting = set(), list(keys)
-    while waiting:
-        key = waiting.pop()
-        if key not in reached:
-            reached.add(key)
-            waiting.extend(needs[key])
-    return reached
-
-
-def _lies_there(task):
-    """Whether it is the future of a cluster, whose rows are on a worker."""
-    value = getattr(task, "value", task)
-    return type(value).__module__.split(".")[0] == "distributed"
-
-
-def _made(columns):
-    """The columns of a block, of which some may be recipes, together."""
-    from dask import get
-
-    recipes = [column for column in columns if isinstance(column, _Recipe)]
-    if not recipes:
-        return columns
-    made = iter(get(recipes[0].graph, [recipe.key for recipe in recipes]))
-    return [next(made) if isinstance(c, _Recipe) else c for c in columns]
-
-
-def _run(function, number, known, X, y, weight, *shared):
-    """One block's result; None without rows."""
-    X, y, weight = _made([X, y, weight])
-    block = as_block(number, X, y, weight, **known)
-    return on_block(function, block, *shared) if len(block) else None
-
-
-def _cut(cut, number, known, X, y, weight, edges):
-    """A block's parts; None for each without rows."""
-    parts = _run(cut, number, known, X, y, weight, edges)
-    return [None] * (len(edges) - 1) if parts is None else parts
-
-
-def _cut_all(cuts, number, known, X, y, weight, edges):
-    """The parts of all columns, one column after the other."""
-    rows = number, known, X, y, weight
-    return [
-        part
-        for cut, at in zip(cuts, edges, strict=True)
-        for part in _cut(cut, *rows, at)
-    ]
-
-
-def _side_by_side(name, number, parts):
-    """Columns of a block."""
-    lengths = [len(part) for part in parts]
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            f"{name} and the other scores must have as many rows as each other, got "
-            f"{lengths} in chunk {number}"
-        )
-    return np.column_stack(parts)
-
-
-def _merge_parts(merge, *parts):
-    return merge([part for part in parts if part is not None])
-
-
-def _answers(answer, *parts):
-    """A summary, then an answer for each block; None for those without rows."""
-    there = [number for number, part in enumerate(parts) if part is not None]
-    summary, found = answer([parts[number] for number in there])
-    answers = [None] * len(parts)
-    for number, one in zip(there, found, strict=True):
-        answers[number] = one
-    return [summary, *answers]
-
-
-def _in_columns(ends, *ranges):
-    """What there is of each range, in a list for each column."""
-    return [list(ranges[a:b]) for a, b in pairwise([0, *ends])]
-
-
-def _finish(finish, ends, block, summaries, *answers):
-    return finish(block, summaries, _in_columns(ends, *answers))
-
-
 def _tree(results):
-    """One delayed sum of delayed results.
-
-    They are arguments, each on its own: in a list Dask would copy the graph of each.
-    """
+    """One delayed sum of delayed results, each an argument of its own."""
     import dask
 
     merge = dask.delayed(_merge, pure=False)
@@ -426,8 +94,169 @@ def _tree(results):
 
 
 def _merge(*results):
+    """Sum of the results of blocks with rows; None if there are none."""
     found = [result for result in results if result is not None]
     return add_all(found) if found else None
+
+
+def open_collections(
+    X, y=None, sample_weight=None, called=("X", "y")
+) -> DaskBlocks | None:
+    """Blocks of X, y and weights if one of them is a Dask collection, else None.
+
+    Parameters
+    ----------
+    X : anything, or tuple of anything
+        A tuple holds several scores of the same rows: the columns of X.
+    y, sample_weight : anything
+    called : (str, str), default=("X", "y")
+
+    Raises
+    ------
+    ValueError
+        If X is no collection but another is, or their chunks do not match.
+    """
+    columns = list(X) if isinstance(X, tuple) else [X]
+    names = [called[0], *["a later score"] * (len(columns) - 1)]
+    names += [called[1], "sample_weight"]
+    given = [*columns, y, sample_weight]
+    if not any(map(is_collection, given)):
+        return None
+    given[0] = _as_collection(given, names)
+    for name, value in zip(names, given, strict=True):
+        if is_collection(value) and not hasattr(type(value), "ndim"):
+            raise ValueError(
+                f"{name} must be a Dask array or data frame, got "
+                f"{type(value).__name__}, whose rows are not known"
+            )
+    first = given[0] = _whole_rows(given[0], called[0])
+    lengths = first.chunks[0] if hasattr(first, "chunks") else None
+    given[1:] = [
+        _cut_like(name, value, lengths, called[0])
+        for name, value in zip(names[1:], given[1:], strict=True)
+    ]
+    blocks = _blocks_of(given, names)
+    if len(columns) == 1:
+        features = list(first.columns) if hasattr(first, "columns") else None
+        features = features if first.ndim == 2 else None
+        return DaskBlocks([*zip(*blocks, strict=True)], _width(first), features, called)
+    import dask
+
+    stack = dask.delayed(_side_by_side, pure=False)
+    scores = enumerate(zip(*blocks[: len(columns)], strict=True))
+    stacked = [stack(called[0], number, *part) for number, part in scores]
+    parts = zip(stacked, *blocks[len(columns) :], strict=True)
+    return DaskBlocks([*parts], (len(columns),), None, called)
+
+
+def _as_collection(given, names):
+    """The first column, cut where another one is known to be if it is an array."""
+    first = given[0]
+    if is_collection(first):
+        return first
+    name, other = next(
+        pair for pair in zip(names, given, strict=True) if is_collection(pair[1])
+    )
+    lengths = getattr(other, "chunks", [(np.nan,)])[0]
+    if np.ndim(first) != 1 or np.isnan(lengths).any():
+        raise ValueError(
+            f"{names[0]} must be a Dask collection as {name} is, got "
+            f"{type(first).__name__}"
+        )
+    import dask.array as da
+
+    _check_length(names[0], first, sum(lengths), name)
+    return da.from_array(np.asarray(first), chunks=(lengths,))
+
+
+def _whole_rows(X, name):
+    """Rows whose features are in one chunk: products need all of them."""
+    if X.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two dimensions, got shape {X.shape}")
+    split = len(getattr(X, "chunks", ())) == 2 and len(X.chunks[1]) > 1
+    return X.rechunk({1: -1}) if split else X
+
+
+def _width(X):
+    """``X.shape[1:]``; None if Dask does not know it."""
+    if not hasattr(X, "chunks"):
+        return () if X.ndim == 1 else (len(X.columns),)
+    return None if np.isnan(X.shape[1:]).any() else X.shape[1:]
+
+
+def _cut_like(name, column, lengths, rows):
+    """A column cut where the rows are, as far as sizes are known."""
+    if column is None:
+        return None
+    known = lengths is not None and not np.isnan(lengths).any()
+    if is_collection(column):
+        if not hasattr(column, "chunks"):
+            return column
+        column = column.rechunk({axis: -1 for axis in range(1, column.ndim)})
+        if known and not np.isnan(column.chunks[0]).any():
+            _check_length(name, column, sum(lengths), rows)
+            column = column.rechunk({0: lengths})
+        return column
+    if not known:
+        raise ValueError(
+            f"{name} must be a Dask collection where the sizes of the chunks of "
+            f"{rows} are unknown, got an array; {_remedy(lengths)} finds them"
+        )
+    column = np.asarray(column)
+    _check_length(name, column, sum(lengths), rows)
+    return np.split(column, np.cumsum(lengths)[:-1])
+
+
+def _check_length(name, column, n_rows, rows):
+    """Raise unless a column has one value per row."""
+    if np.shape(column)[:1] != (n_rows,):
+        raise ValueError(
+            f"{name} must have one value for each of the {n_rows} rows of {rows}, got "
+            f"{np.shape(column)[0] if np.ndim(column) else column!r}"
+        )
+
+
+def _remedy(lengths):
+    """Dask's method that finds the sizes of chunks."""
+    return "to_dask_array(lengths=True)" if lengths is None else "compute_chunk_sizes()"
+
+
+def _blocks_of(given, names):
+    """The blocks of each column; None for each without a column."""
+    rows = _delayed(given[0])
+    blocks = [rows]
+    for name, column in zip(names[1:], given[1:], strict=True):
+        if column is None:
+            column = [None] * len(rows)
+        elif is_collection(column):
+            column = _delayed(column)
+        if len(column) != len(rows):
+            lengths = given[0].chunks[0] if hasattr(given[0], "chunks") else None
+            raise ValueError(
+                f"{name} must have as many chunks as {names[0]} where their sizes are "
+                f"unknown, got {len(column)} and {len(rows)}; {_remedy(lengths)} of "
+                "both finds them"
+            )
+        blocks.append(column)
+    return blocks
+
+
+def _delayed(collection):
+    """Delayed blocks in order."""
+    # Optimised, X and y would each compute the chunks that they share
+    blocks = collection.to_delayed(optimize_graph=False)
+    return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
+
+
+def _side_by_side(name, number, *parts):
+    """Scores of one block as columns."""
+    lengths = [len(part) for part in parts]
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"{name} and the other scores must have as many rows as each other, got "
+            f"{lengths} in chunk {number}"
+        )
+    return np.column_stack(parts)
 
 
 OPENERS.append(open_collections)

@@ -1,12 +1,10 @@
 """Classifiers with a ROC curve or inference.
 
-``_logistic`` (with ``_logistic_inference``, ``_logistic_fit`` and
-``_coefficient_table``) stands on ``_irls``, that on ``_newton_frame``, ``_likelihood``
-and ``_firth``; profiles and sandwiches are ``_fitted_likelihood``'s, which
-``_calibration`` uses, too; ``_gaussian_auc`` stands on ``_rayleigh`` and
-``_shrinkage``; ``_lda`` and ``_qda`` on scikit-learn's. ``_base`` is the parent of the
-first two (``_offset_classifier`` of the first), ``_checks`` looks at what all of them
-are given.
+``_logistic`` fits by ``_maximum``, one Newton iteration (``_newton``) over sums of
+blocks (``_likelihood``, ``_firth``); ``_inference`` asks a ``_report`` what the
+coefficients say, with ``_profile`` where the rows are needed again. ``_gaussian_auc``
+stands on ``_rayleigh``, ``_lda`` and ``_qda`` on scikit-learn's. ``_rows`` opens the
+rows of all of them, in memory or in blocks, with the rules of ``_checks``.
 
 **1. Newton's method for logistic models.**
 

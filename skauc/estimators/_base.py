@@ -9,18 +9,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import check_score, short
 from ..statistics._collections import refuse_collection
-from ._checks import check_labels
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """Classifier whose decision is linear; subclasses fit it.
 
     Probabilities are ``expit`` (two classes) or ``softmax`` (more) of
-    ``_log_odds(decision)``, which a subclass may rescale but not bend: they stay
-    monotone in the decision, and their largest class is the predicted one.
+    ``_log_odds(decision)``, which a subclass may rescale: they stay monotone in
+    the decision, and their largest class is the predicted one.
     """
 
     def decision_function(self, X):
@@ -101,19 +102,97 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _log_odds(self, decision):
         return decision
 
-    def _check_rows(self, X, y, *, reset=True):
-        """Features (dense or CSR, not copied, perhaps not finite) and labels."""
-        refuse_collection("X", X)
-        refuse_collection("y", y)
-        with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                reset=reset,
-            )
-        check_labels(y)
-        return X, y
+
+_LARGEST_OFFSET = 1e150  # its square is a number
+
+
+class OffsetClassifier(LinearClassifier):
+    """Linear classifier whose methods take ``offset``, of two classes; None is 0."""
+
+    def decision_function(self, X, offset=None):
+        """Linear predictor ``X @ coef_ + intercept_ + offset``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+            Added to the logit of ``classes_[1]``, for two classes; None is 0, whatever
+            the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        decision = super().decision_function(X)
+        offset = check_offset(offset, len(decision), self.classes_)
+        return decision if offset is None else decision + offset
+
+    def predict(self, X, offset=None):
+        """Label of the most probable class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._label_of(self.decision_function(X, offset))
+
+    def predict_proba(self, X, offset=None):
+        """Class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return self._probability_of(self.decision_function(X, offset))
+
+    def predict_log_proba(self, X, offset=None):
+        """Logarithm of the class probabilities, finite also where they underflow.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return self._log_probability_of(self.decision_function(X, offset))
+
+    def score(self, X, y, sample_weight=None, offset=None):
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), default=None
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, offset)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+def check_offset(offset, n, classes) -> np.ndarray | None:
+    """Check an offset: one finite number a row, for two classes."""
+    if offset is None:
+        return None
+    if len(classes) > 2:
+        raise ValueError(
+            f"offset must be None for more than two classes, got {short(offset)}"
+        )
+    return check_score(offset, n, name="offset", largest=_LARGEST_OFFSET)

@@ -10,22 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtrc, expit, logit, ndtr, ndtri
+from scipy.special import chdtrc, expit, logit
 
 from .._validation import (
-    check_level,
+    check_integer,
     check_option,
     check_positive,
     check_score,
     check_weight,
 )
-from ..statistics._result import Result, aligned
-from ._checks import check_parameter
-from ._irls import irls
+from ..statistics._result import Result, table_text
+from ..statistics._wald import WaldTable
+from ._maximum import Fit
+from ._rows import FitRows
 
-# Bounds k in the quantile's k (n − 1)/K, whose product is to be exact.
 _MOST_GROUPS = 10**6
-_WHOLE = 2.0**53 / _MOST_GROUPS  # products below it are exact
 _NAMES = ("slope", "intercept", "in_the_large")
 
 
@@ -88,37 +87,31 @@ class CalibrationEstimate(Result):
         -------
         low, high : float
         """
-        check_level("confidence_level", confidence_level)
-        # estimate ± z SE
-        half = -ndtri((1 - confidence_level) / 2) * self.standard_error(name)
-        center = getattr(self, name)
-        return float(center - half), float(center + half)
+        table, row = self._wald(), _NAMES.index(check_option("name", name, _NAMES))
+        low, high = table.limits(confidence_level)
+        return float(low[row]), float(high[row])
+
+    def _wald(self):
+        """The three estimates against those of perfect probabilities."""
+        estimates = np.array([getattr(self, name) for name in _NAMES])
+        return WaldTable(estimates, self.standard_errors, np.array([1, 0, 0]))
 
     def _columns(self):
-        estimates = np.array([getattr(self, name) for name in _NAMES])
-        # Perfect probabilities have slope 1 and intercepts 0.
-        z = (estimates - [1, 0, 0]) / self.standard_errors
-        limits = np.array([self.confidence_interval(name) for name in _NAMES])
+        wald = self._wald()
+        low, high = wald.limits(0.95)
         return {
             "": _NAMES,
-            "estimate": estimates,
-            "standard_error": self.standard_errors,
-            "pvalue": 2 * ndtr(-np.abs(z)),
-            "low": limits[:, 0],
-            "high": limits[:, 1],
+            "estimate": wald.estimate,
+            "standard_error": wald.error,
+            "pvalue": wald.pvalue,
+            "low": low,
+            "high": high,
         }
 
-    def __str__(self):
-        columns = self._columns()
-        head = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
-        rows = [
-            (name, *(f"{v:.4g}" for v in row))
-            for name, *row in zip(*columns.values(), strict=True)
-        ]
-        said = f"intercept 0 and slope 1: p = {self.pvalue:.2g}"
-        return f"{aligned([head, *rows])}\n{said}"
-
-    __repr__ = __str__
+    def __repr__(self):
+        titles = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
+        table = table_text(self._columns(), titles)
+        return f"{table}\nintercept 0 and slope 1: p = {self.pvalue:.2g}"
 
 
 def calibration_estimate(
@@ -159,7 +152,7 @@ def calibration_estimate(
     Maximum likelihood for ``logit P(y = 1) = a + b logit(p)``, and for b = 1 fixed.
     The intervals cover .94 to .97 from 50 rows on, but that of the calibration in the
     large, whose model is b = 1, only .89 to .91 where the slope is ½
-    (``benchmarks/coverage_logistic.py``).
+    (``benchmarks/coverage/logistic.py``).
 
     References
     ----------
@@ -189,7 +182,8 @@ def calibration_estimate(
             f"{probability[row]} in row {row}"
         )
     logits = logit(probability)
-    found = irls(logits[:, None], positive.astype(int), 2, sample_weight=weight)
+    rows = FitRows.of_arrays(logits[:, None], positive.astype(int), [0, 1], weight)
+    found = Fit(2).maximise(rows)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold two different values, got only {probability[0]}"
@@ -199,17 +193,15 @@ def calibration_estimate(
             "y_prob must not separate the classes, where the slope is infinite, got "
             f"{found.separation} separation"
         )
-    coef = np.append(found.coef, found.intercept)
     count = np.ones(len(logits)) if weight is None else weight
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
-    # The standard errors of a fit begin with the intercept.
-    errors = np.asarray(found.standard_errors).ravel()
+    errors = found.standard_errors  # the intercept first
     return CalibrationEstimate(
-        slope=float(coef[0]),
-        intercept=float(coef[1]),
+        slope=float(found.coef[0, 0]),
+        intercept=float(found.intercept[0]),
         in_the_large=level,
         standard_errors=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
@@ -257,9 +249,9 @@ class HosmerLemeshow(Result):
     >>> from skauc import hosmer_lemeshow
     >>> hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], n_groups=3)
     n  observed  expected
-    2         1      0.30
-    2         1      0.90
-    2         1      1.60
+    2         1       0.3
+    2         1       0.9
+    2         1       1.6
     chi2 = 3.067, df = 1, p = 0.08
     """
 
@@ -273,15 +265,9 @@ class HosmerLemeshow(Result):
     def _columns(self):
         return {"n": self.n, "observed": self.observed, "expected": self.expected}
 
-    def __str__(self):
-        rows = [
-            (f"{n:g}", f"{o:g}", f"{e:.2f}")
-            for n, o, e in zip(self.n, self.observed, self.expected, strict=True)
-        ]
-        said = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
-        return f"{aligned([('n', 'observed', 'expected'), *rows])}\n{said}"
-
-    __repr__ = __str__
+    def __repr__(self):
+        head = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
+        return f"{table_text(self._columns())}\n{head}"
 
 
 def hosmer_lemeshow(
@@ -344,7 +330,7 @@ def hosmer_lemeshow(
     """
     positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
     check_option("rows", rows, ("training", "held-out"))
-    check_parameter("n_groups", n_groups, 2, high=_MOST_GROUPS, integer=True)
+    check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
     weight = np.ones(len(positive)) if weight is None else weight
     edges = np.unique(_quantiles(probability, weight, n_groups))
     # (q_{k−1}, q_k]; the least value, q₀ itself, belongs to the first group
@@ -361,12 +347,10 @@ def hosmer_lemeshow(
             f"y_prob must make at least {len(n) - df + 1} groups, got {len(n)}"
         )
     # Σ over both classes, (O − E)²/E + (O − E)²/(n − E); 0/0 is nothing unexpected
-    gap, statistic = observed - expected, 0.0
-    for mean in (expected, n - expected):
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # |gap/mean| |gap| is gap²/mean without a square that overflows.
-            parts = np.where(gap == 0, 0.0, np.abs(gap / mean) * np.abs(gap))
-        statistic += float(parts.sum())
+    gap = np.abs(observed - expected)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [gap / mean * gap for mean in (expected, n - expected)]
+    statistic = float(np.where(gap == 0, 0.0, parts).sum())
     pvalue = float(chdtrc(df, statistic))
     return HosmerLemeshow(statistic, df, pvalue, n, observed, expected)
 
@@ -375,16 +359,11 @@ def _quantiles(values, weight, n_groups):
     """Type 7 quantiles of values that each count ``weight`` times."""
     order = np.argsort(values, kind="stable")
     values, ends = values[order], np.cumsum(weight[order])
-    # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between.
-    k, last = np.arange(n_groups + 1), max(ends[-1] - 1, 0)
-    # whole numbers are divided last: a quantile that is a row must be it exactly
-    h = k * last / n_groups if last < _WHOLE else k / n_groups * last
-    below = np.floor(h)
-    low, high = (
-        values[np.minimum(np.searchsorted(ends, at, side="right"), len(values) - 1)]
-        for at in (below, below + 1)
-    )
-    return low + (h - below) * (high - low)
+    # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between
+    h = np.arange(n_groups + 1) * max(ends[-1] - 1, 0) / n_groups
+    rows = np.searchsorted(ends, [np.floor(h), np.floor(h) + 1], side="right")
+    low, high = values[np.minimum(rows, len(values) - 1)]
+    return low + (h - np.floor(h)) * (high - low)
 
 
 def _check(y_true, y_prob, sample_weight, pos_label):

@@ -1,113 +1,58 @@
-"""Checks of what an estimator is given: labels, weights, features, parameters."""
+"""Checks of labels, weights and features: each rule in one sentence."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._validation import check_column, check_non_negative, check_number
+from .._validation import (
+    check_column,
+    check_floats,
+    check_interval,
+    check_non_negative,
+)
 from ..statistics._collections import refuse_collection
-from ._likelihood import ORDINARY, are_ordinary, feature_sizes
 
-# Of more labels a row scikit-learn warns, at a quarter
-_ROWS_A_LABEL = 8
-_FEW_ROWS = 100  # in which an ordinary feature is not 0 everywhere
+RANGE = 1e-70, 1e70  # sizes of features and weights: their fourth powers are numbers
+
+# Labels -------------------------------------------------------------------------------
 
 
-def check_labels(y):
+def labels(y):
     """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
     y = np.asarray(y)
-    if few_labels(y) is not None:
-        return
     if y.dtype == object:
-        check_kinds(y.ravel().tolist())
-    with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
-        check_classification_targets(y)
+        kinds(y.ravel().tolist())
+    if y.dtype.kind not in "biu" or y.ndim != 1:
+        with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
+            check_classification_targets(y)
 
 
-def few_labels(y):
-    """The sorted labels of a column of integers from a short range, without sorting.
-
-    Parameters
-    ----------
-    y : ndarray
-
-    Returns
-    -------
-    ndarray of shape (K,) or None
-        None where they are not integers, all the same, or of a range of more than an
-        eighth of the rows, unless there are two.
-    """
-    if y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
-        return None
-    # Passes without the sort of np.unique and of scikit-learn's own check.
-    others = y != y[0]
-    n_others = np.count_nonzero(others)
-    if n_others == 0:
-        return None
-    two = y[[0, np.argmax(others)]]
-    if np.count_nonzero(y == two[1]) == n_others:
-        return np.sort(two)
-    ends = np.array([y.min(), y.max()])
-    low, high = ends.tolist()
-    if (high - low) * _ROWS_A_LABEL > len(y):
-        return None
-    # A difference of unsigned integers is never negative; of others int64 holds it
-    above = y - ends[0] if y.dtype.kind == "u" else y.astype(np.int64) - low
-    found = np.flatnonzero(np.bincount(above.astype(np.intp)))
-    return (found.astype(y.dtype) + ends[0]).astype(y.dtype)
-
-
-def check_kinds(labels):
-    """Raise if labels are missing, or of kinds that cannot be sorted.
-
-    Parameters
-    ----------
-    labels : list
-    """
-    kinds: dict = {}  # and the first label of each
-    for label in labels:
+def kinds(column):
+    """Raise if labels are missing, or of kinds that cannot be sorted."""
+    first: dict = {}  # label of each kind
+    for label in column:
         kind = next((k for k in (str, Real) if isinstance(label, k)), type(label))
-        kinds.setdefault(kind, label)
-    missing = [label for label in labels if _is_missing(label)]
-    if missing or len(kinds) > 1:
+        first.setdefault(kind, label)
+    missing = [v for v in column if v is None or (isinstance(v, Real) and v != v)][:1]
+    if missing or len(first) > 1:
         raise ValueError(
             "y must hold labels of one kind without missing values, got "
-            f"{missing[:1] or list(kinds.values())[:3]}"
+            f"{missing or list(first.values())[:3]}"
         )
 
 
-def _is_missing(label):
-    """None, nan or NaT; an array or pandas.NA has no truth value, and is a kind."""
-    differs = label != label
-    return label is None or (isinstance(differs, bool | np.bool_) and bool(differs))
-
-
-def check_classes(y, *, binary=False):
-    """Sorted labels of y, and the index of each row's label.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    binary : bool, default=False
-        Whether more than two classes are an error.
-
-    Returns
-    -------
-    classes : ndarray of shape (K,)
-    codes : ndarray of int of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes, or more than allowed.
-    """
-    classes = distinct(y)
-    check_class_count(classes, binary=binary)
-    return classes, codes_of(y, classes)
+def distinct(y):
+    """Sorted labels of a column; two labels take no sort."""
+    others = y != y[0]
+    if others.any():
+        two = y[[0, np.argmax(others)]]
+        if np.count_nonzero(y == two[1]) == np.count_nonzero(others):
+            return np.unique(two)
+    return np.unique(y)
 
 
 def codes_of(y, classes):
@@ -117,21 +62,8 @@ def codes_of(y, classes):
     return np.searchsorted(classes, y)
 
 
-def distinct(y):
-    """Sorted labels of a column."""
-    classes = few_labels(y)
-    return np.unique(y) if classes is None else classes
-
-
-def check_class_count(classes, *, binary=False):
-    """Raise if there are fewer than two classes, or more than allowed.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (K,)
-    binary : bool, default=False
-        Whether more than two classes are an error.
-    """
+def class_count(classes, *, binary=False):
+    """Raise if there are fewer than two classes, or more than allowed."""
     if binary and len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -143,14 +75,8 @@ def check_class_count(classes, *, binary=False):
         )
 
 
-def check_known(y, classes):
-    """Raise if a label is none of the classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    classes : ndarray of shape (K,)
-    """
+def known(y, classes):
+    """Raise if a label is none of the classes."""
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
@@ -158,35 +84,25 @@ def check_known(y, classes):
         )
 
 
-def check_class_weight(sample_weight, codes, classes):
-    """Frequency weights: finite, non-negative, some in each class; or None.
+# Weights ------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-    codes : ndarray of int of shape (n,)
-    classes : ndarray of shape (K,)
 
-    Returns
-    -------
-    ndarray of float64 of shape (n,) or None
-
-    Raises
-    ------
-    ValueError
-        If a rule is broken.
-    """
+def weights(sample_weight, n):
+    """Frequency weights of shape (n,): finite, >= 0, within the range; or None."""
     if sample_weight is None:
         return None
-    weight = check_non_negative(sample_weight, len(codes))
-    check_class_totals(np.bincount(codes, weight, minlength=len(classes)), classes)
+    weight = check_non_negative(sample_weight, n)
+    extreme = (weight > RANGE[1]) | ((weight > 0) & (weight < RANGE[0]))
+    if extreme.any():
+        raise ValueError(
+            f"sample_weight must be 0 or lie between {RANGE[0]:g} and {RANGE[1]:g}, "
+            f"got {weight[extreme][0]:.3g}"
+        )
     return weight
 
 
-def check_class_totals(total, classes):
-    """Refuse sums of weights that are infinite, or 0 in a class."""
-    if not np.isfinite(sum(total.tolist())):
-        raise ValueError("sample_weight must have a finite sum, got inf")
+def class_totals(total, classes):
+    """Refuse sums of weights that are 0 in a class."""
     if not total.all():
         raise ValueError(
             "sample_weight must be positive somewhere in each class, got only zeros "
@@ -194,7 +110,34 @@ def check_class_totals(total, classes):
         )
 
 
-def check_finite_features(X):
+def class_weight(class_weight):
+    """Check that it is None, "balanced" or a dict of numbers."""
+    if isinstance(class_weight, dict):
+        for label, factor in class_weight.items():
+            check_interval(f"class_weight of {label!r}", factor, 0, RANGE[1])
+    elif class_weight is not None and str(class_weight) != "balanced":
+        rule = "be None, 'balanced' or a dict"
+        raise ValueError(f"class_weight must {rule}, got {class_weight!r}")
+
+
+def class_factors(class_weight, total, classes):
+    """Factors of the classes' weights, whose sums are ``total``; shape (K,)."""
+    labels = classes.tolist()
+    if isinstance(class_weight, dict):
+        unknown = set(class_weight) - set(labels)
+        if unknown:
+            raise ValueError(
+                f"class_weight must name labels of {labels}, got {unknown.pop()!r}"
+            )
+        return np.array([class_weight.get(k, 1.0) for k in labels], float)
+    # "balanced": n/(K n_k), so that all classes weigh n/K
+    return total.sum() / (len(labels) * total)
+
+
+# Features -----------------------------------------------------------------------------
+
+
+def finite_features(X):
     """Raise if X holds NaN or infinity; one pass, no copy."""
     values = X if isinstance(X, np.ndarray) else X.data
     with np.errstate(over="ignore", invalid="ignore"):
@@ -206,87 +149,39 @@ def check_finite_features(X):
 
 def _first_not_finite(X):
     """The first value that is no number, and where; NaN as scikit-learn writes it."""
+    columns = sparse.find(X) if sparse.issparse(X) else (*np.indices(X.shape), X)
+    *place, value = (column[~np.isfinite(columns[-1])][0] for column in columns)
+    where = ", ".join(map("{} {}".format, ("row", "column"), place))
+    return f"{'NaN' if np.isnan(value) else value} in {where}"
+
+
+def feature_sizes(X):
+    """Largest absolute value of each feature, of rows in memory or in blocks."""
+    if hasattr(X, "map"):
+        return np.max(X.map(_sizes_of_block), axis=0)
+    low, high = X.min(axis=0), X.max(axis=0)  # max |x| without a copy of |X|
     if sparse.issparse(X):
-        found = X.tocoo()
-        at = np.flatnonzero(~np.isfinite(found.data))[0]
-        value, place = found.data[at], (found.coords[0][at], found.coords[1][at])
-    else:
-        place = tuple(np.argwhere(~np.isfinite(X))[0])
-        value = X[place]
-    names = zip(("row", "column"), place, strict=False)  # of one column: the row
-    told = ", ".join(f"{name} {number}" for name, number in names)
-    return f"{'NaN' if np.isnan(value) else value} in {told}"
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.maximum(high, -low).astype(float)
 
 
-def check_parameter(name, value, low, *, high=np.inf, integer=False, open_low=False):
-    """Check a parameter that is a number in [low, high] (or (low, high]).
+def _sizes_of_block(block):
+    return feature_sizes(block.X)
 
-    Not :func:`sklearn.utils.check_scalar`: that lets NaN and booleans through (neither
-    ``nan < 0`` nor ``isinstance(True, Real)`` refuses them), raises a TypeError for
-    some wrong values, and speaks in several sentences.
+
+def feature_range(X, square=None, total=1.0):
+    """Raise if a feature's size, other than 0, is outside ``RANGE``.
+
+    ``square``, the weighted sums of squares of the features, of weights that add up to
+    ``total``, saves the pass over X where it decides.
     """
-    rule = f"be {'an integer' if integer else 'a number'} {'>' if open_low else '>='} "
-    rule += f"{low} and <= {high}" if high < np.inf else f"{low}"
-
-    def holds(number):
-        above = low < number or (low == number and not open_low)
-        return (
-            above and number <= high and (isinstance(number, Integral) or not integer)
-        )
-
-    check_number(name, value, rule, holds)
-    return value
-
-
-def check_flag(name, value):
-    """Check a parameter that is True or False."""
-    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def check_feature_sizes(X, *, square=None, weight=None):
-    """Raise if a feature is so large or small that its fourth power is no number.
-
-    What is no numeric table is left to scikit-learn's checks.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n, P)
-    square : ndarray of shape (P,), default=None
-        ``Σ w x²`` of the features; X is only looked at where it is in doubt.
-    weight : ndarray of shape (n,), default=None
-        Its weights.
-    """
-    if square is not None and are_ordinary(square, weight, X.shape[0]):
-        return
-    try:
-        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    except ValueError:  # rows of several lengths
-        return
-    if X.dtype.kind not in "fiu" or X.ndim != 2 or 0 in X.shape:
-        return
-    if not (isinstance(X, np.ndarray) and _is_plainly_ordinary(X)):
-        check_sizes(feature_sizes(X))
-
-
-def _is_plainly_ordinary(X):
-    """Whether some rows and one sum tell that all features are of ordinary size.
-
-    Two passes of extremes, feature by feature, take ten times as long.
-    """
-    if X.dtype.kind != "f" or not X.flags.c_contiguous:  # a sum of integers overflows
-        return False
-    low, high = ORDINARY
-    with np.errstate(over="ignore", invalid="ignore"):
-        # max |x| is not below that of a few rows, nor its square above Σ x²
-        least, every = np.abs(X[:_FEW_ROWS]).max(axis=0), X.ravel()
-        return bool(np.all(least > low) and every @ every < high**2)
-
-
-def check_sizes(sizes):
-    """Raise if a feature's size, other than 0, is beyond ``ORDINARY``."""
-    low, high = ORDINARY
+    low, high = RANGE
+    if square is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Σ w x²/Σ w ≤ max x²; and weights are not below 1e-70
+            if np.all((square > total * low**2) & (square < high)):
+                return
+    sizes = feature_sizes(X)
     extreme = np.isfinite(sizes) & ((sizes > high) | ((sizes > 0) & (sizes < low)))
     if extreme.any():
         j = int(np.flatnonzero(extreme)[0])
@@ -296,54 +191,34 @@ def check_sizes(sizes):
         )
 
 
-def check_discriminant(X, y, priors, *, sizes=True):
-    """What a discriminant's parent would say later, or not in one sentence.
+# Discriminants ------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    X : array-like of shape (n, n_features)
-    y : array-like of shape (n,)
-    priors : array-like of shape (n_classes,) or None
-    sizes : bool, default=True
-        Whether the sizes of the features are checked too: a pass over X.
 
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If labels, sizes of features or priors break their rule.
-    """
+def discriminant(X, y, given_priors):
+    """Labels of a discriminant's rows; its rules, each in one sentence."""
     refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
-    labels = check_column("y", y)
-    classes = few_labels(labels)
-    if classes is None:
-        check_labels(labels)
-        classes = np.unique(labels)
-    check_class_count(classes)
-    check_priors(priors, len(classes))
-    if sizes:
-        check_feature_sizes(X)
-    return labels
+    column = check_column("y", y)
+    labels(column)
+    classes = distinct(column) if len(column) else column
+    class_count(classes)
+    priors(given_priors, len(classes))
+    if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
+        feature_range(X)
+    return column
 
 
-def check_priors(priors, n_classes):
+def priors(given, n_classes):
     """Check the priors of a discriminant: None, or a number >= 0 for each class."""
-    if priors is None:
+    if given is None:
         return
-    try:
-        values = np.asarray(priors, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.array(np.nan)
+    values = check_floats("priors", given)
     # NaN fails both comparisons
     if values.shape == (n_classes,) and (values < 0).any():
-        raise ValueError(f"priors must be non-negative, got {priors!r}")
+        raise ValueError(f"priors must be non-negative, got {given!r}")
     if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
         raise ValueError(
             f"priors must hold a number >= 0 for each of the {n_classes} classes, not "
-            f"all 0, got {priors!r}"
+            f"all 0, got {given!r}"
         )

@@ -1,10 +1,17 @@
-"""What a discriminant tells of the ROC curves of its pairs of classes."""
+"""The ROC curves of a discriminant's pairs of classes."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
+import sklearn
 
 from ..statistics._collections import refuse_collection
+
+# Since scikit-learn 1.9 the solvers "svd" of LDA and QDA divide scatters by n, before
+# by n − K and n_c − 1
+DIVIDES_BY_N = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
 class PredictsArrays:
@@ -34,7 +41,7 @@ class PredictsArrays:
         return super().predict_log_proba(X)
 
 
-def publish_curves(model, curves) -> None:
+def publish_curves(model, curve) -> None:
     """Set ``pairwise_roc_``, ``auc_`` and, for two classes, what there is one of.
 
     Parameters
@@ -43,15 +50,23 @@ def publish_curves(model, curves) -> None:
         With ``classes_``; gains ``pairwise_roc_`` and ``auc_`` (the mean over all
         pairs, Hand & Till; NaN if a pair has no curve), for two classes with a curve
         also ``roc_`` and ``youden_threshold_``.
-    curves : dict
-        ``(class_i, class_j)``, i < j, → curve of the pair, class_j being positive.
+    curve : callable
+        ``curve(i, j)``, i < j, is the curve of two classes, j being positive, or None.
     """
     for name in ("roc_", "youden_threshold_"):
         model.__dict__.pop(name, None)  # of an earlier fit
-    K = len(model.classes_)
+    pairs = list(combinations(range(len(model.classes_)), 2))
+    curves = {(model.classes_[i], model.classes_[j]): curve(i, j) for i, j in pairs}
+    curves = {pair: roc for pair, roc in curves.items() if roc is not None}
     areas = [roc.auc for roc in curves.values()]
     model.pairwise_roc_ = curves
-    model.auc_ = float(np.mean(areas)) if len(areas) == K * (K - 1) // 2 else np.nan
-    if K == 2 and curves:
+    model.auc_ = float(np.mean(areas)) if len(areas) == len(pairs) else np.nan
+    if len(pairs) == 1 and curves:
         (model.roc_,) = curves.values()
         model.youden_threshold_ = model.roc_.youden().threshold
+
+
+# Hook of model_selection: remove with model_selection/_refit_objective.py
+def parent_divides_by_n(solver) -> bool:
+    """Whether scikit-learn divides the pooled scatter by n, not by n − K."""
+    return solver != "svd" or DIVIDES_BY_N

@@ -5,19 +5,12 @@ With ``v = w p(1 − p)`` and the leverages ``h_i = v_i x̃ᵢᵀ H⁻¹ x̃ᵢ`
     ℓ* = ℓ + ½ log det H,    ∂ℓ*/∂β = X̃ᵀ{w(y − p) + h(½ − p)},
 
 so that each row is joined by h/2 rows of either class, and no coefficient is infinite
-(Heinze & Schemper). Standard errors take the information of all these rows,
-``X̃ᵀdiag(v + h p(1 − p))X̃``, as the authors' logistf does, and so do steps far from the
-maximum. Near it they take the curvature of ℓ*, with ``zᵢ = H^{−½}x̃ᵢ``
+(Heinze & Schemper 2002, https://doi.org/10.1002/sim.1047; Firth 1993,
+https://doi.org/10.1093/biomet/80.1.27). Standard errors, and steps far from the
+maximum, take the information of all these rows, ``X̃ᵀdiag(v + h p(1 − p))X̃``, as the
+authors' logistf does. Steps near it take the curvature of ℓ*, with ``zᵢ = H^{−½}x̃ᵢ``
 
-    H − ½ X̃ᵀdiag{h(1 − 6p(1 − p))}X̃ + ½ MᵀM,    M = Σ v_i(1 − 2p_i) (zᵢ⊗zᵢ) x̃ᵢᵀ,
-
-without which steps shrink by a constant factor only, near 1 on separated rows. For
-dependent features the determinant is that of the row space.
-
-References
-----------
-Firth (1993), https://doi.org/10.1093/biomet/80.1.27; Heinze & Schemper (2002),
-https://doi.org/10.1002/sim.1047
+    H − ½ X̃ᵀdiag{h(1 − 6p(1 − p))}X̃ + ½ MᵀM,    M = Σ v_i(1 − 2p_i) (zᵢ⊗zᵢ) x̃ᵢᵀ.
 """
 
 from __future__ import annotations
@@ -27,76 +20,53 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from ._newton_frame import NewtonFrame, Point
+from ._newton import Objective, Point
 
 # Rank up to which the curvature is formed: M has its cube of numbers, 0.5 MB here, and
-# costs that many operations a row. Beyond, rows are many and h is small.
+# costs that many operations per row. Beyond, rows are many and h is small.
 _LARGEST_RANK = 40
 
 
 @dataclass(frozen=True, eq=False)
-class FirthPoint(Point):
-    """A point with the negative second derivatives of ℓ*; H is of augmented rows."""
+class FirthObjective(Objective):
+    """``ℓ + ½ log det H`` of two classes; for dependent features of the row space."""
 
-    curvature: np.ndarray
-
-
-class FirthFrame(NewtonFrame):
-    """Coordinates in which ``ℓ + strength · ½ log det H`` is maximised; two classes."""
-
-    @classmethod
-    def of(cls, frame, strength):
-        """The same coordinates, with the penalty."""
-        basis = frame.kept, frame.null
-        made = cls(frame.model, None, frame.scale, basis)
-        made.strength = strength
-        return made
-
-    def evaluate(self, B):
-        """ℓ*, its gradient and the information of the augmented rows; and ℓ."""
-        point = super().evaluate(B)
-        kept = self.kept / self.scale[:, None]
-        # H in the row space: RᵀHR = LLᵀ, R orthonormal in scaled coordinates
+    def at(self, theta) -> Point:
+        """ℓ* at θ; its information is that of the augmented rows."""
+        point = super().at(theta)
+        R, scale = self.coordinates.kept, self.coordinates.scale
         try:
-            L = linalg.cholesky(kept.T @ point.H @ kept, lower=True)
+            L = linalg.cholesky(R.T @ point.information @ R, lower=True)  # RᵀHR = LLᵀ
         except linalg.LinAlgError:  # so far out that no row informs: it was too far
-            return FirthPoint(
-                **(vars(point) | {"objective": -np.inf}), curvature=point.H
-            )
-        # h = ‖√v L⁻¹x̃‖²
-        root = linalg.solve_triangular(L, kept.T, lower=True).T
-        # h does not depend on the unit of the weights, ℓ does: strength = 1/count.
-        G, added, bend, M = self.model.sum(_of_leverages, B, root)
+            return replace(point, objective=-np.inf)
+        # h = ‖√v L⁻¹Rᵀx̃‖²
+        root = linalg.solve_triangular(L, R.T, lower=True).T / scale[:, None]
+        G, added, bend, M = self.sums(_leverage_terms, theta, root)
         curvature = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
-        # ½ log det(LLᵀ) = Σ log L_ii; the row space's basis adds a constant.
-        half_log_det = np.log(np.diag(L)).sum()
-        return FirthPoint(
-            point.B,
-            point.objective + self.strength * half_log_det,
+        unit, H = np.outer(scale, scale), point.information
+        return Point(
+            theta,
+            # ½ log det(LLᵀ) = Σ log L_ii; the basis R adds a constant
+            point.log_likelihood + np.log(np.diag(L)).sum(),
             point.log_likelihood,
-            point.G + self.strength * G[:, None],
-            point.H + self.strength * added,
-            point.H + self.strength * curvature,
+            point.gradient + G / scale,
+            H + added / unit,
+            H + curvature / unit,
         )
 
-    def newton_step(self, point, held=None):
-        R = self.free(1, held)
-        free = (self.kept if R is None else R) / self.scale[:, None]
-        try:
-            linalg.cholesky(free.T @ point.curvature @ free)
-        except linalg.LinAlgError:  # ℓ* is not concave here
-            return super().newton_step(point, held)
-        return super().newton_step(replace(point, H=point.curvature), held)
+    def free(self, held=None):
+        """As the parent's, a basis in any case: ℓ* may be convex along it."""
+        basis = super().free(held)
+        return np.eye(len(self.coordinates.scale)) if basis is None else basis
 
 
-def _of_leverages(model, B, root):
+def _leverage_terms(block, coding, B, root):
     """The penalty's gradient, ``X̃ᵀdiag(h p(1 − p))X̃`` and two parts of curvature."""
-    r = root.shape[1] if root.shape[1] <= _LARGEST_RANK else 0
-    G, added = np.zeros(model.size), np.zeros((model.size, model.size))
-    bend, M = np.zeros_like(added), np.zeros((r * r, model.size))
-    for rows, (q, p), _, weight in model.probabilities(B):
-        if model.fit_intercept:
-            rows = np.column_stack([rows, np.ones(len(rows))])
+    size, r = root.shape
+    r = r if r <= _LARGEST_RANK else 0
+    G, added, bend = np.zeros(size), np.zeros((size, size)), np.zeros((size, size))
+    M = np.zeros((r * r, size))
+    for rows, (q, p), _, weight in coding.probabilities(block, B):
         v, Z = weight * p * q, rows @ root
         h = v * np.einsum("ij,ij->i", Z, Z)
         # h(½ − p) x̃,   X̃ᵀdiag(h pq)X̃

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
-from functools import partial
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import check_column, check_non_negative, check_option
-from ..leave_pair_out._objective import Discriminant
-from ..roc._binormal import BinormalROC
-from ..statistics._moments import class_moments
-from ..statistics._row_blocks import row_blocks
-from ._base import LinearClassifier
-from ._checks import (
-    check_class_count,
-    check_class_weight,
-    check_classes,
-    check_feature_sizes,
-    check_finite_features,
+from .._validation import (
     check_flag,
-    check_known,
-    check_parameter,
-    distinct,
+    check_floats,
+    check_integer,
+    check_interval,
+    check_option,
+    short,
 )
-from ._class_sums import class_sums, record_features, unchanged_by_errors
-from ._rayleigh import RayleighProblem, fourth_powers, maximise, whitening
-from ._shrinkage import shrinkage_weight
+from ..roc._binormal import BinormalROC
+from ..statistics._moments import Moments
+from ..statistics._warn_caller import warn_caller
+from . import _checks as check
+from ._base import LinearClassifier
+from ._class_moments import class_moments_of
+from ._rayleigh import RayleighProblem, maximise, shrinkage_weight, whitening
+from ._rows import open_rows, unchanged_by_errors
 
+_SEPARABLE = (
+    "The classes are perfectly separable because Σ is singular ({size}): the AUC of "
+    'the training rows is 1; set shrinkage (such as "auto")'
+)
+_DEPENDENT = (
+    "Σ is singular ({size}): features are linearly dependent and the solution of "
+    "least norm is taken; drop some or set shrinkage"
+)
 _STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
 
 
@@ -165,8 +166,9 @@ class GaussianAUCClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
             Or a Dask array or data frame, or :class:`RowBlocks`: their moments are
-            taken where the rows are, in one pass (two for ``shrinkage="auto"``); only
-            if there are fewer rows than features the rows are gathered.
+            taken where the rows are, after a pass over labels and weights (one more
+            for ``shrinkage="auto"``); only if there are fewer rows than features the
+            rows are gathered.
         y : array-like of shape (n,)
             Labels of two classes; None only if the blocks hold them.
         sample_weight : array-like of shape (n,), default=None
@@ -177,46 +179,18 @@ class GaussianAUCClassifier(LinearClassifier):
         GaussianAUCClassifier
         """
         self._check_parameters()
-        blocks = row_blocks(X, y, sample_weight)
-        if blocks is not None:
-            with unchanged_by_errors(self):
-                return self._fit_blocks(blocks)
-        X, y = self._check_rows(X, y)
-        classes = distinct(y)
-        check_class_count(classes, binary=True)
-        positive = y == classes[1]
-        weight = check_class_weight(sample_weight, positive, classes)
-        self.classes_ = classes
-        if X.shape[1] > X.shape[0]:
-            check_feature_sizes(X)
-            check_finite_features(X)
-            self.__dict__.pop("moments_", None)
-            problem = RayleighProblem.of_rows(X, positive, weight, self.standardize)
-        else:
-            self.moments_ = _finite_moments(X, positive, weight)
-            problem = RayleighProblem.of_moments(
-                *self.moments_,
-                self.standardize,
-                partial(fourth_powers, X, positive, weight),
+        with unchanged_by_errors(self):
+            rows = open_rows(self, X, y, sample_weight, binary=True)
+            self.classes_ = rows.classes
+            if rows.n_rows < rows.n_features:
+                check.finite_features(rows.blocks.X)
+                check.feature_range(rows.blocks.X)
+                self.__dict__.pop("moments_", None)
+                return self._solve(RayleighProblem.of_few_rows(rows, self.standardize))
+            self.moments_ = class_moments_of(rows)
+            return self._solve(
+                RayleighProblem.of_moments(*self.moments_, self.standardize, rows)
             )
-        return self._solve(problem)
-
-    def _fit_blocks(self, blocks):
-        sums = class_sums(blocks, binary=True)
-        if sums.rows is not None:
-            self.fit(*sums.rows)
-        else:
-            self.classes_, self.moments_ = sums.classes, sums.moments
-
-            def fourth(neg, pos, scale):
-                label = self.classes_[1]
-                return blocks.total(_fourth_powers_of_block, label, neg, pos, scale)
-
-            self._solve(
-                RayleighProblem.of_moments(*self.moments_, self.standardize, fourth)
-            )
-        record_features(self, blocks, self.coef_.shape[1])
-        return self
 
     @available_if(_can_stream)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None):
@@ -245,60 +219,41 @@ class GaussianAUCClassifier(LinearClassifier):
                 "partial_fit cannot continue a fit with more features than rows "
                 f"({self.n_features_in_} features), which keeps no moments"
             )
-        with unchanged_by_errors(self):
-            return self._add_rows(X, y, classes, sample_weight, first)
-
-    def _add_rows(self, X, y, classes, sample_weight, first):
-        blocks = row_blocks(X, y, sample_weight)
-        if blocks is None:
-            X, y = self._check_rows(X, y, reset=first)
-        if first:
-            if classes is None:
-                raise ValueError(
-                    "classes must be given in the first call of partial_fit, got None"
-                )
-            self.classes_, _ = check_classes(np.asarray(classes), binary=True)
-        elif classes is not None and not np.array_equal(
-            np.unique(classes), self.classes_
-        ):
+        if first and classes is None:
+            text = "classes must be given in the first call of partial_fit, got None"
+            raise ValueError(text)
+        given = None if classes is None else np.unique(classes)
+        known = given if first else self.classes_
+        check.class_count(known, binary=True)
+        if given is not None and not np.array_equal(given, known):
             raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()}, "
-                f"got {np.asarray(classes).tolist()}"
+                f"classes must be those of the first call, {known.tolist()}, got "
+                f"{given.tolist()}"
             )
-        if blocks is None:
-            part = self._moments_of(X, y, sample_weight)
-        else:
-            sums = class_sums(blocks, known=self.classes_, binary=True).with_moments()
-            part = sums.moments
-            record_features(self, blocks, len(part[0].mean), reset=first)
-        if not first:
-            part = tuple(
-                old + new for old, new in zip(self.moments_, part, strict=True)
-            )
-        self.moments_ = part
-        if min(part[0].n, part[1].n) > 1:
-            self._solve(RayleighProblem.of_moments(*part, self.standardize))
+        with unchanged_by_errors(self):
+            options = {"known": known, "reset": first, "gather": False}
+            rows = open_rows(self, X, y, sample_weight, binary=True, **options)
+            parts = class_moments_of(rows)
+            if not first:
+                parts = map(Moments.__add__, self.moments_, parts)
+            self.classes_, self.moments_ = known, tuple(parts)
+            if min(part.n for part in self.moments_) > 1:
+                problem = RayleighProblem.of_moments(*self.moments_, self.standardize)
+                self._solve(problem)
         return self
-
-    def _moments_of(self, X, y, sample_weight):
-        check_known(y, self.classes_)
-        weight = sample_weight
-        if weight is not None:
-            weight = check_non_negative(sample_weight, len(y))
-        return _finite_moments(X, y == self.classes_[1], weight)
 
     def _check_parameters(self):
         check_option("solver", self.solver, ("bfgs", "closed_form"))
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
         elif self.shrinkage is not None:
-            check_parameter("shrinkage", self.shrinkage, 0, high=1)
+            check_interval("shrinkage", self.shrinkage, 0, 1)
         if isinstance(self.threshold, str):
             check_option("threshold", self.threshold, ("youden", "prior"))
-        elif not np.isfinite(check_parameter("threshold", self.threshold, -np.inf)):
-            raise ValueError(f"threshold must be finite, got {self.threshold}")
-        check_parameter("tol", self.tol, 0, open_low=True)
-        check_parameter("max_iter", self.max_iter, 1, integer=True)
+        else:
+            check_interval("threshold", self.threshold, closed="neither")
+        check_interval("tol", self.tol, 0, closed="right")
+        check_integer("max_iter", self.max_iter, 1)
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem):
@@ -325,49 +280,34 @@ class GaussianAUCClassifier(LinearClassifier):
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
         # θ = Au with AᵀΣA = I: r = uᵀm/‖u‖, m = Aᵀμ (section 2)
-        whitened, piling = whitening(sigma, mu)
-        if whitened.rank < len(mu) or piling is not None:
-            self._warn_singular(problem, whitened.rank, piling)
+        A, piling = whitening(sigma, mu)
+        if A.shape[1] < len(mu) or piling is not None:
+            size = f"rank {A.shape[1]} with {problem.n_features} features"
+            _warn((_DEPENDENT if piling is None else _SEPARABLE).format(size=size))
         if piling is not None:
             return piling
-        m = whitened.transposed(mu)
+        m = A.T @ mu
         if self.solver == "closed_form":
-            return whitened.times(m)
+            return A @ m
         start = mu if self.coef_init is None else problem.enter(self._start(problem))
         # From θ to u: AᵀΣθ = AᵀΣAu = u
         u, self.n_iter_, self.converged_ = maximise(
-            m, whitened.transposed(sigma @ start), self.tol, self.max_iter
+            m, A.T @ (sigma @ start), self.tol, self.max_iter
         )
         if not self.converged_:
             _warn(
                 f"BFGS did not converge in max_iter={self.max_iter} iterations; raise "
                 'max_iter or use solver="closed_form"'
             )
-        return whitened.times(u)
-
-    def _warn_singular(self, problem, rank, piling):
-        size = f"rank {rank} with {problem.n_features} features"
-        if piling is not None:
-            _warn(
-                f"The classes are perfectly separable because Σ is singular ({size}): "
-                'the AUC of the training rows is 1; set shrinkage (such as "auto")'
-            )
-        else:
-            _warn(
-                f"Σ is singular ({size}): features are linearly dependent and the "
-                "solution of least norm is taken; drop some or set shrinkage"
-            )
+        return A @ u
 
     def _start(self, problem):
-        try:
-            start = np.asarray(self.coef_init, dtype=float).ravel()
-        except (TypeError, ValueError, OverflowError):
-            start = np.array([np.nan])
+        start = check_floats("coef_init", self.coef_init).ravel()
         P = len(problem.origin)
         if start.shape != (P,) or not np.isfinite(start).all() or not start.any():
             raise ValueError(
                 f"coef_init must hold {P} finite numbers, not all 0, got "
-                f"{self.coef_init!r:.60}"
+                f"{short(self.coef_init)}"
             )
         return start / np.abs(start).max()  # its products are numbers
 
@@ -387,29 +327,6 @@ class GaussianAUCClassifier(LinearClassifier):
             threshold += _STEP_OFF * (middle - threshold)
         return threshold
 
-    def _discriminant(self, Z, positive, sample_weight):
-        """``((1 − α)(W₀/(n₀ − 1) + W₁/(n₁ − 1)) + Λ)⁻¹ d``, for leave-pair-out.
-
-        None where every refit would change α, or where P ≥ n − 2 rows leave the
-        feature scales inside Λ no weight of their own to be left out.
-        """
-        if isinstance(self.shrinkage, str):
-            return None
-        if self.standardize and Z.shape[1] >= Z.shape[0] - 2:
-            return None
-        # Λ = ατI, τ = tr Σ/P. Of standardised features I is the diagonal of Σ in
-        # the features' units, and τ the share of them that vary.
-        neg, pos = class_moments(Z, positive, sample_weight, featurewise=True)
-        n, alpha = np.array([neg.n, pos.n]), self.shrinkage_
-        variance = neg.covariance + pos.covariance
-        target = np.full(len(variance), variance.mean())
-        if self.standardize:
-            varies = variance > 0
-            target = np.where(varies, variance, 1.0) * varies.mean()
-        # W_c has the factor 1/(n_c − 1), and 1/(n_c − 2) where a row is left out.
-        a, left_out = (1 - alpha) / (n - 1), (1 - alpha) / np.maximum(n - 2, 0.5)
-        return Discriminant(a, left_out, alpha * target)
-
     def _log_odds(self, decision):
         return self.slope_ * decision
 
@@ -420,25 +337,5 @@ class GaussianAUCClassifier(LinearClassifier):
         return tags
 
 
-def _finite_moments(X, positive, weight):
-    """Class moments of features that are finite and of ordinary size."""
-    try:
-        neg, pos = class_moments(X, positive, weight)
-    except ValueError:
-        check_feature_sizes(X)
-        check_finite_features(X)
-        raise
-    with np.errstate(over="ignore"):  # said of the features themselves
-        # Σ w x² = W + n x̄²
-        square = sum(np.diag(c.scatter) + c.n * c.mean**2 for c in (neg, pos))
-    check_feature_sizes(X, square=square, weight=weight)
-    return neg, pos
-
-
-def _fourth_powers_of_block(block, label, neg, pos, scale):
-    positive = check_column("y", block.y) == label
-    return fourth_powers(block.X, positive, block.weight, neg, pos, scale)
-
-
 def _warn(text):
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    warn_caller(text, ConvergenceWarning)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
-from itertools import combinations
 
 import numpy as np
+from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.validation import check_X_y, validate_data
 
-from .._validation import check_column, check_option, short
+from .._validation import check_interval, check_option, short
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
-from ..statistics._moments import Moments, group_moments, project_samples
-from ..statistics._row_blocks import RowBlocks, row_blocks
-from ._checks import check_discriminant, check_feature_sizes, check_priors
-from ._class_sums import class_sums, record_features, unchanged_by_errors
-from ._discriminant_curves import PredictsArrays, publish_curves
-from ._lda_moments import check_streams, fit_parent, parent_divides_by_n
-
-_DIGITS_KEPT = 1e-4  # of the sixteen of a float, four may cancel
-_LEAST_SINGULAR = 1e-4  # the parent's tol: of directions whitened by less, digits go
-# Means over standard deviations from where the parent's means and intercept are not
-# right to 1e-10; coefficients at 10⁸ were wrong by 6e-7, decisions by .2 to 50
-_FAR, _FAR_ROWS = 1e5, 1000
+from ..statistics._moments import group_moments, project_samples
+from ..statistics._row_blocks import row_blocks
+from . import _checks as check
+from ._class_moments import class_moments_of, fourth_powers
+from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
+from ._rows import open_rows, record_features, unchanged_by_errors
 
 
 class _NoShrinkageError(NotImplementedError, ValueError):
@@ -34,8 +28,7 @@ class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
 
     Answers: if the classes are normal with one covariance, as LDA assumes, what are
-    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit;
-    with a solver that keeps the covariance of the rows, or whitens it, O(KP²).
+    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit.
 
     Parameters
     ----------
@@ -69,10 +62,10 @@ covariance_estimator
     The score ``f = αᵀx + β`` (``coef_`` and ``intercept_``) of class c is normal with
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
-    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the rows: of the
-    projected scores wherever the solver's covariance is shrunk, estimated otherwise,
-    weighted by given priors or too singular to keep γ's digits; with shrinkage δ is
-    therefore not a Mahalanobis distance. ``decision_function`` contains
+    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the
+    projected rows, also where the solver's covariance is shrunk, estimated otherwise
+    or weighted by given priors; with shrinkage δ is therefore not a Mahalanobis
+    distance. ``decision_function`` contains
     ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
 
     As an estimate from the training rows the plug-in curve is optimistic;
@@ -122,10 +115,9 @@ covariance_estimator
         ----------
         X : array-like of shape (n, n_features)
             Or a Dask array or data frame, or :class:`RowBlocks`: the moments of the
-            classes are taken where the rows are, in one pass (two for
-            ``shrinkage="auto"``, or where collinear features leave the curve too few
-            digits), in float64; only if there are fewer rows than features the rows
-            are gathered.
+            classes are taken where the rows are, after a pass over the labels (one
+            more for ``shrinkage="auto"``), in float64; only if there are fewer rows
+            than features the rows are gathered.
         y : array-like of shape (n,)
             None only if the blocks hold it.
 
@@ -143,46 +135,12 @@ covariance_estimator
         if blocks is not None:
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
-        keeps = self._keeps_moments()
-        labels = check_discriminant(X, y, self.priors, sizes=not keeps)
-        if self._lies_far(X):
-            return self._fit_far(X, labels)
-        with self._named_errors(X), np.errstate(over="ignore", invalid="ignore"):
+        labels = check.discriminant(X, y, self.priors)
+        with self._named_errors():
             super().fit(X, y)
-        rows = np.asarray(X)
-        if keeps:
-            # Σ x²/n = diag W/n + Σ π_k m_k²
-            square = np.diag(self.covariance_) + self.priors_ @ self.means_**2
-            check_feature_sizes(rows, square=len(rows) * square)
-        n, moments = len(labels), None
-        if rows.dtype == float:
-            moments = self._score_moments() if keeps else self._whitened_moments(n)
-        self._fit_curves(moments or self._projected_moments(rows, labels), n)
-        return self
-
-    def _lies_far(self, X):
-        """Whether a feature of the first rows is far from 0, beside its spread."""
-        try:
-            rows = np.asarray(X)
-        except ValueError:  # rows of several lengths: the parent says so
-            return False
-        if self.covariance_estimator is not None or rows.dtype.kind != "f":
-            return False
-        if rows.ndim != 2 or len(rows) <= rows.shape[1]:
-            return False
-        first = rows[:_FAR_ROWS].astype(float)
-        with np.errstate(all="ignore"):  # what is no number is said by the parent
-            # Around the first row, because the squares of x far from 0 lose the spread.
-            first = first - first[0]
-            spread = first.std(axis=0)
-            return bool(np.any((np.abs(rows[0]) > _FAR * spread) & (spread > 0)))
-
-    def _fit_far(self, X, labels):
-        """From moments, which keep the digits that the parent's means have lost."""
-        rows, labels = check_X_y(X, labels, ensure_min_samples=2, estimator=self)
-        with unchanged_by_errors(self):
-            self._fit_blocks(RowBlocks.from_arrays(rows, labels))
-            validate_data(self, X, skip_check_array=True)  # the names of the columns
+        scores = project_samples(np.asarray(X), self.coef_.T.astype(float))
+        groups = [labels == label for label in self.classes_]
+        self._fit_curves(group_moments(scores, groups), len(labels))
         return self
 
     def transform(self, X):
@@ -191,114 +149,56 @@ covariance_estimator
         return super().transform(X)
 
     def _fit_blocks(self, blocks):
-        check_streams(self)
-        sums = class_sums(blocks, weighted=False)
-        check_priors(self.priors, len(sums.classes))
-        if sums.rows is not None:
-            X, y, _ = sums.rows
-            self.fit(X if isinstance(X, np.ndarray) else X.toarray(), y)
-        else:
-            with self._named_errors(None):
-                fit_parent(self, blocks, sums)
-            moments = [part.project(self.coef_.T) for part in sums.moments]
-            within = sum(part.scatter for part in sums.moments)
-            if not self._keeps_digits(within):
-                moments = blocks.total(
-                    _score_moments_of_block, self.coef_, sums.classes
-                )
-            self._fit_curves(_means_and_covariance(moments), sums.n_rows)
-        record_features(self, blocks, self.means_.shape[1])
+        _check_streams(self)
+        rows = open_rows(self, blocks, None, weights=False)
+        check.priors(self.priors, len(rows.classes))
+        if rows.in_memory:
+            X = rows.blocks.X
+            X = X if isinstance(X, np.ndarray) else X.toarray()
+            self.fit(X, rows.classes[rows.blocks.y])
+            record_features(self, blocks, rows.n_features)
+            return self
+        parts = class_moments_of(rows)
+        with self._named_errors():
+            _fit_from_moments(self, rows, parts)
+        self._fit_curves([part.project(self.coef_.T) for part in parts], rows.n_rows)
         return self
 
     @contextmanager
-    def _named_errors(self, X):
-        """What the parent raises where nothing varies, in one sentence."""
+    def _named_errors(self):
+        """Errors of the parent where nothing varies, in one sentence."""
         try:
             yield
         except (IndexError, ValueError) as error:
             # The parent's whitened rows have no column left: an IndexError, or what
             # LAPACK says before scipy 1.14
             if isinstance(error, ValueError) and "work array" not in str(error):
-                check_feature_sizes(X)
                 raise
             raise ValueError(
                 "X must vary within the classes by more than tol allows, got rank 0 "
                 f"with tol={self.tol!r}"
             ) from None
 
-    def _keeps_moments(self):
-        """Whether the parent's means_ and covariance_ are W/n of the rows."""
-        changed = (self.shrinkage, self.covariance_estimator, self.priors)
-        named = isinstance(self.solver, str) and self.solver in ("lsqr", "eigen")
-        unchanged = named and all(c is None for c in changed)
-        return unchanged and parent_divides_by_n(self.solver)
-
-    def _score_moments(self):
-        """Class means and pooled scatter / n of ``X @ coef_.T`` without a pass over X.
-
-        None where αᵀΣα loses more than four digits of its terms: the projected rows
-        have them.
-        """
-        if not self._keeps_digits(self.covariance_):
-            return None
-        coef = self.coef_
-        # αᵀm_k and αᵀΣα, with Σ = W/n
-        return self.means_ @ coef.T, coef @ self.covariance_ @ coef.T
-
-    def _whitened_moments(self, n):
-        """The same of solver "svd", whose ``scalings_`` are whitened: SᵀWS/n = I.
-
-        None where ``tol`` lets singular values pass whose digits are gone.
-        """
-        if self.solver != "svd" or self.tol < _LEAST_SINGULAR:
-            return None
-        K, c = len(self.means_), (self.means_ - self.xbar_) @ self.scalings_
-        if K == 2:
-            c = c[1:] - c[:1]
-        # α = Sc of c = Sᵀ(m_k − x̄), of two classes their difference: αᵀWα/n = cᵀc
-        covariance = c @ c.T
-        if not parent_divides_by_n("svd"):  # SᵀWS/(n − K) = I
-            covariance *= 1 - K / n
-        return self.means_ @ self.coef_.T, covariance
-
-    def _keeps_digits(self, within):
-        # αᵀΣα against (Σ_p |α_p| σ_p)², the largest that its terms can add up to
-        variance = np.einsum("kp,pq,kq->k", self.coef_, within, self.coef_)
-        terms = np.abs(self.coef_) @ np.sqrt(np.diag(within))
-        return bool(np.all(variance >= _DIGITS_KEPT * terms**2))
-
-    def _projected_moments(self, X, y):
-        scores = project_samples(X, self.coef_.T.astype(float))
-        parts = [Moments.from_samples(scores[y == label]) for label in self.classes_]
-        return _means_and_covariance(parts)
-
     def _fit_curves(self, moments, n):
-        (means, covariance), K = moments, len(self.classes_)
+        """Curves of the scores' moments, one of each class."""
+        K, means = len(self.classes_), np.array([part.mean for part in moments])
         # W/n, or W/(n − K)
-        pooled = covariance * (1 if self.denominator == "ml" else n / (n - K))
-        curves = {
-            (self.classes_[i], self.classes_[j]): self._curve(means, pooled, i, j)
-            for i, j in combinations(range(K), 2)
-        }
-        publish_curves(self, curves)
+        divisor = n if self.denominator == "ml" else n - K
+        pooled = sum(part.scatter for part in moments) / divisor
+        # Decisions from scores: with two classes the parent has that of the second only
+        decide = np.eye(K) if K > 2 else np.array([[0.0], [1.0]])
 
-    def _curve(self, means, pooled, i, j):
-        """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
-        # f = decision_j − decision_i; with two classes the parent has that one only.
-        contrast, offset = np.ones(1), self.intercept_[0]
-        if len(self.classes_) > 2:
-            contrast = np.eye(len(pooled))[j] - np.eye(len(pooled))[i]
-            offset = self.intercept_[j] - self.intercept_[i]
-        if not np.isfinite(offset):  # a prior of 0: the curve is that of X @ coef_
-            offset = 0.0
-        # γ² = αᵀΣα of the scores, αᵀμ + β their means (see Notes)
-        deviation = float(np.sqrt(max(contrast @ pooled @ contrast, 0.0)))
-        return BinormalROC(
-            float(contrast @ means[i] + offset),
-            deviation,
-            float(contrast @ means[j] + offset),
-            deviation,
-        )
+        def curve(i, j):
+            contrast = decide[j] - decide[i]
+            offset = contrast @ self.intercept_
+            if not np.isfinite(offset):  # a prior of 0: the curve is that of X @ coef_
+                offset = 0.0
+            # γ² = αᵀΣα of the scores, αᵀμ + β their means (see Notes)
+            deviation = float(np.sqrt(max(contrast @ pooled @ contrast, 0.0)))
+            neg, pos = (float(contrast @ means[k] + offset) for k in (i, j))
+            return BinormalROC(neg, deviation, pos, deviation)
+
+        publish_curves(self, curve)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -306,11 +206,130 @@ covariance_estimator
         return tags
 
 
-def _means_and_covariance(parts):
-    scatter = sum(part.scatter for part in parts)
-    return np.array([part.mean for part in parts]), scatter / sum(p.n for p in parts)
+# From moments -------------------------------------------------------------------------
 
 
-def _score_moments_of_block(block, coef, classes):
-    scores, y = project_samples(block.X, coef.T), check_column("y", block.y)
-    return tuple(group_moments(scores, [y == label for label in classes]))
+def _check_streams(model):
+    """Raise if a parameter of the model needs all rows at once, or breaks its rule."""
+    check_option("solver", model.solver, ("svd", "lsqr", "eigen"))
+    if model.covariance_estimator is not None:
+        raise ValueError(
+            "covariance_estimator must be None where rows come in blocks, of which it "
+            f"would see one at a time, got {short(model.covariance_estimator, 60)}"
+        )
+    if isinstance(model.shrinkage, str):
+        check_option("shrinkage", model.shrinkage, ("auto",))
+    elif model.shrinkage is not None:
+        check_interval("shrinkage", model.shrinkage, 0, 1)
+
+
+def _fit_from_moments(model, rows, parts):
+    """Set scikit-learn's attributes, which need the moments of the classes only.
+
+    With shares π_k, means m_k, covariances S_k = W_k/n_k and x̄ = Σ π_k m_k its solvers
+    are
+
+        lsqr, eigen   S = Σ π_k shrunk(S_k),   coef = S⁻¹m_k
+        eigen         B v = λ S v,   B = shrunk(total covariance) − S,   VᵀSV = I
+        svd           S = Σ W_k/n,   coef = AAᵀ(m_k − x̄),   AᵀSA = I
+    """
+    n, means = (np.array([getattr(c, name) for c in parts]) for name in ("n", "mean"))
+    if n.sum() == len(n):
+        raise ValueError(
+            "The number of samples must be more than the number of classes."
+        )
+    model.classes_, model.means_ = rows.classes, means
+    model.priors_ = _priors(model.priors, n)
+    most = min(len(n) - 1, means.shape[1])
+    if model.n_components is not None and model.n_components > most:
+        raise ValueError(
+            "n_components cannot be larger than min(n_features, n_classes - 1)."
+        )
+    model._max_components = most if model.n_components is None else model.n_components
+    model._n_features_out = model._max_components
+    total = sum(parts[1:], parts[0])
+    covariances = _covariances(model.shrinkage, rows, (*parts, total))
+    S = np.tensordot(model.priors_, covariances[:-1], 1)
+    if model.solver != "svd" or model.store_covariance:
+        model.covariance_ = S
+    if model.solver == "svd":
+        _solve_svd(model, sum(part.scatter for part in parts), n.sum())
+    elif model.solver == "eigen":
+        _solve_eigen(model, covariances[-1] - S, S)
+    else:
+        _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
+
+
+def _priors(given, n):
+    """Priors that add up to 1, those of the rows where none are given."""
+    priors = n / n.sum() if given is None else np.asarray(given, dtype=float)
+    if abs(priors.sum() - 1) > 1e-5:
+        warnings.warn("The priors do not sum to 1. Renormalizing", stacklevel=2)
+        priors = priors / priors.sum()
+    return priors
+
+
+def _set_rule(model, coef, means):
+    """Coefficients and intercepts of each class; for two, of the second less first."""
+    with np.errstate(divide="ignore"):
+        intercept = np.log(model.priors_) - np.einsum("kp,kp->k", means, coef) / 2
+    if len(means) == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    model.coef_, model.intercept_ = coef, intercept
+
+
+def _solve_eigen(model, between, within):
+    values, V = linalg.eigh(between, within)
+    order = np.argsort(values)[::-1]
+    shares = values[order] / values.sum()
+    model.explained_variance_ratio_ = shares[: model._max_components]
+    model.scalings_ = V[:, order]
+    _set_rule(model, model.means_ @ V @ V.T, model.means_)
+
+
+def _solve_svd(model, scatter, n):
+    deviation = np.sqrt(np.diag(scatter) / n)
+    deviation[deviation == 0] = 1.0
+    K, means = len(model.means_), model.means_
+    divisor = n if DIVIDES_BY_N else n - K
+    values, V = linalg.eigh(scatter / divisor / deviation / deviation[:, None])
+    root = np.sqrt(np.maximum(values, 0))[::-1]
+    kept = root > model.tol
+    if not kept.any():
+        raise IndexError("rank 0")
+    A = V[:, ::-1][:, kept] / deviation[:, None] / root[kept]
+    model.xbar_ = model.priors_ @ means
+    centred = means - model.xbar_
+    # Axes of the weighted class means in whitened coordinates
+    weighted = np.sqrt(n * model.priors_ / (K - 1))[:, None] * centred @ A
+    _, root, Vt = linalg.svd(weighted, full_matrices=False)
+    shares = root**2 / np.sum(root**2)
+    model.explained_variance_ratio_ = shares[: model._max_components]
+    model.scalings_ = A @ Vt[root > model.tol * root[0]].T
+    _set_rule(model, centred @ model.scalings_ @ model.scalings_.T, centred)
+    model.intercept_ = model.intercept_ - model.coef_ @ model.xbar_
+
+
+def _covariances(shrinkage, rows, parts):
+    """S_k of each class, and last the total covariance, shrunk."""
+    if shrinkage != "auto":
+        return [_shrunk(part.scatter / part.n, shrinkage or 0.0) for part in parts]
+    # Ledoit & Wolf's, on standardised features: a second pass
+    variances = np.array([np.diag(part.scatter) / part.n for part in parts])
+    scales = np.where(variances > 0, np.sqrt(variances), 1.0)
+    shared = (*rows.labels, None), [part.mean for part in parts], scales
+    fourth = rows.blocks.total(fourth_powers, *shared)
+    covariances = []
+    for part, scale, power in zip(parts, scales, fourth, strict=True):
+        C = part.scatter / part.n / scale / scale[:, None]
+        # α = min(b², d²)/d²: b² = (Σ‖z‖⁴/n − ‖C‖²)/n, d² = ‖C − τI‖² = ‖C‖² − (tr C)²/P
+        noise = (power / part.n - np.sum(C**2)) / part.n
+        distance = np.sum(C**2) - np.trace(C) ** 2 / len(C)
+        alpha = min(max(noise, 0.0), distance) / distance if distance > 0 else 0.0
+        covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
+    return covariances
+
+
+def _shrunk(S, alpha):
+    # (1 − α)S + α (tr S/P) I
+    return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))

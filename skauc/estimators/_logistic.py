@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_option
-from ..leave_pair_out._objective import PenalisedFit, with_optimum
-from ..statistics._columns import class_sums
-from ..statistics._row_blocks import row_blocks
-from ._block_likelihood import (
-    LabelledBlocks,
-    refuse_beside_blocks,
-)
-from ._checks import (
-    check_class_weight,
-    check_classes,
-    check_finite_features,
-    check_flag,
-    check_parameter,
-)
-from ._class_sums import record_features, unchanged_by_errors
-from ._class_weight import check_class_weights, class_factors, times_class_weight
-from ._irls import coding_of, counted, irls, maximise, strengths
-from ._logistic_fit import check_total
-from ._logistic_inference import LogisticInference
-from ._offset_classifier import check_offset
+from .._validation import check_flag, check_integer, check_interval, check_option
+from ..statistics._warn_caller import warn_caller
+from . import _checks as check
+from ._inference import LogisticInference, check_total
+from ._rows import unchanged_by_errors
 
 
 class IRLSLogisticRegression(LogisticInference):
@@ -35,8 +17,8 @@ class IRLSLogisticRegression(LogisticInference):
 
     Answers: what are the class probabilities of a linear model, how sure are its
     coefficients, and does the estimate exist at all? Binary and multinomial.
-    One pass over X an iteration, O(nP²K²/2); extra memory is a block of rows. For
-    P > n, one pass of O(n²P) and then as if P were n; no P×P matrix.
+    One pass over X per iteration, O(nP²K²/2); extra memory is a block of rows. For
+    P > n, an SVD of the centred rows, O(n²P), and then as if P were n; no P×P matrix.
 
     Parameters
     ----------
@@ -58,13 +40,15 @@ class IRLSLogisticRegression(LogisticInference):
     max_halvings : int, default=30
         How often a step that lowers the likelihood is halved.
     class_weight : None, "balanced" or dict, default=None
-        Weights of the classes, multiplied into ``sample_weight``.
+        Weights of the classes, multiplied into ``sample_weight``. They are no counts
+        of rows: standard errors are then those of the sandwich, and what stands on
+        the likelihood (criteria, profiles, likelihood ratios) is refused.
     reference : label, default=None
         Class whose coefficients are 0 when K > 2 and C is infinite; None takes
         ``classes_[0]``. Two classes always refer to ``classes_[0]``; with finite C
         and K > 2 the symmetric form has no reference.
     warm_start : bool, default=False
-        Start at the last solution.
+        Start at the last solution; not for P > n.
 
     Attributes
     ----------
@@ -89,7 +73,8 @@ class IRLSLogisticRegression(LogisticInference):
     n_observations_ : float
         Sum of the weights.
     covariance_, standard_errors_, aic_, bic_
-        See there; for unpenalised, unseparated fits, the first two also for Firth's.
+        See there; for unpenalised, unseparated fits of no more features than rows, the
+        first two also for Firth's.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -182,126 +167,49 @@ class IRLSLogisticRegression(LogisticInference):
         -----
         Rows in blocks give the answer of the rows in memory. Passes over the blocks:
         one of labels and weights, one at zero coefficients (two if a feature is far
-        from 0 against its spread), one for each trial point, and where rows are many
-        four of every tenth block for a start: some 12, the more the nearer the classes
-        are to separation. Of each block, or of 16 together, (M(P + 1))² numbers leave
-        the place where it is. A collection that is costly to make is best persisted.
+        from 0 against its spread), and one for each trial point: some 8, the more the
+        nearer the classes are to separation. Of each block, or of 16 together,
+        (M(P + 1))² numbers leave the place where it is. A collection that is costly to
+        make is best persisted.
         Rows that are fewer than features, and so smaller than those matrices, are
         gathered. What :meth:`summary` and the tests ask of the rows once more they
         take in blocks as well, but for clusters.
         """
         self._check_parameters()
-        blocks = row_blocks(X, y, sample_weight)
-        if blocks is None:
-            return self._publish(*self._fit_rows(X, y, sample_weight, offset))
-        refuse_beside_blocks("offset", offset)
-        rows = LabelledBlocks.read(blocks)
+        warm = self.warm_start and hasattr(self, "coef_")
+        start = self._coefficient_rows() if warm else None
         with unchanged_by_errors(self):
-            if rows.n_features <= rows.n_weighted:
-                found = self._fit_blocks(rows)
-            else:
-                found = self._fit_rows(*rows.gathered())
-            record_features(self, blocks, rows.n_features)
-        return self._publish(*found)
-
-    def _fit_rows(self, X, y, sample_weight, offset=None):
-        """What :meth:`_publish` takes, of rows in memory."""
-        start = self._last_solution()
-        X, y = self._check_rows(X, y)
-        check_finite_features(X)
-        firth = self.penalty == "firth"
-        self.classes_, codes = check_classes(y, binary=firth)
-        weight = check_class_weight(sample_weight, codes, self.classes_)
-        weight = self._with_class_weight(weight, codes)
-        offset = check_offset(offset, len(y), self.classes_)
-        if firth and weight is not None:
-            check_total(weight.sum(), "penalty='firth'")
-        if start is not None and start.shape != self._shape_of_start(X.shape[1]):
-            start = None
-        reference = self._reference_code()
-        result = irls(
-            X,
-            codes,
-            len(self.classes_),
-            sample_weight=weight,
-            C=self.C,
-            fit_intercept=self.fit_intercept,
-            reference=reference,
-            init=start,
-            offset=offset,
-            firth=firth,
-            **self._steps(),
-        )
+            rows = self._rows(X, y, sample_weight, offset)
+            self.classes_ = rows.classes
+            if self.penalty == "firth":
+                check_total(rows.total, "penalty='firth'")
+            self.reference_ = self.classes_[self._reference_code()]
+            K = len(self.classes_)
+            shape = (1 if K == 2 else K, rows.n_features + bool(self.fit_intercept))
+            if start is not None and start.shape != shape:
+                start = None
+            self.result_ = result = self._fit().maximise(rows, start)
         self.has_offset_ = offset is not None
-        total = float(len(y) if weight is None else weight.sum())
-        return result, reference, total
-
-    def _fit_blocks(self, rows):
-        """What :meth:`_publish` takes, of rows in blocks."""
-        firth, start = self.penalty == "firth", self._last_solution()
-        self.classes_, _ = check_classes(rows.classes, binary=firth)
-        reference = self._reference_code()
-        T = coding_of(len(self.classes_), reference, self.C)
-        model = rows.likelihood(self.class_weight, T, self.fit_intercept)
-        total = model.total * model.count
-        if firth and model.coding.weighted:
-            check_total(total, "penalty='firth'")
-        shape = self._shape_of_start(rows.n_features)
-        if start is not None and start.shape != shape:
-            start = None
-        penalties = strengths(self.C, firth, model.count)
-        found = maximise(model, start, None, **penalties, **self._steps())
-        result = counted(found, model.count, model.sizes)
-        self.has_offset_ = False
-        return result, reference, total
-
-    def _steps(self):
-        names = "tol", "max_iter", "max_halvings"
-        return {name: getattr(self, name) for name in names}
+        self.n_observations_ = rows.total
+        for name in set(vars(result)) - {"covariance"}:
+            setattr(self, f"{name}_", getattr(result, name))
+        self.deviance_ = -2 * result.log_likelihood
+        # Dependent features add no parameter; each of K − 1 logits has its own
+        self.n_parameters_ = result.rank * (K - 1)
+        self._warn()
+        return self
 
     def _check_parameters(self):
-        check_parameter("C", self.C, 0, open_low=True)
+        check_interval("C", self.C, 0, closed="right")
         check_option("penalty", self.penalty, ("l2", "firth"))
         if self.penalty == "firth" and np.isfinite(self.C):
             raise ValueError(f"C must be inf with penalty='firth', got {self.C}")
-        check_parameter("tol", self.tol, 0, open_low=True)
-        check_parameter("max_iter", self.max_iter, 1, integer=True)
-        check_parameter("max_halvings", self.max_halvings, 0, integer=True)
+        check_interval("tol", self.tol, 0, closed="right")
+        check_integer("max_iter", self.max_iter, 1)
+        check_integer("max_halvings", self.max_halvings, 0)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
-        check_class_weights(self.class_weight)
-
-    def _last_solution(self):
-        """Coefficient rows with their intercepts, for a warm start."""
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return None
-        if not self.fit_intercept:
-            return self.coef_
-        return np.column_stack([self.coef_, self.intercept_])
-
-    def _shape_of_start(self, n_features):
-        K = len(self.classes_)
-        return (1 if K == 2 else K, n_features + bool(self.fit_intercept))
-
-    def _with_class_weight(self, weight, codes):
-        return times_class_weight(self.class_weight, weight, codes, self.classes_)
-
-    def _penalised_fit(self, Z, positive, sample_weight):
-        """Training objective, for leave-pair-out without refits; None if not known."""
-        if self.penalty == "firth" or self.has_offset_:
-            return None
-        weight = sample_weight
-        if weight is None:
-            weight = np.ones_like(positive, dtype=float)
-        if self.class_weight is not None:
-            total = class_sums(positive, sample_weight)
-            neg, pos = class_factors(self.class_weight, total, self.classes_)
-            weight = weight * np.where(positive, pos, neg)
-        w, b = self.coef_[0].astype(float), float(self.intercept_[0])
-        # inf: an intercept that is not penalised; 0: none (PenalisedFit)
-        scaling = np.inf if self.fit_intercept else 0.0
-        fit = PenalisedFit("logistic", 1 / self.C, weight, w, b, scaling)
-        return with_optimum(fit, Z, positive)
+        check.class_weight(self.class_weight)
 
     def _reference_code(self):
         if self.reference is None:
@@ -318,21 +226,6 @@ class IRLSLogisticRegression(LogisticInference):
                 f"{self.reference!r}"
             )
         return code
-
-    def _publish(self, result, reference, total):
-        K, self.result_ = len(self.classes_), result
-        self.reference_ = self.classes_[reference]
-        self.n_observations_ = total
-        self.coef_, self.intercept_ = result.coef, result.intercept
-        self.log_likelihood_ = result.log_likelihood
-        self.deviance_ = -2 * result.log_likelihood
-        self.n_iter_, self.n_halvings_ = result.n_iter, result.n_halvings
-        self.converged_, self.separation_ = result.converged, result.separation
-        self.rank_ = result.rank
-        # Dependent features add no parameter; each of K − 1 logits has its own.
-        self.n_parameters_ = result.rank * (K - 1)
-        self._warn()
-        return self
 
     def _warn(self):
         full = self.n_features_in_ + bool(self.fit_intercept)
@@ -356,7 +249,7 @@ class IRLSLogisticRegression(LogisticInference):
             )
         else:
             return
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warn_caller(text, ConvergenceWarning)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from itertools import combinations
+from functools import partial
 
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
-from ._checks import check_discriminant
-from ._discriminant_curves import PredictsArrays, publish_curves
+from . import _checks as check
+from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
 
 
 class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
@@ -92,18 +91,13 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         -------
         QuadraticDiscriminantROC
         """
-        labels = check_discriminant(X, y, self.priors)
+        labels = check.discriminant(X, y, self.priors)
         super().fit(X, y)
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)
             classes = [self._unshrunk(rows[labels == c]) for c in self.classes_]
-        curves = {
-            (self.classes_[i], self.classes_[j]): self._curve(rules, classes, i, j)
-            for i, j in combinations(range(len(rules)), 2)
-            if _has_full_rank(rules[i]) and _has_full_rank(rules[j])
-        }
-        publish_curves(self, curves)
+        publish_curves(self, partial(self._curve, rules, classes))
         return self
 
     def _uses_eigen(self):
@@ -129,13 +123,15 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         Not ``(S² − r)/(1 − r)`` of the rule's, which cancels where S² is small.
         """
         law, n = NormalLaw.from_samples(rows), len(rows)
-        if self._uses_eigen() or self.reg_param == 1 or _parent_divides_by_n():
+        if self._uses_eigen() or self.reg_param == 1 or DIVIDES_BY_N:
             return law
         # n_c − 1 in place of n_c
         return replace(law, deviations=law.deviations * np.sqrt(n / (n - 1)))
 
     def _curve(self, rules, classes, i, j):
         """Curve of ``decision_j − decision_i``; of ``decision`` for two classes."""
+        if not (_has_full_rank(rules[i]) and _has_full_rank(rules[j])):
+            return None
         with np.errstate(divide="ignore", invalid="ignore"):
             log_odds = float(np.log(self.priors_[j]) - np.log(self.priors_[i]))
         if not np.isfinite(log_odds):  # a prior of 0: the curve of the likelihood ratio
@@ -151,13 +147,6 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
 
 def _root(variances):
     return np.sqrt(np.maximum(variances, 0.0))
-
-
-@cache
-def _parent_divides_by_n():
-    """Whether the parent's variance of the rows −1 and 1 is 1, not 2."""
-    parent = QuadraticDiscriminantAnalysis().fit([[-1], [1], [-1], [1]], [0, 0, 1, 1])
-    return bool(parent.scalings_[0][0] < 1.5)
 
 
 def _has_full_rank(rule):

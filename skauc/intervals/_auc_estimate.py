@@ -6,18 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import (
-    check_groups,
-    check_level,
-    check_option,
-    check_positive,
-    check_score,
-    check_weight,
-)
+from .._validation import check_option
 from ..statistics._result import Result, picture
-from ._block_ranks import score_blocks
-from ._block_sample import BlockSample
-from ._confidence_limits import ALTERNATIVES, TRANSFORMS, Interval, interval_tails
+from ..statistics._wald import Interval, interval_tails
+from ._limits import TRANSFORMS
 from ._methods import METHODS
 from ._partial_auc import PartialAUC
 from ._sample import Sample
@@ -72,14 +64,8 @@ def auc_estimate(
     sampling weights of independent rows pass ``groups=np.arange(n)``: the clustered
     variance is then the linearised one of survey statistics.
 
-    Collections and blocks give what the concatenated rows give, however they are cut
-    (section 8 of :mod:`skauc.intervals`): the AUC exactly, errors to a few roundings.
-    They are read twice, once if a label has at most 4096 different scores; ``persist``
-    a Dask score that is dear to compute. Each range of scores is sorted on one worker:
-    what travels is the sorted runs, 6 to 10 bytes a different score. Blocks on one
-    machine are read once more for each range of 2²³ runs (0.6 GiB). Only sums are kept:
-    ``partial_auc``, ``plot``, ``"bootstrap"`` and ``"cortes_mohri"`` with a threshold
-    need arrays.
+    Collections and blocks are read once: their labels, weights and scores come into
+    memory, 8 bytes for each number, and the answer is that of the concatenated rows.
 
     References
     ----------
@@ -95,14 +81,9 @@ def auc_estimate(
     >>> round(low, 2), round(high, 2)
     (0.45, 0.98)
     """
-    blocks = score_blocks(y_true, y_score, sample_weight, groups)
-    if blocks is not None:
-        return AUCEstimate._of(BlockSample.from_blocks(blocks, pos_label))
-    positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive), allow_infinite=True)
-    weight = check_weight(sample_weight, positive)
-    cluster = check_groups(groups, len(positive))
-    return AUCEstimate._of(Sample.from_rows(score, positive, weight, cluster))
+    return AUCEstimate._of(
+        Sample.from_input(y_true, y_score, sample_weight, groups, pos_label)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,8 +98,8 @@ class AUCEstimate(Result):
         Share of pairs ranked rightly, ties ½.
     n_neg, n_pos : float
         Rows of each class (sum of the weights).
-    _sample : Sample or BlockSample
-        The scores of both classes, or what their ranks add up to.
+    _sample : Sample
+        The scores of both classes.
 
     Notes
     -----
@@ -149,7 +130,7 @@ class AUCEstimate(Result):
     ``min(n₀, n₁)`` trials.
 
     Coverage of the default at 95 %, mean and least over the true AUCs .5, .7, .9, .97
-    and .99, 4000 data sets each (``benchmarks/coverage.py``; sizes are n₀ + n₁):
+    and .99, 4000 data sets each (``benchmarks/coverage/intervals.py``; sizes n₀ + n₁):
 
     ================  =========  =========  =========  =========  =========  =========
     scores            5 + 5      10 + 10    20 + 20    50 + 50    200 + 20   500 + 5
@@ -187,33 +168,32 @@ class AUCEstimate(Result):
     auc: float
     n_neg: float
     n_pos: float
-    _sample: Sample | BlockSample = field(repr=False)
+    _sample: Sample = field(repr=False)
 
     @classmethod
     def _of(cls, sample):
         return cls(sample.auc, *sample.sizes, sample)
 
-    def __repr__(self):
-        text = f"AUCEstimate(auc={self.auc:.4g}, "
+    def _head(self):
+        head = {"auc": self.auc}
         if self._has_interval:
-            low, high = self.confidence_interval()
-            text += f"interval95=({low:.4g}, {high:.4g}), "
-        return text + f"n_neg={self.n_neg:g}, n_pos={self.n_pos:g})"
+            head["interval95"] = self.confidence_interval()
+        return head | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
     @property
     def _has_interval(self):
         sample = self._sample
-        # The default answers for one row a class; with groups it is DeLong's, for two.
-        enough = sample.cluster_pos is None or sample.smaller >= 2
+        # The default needs one row in each class; DeLong's, for groups, needs two
+        enough = not sample.clustered or sample.smaller >= 2
         return sample.has_variance and enough
 
     def _columns(self):
-        error, limits = np.nan, (np.nan, np.nan)
+        error, (low, high) = np.nan, (np.nan, np.nan)
         if self._has_interval:
-            error, limits = self.standard_error(), self.confidence_interval()
-        names = ("auc", "standard_error", "low", "high", "n_neg", "n_pos")
-        row = (self.auc, error, *limits, self.n_neg, self.n_pos)
-        return {name: [value] for name, value in zip(names, row, strict=True)}
+            error, (low, high) = self.standard_error(), self.confidence_interval()
+        row = {"auc": self.auc, "standard_error": error, "low": low, "high": high}
+        row |= {"n_neg": self.n_neg, "n_pos": self.n_pos}
+        return {name: [value] for name, value in row.items()}
 
     def plot(self, ax=None, **options):
         """Draw the ROC curve: a short way to :class:`skauc.BinormalROCDisplay`.
@@ -323,10 +303,7 @@ class AUCEstimate(Result):
             If an option breaks its rule; if the weights are no counts and there are
             no groups; if a class is too small, or a score infinite, for the method.
         """
-        level = check_level("confidence_level", confidence_level)
-        tails = interval_tails(
-            level, check_option("alternative", alternative, ALTERNATIVES)
-        )
+        tails = interval_tails(confidence_level, alternative)
         chosen = self._choose(method, options)
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
@@ -338,15 +315,15 @@ class AUCEstimate(Result):
     def _choose(self, method, options):
         sample = self._sample
         if method is None:
-            method = DEFAULT_METHOD if sample.cluster_pos is None else "delong"
+            method = DEFAULT_METHOD if not sample.clustered else "delong"
         chosen = METHODS[check_option("method", method, METHODS)]
-        if sample.cluster_pos is not None and method != "delong":
+        if sample.clustered and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         sample.check_variance()
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
-        rows = np.inf if sample.cluster_pos is not None else min(sample.sizes)
+        rows = np.inf if sample.clustered else min(sample.sizes)
         if rows < chosen.least_rows:  # with groups their number counts, not the weights
             raise ValueError(
                 f"method={method!r} needs at least {chosen.least_rows} rows in each "

@@ -11,11 +11,6 @@ and positives the lowest, for the upper limit the other way round.
 **Pointwise**: quantiles of the lower and the upper curves at each FPR.
 **Simultaneous**: quantiles of the one level at which the share of draws that lie
 inside everywhere is the confidence level (Besag et al. 1995).
-**Fixed width** (Campbell 1994; Macskassy, Provost & Rosset 2005): the curve moved by
-``±c (−1/√n₀, 1/√n₁)``; along that direction ``s = √n₀ x + √n₁ y`` stands still and
-``h = (√n₁ y − √n₀ x)/2`` grows by c, so that a curve lies within the band where its
-h(s) is within c of the curve's own. **Joint regions** (Campbell 1994): Kolmogorov's
-bands of both classes, each at the square root of the level.
 """
 
 from __future__ import annotations
@@ -25,15 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import kstwo
 
-from .._validation import check_floats, short
+from .._validation import check_numbers, generator, short
+from ..statistics._levels import Levels, height
 from ..statistics._result import Result
-from ._draws import checked_draws, generator
-from ._roc_points import ROCPoints, height
+from ._draws import checked_draws, drawn_weights
 
-_MOST_BLOCKS = 512  # of neighbouring scores: 1/512 of a class is far below the band
-_AT_ONCE = 500  # draws: 500 × 512 × 8 bytes = 2 MB a class
 # False positive rates, dense in both corners
 # (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
 _GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
@@ -53,7 +45,7 @@ class ROCBand(Result):
     method : str
     simultaneous : bool
         Whether the whole curve lies inside with the confidence level, or each of its
-        points on its own.
+        levels on its own.
 
     Examples
     --------
@@ -84,104 +76,68 @@ class ROCBand(Result):
 
 @dataclass(frozen=True)
 class BandMethod:
-    """``limits(points, grid, level, **options)`` and what they promise."""
+    """``limits(levels, grid, level, **options)`` and what they promise."""
 
     limits: Callable
     simultaneous: bool
     options: tuple[str, ...] = ("n_draws", "random_state")
 
 
-@dataclass(frozen=True, eq=False)
-class _Draws:
-    """Curves drawn for the lower and the upper limit: x and y of their corners."""
+def drawn_curves(levels, n_draws, random_state):
+    """Yield batches of curves of the Bayesian bootstrap, for both limits.
 
-    low: tuple[np.ndarray, np.ndarray]
-    high: tuple[np.ndarray, np.ndarray]
-
-
-def drawn_curves(points, n_draws, random_state):
-    """Yield curves of the Bayesian bootstrap, some hundred draws at a time."""
-    blocks = _in_blocks(points)
-    rng = generator(random_state)
-    for start in range(0, n_draws, _AT_ONCE):
-        size = min(_AT_ONCE, n_draws - start)
-        neg, pos = (_slots(rng, count, size) for count in blocks)
-        # slots: beyond the top, the blocks, beyond the bottom
-        yield _Draws(
-            low=(
-                _path(neg, top=True, bottom=False),
-                _path(pos, top=False, bottom=True),
-            ),
-            high=(
-                _path(neg, top=False, bottom=True),
-                _path(pos, top=True, bottom=False),
-            ),
+    Yields
+    ------
+    (low, high) : pairs ``(x, y)`` of arrays of shape (batch, d + 3), the corners
+    """
+    counts = levels.coarse().neg[::-1], levels.coarse().pos[::-1]
+    # Half a row at each end of each class
+    padded = [np.concatenate([[0.5], count, [0.5]]) for count in counts]
+    ends = [np.flatnonzero(count)[[0, -1]] + 1 for count in counts]
+    weights = drawn_weights(padded, n_draws, generator(random_state), law="dirichlet")
+    for neg, pos in weights:
+        # Pessimistic: the negatives' half rows as high as possible, the positives' low
+        yield (
+            (_path(neg, ends[0], True, False), _path(pos, ends[1], False, True)),
+            (_path(neg, ends[0], False, True), _path(pos, ends[1], True, False)),
         )
 
 
-def _in_blocks(points):
-    """Rows of each class at each score, neighbours together if there are many."""
-    neg, pos = points.at_neg.astype(float), points.at_pos.astype(float)
-    if len(neg) <= _MOST_BLOCKS:
-        return neg, pos
-    # Each class has half of the say where a block ends: both are resolved alike.
-    share = (neg / neg.sum() + pos / pos.sum()) / 2
-    block = ((np.cumsum(share) - share) * _MOST_BLOCKS).astype(int)
-    start = np.flatnonzero(np.diff(block, prepend=-1))
-    return np.add.reduceat(neg, start), np.add.reduceat(pos, start)
+def _path(weight, ends, top, bottom):
+    """Cumulative shares from the top, shape (batch, d + 3), from 0.
 
-
-def _block_corners(points):
-    """FPR and TPR between the blocks."""
-    above = (np.append(0.0, np.cumsum(count)) for count in _in_blocks(points))
-    return tuple(rate / rate[-1] for rate in above)
-
-
-def _slots(rng, count, size):
-    """Gamma weights of the blocks and of half a row at each end; the outermost."""
-    occupied = np.flatnonzero(count)
-    weight = np.zeros((size, len(count)))
-    # Gamma(n) over their sum is Dirichlet: n exponential weights of n equal scores.
-    weight[:, occupied] = rng.standard_gamma(count[occupied], (size, len(occupied)))
-    ends = rng.standard_gamma(0.5, (2, size))
-    return weight, ends, occupied[0], occupied[-1]
-
-
-def _path(slots, top, bottom):
-    """Cumulative shares from the top, shape (size, K + 3).
-
-    The end weights lie beyond the scores where ``top`` and ``bottom`` say so, and at
+    The half rows stay beyond the scores where ``top`` and ``bottom`` say so, and join
     the outermost scores of the class otherwise.
     """
-    weight, ends, first, last = slots
-    # Columns: the corner (0, 0), beyond the top, the K blocks, beyond the bottom.
-    full = np.zeros((len(weight), weight.shape[1] + 3))
-    full[:, 2:-1] = weight
-    full[:, 1 if top else 2 + first] += ends[0]
-    full[:, -1 if bottom else 2 + last] += ends[1]
+    full = np.concatenate([np.zeros((len(weight), 1)), weight], axis=1)
+    for outside, inside, beyond in ((1, ends[0] + 1, top), (-1, ends[1] + 1, bottom)):
+        if not beyond:
+            full[:, inside] += full[:, outside]
+            full[:, outside] = 0
     np.cumsum(full, axis=1, out=full)
     return full / full[:, -1:]
 
 
-def _heights(points, grid, n_draws, random_state):
+def _heights(levels, grid, n_draws, random_state):
     """Lower and upper curves at the grid, shape (n_draws, m) each."""
-    # At FPR 0 and 1 the curves are vertical; just beside is the end that is meant.
+    # At FPR 0 and 1 the curves are vertical: the end just beside counts
     at = np.clip(grid, _INSIDE, 1 - _INSIDE)
     low, high = [], []
-    for draws in drawn_curves(points, n_draws, random_state):
-        for kept, (x, y) in ((low, draws.low), (high, draws.high)):
+    for batch in drawn_curves(levels, n_draws, random_state):
+        for kept, (x, y) in zip((low, high), batch, strict=True):
             kept += [np.interp(at, *corners) for corners in zip(x, y, strict=True)]
-    # Straight lines within blocks lie below a concave curve: add what they lack.
-    bend = height(points.fpr, points.tpr, at) - height(*_block_corners(points), at)
+    # Straight lines within blocks lie below a concave curve: add the difference
+    coarse = levels.coarse()
+    bend = height(levels.fpr, levels.tpr, at) - height(coarse.fpr, coarse.tpr, at)
     return tuple(np.clip(np.array(rows) + bend, 0, 1) for rows in (low, high))
 
 
-def pointwise_tails(points, grid, tail_low, tail_high, n_draws=None, random_state=0):
+def pointwise_tails(levels, grid, tail_low, tail_high, n_draws=None, random_state=0):
     """Quantiles of the drawn curves at each FPR, with given tails.
 
     Parameters
     ----------
-    points : ROCPoints
+    levels : Levels
     grid : ndarray of shape (m,)
     tail_low, tail_high : float
         0 for no limit.
@@ -192,20 +148,20 @@ def pointwise_tails(points, grid, tail_low, tail_high, n_draws=None, random_stat
     -------
     low, high : ndarray of shape (m,)
     """
-    low, high = _heights(points, grid, checked_draws(n_draws), random_state)
+    low, high = _heights(levels, grid, checked_draws(n_draws), random_state)
     return (
         np.quantile(low, tail_low, axis=0) if tail_low else np.zeros(len(grid)),
         np.quantile(high, 1 - tail_high, axis=0) if tail_high else np.ones(len(grid)),
     )
 
 
-def _pointwise(points, grid, level, **options):
+def _pointwise(levels, grid, level, **options):
     tail = (1 - level) / 2
-    return pointwise_tails(points, grid, tail, tail, **options)
+    return pointwise_tails(levels, grid, tail, tail, **options)
 
 
-def _simultaneous(points, grid, level, n_draws=None, random_state=0):
-    low, high = _heights(points, grid, checked_draws(n_draws), random_state)
+def _simultaneous(levels, grid, level, n_draws=None, random_state=0):
+    low, high = _heights(levels, grid, checked_draws(n_draws), random_state)
     # A draw is above the r-th smallest where r or more lie at or below it.
     least = np.minimum(_ranks(low), _ranks(-high))
     # At most a share 1 − level of the draws have a rank below r.
@@ -222,69 +178,26 @@ def _ranks(values):
     return least
 
 
-def _fixed_width(points, grid, level, n_draws=None, random_state=0):
-    n_draws = checked_draws(n_draws)
-    roots = np.sqrt([points.above_neg[-1], points.above_pos[-1]])
-    s_at, h_at = _rotated(*_block_corners(points), roots)
-    apart = []
-    for draws in drawn_curves(points, n_draws, random_state):
-        below, above = _rotated(*draws.low, roots), _rotated(*draws.high, roots)
-        for s_low, h_low, s_high, h_high in zip(*below, *above, strict=True):
-            down = _furthest((s_at, h_at), (s_low, h_low))
-            apart.append(max(down, _furthest((s_high, h_high), (s_at, h_at))))
-    # c bounds |h − ĥ| of a share ``level`` of the draws; moved by ±c(−1/√n₀, 1/√n₁)
-    c = np.quantile(apart, level)
-    return _moved(points.fpr, points.tpr, grid, c / roots[0], c / roots[1])
-
-
-def _furthest(upper, lower):
-    """Largest height of one path over another; it is at a corner of one of them."""
-    (s, h), (at, low) = upper, lower
-    return max(np.max(h - np.interp(s, at, low)), np.max(np.interp(at, s, h) - low))
-
-
-def _rotated(x, y, roots):
-    """Coordinates s and h of the module's text."""
-    # s = √n₀ x + √n₁ y,   h = (√n₁ y − √n₀ x)/2
-    along, across = roots[0] * x, roots[1] * y
-    return along + across, (across - along) / 2
-
-
-def _joint_regions(points, grid, level):
-    sizes = points.above_neg[-1], points.above_pos[-1]
-    # P(sup|F̂_c − F_c| ≤ reach_c) = √level; the classes are independent.
-    reach = [kstwo.ppf(np.sqrt(level), int(n)) for n in sizes]
-    return _moved(points.fpr, points.tpr, grid, *reach)
-
-
-def _moved(x, y, grid, dx, dy):
-    """The curve moved right and down, and left and up."""
-    low = np.interp(grid, x + dx, y - dy)
-    return np.maximum(low, 0), np.minimum(np.interp(grid, x - dx, y + dy), 1)
-
-
 BANDS = {
     "pointwise": BandMethod(_pointwise, simultaneous=False),
     "simultaneous": BandMethod(_simultaneous, simultaneous=True),
-    "fixed_width": BandMethod(_fixed_width, simultaneous=True),
-    "joint_regions": BandMethod(_joint_regions, simultaneous=True, options=()),
 }
 
 
-def roc_band(points: ROCPoints, level, method, fpr, options) -> ROCBand:
+def roc_band(levels: Levels, level, method, fpr, options) -> ROCBand:
     """Limits of a registered method over a grid."""
     chosen = BANDS[method]
     for name in options:
         if name not in chosen.options:
             raise ValueError(f"{name} must not be given for method={method!r}")
     grid = _GRID if fpr is None else _checked_grid(fpr)
-    low, high = chosen.limits(points, grid, level, **options)
+    low, high = chosen.limits(levels, grid, level, **options)
     low = np.where(grid == 1, 1.0, low)  # every curve ends there
     return ROCBand(grid, low, high, level, method, chosen.simultaneous)
 
 
 def _checked_grid(fpr):
-    grid = np.atleast_1d(check_floats("fpr", fpr))
-    if grid.ndim != 1 or not np.all((grid >= 0) & (grid <= 1)) or not len(grid):
-        raise ValueError(f"fpr must hold numbers in [0, 1], got {short(fpr)}")
+    grid = np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
+    if grid.ndim != 1 or not len(grid):
+        raise ValueError(f"fpr must hold one number or more, got {short(fpr)}")
     return grid

@@ -11,14 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._validation import check_number, check_option, short
+from .._validation import (
+    check_integer,
+    check_interval,
+    check_option,
+    generator,
+    short,
+)
 from ..statistics._row_blocks import RowBlocks
-from ._block_ranks import score_blocks
-from ._block_scores import BlockScores
-from ._compared_scores import ROUNDING, RowScores, compare_all, score_names
+from ..statistics._wald import ALTERNATIVES
+from ._compared_scores import ROUNDING, ComparedScores, error_of
 from ._comparison import AUCComparison, AUCComparisons
-from ._confidence_limits import ALTERNATIVES
-from ._draws import generator
 from ._partial_auc import Region
 from ._resampled_tests import permutation_pvalue
 
@@ -47,8 +50,7 @@ def compare_auc(
 
     Answers: is the AUC of score_a larger than that of score_b, by chance or not? The
     scores must not come from rows that trained a model. O(k n log n + k² n).
-    Collections and blocks answer the same with ``"delong"`` and ``"welch"`` over whole
-    curves, without groups; see Notes.
+    Collections and blocks give the same answers, without groups; see Notes.
 
     ==================================================  ===============================
     call                                                compares
@@ -133,12 +135,8 @@ def compare_auc(
     taken, so that p is never 0 by default of data. Equal rankings have difference 0
     for sure, and p = 1.
 
-    Collections are read twice, and the second time held, on disk if need be, until the
-    ranks are back: each range of scores is ranked on one worker, and for each different
-    score 6 to 10 bytes travel there and 2 to 8 back to the blocks of its rows. Blocks
-    on one machine are read k + 2 times, more if a score has over 2²³ different values:
-    once for each range of so many (0.6 GiB). Up to 8 k bytes a row wait in a temporary
-    file.
+    Collections and blocks are read once: their labels, weights and scores come into
+    memory, 8 bytes for each number, and are compared there.
 
     References
     ----------
@@ -156,117 +154,97 @@ def compare_auc(
     (0.16, 0.248)
     """
     check_option("alternative", alternative, ALTERNATIVES)
-    scores, scores_b = _of_rows(y_true, (score_a, score_b, *more_scores), y_true_b)
-    n = len(scores) + len(scores_b)
-    _check_question(n, y_true_b, constant, margin, alternative)
+    scores, scores_b = _by_rows(y_true, (score_a, score_b, *more_scores), y_true_b)
     region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
-    _check_method(method, len(scores) == 2 and not scores_b, y_true_b, margin, region)
-    resamples = _Resamples.of(method, n_resamples, random_state)
-    options = pos_label, region, resamples
     weights = _of_both("sample_weight", sample_weight, y_true_b)
     clusters = _of_both("groups", groups, y_true_b)
-    if method == "welch" and groups is not None:
-        raise ValueError(f"groups must be None for method='welch', got {short(groups)}")
-    a = _scores(y_true, scores, weights[0], clusters[0], *options)
+    draw = _Resampling.of(method, n_resamples, random_state)
+    a = ComparedScores.of(
+        y_true, scores, weights[0], clusters[0], pos_label, region, draw
+    )
+    b = None
+    if y_true_b is not None and len(scores_b) == 1:
+        b = ComparedScores.of(
+            y_true_b, scores_b, weights[1], clusters[1], pos_label, region, draw, "_b"
+        )
+    n = len(a.auc) + (len(scores_b) if b is None else len(b.auc))
+    _check_question(n, y_true_b, constant, margin, alternative)
+    _check_method(method, n == 2 and b is None, y_true_b, margin, region, groups)
     if n > 2:
-        return compare_all(a.auc, a.covariance(), a.smaller, a.compare)
-    df = np.inf
-    # H₀ at its border: A_a − A_b = −margin for "greater", margin for "less".
+        return AUCComparisons._of(a.auc, a.covariance(), a.smaller, a.compare)
+    # H₀ at its border: A_a − A_b = −margin for "greater", margin for "less"
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
-        auc_b, variance = float(constant), a.variance([1.0])
-        if auc_b > a.width:
-            raise ValueError(
-                f"constant must be at most the largest partial area {a.width:g}, got "
-                f"{auc_b:g}"
-            )
-        # Var Â ≤ A(1 − A)/m of the AUC, or of the share of a part (section 5)
-        share = auc_b / a.width
-        largest = share * (1 - share) / a.smaller
-    elif y_true_b is not None:
-        b = _scores(y_true_b, scores_b, weights[1], clusters[1], *options, name="_b")
-        auc_b, variances = float(b.auc[0]), (a.variance([1.0]), b.variance([1.0]))
-        variance = sum(variances)
-        # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
-        largest = (1 / a.smaller + 1 / b.smaller) / 4
-        # Without variance Welch's degrees of freedom are 0/0: then the normal law.
-        if method == "welch" and variance > ROUNDING:
-            df = welch_df(variances, (a.n_rows, b.n_rows))
-    else:
-        result = a.compare(0, 1, null, alternative)
-        if method != "permutation":
-            return result
-        pvalue = permutation_pvalue(
-            a.samples[0], a.samples[1], alternative, resamples.number, resamples.rng
+        return _with_constant(a, constant, null, alternative)
+    if b is not None:
+        return _of_different_rows(a, b, null, alternative, method)
+    result = a.compare(0, 1, null, alternative)
+    if method != "permutation":
+        return result
+    first, second = a.samples
+    pvalue = permutation_pvalue(first, second, alternative, draw.number, draw.rng)
+    return replace(result, permutation_pvalue=pvalue)
+
+
+def _with_constant(a, constant, null, alternative) -> AUCComparison:
+    if constant > a.width:
+        raise ValueError(
+            f"constant must be at most the largest partial area {a.width:g}, got "
+            f"{constant:g}"
         )
-        return replace(result, permutation_pvalue=pvalue)
-    error = float(np.sqrt(variance if variance > ROUNDING else largest))
-    auc_a = float(a.auc[0])
-    return AUCComparison(auc_a, auc_b, error, null, alternative, df, width=a.width)
+    # Var Â ≤ A(1 − A)/m of the AUC, or of the share of a part (section 5)
+    share = constant / a.width
+    error = error_of(a.variance([1.0]), share * (1 - share) / a.smaller)
+    auc = float(a.auc[0])
+    return AUCComparison(auc, float(constant), error, null, alternative, width=a.width)
+
+
+def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
+    variances = a.variance([1.0]), b.variance([1.0])
+    # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
+    error = error_of(sum(variances), (1 / a.smaller + 1 / b.smaller) / 4)
+    # Without variance Welch's degrees of freedom are 0/0: then the normal law
+    welch = method == "welch" and sum(variances) > ROUNDING
+    df = welch_df(variances, (a.n_rows, b.n_rows)) if welch else np.inf
+    pair = float(a.auc[0]), float(b.auc[0])
+    return AUCComparison(*pair, error, null, alternative, df, width=a.width)
 
 
 def welch_df(variances, sizes) -> float:
     """``(Σ V)²/Σ{V²/(n − 1)}``, V the variances of two AUCs and n their rows."""
-    # Shares of V, because the square of a tiny variance would be 0.
     V, n = np.array(variances), np.array(sizes)
-    share = V / V.sum()
+    share = V / V.sum()  # the square of a tiny variance would be 0
     return float(1 / (share**2 / (n - 1)).sum())
 
 
 @dataclass(frozen=True)
-class _Resamples:
-    """How many resamples of which kind, and where they are drawn."""
+class _Resampling:
+    """How many resamples, and where they are drawn; ``bootstrap`` for covariances."""
 
-    method: str
+    bootstrap: bool
     number: int
     rng: np.random.Generator
 
     @classmethod
     def of(cls, method, n_resamples, random_state):
-        number = check_number(
-            "n_resamples",
-            n_resamples,
-            "be a whole number from 100 to 10**7",
-            lambda n: 100 <= n <= 10**7 and n == int(n),
-        )
-        return cls(method, int(number), generator(random_state))
+        check_option("method", method, METHODS)
+        number = check_integer("n_resamples", n_resamples, 100, 10**7)
+        return cls(method == "bootstrap", number, generator(random_state))
 
 
-def _of_rows(y_true, scores, y_true_b):
-    """Scores of the rows of y_true and of y_true_b; None for each within blocks."""
+def _by_rows(y_true, scores, y_true_b):
+    """Scores of the rows of y_true and of y_true_b; ``(None,)`` for blocks."""
     score_a, score_b, *more = scores
     further = () if score_b is None else (score_b, *more)
     if isinstance(y_true, RowBlocks):
         beside = {} if y_true_b is not None else {"score_b": score_b}
         y_true.nothing_beside(score_a=score_a, **beside)
-        own = (None,) * y_true.labels_first(("score_a", "y_true")).n_columns()
-    else:
-        own = (score_a,)
     if y_true_b is None:
-        return own + further, ()
+        return ((None,) if isinstance(y_true, RowBlocks) else (score_a, *further)), ()
     if isinstance(y_true_b, RowBlocks):
         y_true_b.nothing_beside(score_b=score_b)
-        return own, (None,) * y_true_b.labels_first(("score_b", "y_true_b")).n_columns()
-    return own, further
-
-
-def _scores(
-    y_true, scores, sample_weight, groups, pos_label, region, resamples, name=""
-):
-    """:class:`ComparedScores` of rows, or of their blocks."""
-    within = len(scores) == 1 or isinstance(y_true, RowBlocks)
-    given = scores[0] if within else scores
-    called = score_names(1, name)[0]
-    blocks = score_blocks(y_true, given, sample_weight, groups, called)
-    if blocks is None:
-        rows = y_true, scores, sample_weight, groups
-        return RowScores.from_rows(*rows, pos_label, region, resamples, name=name)
-    if region is not None or resamples.method not in ("delong", "welch"):
-        raise ValueError(
-            "fpr and tpr must be None and method 'delong' or 'welch' for collections "
-            f"and blocks, got {resamples.method!r} or a range; pass arrays"
-        )
-    return BlockScores.from_blocks(blocks, len(scores), pos_label, name)
+        return (score_a,), (None,)
+    return (score_a,), further
 
 
 def _check_question(n, y_true_b, constant, margin, alternative):
@@ -274,11 +252,11 @@ def _check_question(n, y_true_b, constant, margin, alternative):
         got = "none of them" if constant is None else "both"
         raise ValueError(f"compare_auc needs score_b or constant, got {got}")
     if constant is not None:
-        check_number("constant", constant, "lie in [0, 1]", lambda c: 0 <= c <= 1)
+        check_interval("constant", constant, 0, 1)
     if y_true_b is not None and n != 2:
         got = "no score_b" if n < 2 else f"{n - 2} further"
         raise ValueError(f"y_true_b must come with score_b and no further, got {got}")
-    check_number("margin", margin, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    check_interval("margin", margin, 0, 1, closed="left")
     if margin and alternative == "two-sided":
         raise ValueError(
             "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
@@ -302,12 +280,13 @@ def _of_both(name, value, y_true_b):
     )
 
 
-def _check_method(method, two_scores_of_rows, y_true_b, margin, region):
-    check_option("method", method, METHODS)
+def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
     if method == "welch" and y_true_b is None:
         raise ValueError(
             "method='welch' needs scores of different rows, y_true_b, got None"
         )
+    if method == "welch" and groups is not None:
+        raise ValueError(f"groups must be None for method='welch', got {short(groups)}")
     if method == "permutation" and not (two_scores_of_rows and margin == 0):
         raise ValueError(
             "method='permutation' needs two scores of the same rows and no margin, got "

@@ -1,4 +1,4 @@
-"""What a test between AUCs answers."""
+"""Results of tests between AUCs: a difference, all pairs of several scores."""
 
 from __future__ import annotations
 
@@ -7,50 +7,46 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtrc
 
-from .._validation import check_level, check_number, check_option
-from ..statistics._result import Result, aligned
-from ._confidence_limits import (
-    ALTERNATIVES,
-    Interval,
-    difference_limits,
-    interval_tails,
-)
-from ._contrast import AUCContrast
+from .._validation import check_interval, check_option
+from ..statistics._result import Result
+from ..statistics._wald import ALTERNATIVES, Interval, WaldTable
+from ._contrast import AUCContrast, chi_square
 
 
 class TestedDifference(Result):
-    """Parent of what has ``difference, standard_error, null, alternative, df``."""
+    """Parent of results with ``difference``, ``standard_error`` and ``alternative``.
 
+    The statistic is ``(difference − null)/standard_error``, normal or Student's t. A
+    standard error of 0 means that the difference is known: the statistic is ±inf and p
+    is 0, or 0 and 1 for no difference.
+    """
+
+    difference: Any
+    standard_error: Any
+    alternative: Any = "two-sided"
+    null: float = 0.0
+    df: Any = np.inf
     width: float = 1.0  # largest value of what is compared
 
     @property
-    def statistic(self: Any) -> float:
-        """``(difference − null)/standard_error``; 0 for 0/0."""
-        gap = self.difference - self.null
-        if self.standard_error == 0:
-            return float(np.sign(gap) * np.inf) if gap else 0.0
-        return gap / self.standard_error
+    def _wald(self) -> WaldTable:
+        bounds = -self.width, self.width
+        law = self.null, self.df, bounds, None, self.alternative
+        return WaldTable(self.difference, self.standard_error, *law)
 
     @property
-    def pvalue(self: Any) -> float:
-        """Of the statistic, normal or Student's t."""
-        # Always the lower tail, which keeps its digits: 1 − Φ(9) is 0, Φ(−9) is 1e-19.
-        z = self.statistic
-        if self.alternative == "two-sided":
-            return 2 * self._below(-abs(z))
-        return self._below(-z if self.alternative == "greater" else z)
+    def statistic(self):
+        """``(difference − null)/standard_error``."""
+        return self._wald.statistic
 
-    def _below(self, z):
-        return float(ndtr(z) if np.isinf(self.df) else stdtr(self.df, z))
+    @property
+    def pvalue(self):
+        """P-value of the statistic."""
+        return self._wald.pvalue
 
-    def _quantile(self, p):
-        return ndtri(p) if np.isinf(self.df) else stdtrit(self.df, p)
-
-    def confidence_interval(
-        self: Any, confidence_level=0.95, alternative=None
-    ) -> Interval:
+    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
         """Limits for the difference, inside [−1, 1], or [−width, width] of areas.
 
         Parameters
@@ -69,13 +65,13 @@ class TestedDifference(Result):
         ValueError
             If an option breaks its rule.
         """
-        level = check_level("confidence_level", confidence_level)
         side = self.alternative if alternative is None else alternative
-        tails = interval_tails(level, check_option("alternative", side, ALTERNATIVES))
-        limits = difference_limits(
-            self.difference, self.standard_error, tails, self._quantile, self.width
-        )
-        return Interval(*map(float, limits))
+        return self._wald.limits(confidence_level, side)
+
+    def _test_columns(self):
+        """Columns that all tables of differences share, as lists."""
+        columns = self._wald.columns()
+        return {"difference": columns.pop("estimate"), **columns}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,47 +115,28 @@ class AUCComparison(TestedDifference):
     width: float = 1.0
 
     def __post_init__(self):
-        check_number("width", self.width, "lie in (0, 1]", lambda width: 0 < width <= 1)
-        most = self.width + 1e-12  # areas are sums: a rounding above is none
+        check_interval("width", self.width, 0, 1, closed="right")
         for name in ("auc_a", "auc_b"):
-            value, rule = getattr(self, name), f"lie in [0, {self.width:g}]"
-            check_number(name, value, rule, lambda auc: 0 <= auc <= most)
-        check_number(
-            "standard_error",
-            self.standard_error,
-            "be finite and >= 0",
-            lambda error: 0 <= error < np.inf,
-        )
-        check_number("null", self.null, "lie in (-1, 1)", lambda null: -1 < null < 1)
+            # Areas are sums: they may exceed the width by a rounding
+            check_interval(name, getattr(self, name), 0, self.width + 1e-12)
+        check_interval("standard_error", self.standard_error, 0, closed="left")
+        check_interval("null", self.null, -1, 1, closed="neither")
         check_option("alternative", self.alternative, ALTERNATIVES)
-        check_number("df", self.df, "be > 0", lambda df: df > 0)
+        check_interval("df", self.df, 0, closed="right")
         if self.permutation_pvalue is not None:
-            check_number(
-                "permutation_pvalue",
-                self.permutation_pvalue,
-                "lie in [0, 1]",
-                lambda p: 0 <= p <= 1,
-            )
+            check_interval("permutation_pvalue", self.permutation_pvalue, 0, 1)
 
-    def __repr__(self):
-        low, high = self.confidence_interval()
-        return (
-            f"AUCComparison(difference={self.difference:.4g}, interval95=({low:.4g}, "
-            f"{high:.4g}), statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g})"
-        )
+    def _head(self):
+        return {
+            "difference": self.difference,
+            "interval95": self.confidence_interval(),
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+        }
 
     def _columns(self):
-        low, high = self.confidence_interval()
-        return {
-            "auc_a": [self.auc_a],
-            "auc_b": [self.auc_b],
-            "difference": [self.difference],
-            "standard_error": [self.standard_error],
-            "low": [low],
-            "high": [high],
-            "statistic": [self.statistic],
-            "pvalue": [self.pvalue],
-        }
+        aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
+        return aucs | self._test_columns() | {"pvalue": [self.pvalue]}
 
     @property
     def difference(self) -> float:
@@ -171,7 +148,7 @@ class AUCComparison(TestedDifference):
         """Of the statistic (normal, or Student's t), or of the permutations."""
         if self.permutation_pvalue is not None:
             return self.permutation_pvalue
-        return super().pvalue
+        return self._wald.pvalue
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,29 +197,28 @@ class AUCComparisons(Result):
     pairs: tuple[AUCComparison, ...]
     n_smallest: float = 1.0
 
-    def __repr__(self):
-        columns = self._columns()
-        table = [tuple(columns)]
-        for row in zip(*columns.values(), strict=True):
-            table.append((row[0], *(f"{value:.4g}" for value in row[1:])))
-        auc = ", ".join(f"{value:.4g}" for value in self.auc)
-        return (
-            f"AUCComparisons(auc=[{auc}], statistic={self.statistic:.4g}, "
-            f"df={self.df}, pvalue={self.pvalue:.4g})\n{aligned(table)}"
-        )
+    _rows_in_text = True
+
+    @classmethod
+    def _of(cls, auc, covariance, smaller, compare) -> AUCComparisons:
+        """Overall test of k AUCs under their covariance; ``compare(i, j)`` of pairs."""
+        k = len(auc)
+        # L: the differences of neighbours, A₁ − A₂, A₂ − A₃, …
+        L = np.eye(k - 1, k) - np.eye(k - 1, k, 1)
+        statistic, df = chi_square(L, auc, covariance, smaller)
+        pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
+        return cls(auc, covariance, statistic, df, pairs, float(smaller))
+
+    def _head(self):
+        head = ("auc", "statistic", "df", "pvalue")
+        return {name: getattr(self, name) for name in head}
 
     def _columns(self):
-        order = combinations(range(len(self.auc)), 2)
-        limits = [pair.confidence_interval() for pair in self.pairs]
-        return {
-            "": [f"{i} - {j}" for i, j in order],
-            "difference": [pair.difference for pair in self.pairs],
-            "low": [low for low, _ in limits],
-            "high": [high for _, high in limits],
-            "statistic": [pair.statistic for pair in self.pairs],
-            "pvalue": [pair.pvalue for pair in self.pairs],
-            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-        }
+        names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
+        columns = stacked(names, self.pairs)
+        kept = ("", "difference", "low", "high", "statistic", "pvalue")
+        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
+        return {name: columns[name] for name in kept} | adjusted
 
     def contrast(self, L) -> AUCContrast:
         """Estimate and test linear combinations of the AUCs.
@@ -283,6 +259,13 @@ class AUCComparisons(Result):
     def adjusted_pvalues(self) -> np.ndarray:
         """Holm's p-values of the pairs: they hold together."""
         return holm([pair.pvalue for pair in self.pairs])
+
+
+def stacked(names, results) -> dict:
+    """Join the one-row tables of several results below each other."""
+    parts = [result._columns() for result in results]
+    columns = {name: [part[name][0] for part in parts] for name in parts[0]}
+    return columns if names is None else {"": list(names), **columns}
 
 
 def holm(pvalues) -> np.ndarray:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc
 
-from .._validation import check_floats, check_level
-from ..statistics._result import Result, aligned
-from ._confidence_limits import Interval
+from .._validation import check_floats
+from ..statistics._result import Result
+from ..statistics._wald import Interval, WaldTable
 
 _NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
-_LEAST, _MOST = 1e-100, 1e100  # of a coefficient: covariances hold its square
 _NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
 
 
@@ -95,6 +94,7 @@ class AUCContrast(Result):
     statistic: float
     df: int
     width: float = 1.0
+    _rows_in_text = True
 
     @classmethod
     def _of(cls, L, comparisons):
@@ -113,13 +113,7 @@ class AUCContrast(Result):
                 f"{L.tolist()}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
-        unit = np.abs(L).max(axis=1)  # the square of a coefficient may be no number
-        if not (_LEAST <= unit.min() and unit.max() <= _MOST):
-            odd = unit[(unit < _LEAST) | (unit > _MOST)][0]
-            raise ValueError(
-                f"L must have rows whose largest coefficient is between {_LEAST:g} and "
-                f"{_MOST:g}, got {odd:g}"
-            )
+        unit = np.abs(L).max(axis=1)
         rows = L / unit[:, None]
         # In units of the largest coefficient the variance is compared with S's trace.
         variance = np.diag(rows @ covariance @ rows.T).copy()
@@ -131,27 +125,19 @@ class AUCContrast(Result):
         error, width = unit * np.sqrt(variance), comparisons.pairs[0].width
         return cls(L, L @ auc, spread, error, statistic, df, width)
 
-    def __repr__(self):
-        columns = self._columns()
-        table = [tuple(columns)]
-        for row in zip(*columns.values(), strict=True):
-            table.append((row[0], *(f"{value:.4g}" for value in row[1:])))
-        return (
-            f"AUCContrast(statistic={self.statistic:.4g}, df={self.df}, "
-            f"pvalue={self.pvalue:.4g})\n{aligned(table)}"
-        )
+    def _head(self):
+        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
 
     def _columns(self):
-        low, high = self.confidence_interval()
-        return {
-            "": [f"({', '.join(f'{c:g}' for c in row)})" for row in self.L],
-            "estimate": self.estimate.tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "statistic": self.statistics.tolist(),
-            "pvalue": self.pvalues.tolist(),
-        }
+        names = [f"({', '.join(f'{c:g}' for c in row)})" for row in self.L]
+        return {"": names, **self._wald.columns()}
+
+    @property
+    def _wald(self) -> WaldTable:
+        # Σ c A, A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0
+        ends = (self.width * part(self.L, 0).sum(axis=1)
+                for part in (np.minimum, np.maximum))  # fmt: skip
+        return WaldTable(self.estimate, self.standard_error, bounds=tuple(ends))
 
     @property
     def pvalue(self) -> float:
@@ -160,14 +146,13 @@ class AUCContrast(Result):
 
     @property
     def statistics(self) -> np.ndarray:
-        """Normal statistic of each row; 0 for 0/0."""
-        safe = np.where(self.standard_error > 0, self.standard_error, 1)
-        return self.estimate / safe
+        """Normal statistic of each row; for an error of 0 it is ±inf, or 0."""
+        return self._wald.statistic
 
     @property
     def pvalues(self) -> np.ndarray:
         """Two-sided, of each row; not adjusted."""
-        return 2 * ndtr(-np.abs(self.statistics))
+        return self._wald.pvalue
 
     def confidence_interval(self, confidence_level=0.95) -> Interval:
         """Limits of each row.
@@ -187,15 +172,7 @@ class AUCContrast(Result):
         ValueError
             If the level breaks its rule.
         """
-        level = check_level("confidence_level", confidence_level)
-        # LÂ ± z SE
-        reach = -ndtri((1 - level) / 2) * self.standard_error
-        # Σ c A, A in [0, width]: from width·Σ c of the c < 0 to that of the c > 0
-        least, most = (part(self.L, 0).sum(axis=1) for part in (np.minimum, np.maximum))
-        return Interval(
-            np.maximum(self.estimate - reach, self.width * least),
-            np.minimum(self.estimate + reach, self.width * most),
-        )
+        return self._wald.limits(confidence_level)
 
 
 def _merged(L, pairs):

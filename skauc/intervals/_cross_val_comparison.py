@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from .._validation import check_floats, check_number, short
-from ..statistics._result import Result, aligned, shown
-from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm
+from .._validation import check_interval, check_numbers, short
+from ..statistics._result import Result, shown, table_text
+from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm, stacked
 
 # Where the differences of the folds vary by less, they vary by rounding
 _ROUNDING = 64 * np.finfo(float).eps
@@ -74,57 +74,42 @@ class CrossValAUCComparison(TestedDifference):
     influence: AUCComparison
     rope: float = 0.01
     names: tuple[str, str] = ("a", "b")
-    null = 0.0  # of the tests; no field
 
     def __post_init__(self):
         for name in ("folds_a", "folds_b"):
-            folds = check_floats(name, getattr(self, name))
-            if not ((folds >= 0) & (folds <= 1)).all():  # NaN does not either
-                raise ValueError(f"{name} must lie in [0, 1], got {folds.tolist()}")
+            check_numbers(name, getattr(self, name), 0, 1)
         a, b = np.shape(self.folds_a), np.shape(self.folds_b)
         if len(a) != 1 or a != b or a[0] < 2:
             raise ValueError(
                 "folds_a and folds_b must hold one AUC for each of two folds or more, "
                 f"got shapes {a} and {b}"
             )
-        check_number(
-            "test_train_ratio",
-            self.test_train_ratio,
-            "be finite and > 0",
-            lambda ratio: 0 < ratio < np.inf,
-        )
+        check_interval("test_train_ratio", self.test_train_ratio, 0, closed="neither")
         if not isinstance(self.influence, AUCComparison):
             raise ValueError(
                 f"influence must be an AUCComparison, got {short(self.influence)}"
             )
-        check_number("rope", self.rope, "lie in [0, 1)", lambda rope: 0 <= rope < 1)
+        check_interval("rope", self.rope, 0, 1, closed="left")
 
     def __repr__(self):
-        low, high = self.confidence_interval()
-        numbers = {name: getattr(self, name) for name in ("statistic", "pvalue")}
-        numbers |= self.probability()._asdict()
-        said = ", ".join(f"{name}={shown(value)}" for name, value in numbers.items())
-        return (
-            f"CrossValAUCComparison({' - '.join(self.names)}, "
-            f"difference={self.difference:.4g}, interval95=({low:.4g}, {high:.4g}), "
-            f"{said})"
-        )
-
-    def _columns(self):
-        low, high = self.confidence_interval()
-        row = {
-            "": " - ".join(self.names),
+        numbers = {
             "difference": self.difference,
-            "standard_error": self.standard_error,
-            "low": low,
-            "high": high,
+            "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
-            "influence_error": self.influence.standard_error,
-            "influence_pvalue": self.influence.pvalue,
             **self.probability()._asdict(),
         }
-        return {name: [value] for name, value in row.items()}
+        said = ", ".join(f"{name}={shown(value)}" for name, value in numbers.items())
+        return f"CrossValAUCComparison({' - '.join(self.names)}, {said})"
+
+    def _columns(self):
+        influence = {
+            "influence_error": [self.influence.standard_error],
+            "influence_pvalue": [self.influence.pvalue],
+        }
+        names = {"": [" - ".join(self.names)]}
+        shares = {name: [p] for name, p in self.probability()._asdict().items()}
+        return names | self._test_columns() | influence | shares
 
     @property
     def auc_a(self) -> float:
@@ -185,7 +170,7 @@ class CrossValAUCComparison(TestedDifference):
             If the margin lies outside [0, 1).
         """
         margin = self.rope if margin is None else margin
-        margin = check_number("margin", margin, "lie in [0, 1)", lambda m: 0 <= m < 1)
+        margin = check_interval("margin", margin, 0, 1, closed="left")
         gap, error = self.difference, self.standard_error
         if error == 0:
             sure = gap > margin, abs(gap) <= margin, gap < -margin
@@ -243,22 +228,17 @@ class CrossValAUCComparisons(Result):
             )
 
     def __repr__(self):
-        columns = self._columns()
-        table = [tuple(columns)]
-        table += [tuple(map(shown, row)) for row in zip(*columns.values(), strict=True)]
         auc = ", ".join(
-            f"{name}: {value:.4g}"
+            f"{name}: {shown(value)}"
             for name, value in zip(self.names, self.auc, strict=True)
         )
-        return f"CrossValAUCComparisons({auc})\n{aligned(table)}"
+        return f"CrossValAUCComparisons({auc})\n{table_text(self._columns())}"
 
     def _columns(self):
-        parts = [pair._columns() for pair in self.pairs]
-        columns = {name: [part[name][0] for part in parts] for name in parts[0]}
-        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        before = list(columns).index("influence_error")
-        items = list(columns.items())
-        return dict(items[:before]) | adjusted | dict(items[before:])
+        columns = stacked(None, self.pairs)
+        last = list(columns)[list(columns).index("pvalue") + 1 :]
+        rest = {name: columns.pop(name) for name in last}
+        return columns | {"adjusted_pvalue": self.adjusted_pvalues.tolist()} | rest
 
     @property
     def auc(self) -> np.ndarray:

@@ -8,21 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from .._validation import (
-    check_bool,
-    check_floats,
-    check_level,
-    check_option,
-    check_positive,
-    check_score,
-    check_weight,
-    short,
-)
+from .._validation import check_flag, check_level, check_numbers, check_option
 from ..roc._base import YoudenPoint
+from ..statistics._levels import height
 from ..statistics._result import Result, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
-from ._roc_points import height
 from ._sample import Sample
 from ._threshold_rule import ThresholdRule
 
@@ -83,24 +74,20 @@ def empirical_roc(
     >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc, roc.convex_hull().auc
     (0.875, 0.375, 0.9375)
     """
-    positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive), allow_infinite=True)
-    weight = check_weight(sample_weight, positive)
-    sample = Sample.from_rows(score, positive, weight)
-    points = sample.points
+    sample = Sample.from_input(y_true, y_score, sample_weight, None, pos_label)
+    points = sample.levels
     keep = np.ones(len(points.thresholds), dtype=bool)
-    if check_bool("drop_intermediate", drop_intermediate):
+    if check_flag("drop_intermediate", drop_intermediate):
         # A corner between two equal steps lies on a straight line (as in roc_curve).
         bends = np.diff(points.above_neg, 2).astype(bool)
         bends |= np.diff(points.above_pos, 2).astype(bool)
         keep[1:-1] = bends
-    start = np.array([True])
-    corners = np.concatenate([start, keep])
+    corners = np.append(True, keep)
     n_neg, n_pos = sample.sizes
     return EmpiricalROC(
         fpr=points.fpr[corners],
         tpr=points.tpr[corners],
-        thresholds=np.concatenate([[np.inf], points.thresholds[keep]]),
+        thresholds=np.append(np.inf, points.thresholds[keep]),
         auc=sample.auc,
         n_neg=n_neg,
         n_pos=n_pos,
@@ -134,23 +121,16 @@ class EmpiricalROC(Result):
     - ``"pointwise"`` (default): each TPR on its own. Bayesian bootstrap, with half a
       row beyond the outermost scores of each class.
     - ``"simultaneous"``: the whole curve at once, from the same draws.
-    - ``"fixed_width"``: the whole curve at once; the curve moved up-left and
-      down-right by one distance, in the direction ``(−1/√n₀, 1/√n₁)``.
-    - ``"joint_regions"``: the whole curve at once for any continuous scores, by
-      Kolmogorov's bands for both classes; wide.
 
     Coverage at 95 %, least and mean over 20 designs, and mean width
-    (``benchmarks/coverage_curves.py``): .96, .978 and .26 of the points for
-    ``"pointwise"``; of whole curves .96, .989 and .37 for ``"simultaneous"``, .96, .985
-    and .38 for ``"fixed_width"``, 1, 1 and .53 for ``"joint_regions"``.
+    (``benchmarks/coverage/curves.py``): .96, .978 and .26 of the points for
+    ``"pointwise"``; of whole curves .96, .989 and .37 for ``"simultaneous"``.
 
     References
     ----------
     Gu, Ghosal & Roy (2008), https://doi.org/10.1002/sim.3366; Besag, Green, Higdon &
-    Mengersen (1995), https://doi.org/10.1214/ss/1177010123; Campbell (1994),
-    https://doi.org/10.1002/sim.4780130508; Macskassy, Provost & Rosset (2005),
-    https://doi.org/10.1145/1102351.1102419; for the hull, Provost & Fawcett (2001),
-    https://doi.org/10.1023/A:1007601015854
+    Mengersen (1995), https://doi.org/10.1214/ss/1177010123; for the hull, Provost &
+    Fawcett (2001), https://doi.org/10.1023/A:1007601015854
 
     Examples
     --------
@@ -168,11 +148,9 @@ class EmpiricalROC(Result):
     n_pos: float
     _sample: Sample = field(repr=False)
 
-    def __repr__(self):
-        return (
-            f"EmpiricalROC(auc={self.auc:.4g}, thresholds={len(self.thresholds)}, "
-            f"n_neg={self.n_neg:g}, n_pos={self.n_pos:g})"
-        )
+    def _head(self):
+        counts = {"thresholds": len(self.thresholds)}
+        return {"auc": self.auc} | counts | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
     def _columns(self):
         return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
@@ -195,10 +173,7 @@ class EmpiricalROC(Result):
         ValueError
             If a rate lies outside [0, 1].
         """
-        at = check_floats("fpr", fpr)
-        if not np.all((at >= 0) & (at <= 1)):
-            raise ValueError(f"fpr must lie in [0, 1], got {short(fpr)}")
-        return height(self.fpr, self.tpr, at)
+        return height(self.fpr, self.tpr, check_numbers("fpr", fpr, 0, 1))
 
     def youden(self) -> YoudenPoint:
         """Threshold with the largest TPR − FPR; the highest of several.
@@ -244,7 +219,7 @@ class EmpiricalROC(Result):
         """
         # Corners of the hull are the blocks of the isotonic regression of the labels
         # (Fawcett & Niculescu-Mizil 2007, https://doi.org/10.1007/s10994-007-5011-0).
-        points = self._sample.points
+        points = self._sample.levels
         right, up = np.diff(points.fpr), np.diff(points.tpr)
         moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
         # The hull's slopes fall along the curve, a regression rises: from its end back.
@@ -264,14 +239,11 @@ class EmpiricalROC(Result):
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-        method : str, default="pointwise"
-            ``"pointwise"``, ``"simultaneous"``, ``"fixed_width"`` or
-            ``"joint_regions"``, see the class; only the first is pointwise.
+        method : {"pointwise", "simultaneous"}, default="pointwise"
         fpr : array-like of shape (m,), default=None
             Where; None takes 153 rates, dense in both corners.
         **options
-            ``n_draws`` (4000) and ``random_state`` (0), for all but
-            ``"joint_regions"``.
+            ``n_draws`` (4000) and ``random_state`` (0).
 
         Returns
         -------
@@ -285,7 +257,7 @@ class EmpiricalROC(Result):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.check_variance()
-        return roc_band(self._sample.points, level, method, fpr, options)
+        return roc_band(self._sample.levels, level, method, fpr, options)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band, see :class:`skauc.BinormalROCDisplay`.

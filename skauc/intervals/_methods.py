@@ -1,62 +1,56 @@
 """Methods for the interval of one AUC, in one registry.
 
-A method turns a ``Sample`` into a standard error and limits. Most are *Wald* methods,
-a centre and an error on a transformed scale (section 2 of :mod:`skauc.intervals`); the
-others bring their own limits. To add one, add one entry to ``METHODS``.
+A method turns a ``Sample`` into a centre and a standard error, which a transformed
+scale makes limits (section 2 of :mod:`skauc.intervals`), or brings its own limits. To
+add one, add one entry to ``METHODS``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from .._validation import check_number, check_option
+from .._validation import check_integer, check_interval, check_option, generator
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
-from ._bootstrap import bootstrap_error, bootstrap_limits
-from ._confidence_limits import (
-    exact_limits,
-    larger_variance,
-    score_limits,
-    wald_limits,
-)
-from ._cortes_mohri import cortes_mohri_interval
-from ._cortes_mohri_moments import cortes_mohri_moments
+from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
+from ._draws import drawn_weights
+from ._limits import exact_limits, larger_variance, score_limits, wald_limits
 
 
 @dataclass(frozen=True)
-class Wald:
-    """``centre_and_error(sample)``, laid on the scale of ``transform``."""
+class Method:
+    """``centre_and_error(sample, **options)``, and limits if they are no Wald limits.
+
+    ``transform`` is the default scale, None for a method with limits of its own.
+    """
 
     centre_and_error: Callable
-    transform: str = "logit"
+    own_limits: Callable | None = None
+    transform: str | None = "logit"
     least_rows: int = 1
     options: tuple[str, ...] = ()
 
-    def error(self, sample):
-        return self.centre_and_error(sample)[1]
+    def error(self, sample, **options):
+        """Return the standard error."""
+        return self.centre_and_error(sample, **options)[1]
 
-    def limits(self, sample, tails, transform):
+    def limits(self, sample, tails, transform, **options):
+        """Return ``(low, high)``."""
+        if self.own_limits is not None:
+            return self.own_limits(sample, *tails, **options)
         centre, error = self.centre_and_error(sample)
         return wald_limits(centre, error, sample.smaller, *tails, transform)
 
 
-@dataclass(frozen=True)
-class Own:
-    """A method that brings its own ``error`` and ``limits``."""
-
-    error: Callable
-    own_limits: Callable
-    least_rows: int = 1
-    options: tuple[str, ...] = ()
-    transform: None = None
-
-    def limits(self, sample, tails, transform, **options):
-        return self.own_limits(sample, *tails, **options)
+def _around_auc(variance):
+    """Method centred on the AUC, with an error from ``variance(sample)``."""
+    return lambda sample, **_: (sample.auc, np.sqrt(variance(sample)))
 
 
 def _moments(sample, method):
@@ -66,28 +60,11 @@ def _moments(sample, method):
     return sample.moments
 
 
-def _delong(sample):
-    return sample.auc, np.sqrt(sample.delong_variance)
-
-
-def _bamber(sample):
-    return sample.auc, np.sqrt(sample.bamber_variance)
-
-
-def _hanley_mcneil(sample):
-    return sample.auc, np.sqrt(hanley_mcneil_variance(sample.auc, *sample.sizes))
-
-
-def _max_variance(sample):
-    # Var Â ≤ A(1 − A)/min(n₀, n₁), whatever the scores (section 2)
-    return sample.auc, np.sqrt(sample.auc * (1 - sample.auc) / sample.smaller)
-
-
 def _binormal(sample):
     neg, pos = _moments(sample, "binormal")
     s0, s1 = float(neg.covariance), float(pos.covariance)  # variances
     total = s0 + s1
-    if total == 0:  # two constants: the empirical AUC is all there is
+    if total == 0:  # two constants: only the empirical AUC is defined
         return sample.auc, 0.0
     # Var δ ≈ (s₀/n₀ + s₁/n₁)/(s₀ + s₁)
     #         + δ²/(2(s₀ + s₁)²) · (s₀²/(n₀ − 1) + s₁²/(n₁ − 1)),   SE A = φ(δ) SE δ
@@ -103,21 +80,19 @@ def _newcombe(sample):
 
 
 def _larger(sample):
-    # One row of a class shows no variance: the model speaks alone.
-    delong = 0.0 if sample.smaller < 2 else _delong(sample)[1] ** 2
+    # One row of a class shows no variance: the model's is used alone
+    delong = 0.0 if sample.smaller < 2 else sample.delong_variance
     return larger_variance(sample.auc, delong, *sample.sizes)
 
 
 def _score(variance_of):
     """Method that inverts ``|Â − A| ≤ z √V(A)``, V = ``variance_of(sample)``."""
 
-    def error(sample):
-        return np.sqrt(variance_of(sample)(sample.auc))
-
     def limits(sample, tail_low, tail_high):
         return score_limits(sample.auc, variance_of(sample), tail_low, tail_high)
 
-    return Own(error, limits)
+    error = _around_auc(lambda sample: variance_of(sample)(sample.auc))
+    return Method(error, limits, transform=None)
 
 
 # Under κ the degrees of freedom are n_c + κ a class, or n₀ + n₁ + κ for both
@@ -147,16 +122,16 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
     """Posterior under the reference prior; None if a class does not vary."""
     check_option("covariance", covariance, _REFERENCE_KAPPA)
     neg, pos = _moments(sample, "bayesian")
-    # Two variances need two classes that vary, a common one needs one.
+    # Two variances need two classes that vary, a common one needs one
     least = min if covariance == "separate" else max
     if least(neg.scatter, pos.scatter) == 0:
         return None
     return reference_posterior(neg, pos, covariance)
 
 
-def _bayesian_error(sample, **options):
+def _bayesian(sample, **options):
     posterior = _posterior(sample, **options)
-    return posterior.std() if posterior else 0.0
+    return sample.auc, posterior.std() if posterior else 0.0
 
 
 def _bayesian_limits(sample, tail_low, tail_high, **options):
@@ -166,7 +141,8 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
     return posterior.ppf(tail_low), posterior.ppf(1 - tail_high)
 
 
-def _count_errors(sample, threshold, n_errors):
+def _count_errors(sample, threshold=None, n_errors=None, **_):
+    """Errors where ``score > threshold`` is called positive."""
     if (threshold is None) == (n_errors is None):
         raise ValueError(
             "method='cortes_mohri' needs threshold= or n_errors=, got "
@@ -174,19 +150,18 @@ def _count_errors(sample, threshold, n_errors):
         )
     if n_errors is not None:
         return n_errors
-    check_number("threshold", threshold, "be a number, not NaN", lambda t: t == t)
+    threshold = check_interval("threshold", threshold)
     count_neg, count_pos = sample.counts
-    # Errors where score > threshold is called positive: false alarms, then misses.
-    return int(
-        count_neg[sample.neg > threshold].sum()
-        + count_pos[sample.pos <= threshold].sum()
-    )
+    false_alarms = count_neg[sample.neg > threshold].sum()
+    return int(false_alarms + count_pos[sample.pos <= threshold].sum())
 
 
-def _cortes_mohri_error(sample, threshold=None, n_errors=None, **_):
-    k = _count_errors(sample, threshold, n_errors)
+def _cortes_mohri(sample, **options):
     n_neg, n_pos = sample.sizes
-    return np.sqrt(cortes_mohri_moments(n_pos, n_neg, k)[1])
+    mean, variance = cortes_mohri_moments(
+        n_pos, n_neg, _count_errors(sample, **options)
+    )
+    return mean, np.sqrt(variance)
 
 
 def _cortes_mohri_limits(
@@ -194,40 +169,84 @@ def _cortes_mohri_limits(
 ):
     k = _count_errors(sample, threshold, n_errors)
     n_neg, n_pos = sample.sizes
-    # A one-sided interval is one side of a two-sided one of twice the risk.
-    risk = (
-        tail_low + tail_high if tail_low and tail_high else 2 * max(tail_low, tail_high)
-    )
+    # A one-sided interval is one side of a two-sided one of twice the risk
+    both = tail_low and tail_high
+    risk = tail_low + tail_high if both else 2 * max(tail_low, tail_high)
     if risk >= 1:
         raise ValueError(
             "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
             f"got {1 - risk / 2:g}"
         )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
-    # The side that was not asked for is the end of [0, 1].
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 
+def _drawn_aucs(sample, n_resamples=9999, random_state=0):
+    """The AUC, and the AUCs of stratified resamples, sorted.
+
+    scipy.stats.bootstrap would sort every resample anew; here a resample is a
+    multinomial draw of how often each (block of) score occurs.
+    """
+    number = check_integer("n_resamples", n_resamples, 2, 10**8)
+    blocks, rng = sample.levels.coarse(), generator(random_state)
+    counts = blocks.neg, blocks.pos
+    drawn = [blocks.auc_of(*w) for w in drawn_weights(counts, number, rng)]
+    observed = blocks.auc_of(*(count.astype(float) for count in counts))
+    return observed, np.sort(np.concatenate(drawn))
+
+
+def _bootstrap(sample, **options):
+    return sample.auc, _drawn_aucs(sample, **options)[1].std(ddof=1)
+
+
+def _bca_limits(sample, tail_low, tail_high, **options):
+    """BCa limits (section 4); the jackknife is closed, ``A₍₋ᵢ₎ − A ∝ A − V_i``."""
+    auc, drawn = _drawn_aucs(sample, **options)
+    if not any(sample.levels.spreads):  # nothing to resample
+        return exact_limits(sample.auc, sample.smaller, tail_low, tail_high)
+    # a = Σ u³/n³ / 6(Σ u²/n²)^1.5, u = V − A, over the rows of both classes
+    skew = spread = 0.0
+    levels = sample.levels
+    for v, count in zip(levels.placements, (levels.neg, levels.pos), strict=True):
+        u, n = v - sample.auc, float(count.sum())
+        skew += count @ u**3 / n**3
+        spread += count @ u**2 / n**2
+    acceleration = skew / (6 * spread**1.5)
+    # z₀ = Φ⁻¹(share of draws below A, ties ½), kept finite
+    below = ((drawn < auc).mean() + (drawn <= auc).mean()) / 2
+    bias = ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
+
+    def quantile(z):
+        if np.isinf(z):
+            return float(z > 0)
+        # Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))
+        shift = bias + z
+        stretch = 1 - acceleration * shift
+        if stretch <= 0:  # beyond the pole: as far as the draws go
+            return drawn[-1 if shift > 0 else 0]
+        return np.quantile(drawn, ndtr(bias + shift / stretch))
+
+    return quantile(ndtri(tail_low)), quantile(-ndtri(tail_high))
+
+
+_own = partial(Method, transform=None, least_rows=2)
 METHODS = {
     "score": _score(_larger),
     "hanley_mcneil_score": _score(_newcombe),
-    "delong": Wald(_delong, least_rows=2),
-    "bamber": Wald(_bamber, least_rows=2),
-    "hanley_mcneil": Wald(_hanley_mcneil),
-    "max_variance": Wald(_max_variance),
-    "binormal": Wald(_binormal, transform="probit", least_rows=2),
-    "bayesian": Own(
-        _bayesian_error, _bayesian_limits, least_rows=2, options=("covariance",)
+    "delong": Method(_around_auc(lambda s: s.delong_variance), least_rows=2),
+    "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), least_rows=2),
+    "hanley_mcneil": Method(
+        _around_auc(lambda s: hanley_mcneil_variance(s.auc, *s.sizes))
     ),
-    "cortes_mohri": Own(
-        _cortes_mohri_error,
+    # Var Â ≤ A(1 − A)/min(n₀, n₁), whatever the scores (section 2)
+    "max_variance": Method(_around_auc(lambda s: s.auc * (1 - s.auc) / s.smaller)),
+    "binormal": Method(_binormal, transform="probit", least_rows=2),
+    "bayesian": _own(_bayesian, _bayesian_limits, options=("covariance",)),
+    "cortes_mohri": Method(
+        _cortes_mohri,
         _cortes_mohri_limits,
+        transform=None,
         options=("threshold", "n_errors", "error_interval", "adaptive"),
     ),
-    "bootstrap": Own(
-        bootstrap_error,
-        bootstrap_limits,
-        least_rows=2,
-        options=("n_resamples", "random_state"),
-    ),
+    "bootstrap": _own(_bootstrap, _bca_limits, options=("n_resamples", "random_state")),
 }

@@ -5,24 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from .._validation import check_level, check_option
-from ..statistics._result import Result
-from ._confidence_limits import (
-    ALTERNATIVES,
-    Interval,
-    difference_limits,
-    interval_tails,
-)
-from ._draws import checked_draws, generator
+from .._validation import generator
+from ._comparison import TestedDifference
+from ._draws import checked_draws, drawn_weights
 
-_NUMBERS_AT_ONCE = 1_000_000  # drawn weights: 8 MB
 _NO_GAP = 1e-12  # a difference of rates below it is a rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatingComparison(Result):
+class OperatingComparison(TestedDifference):
     """Differences of a rate between two scores on the same rows, point by point.
 
     Made by :meth:`OperatingPoints.compare`.
@@ -58,71 +50,25 @@ class OperatingComparison(Result):
             )
 
     def _columns(self):
-        low, high = self.confidence_interval()
-        return {
-            f"{self.name}_a": self.rate_a,
-            f"{self.name}_b": self.rate_b,
-            "difference": self.difference,
-            "standard_error": self.standard_error,
-            "low": low,
-            "high": high,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-        }
+        rates = {f"{self.name}_a": self.rate_a, f"{self.name}_b": self.rate_b}
+        return rates | self._test_columns()
 
     @property
     def difference(self) -> np.ndarray:
         """``rate_a − rate_b``."""
         return self.rate_a - self.rate_b
 
-    @property
-    def statistic(self) -> np.ndarray:
-        """``difference/standard_error``, normal if the rates are equal; 0 for 0/0."""
-        error = np.asarray(self.standard_error, dtype=float)
-        return self.difference / np.where(error > 0, error, np.inf)
-
-    @property
-    def pvalue(self) -> np.ndarray:
-        """Two-sided p-value of each difference."""
-        return 2 * ndtr(-np.abs(self.statistic))
-
-    def confidence_interval(
-        self, confidence_level=0.95, alternative="two-sided"
-    ) -> Interval:
-        """Limits for the differences, inside [−1, 1].
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-        alternative : {"two-sided", "less", "greater"}, default="two-sided"
-
-        Returns
-        -------
-        Interval
-            ``(low, high)``, arrays of shape (k,).
-
-        Raises
-        ------
-        ValueError
-            If an option breaks its rule.
-        """
-        level = check_level("confidence_level", confidence_level)
-        check_option("alternative", alternative, ALTERNATIVES)
-        tails = interval_tails(level, alternative)
-        return difference_limits(self.difference, self.standard_error, tails, ndtri)
-
 
 def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     rates = getattr(a, name), getattr(b, name)
-    column = {"threshold": 0, "sensitivity": 1, "specificity": 2}[name]
     gaps = [
-        one[column] - two[column]
+        one[name] - two[name]
         for one, two in drawn_points((a, b), n_draws, random_state)
     ]
     error = np.concatenate(gaps).std(axis=0, ddof=1)
-    # As in section 5 of skauc.intervals: no variance where there is a difference says
-    # nothing, and the largest possible takes its place.
+    # As in section 5 of skauc.intervals: where rates differ and no draw varies, the
+    # largest possible error takes the place of 0
     apart = np.abs(rates[0] - rates[1]) > _NO_GAP
     error = np.where(apart & (error <= _NO_GAP), a._sample.smaller**-0.5, error)
     # There the outermost row is the threshold in most draws, and nothing seems to vary
@@ -145,38 +91,31 @@ def drawn_points(several, n_draws, random_state):
 
     Yields
     ------
-    list of (threshold, sensitivity, specificity), each of shape (draws, k)
+    list of dict of ndarray of shape (draws, k)
     """
-    n_draws, rng = checked_draws(n_draws), generator(random_state)
-    count_neg, count_pos = several[0]._sample.counts
-    at_once = max(1, _NUMBERS_AT_ONCE // (len(count_neg) + len(count_pos)))
-    for start in range(0, n_draws, at_once):
-        size = min(at_once, n_draws - start)
-        # Gamma(w) weights over their sum are Dirichlet: a row of weight 2 is two rows.
-        neg = rng.standard_gamma(count_neg, (size, len(count_neg)))
-        pos = rng.standard_gamma(count_pos, (size, len(count_pos)))
-        yield [_points_of_draw(one, neg, pos) for one in several]
+    number, rng = checked_draws(n_draws), generator(random_state)
+    counts = several[0]._sample.counts
+    for weights in drawn_weights(counts, number, rng, law="dirichlet"):
+        yield [_points_of_draw(one, *weights) for one in several]
 
 
-def _points_of_draw(one, neg, pos):
-    points = one._sample.points
-    K = len(points.thresholds)
-    fpr, tpr = (
-        _shares(weight, level, K)
-        for weight, level in ((neg, points.level_neg), (pos, points.level_pos))
-    )
-    at = one._rule.corners(points.thresholds, fpr, tpr)
-    thresholds = np.append(np.inf, points.thresholds)[at]
-    rates = (np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
-    sensitivity, alarm = rates
-    return thresholds, sensitivity, 1 - alarm
+def _points_of_draw(points, neg, pos):
+    """Choose the points of one score anew, for weights of its rows."""
+    levels = points._sample.levels
+    fpr, tpr = (_rates(w) for w in levels.sums_at(neg, pos))
+    at = points._rule.corners(levels.thresholds, fpr, tpr)
+    drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
+    return {
+        "threshold": np.append(np.inf, levels.thresholds)[at],
+        "sensitivity": drawn[0],
+        "specificity": 1 - drawn[1],
+        # Rates of the rows themselves at the threshold of a draw, without optimism
+        "later": {"sensitivity": levels.tpr[at], "specificity": 1 - levels.fpr[at]},
+    }
 
 
-def _shares(weight, level, K):
-    """Share of the weight at or above each threshold, shape (draws, K + 1), from 0."""
-    order = np.argsort(level, kind="stable")
-    above = np.zeros((len(weight), len(level) + 1))
-    np.cumsum(weight[:, order], axis=1, out=above[:, 1:])
-    # Rows from the top score down; those of the levels 0 to i end before at[i + 1].
-    at = np.searchsorted(level[order], np.arange(-1, K), side="right")
-    return above[:, at] / above[:, -1:]
+def _rates(weight):
+    """Share of the weight at or above each threshold, shape (draws, d + 1), from 0."""
+    above = np.zeros((len(weight), weight.shape[1] + 1))
+    np.cumsum(weight[:, ::-1], axis=1, out=above[:, 1:])
+    return above / above[:, -1:]

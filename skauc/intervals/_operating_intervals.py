@@ -13,14 +13,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from ._band import pointwise_tails
-from ._operating_comparison import drawn_points
-from ._roc_points import ROCPoints
-from ._table_limits import (
+from ._limits import (
     clopper_pearson_limits,
     odds_ratio_limits,
     ratio_limits,
     wilson_limits,
 )
+from ._operating_comparison import drawn_points
 from ._threshold_rule import BEST
 
 RATES = ("sensitivity", "specificity")
@@ -119,7 +118,7 @@ def _has_rank(points, name):
 
 
 def _rank_limits(points, name, tail_low, tail_high):
-    return points._rule.order_statistics(points._sample.points, tail_low, tail_high)
+    return points._rule.order_statistics(points._sample.levels, tail_low, tail_high)
 
 
 def is_crossed(points, name):
@@ -134,17 +133,14 @@ def _is_drawn(points, name):
 
 def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
     if is_crossed(points, name):
-        s = points._sample
-        curve = s.points
-        if name == "specificity":  # the curve of the swapped classes
-            curve = ROCPoints.from_rows(-s.pos, -s.neg, s.weight_pos, s.weight_neg)
+        curve = points._sample.levels
+        if name == "specificity":
+            curve = curve.swapped()
         # Specificity 1 − FPR is the target, or sensitivity, which it is after swapping.
         grid = 1 - points._rule.targets
         return pointwise_tails(curve, grid, tail_low, tail_high, n_draws, random_state)
-    # The draws are (threshold, sensitivity, specificity), as NAMES begins.
-    column = NAMES.index(name)
-    drawn = [one[column] for (one,) in drawn_points((points,), n_draws, random_state)]
-    drawn = np.concatenate(drawn)
+    draws = drawn_points((points,), n_draws, random_state)
+    drawn = np.concatenate([one[name] for (one,) in draws])
     ends = (-np.inf, np.inf) if name == "threshold" else (0.0, 1.0)
     how = {"axis": 0, "method": "inverted_cdf"}  # thresholds are scores, and may be inf
     none = np.ones(len(points.threshold))
@@ -154,10 +150,30 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
     )
 
 
+def is_optimistic(points, name):
+    """Whether the same rows chose the threshold by this rate."""
+    return points.chosen_by in BEST and name in RATES
+
+
+def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
+    """Wilson's limits around the rate less its optimism.
+
+    The rate of a draw at its own best threshold, less the rate of the rows there,
+    stands for the rate of the rows less that of new rows.
+    """
+    draws = drawn_points((points,), n_draws, random_state)
+    gaps = np.concatenate([one[name] - one["later"][name] for (one,) in draws])
+    n_neg, n_pos = points._sample.sizes
+    n = n_pos if name == "sensitivity" else n_neg
+    rate = np.clip(getattr(points, name) - gaps.mean(axis=0), 0, 1)
+    return wilson_limits(rate * n, n, tail_low, tail_high)
+
+
 INTERVALS = {
     "wilson": IntervalMethod(_is_share, _share_limits(wilson_limits)),
     "clopper_pearson": IntervalMethod(_is_share, _share_limits(clopper_pearson_limits)),
     "log": IntervalMethod(_is_ratio, _ratio_intervals),
     "order_statistics": IntervalMethod(_has_rank, _rank_limits),
     "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
+    "optimism_corrected": IntervalMethod(is_optimistic, _corrected_limits, _OPTIONS),
 }

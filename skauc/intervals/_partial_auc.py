@@ -15,23 +15,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 
-from .._validation import check_bool, check_level, check_option, short
-from ..statistics._result import Result
-from ..statistics._values import Value
-from ._confidence_limits import (
-    ALTERNATIVES,
-    TRANSFORMS,
-    Interval,
-    interval_tails,
-    score_limits,
-    wald_limits,
-)
-from ._roc_points import height
-from ._sample import Sample, placement_covariance
+from .._validation import check_flag, check_numbers, check_option, short
+from ..statistics._levels import height
+from ..statistics._result import Result, Value
+from ..statistics._wald import Interval, interval_tails
+from ._limits import TRANSFORMS, score_limits, wald_limits
+from ._sample import Sample
 
 METHODS = ("score", "delong")
 # A uniform placement has the variance 1/12, of the largest possible at ½, 1/4
@@ -57,19 +49,13 @@ class Region:
                 f"a partial area needs fpr=(a, b) or tpr=(a, b), got {got}"
             )
         name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
-        rule = "be two numbers 0 <= a < b <= 1"
-        try:
-            low, high = limits
-            numbers = all(
-                isinstance(v, Real) and not isinstance(v, bool) for v in (low, high)
+        pair = check_numbers(name, limits, 0, 1)
+        if pair.shape != (2,) or not pair[1] - pair[0] >= _NARROWEST:
+            raise ValueError(
+                f"{name} must be two numbers 0 <= a < b <= 1, {_NARROWEST:g} or more "
+                f"apart, got {short(limits)}"
             )
-            if numbers and 0 <= low < high <= 1:
-                if high - low >= _NARROWEST:
-                    return cls(name, float(low), float(high))
-                rule = f"have limits that are {_NARROWEST:g} or more apart"
-        except (TypeError, ValueError):
-            pass
-        raise ValueError(f"{name} must {rule}, got {short(limits)}")
+        return cls(name, *pair.tolist())
 
     @property
     def width(self) -> float:
@@ -103,42 +89,42 @@ class PartOfSample(Value):
 
     @cached_property
     def placements(self) -> tuple[np.ndarray, np.ndarray]:
-        """``V₀`` of the negatives and ``V₁`` of the positives."""
-        points, r = self.sample.points, self.region
-        x, y = points.fpr, points.tpr
+        """``V₀`` of a negative and ``V₁`` of a positive at each level."""
+        levels, r = self.sample.levels, self.region
+        x, y = levels.fpr, levels.tpr
         if r.axis == "fpr":
             low, high = height(x, y, r.low), height(x, y, r.high)
             # V₁ = b − clip(x, a, b),   V₀ = clip(y, ROC(a), ROC(b)) − ROC(b)
             v1 = r.high - _mean_clipped(x, r.low, r.high)
             v0 = _mean_clipped(y, low, high) - high
         else:  # the same after swapping the classes and negating the scores
-            # (x, y) becomes (1 − y, 1 − x): tops of vertical pieces are bottoms here.
+            # (x, y) becomes (1 − y, 1 − x): tops of vertical pieces are bottoms here
             low, high = (height(y, x, at, side="left") for at in (r.low, r.high))
             v0 = _mean_clipped(y, r.low, r.high) - r.low
             v1 = low - _mean_clipped(x, low, high)
-        return v0[points.level_neg], v1[points.level_pos]
+        return v0[::-1], v1[::-1]  # the curve goes down through the levels
 
     @cached_property
     def area(self) -> float:
         """Mean of the placements that are not shifted by a constant."""
-        v0, v1 = self.placements
-        count_neg, count_pos = self.sample.counts
-        # The mean of V₁ (of V₀ after swapping) is the area itself.
-        v, count = (v1, count_pos) if self.region.axis == "fpr" else (v0, count_neg)
-        return float(np.clip(np.average(v, weights=count), 0, self.region.width))
+        at_neg, at_pos = self.placements
+        levels = self.sample.levels
+        over_fpr = self.region.axis == "fpr"
+        # The mean of V₁ (of the class on the other axis) is the area itself
+        v, w = (at_pos, levels.pos) if over_fpr else (at_neg, levels.neg)
+        return float(np.clip(v @ w / w.sum(), 0, self.region.width))
 
     @cached_property
     def variance(self) -> float:
         """DeLong's, or Obuchowski's for clusters, from the placements."""
-        rows = (v[None] for v in self.placements)
-        return float(placement_covariance(self.sample, *rows)[0, 0])
+        return self.sample.mean_variance(*self.placements)
 
     @property
     def trials(self) -> float:
         """Independent draws that the area is at least as sure as (section 7)."""
         # Of the class on the axis only the rows within the range count.
         share = self.region.width
-        if self.sample.cluster_pos is not None:
+        if self.sample.clustered:
             return self.sample.smaller * share
         n_neg, n_pos = self.sample.sizes
         if self.region.axis == "fpr":
@@ -181,7 +167,7 @@ class PartialAUC(Result):
     limits for m trials where the variance is 0.
 
     Coverage at 95 %, least and mean over 20 designs (20 + 20 to 200 + 200 rows, normal
-    and Cauchy scores, ``benchmarks/coverage_curves.py``): ``"score"`` .80 and .957 for
+    and Cauchy scores, ``benchmarks/coverage/curves.py``): ``"score"`` .80 and .957 for
     FPR 0 to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1; ``"delong"``
     .77 and .912, .84 and .948, .87 and .937. The worst has two negatives in the range.
 
@@ -209,7 +195,7 @@ class PartialAUC(Result):
     @classmethod
     def _of(cls, sample, fpr, tpr, standardize) -> PartialAUC:
         part = PartOfSample(sample, Region.of(fpr, tpr))
-        region, scaled = part.region, check_bool("standardize", standardize)
+        region, scaled = part.region, check_flag("standardize", standardize)
         area = region.standardized(part.area) if scaled else part.area
         return cls(area, region.axis, region.low, region.high, scaled, part)
 
@@ -278,10 +264,7 @@ class PartialAUC(Result):
             If an option breaks its rule, a class has fewer than two rows, or the
             weights are no counts and there are no groups.
         """
-        level = check_level("confidence_level", confidence_level)
-        tails = interval_tails(
-            level, check_option("alternative", alternative, ALTERNATIVES)
-        )
+        tails = interval_tails(confidence_level, alternative)
         check_option("method", method, METHODS)
         check_option("transform", transform, TRANSFORMS)
         part, region = self._part, self._part.region

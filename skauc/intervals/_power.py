@@ -2,12 +2,13 @@
 
 ``auc_power`` and ``auc_sample_size`` are one formula. With g the distance of the AUC
 (or of the difference of two) from the null hypothesis, σ the standard error that the
-study will have and σ₀ the one that the test believes in,
+study will have and r the least distance that is significant,
 
-    power = Φ((g − z σ₀)/σ)    (two-sided: + Φ((−g − z σ₀)/σ)).
+    power = Φ((g − r)/σ)    (two-sided: + Φ((−g − r)/σ)).
 
-σ₀ is the error under the null for a *score* test of one AUC, and σ for a *Wald* test,
-such as DeLong's. To add a variance, add one entry to ``VARIANCES``.
+r is z times the error under the null for a *score* test of one AUC, and zσ for two
+AUCs. A *Wald* test of one AUC, such as DeLong's, takes the error at the AUC that it
+observes: r = z √V(null + r). To add a variance, add one entry to ``VARIANCES``.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_floats, check_option, short
+from .._validation import check_numbers, check_option, short
 from ..statistics._auc_variance import hanley_mcneil_variance
-from ..statistics._planned_variance import binormal_covariance, obuchowski_variance
-from ._confidence_limits import ALTERNATIVES
+from ..statistics._wald import ALTERNATIVES
+from ._planned_variance import binormal_covariance, obuchowski_variance
 
 
 def _binormal(auc, n_neg, n_pos):
@@ -36,7 +37,8 @@ VARIANCES: dict[str, Callable] = {
 }
 TESTS = ("score", "wald")
 _LEAST_ROWS = 2  # of a class, for a variance
-_MOST_ROWS = 2.0**40  # 10¹²: beyond the patients of this world
+_HALVINGS = 30  # of a distance between AUCs: 1e-9
+_MOST_ROWS = 2.0**40  # 10¹²: more patients than there are
 
 
 class SampleSize(NamedTuple):
@@ -98,12 +100,12 @@ def auc_power(
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        Variance of an AUC, see Notes. None takes ``"obuchowski"`` for one AUC, the
-        formula of pROC, and ``"binormal"`` for two.
+        Variance of an AUC, see Notes. None takes ``"obuchowski"`` for one AUC against
+        ½, the formula of pROC, and ``"binormal"`` otherwise.
     test : {"score", "wald"}, default=None
         Whether the test takes the variance under the null (Mann–Whitney's for ½) or
         the estimated one (DeLong's, :func:`compare_auc`). None takes ``"score"`` for
-        one AUC; for two there is ``"wald"`` only.
+        one AUC against ½ and ``"wald"`` otherwise; for two AUCs there is no other.
 
     Returns
     -------
@@ -118,11 +120,10 @@ def auc_power(
     Notes
     -----
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of
-    normal scores with equal variances. Of 20 000 simulated studies each, planned for
-    .8 and .9 (``benchmarks/coverage_tests.py``), the share that rejected was within
-    .015 of its promise, for one AUC tested against ½ and for two. Only
-    ``test="wald"`` of one AUC falls short (by .02 with 53 rows a class, .06 with 10
-    and 30), because DeLong's error is itself uncertain then. ``"hanley_mcneil"`` is
+    normal scores with equal variances. Ten plans for one AUC against another than ½
+    (.6 to .95 against .6 to .9, for powers of .8 and .9) rejected within .02 of their
+    promise in simulations of ``compare_auc(constant=)``; so did plans against ½ and for
+    two AUCs (``benchmarks/coverage/tests.py``). ``"hanley_mcneil"`` is
     exact for exponential scores; for normal scores it is too large, by 15 % of the
     standard error for an AUC of 0.8 and four negatives a positive. ``"obuchowski"`` is
     larger still away from ½. The correlation of two AUCs is the binormal one for all
@@ -146,10 +147,12 @@ def auc_power(
     plan = _Plan.of(
         auc, null, alpha, auc2, correlation, margin, alternative, method, test
     )
-    n_pos = _numbers("n_pos", n_pos, "be finite and >= 2", _is_size)
-    n_neg = _numbers("n_neg", n_neg, "be finite and >= 2", _is_size)
-    _check_shapes(*plan.numbers, n_pos, n_neg)
-    power = plan.power(n_neg, n_pos)
+    sizes = [
+        check_numbers(name, n, _LEAST_ROWS, closed="left")
+        for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
+    ]
+    _check_shapes(*plan.numbers, *sizes)
+    power = plan.power(*sizes)
     return float(power) if np.ndim(power) == 0 else power
 
 
@@ -219,9 +222,9 @@ def auc_sample_size(
     plan = _Plan.of(
         auc, null, alpha, auc2, correlation, margin, alternative, method, test
     )
-    ratio = _numbers("ratio", ratio, "be finite and > 0", _is_ratio)
+    ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
-    goal = _numbers(name, goal, "lie in (0, 1)", _is_share)
+    goal = check_numbers(name, goal, 0, 1, closed="neither")
     shape = _check_shapes(*plan.numbers, ratio, goal)
     if width is None:
         plan.check_reachable()
@@ -245,7 +248,7 @@ def auc_sample_size(
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is asked of a study, before its size."""
+    """The question of a study, before its size."""
 
     auc: np.ndarray
     null: np.ndarray
@@ -260,10 +263,10 @@ class _Plan:
     @classmethod
     def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
         two = auc2 is not None
-        if method is None:
-            method = "binormal" if two else "obuchowski"
         if test is None:
-            test = "wald" if two else "score"
+            test = "wald" if two or not _is_half(null, margin) else "score"
+        if method is None:
+            method = "obuchowski" if not two and _is_half(null, margin) else "binormal"
         check_option("alternative", alternative, ALTERNATIVES)
         check_option("method", method, VARIANCES)
         check_option("test", test, TESTS)
@@ -273,18 +276,23 @@ class _Plan:
             raise ValueError(
                 f"correlation must come with auc2, got {short(correlation)} alone"
             )
-        margin = _numbers("margin", margin, "lie in [0, 1)", _is_margin)
+        margin = check_numbers("margin", margin, 0, 1, closed="left")
         if margin.any() and alternative == "two-sided":
             raise ValueError(
                 "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
             )
+        shares = {
+            "auc": auc,
+            "null": null,
+            "alpha": alpha,
+            "auc2": auc2 if two else 0.5,
+        }
+        checked = [
+            check_numbers(n, v, 0, 1, closed="neither") for n, v in shares.items()
+        ]
         return cls(
-            _numbers("auc", auc, "lie in (0, 1)", _is_share),
-            _numbers("null", null, "lie in (0, 1)", _is_share),
-            _numbers("alpha", alpha, "lie in (0, 1)", _is_share),
-            None
-            if auc2 is None
-            else _numbers("auc2", auc2, "lie in (0, 1)", _is_share),
+            *checked[:3],
+            checked[3] if two else None,
             None if correlation is None else _correlations(correlation),
             margin,
             alternative,
@@ -355,18 +363,33 @@ class _Plan:
     def power(self, n_neg, n_pos):
         """Probability to reject."""
         error = self.error(n_neg, n_pos)
-        # σ₀ is the error at the border of the null hypothesis, or the study's own.
-        if self.test == "score":
-            believed = np.sqrt(self.variance(self.border, n_neg, n_pos))
-        else:
-            believed = error
         # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
         sides = 2 if self.alternative == "two-sided" else 1
-        reach = -ndtri(self.alpha / sides) * believed
-        gap = self.gap
-        # Φ((g − zσ₀)/σ), two-sided + Φ((−g − zσ₀)/σ)
-        power = _beyond(gap - reach, error)
-        return power if sides == 1 else power + _beyond(-gap - reach, error)
+        z = -ndtri(self.alpha / sides)
+        toward = -1 if self.alternative == "less" else 1
+        # Φ((g − r)/σ), two-sided + Φ((−g − r)/σ), r the reach on that side
+        power = _beyond(self.gap - self._reach(z, toward, n_neg, n_pos, error), error)
+        if sides == 1:
+            return power
+        return power + _beyond(
+            -self.gap - self._reach(z, -1, n_neg, n_pos, error), error
+        )
+
+    def _reach(self, z, toward, n_neg, n_pos, error):
+        """Distance from the border of the null hypothesis that is significant."""
+        if self.auc2 is not None:
+            return z * error
+        if self.test == "score":
+            return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
+        # r = z √V(border ± r): DeLong's error changes with the AUC that is observed
+        low, high = 0.0, 1 - self.border if toward > 0 else self.border
+        for _ in range(_HALVINGS):
+            r = (low + high) / 2
+            enough = r >= z * np.sqrt(
+                self.variance(self.border + toward * r, n_neg, n_pos)
+            )
+            low, high = np.where(enough, low, r), np.where(enough, r, high)
+        return high
 
     def width(self, n_neg, n_pos):
         """``high − low`` of the interval Â ± z SE."""
@@ -402,19 +425,13 @@ def _least(enough, shape):
     return high
 
 
-def _numbers(name, values, rule, holds):
-    """Check numbers, one or an array of them."""
-    numbers = check_floats(name, values)
-    bad = ~holds(numbers)
-    if bad.any():
-        raise ValueError(
-            f"{name} must {rule}, got {short(float(numbers[bad].flat[0]))}"
-        )
-    return numbers
+def _is_half(null, margin):
+    """Whether ½ is the null hypothesis: Mann–Whitney's test."""
+    return np.ndim(null) == np.ndim(margin) == 0 and (null, margin) == (0.5, 0)
 
 
 def _correlations(correlation):
-    pair = _numbers("correlation", correlation, "lie in [-1, 1]", _is_correlation)
+    pair = check_numbers("correlation", correlation, -1, 1)
     if pair.shape not in ((), (2,)):
         raise ValueError(
             "correlation must be one number or one for the negatives and one for the "
@@ -431,23 +448,3 @@ def _check_shapes(*arrays):
         raise ValueError(
             f"arguments must be numbers or arrays that broadcast, got shapes {shapes}"
         ) from None
-
-
-def _is_size(n):
-    return (n >= _LEAST_ROWS) & (n < np.inf)
-
-
-def _is_ratio(ratio):
-    return (ratio > 0) & (ratio < np.inf)
-
-
-def _is_share(share):
-    return (share > 0) & (share < 1)
-
-
-def _is_margin(margin):
-    return (margin >= 0) & (margin < 1)
-
-
-def _is_correlation(r):
-    return np.abs(r) <= 1

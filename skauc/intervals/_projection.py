@@ -1,30 +1,27 @@
-"""One posterior of one direction ``s = Z @ w``, by the same steps whichever the prior.
+"""One posterior of one direction ``s = X @ w``, by the same steps for every prior.
 
-The prior learns the rows, ``prior.learn(Z, positive, weight, covariance=…)``, and what
-is learnt is projected on the direction, ``.project(w, score)``; the posterior of the
-scores then answers ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)``, ``.ebauc(t)``.
+The prior learns the rows and is asked about the direction; its projection then answers
+``.auc()``, ``.rates(t)``, ``.error(t, share_pos)`` and ``.ebauc(t)``.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import check_counts, check_option
-from ..adaptive._cache import CACHE
-from ..adaptive._prior import AdaptivePrior, fingerprint
+from ..adaptive._prior import AdaptivePrior, data_model
 from ..posterior._conjugate import COVARIANCES, LearntConjugate, NormalInverseWishart
-from ._warn_caller import warn_caller
+from ..statistics._rows import Rows
+from ..statistics._warn_caller import warn_caller
 
-# Scores that differ by less are equal: a product of P terms rounds some of this.
+# Scores that differ by less are equal: a product of P terms rounds that much
 _SAME = 64 * np.finfo(float).eps
 _PRIORS = {"adaptive": AdaptivePrior(), "paper": NormalInverseWishart()}
 
 
 def check_prior(prior):
-    """Prior object behind a word; anything else is an error."""
+    """Prior object of a name; anything else is an error."""
     if isinstance(prior, str) and prior in _PRIORS:
         return _PRIORS[prior]
     if not isinstance(prior, AdaptivePrior | NormalInverseWishart):
@@ -35,61 +32,68 @@ def check_prior(prior):
     return prior
 
 
-def project(prior, Z, w, score, positive, weight, covariance, sketch=None):
-    """Posterior of the scores ``Z @ w``; None, with a warning, if they rank nothing.
+def check_covariance(prior, covariance, default="common") -> None:
+    """The covariance is known to the prior; the adaptive prior has one only.
+
+    ``default`` is that of the function that was called, which every prior takes.
+    """
+    check_option("covariance", covariance, COVARIANCES)
+    if isinstance(prior, AdaptivePrior) and covariance not in ("common", default):
+        raise ValueError(
+            f"covariance must be 'common' for the adaptive prior, got {covariance!r}; "
+            "a NormalInverseWishart has all three"
+        )
+
+
+def project(prior, rows: Rows, w, score, covariance):
+    """The prior's answers for the scores ``rows.X @ w``.
 
     Parameters
     ----------
     prior : AdaptivePrior or NormalInverseWishart
-    Z : ndarray or sparse matrix of shape (n, P)
+    rows : Rows
     w : ndarray of shape (P,)
     score : ndarray of shape (n,)
-        ``Z @ w``, computed by the caller, once.
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,) or None
+        ``rows.X @ w``, computed once by the caller.
     covariance : {"common", "spherical", "separate"}
-    sketch : ndarray of shape (P,), default=None
-        Of Z (:mod:`skauc.statistics._sketch`), if it is known.
-
-    Returns
-    -------
-    posterior or None
     """
-    check_option("covariance", covariance, COVARIANCES)
-    check_counts(weight, positive)
-    reason = ranks_nothing(w, score, weight)
-    if reason is not None:
-        warn_caller(
-            f"The AUC is undefined and set to 1/2 because {reason}",
-            UndefinedMetricWarning,
-        )
-        return None
-    learnt = _learnt(prior, Z, positive, weight, covariance, sketch)
+    if isinstance(prior, AdaptivePrior):
+        return data_model(prior, rows).along(w, score)
+
+    def learn():
+        return prior.learn(rows.X, rows.positive, rows.weight, covariance=covariance)
+
+    features = None
+    if covariance == "spherical":  # sums over the rows that all candidates share
+        features = rows.kept("class traces", lambda: learn().features)
+    learnt = LearntConjugate(prior, rows.positive, rows.weight, covariance, features)
     return learnt.project(w, score)
 
 
-def _learnt(prior, Z, positive, weight, covariance, sketch):
-    """What the prior learns; the sums over the rows are those of all candidates.
-
-    The adaptive prior keeps its own. A conjugate one has some beside a spherical
-    covariance alone: they cost two products with the rows, a fingerprint one.
-    """
-    learn = partial(prior.learn, Z, positive, weight, covariance=covariance)
-    if not isinstance(prior, NormalInverseWishart):
-        return learn(sketch=sketch)
-    if covariance != "spherical" or Z.shape[1] == 1:
-        return learn()
-    key = "class traces", fingerprint(Z, positive, weight)
-    features = CACHE.remember(key, lambda: learn().features)
-    return LearntConjugate(prior, positive, weight, covariance, features)
+def of_one_feature(prior, score, positive, weight, covariance):
+    """The prior's answers for a score seen as one feature; None if it ranks nothing."""
+    check_counts(weight, positive)
+    rows = Rows.of(score[:, None], positive, weight)
+    score = rows.X[:, 0]
+    reason = ranks_nothing(np.ones(1), score)
+    if reason is not None:
+        warn_undefined(reason)
+        return None
+    return project(prior, rows, np.ones(1), score, covariance)
 
 
-def ranks_nothing(w, score, weight) -> str | None:
+def ranks_nothing(w, score) -> str | None:
     """Why a score ranks no rows, as half a sentence; None if it does."""
     if not np.any(w):
         return "the coefficients are all 0"
-    counted = score if weight is None or weight.all() else score[weight > 0]
-    low, high = counted.min(), counted.max()
+    low, high = score.min(), score.max()
     if high - low <= _SAME * max(-low, high):
         return "all scores are equal"
     return None
+
+
+def warn_undefined(reason) -> None:
+    """Warn that an AUC is ½ because nothing is ranked."""
+    warn_caller(
+        f"The AUC is undefined and set to 1/2 because {reason}", UndefinedMetricWarning
+    )

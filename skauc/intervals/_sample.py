@@ -1,4 +1,4 @@
-"""The two samples of scores that every interval and test is made from."""
+"""The two samples of scores behind every interval and test."""
 
 from __future__ import annotations
 
@@ -8,71 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from ..statistics._moments import Moments
-from ..statistics._ranks import (
-    bamber_variance,
-    clustered_covariance,
-    delong_covariance,
-    empirical_auc,
-    placements,
+from .._validation import (
+    check_groups,
+    check_labels,
+    check_non_negative,
+    check_positive,
+    check_score,
+    check_weight,
 )
-from ..statistics._values import Value
-from ._roc_points import ROCPoints
+from ..statistics._levels import Levels, clustered_covariance, delong_covariance
+from ..statistics._moments import Moments
+from ..statistics._result import Value
+from ..statistics._row_blocks import RowBlocks, row_blocks
 
 MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
 
 
-class RankedSample(Value):
-    """Parent of what an estimate asks: the rows themselves, or the sums of their ranks.
-
-    Both have ``auc, sizes, fraction, cluster_pos, delong_variance, bamber_variance``
-    and ``moments``.
-    """
-
-    @property
-    def smaller(self: Any) -> float:
-        """Independent draws of the smaller class."""
-        return min(self.sizes)
-
-    @property
-    def has_variance(self: Any) -> bool:
-        """Whether clusters, or weights that count rows, say what varies."""
-        if self.cluster_pos is not None:
-            return True  # survey statistics and row counts both know what varies
-        return self.fraction is None and sum(self.sizes) <= MOST_ROWS
-
-    def check_variance(self: Any):
-        """Refuse weights for which no variance is valid."""
-        if not self.has_variance:
-            total = f"a sum of {sum(self.sizes):g}"
-            got = total if self.fraction is None else f"{self.fraction:g}"
-            raise ValueError(
-                "sample_weight must hold whole numbers (counts of rows) that add up to "
-                f"at most 2**53 for an interval without groups, got {got}"
-            )
-
-    def check_two(self: Any):
-        """Refuse a class of one row or cluster, or weights without a variance."""
-        self.check_variance()
-        if self.smaller < 2:
-            kind = "rows" if self.cluster_pos is None else "groups"
-            raise ValueError(
-                f"each class must hold at least 2 {kind} for DeLong's variance, got "
-                f"{self.smaller:g}"
-            )
-
-
 @dataclass(frozen=True, eq=False)
-class Sample(RankedSample):
+class Sample(Value):
     """Rows of both classes: scores, weights, clusters.
-
-    The scores are sorted when no weight or cluster hangs on their order.
-
-    Weights and clusters are None when there are none.
 
     Parameters
     ----------
     neg, pos : ndarray of shape (n_neg,), (n_pos,)
+        Sorted if no weight or cluster depends on their order.
     weight_neg, weight_pos : ndarray, default=None
     cluster_neg, cluster_pos : ndarray of int, default=None
     """
@@ -88,28 +47,37 @@ class Sample(RankedSample):
     def from_rows(
         cls, score, positive, weight=None, cluster=None, *, keep_order=False
     ) -> Sample:
-        """Split the rows; rows of weight 0 are gone."""
-        # Sorted once here; every rank statistic then searches in sorted rows.
+        """Split the rows by class; rows of weight 0 are left out."""
         if weight is None and cluster is None and not keep_order:
             return cls(np.sort(score[~positive]), np.sort(score[positive]))
         masks = ~positive, positive
         if weight is not None:
             masks = masks[0] & (weight > 0), masks[1] & (weight > 0)
-        neg, pos = (
-            [None if rows is None else rows[mask] for rows in (weight, cluster)]
-            for mask in masks
-        )
-        return cls(
-            *(score[mask] for mask in masks),
-            *(part for pair in zip(neg, pos, strict=True) for part in pair),
-        )
+        columns = score, weight, cluster
+        parts: list[Any] = [
+            None if rows is None else rows[mask] for rows in columns for mask in masks
+        ]
+        return cls(*parts)
+
+    @classmethod
+    def from_input(
+        cls, y_true, y_score, weight, groups, pos_label, *, keep_order=False
+    ) -> Sample:
+        """Check one score of rows in arrays or blocks, and split the rows."""
+        given = y_true, (y_score,), weight, groups, pos_label
+        return samples_of(*given, names=("y_score",), keep_order=keep_order)[0]
 
     @cached_property
-    def auc(self) -> float:
-        """Share of pairs ranked rightly, ties ½."""
-        return empirical_auc(self.neg, self.pos, self.weight_neg, self.weight_pos)
+    def levels(self) -> Levels:
+        """Distinct scores with the weight of each class."""
+        return Levels.of(self.neg, self.pos, self.weight_neg, self.weight_pos)
 
     @property
+    def auc(self) -> float:
+        """Share of pairs ranked rightly, ties ½."""
+        return self.levels.auc
+
+    @cached_property
     def sizes(self) -> tuple[float, float]:
         """Rows of each class, or the sums of their weights."""
         if self.weight_neg is None or self.weight_pos is None:
@@ -117,6 +85,18 @@ class Sample(RankedSample):
         return float(self.weight_neg.sum()), float(self.weight_pos.sum())
 
     @property
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each row counts, for negatives and positives."""
+        if self.weight_neg is None or self.weight_pos is None:
+            return np.ones(len(self.neg)), np.ones(len(self.pos))
+        return self.weight_neg, self.weight_pos
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows come in clusters."""
+        return self.cluster_pos is not None
+
+    @cached_property
     def smaller(self) -> float:
         """Independent draws of the smaller class."""
         if self.cluster_neg is None or self.cluster_pos is None:
@@ -128,79 +108,158 @@ class Sample(RankedSample):
         """The first weight that is no whole number."""
         if self.weight_neg is None:
             return None
-        weight = np.concatenate([self.weight_neg, self.weight_pos])
+        weight = np.concatenate(self.counts)
         odd = weight[weight != np.floor(weight)]
         return odd[0] if len(odd) else None
 
     @property
-    def delong_variance(self) -> float:
-        """DeLong's, or Obuchowski's with clusters."""
-        v01, v10 = (v[None] for v in self.placements)
-        return placement_covariance(self, v01, v10)[0, 0]
+    def has_variance(self) -> bool:
+        """Whether clusters, or weights that count rows, determine a variance."""
+        counted = self.fraction is None and sum(self.sizes) <= MOST_ROWS
+        return self.clustered or counted
 
-    @property
-    def bamber_variance(self) -> float:
-        """Bamber's unbiased variance."""
-        return bamber_variance(self.neg, self.pos, *self.counts)
+    def check_variance(self):
+        """Refuse weights for which no variance is valid."""
+        if not self.has_variance:
+            total = f"a sum of {sum(self.sizes):g}"
+            got = total if self.fraction is None else f"{self.fraction:g}"
+            raise ValueError(
+                "sample_weight must hold whole numbers (counts of rows) that add up to "
+                f"at most 2**53 for an interval without groups, got {got}"
+            )
+
+    def check_two(self):
+        """Refuse a class of one row or cluster, or weights without a variance."""
+        self.check_variance()
+        if self.smaller < 2:
+            kind = "groups" if self.clustered else "rows"
+            raise ValueError(
+                f"each class must hold at least 2 {kind} for DeLong's variance, got "
+                f"{self.smaller:g}"
+            )
+
+    def mean_variance(self, at_neg, at_pos) -> float:
+        """Variance of the mean of placements that are given for each level."""
+        self.check_two()
+        if self.clustered:
+            return self.covariance(*self.of_rows(at_neg[None], at_pos[None]))[0, 0]
+        levels, total = self.levels, 0.0
+        for v, w in ((at_neg, levels.neg), (at_pos, levels.pos)):
+            n, v = float(w.sum()), v - v[np.argmax(w)]  # equal ones then vary by 0
+            total += w @ (v - w @ v / n) ** 2 / (n * (n - 1))
+        return float(total)
+
+    def of_rows(self, at_neg, at_pos):
+        """Values of the levels, shape (..., d), for the rows of each class."""
+        neg, pos = self.levels.row_levels
+        return at_neg[..., neg], at_pos[..., pos]
+
+    def covariance(self, v01, v10) -> np.ndarray:
+        """DeLong's covariance of the means of k placements per row, or Obuchowski's."""
+        self.check_two()
+        if not self.clustered:
+            return delong_covariance(v01, v10, self.weight_neg, self.weight_pos)
+        clusters = self.cluster_neg, self.cluster_pos
+        covariance = clustered_covariance(v01, v10, *clusters, *self.counts)
+        # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
+        # 0 may come out a little negative
+        diagonal = np.diag_indices(len(covariance))
+        covariance[diagonal] = np.maximum(covariance[diagonal], 0)
+        return covariance
+
+    @cached_property
+    def delong_variance(self) -> float:
+        """DeLong's variance, or Obuchowski's with clusters."""
+        return self.mean_variance(*self.levels.placements)
 
     @property
     def moments(self) -> tuple[Moments, Moments] | None:
-        """Of the scores in units of the largest; None if that is infinite."""
+        """Moments of the scores in units of the largest; None if that is infinite."""
         largest = max(np.abs(self.neg).max(), np.abs(self.pos).max())
         if np.isinf(largest):
             return None
-        # An AUC does not depend on the unit; squares in this one cannot overflow.
-        unit = largest or 1.0
+        unit = largest or 1.0  # an AUC does not depend on it; no square overflows
         return (
             Moments.from_samples(self.neg / unit, self.weight_neg),
             Moments.from_samples(self.pos / unit, self.weight_pos),
         )
 
-    @cached_property
-    def placements(self):
-        """``V₀₁`` and ``V₁₀``."""
-        return placements(self.neg, self.pos, self.weight_neg, self.weight_pos)
 
-    @cached_property
-    def points(self) -> ROCPoints:
-        """Corners of the ROC curve."""
-        return ROCPoints.from_rows(self.neg, self.pos, self.weight_neg, self.weight_pos)
-
-    @property
-    def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """How often each row counts, for negatives and positives."""
-        if self.weight_neg is None or self.weight_pos is None:
-            return np.ones(len(self.neg)), np.ones(len(self.pos))
-        return self.weight_neg, self.weight_pos
-
-
-def placement_covariance(sample, v01, v10):
-    """Covariance of the means of the rows' placements (section 1).
+def samples_of(
+    y_true, scores, sample_weight, groups, pos_label,
+    *, names, label_name="y_true", keep_order=True,
+) -> list[Sample]:  # fmt: skip
+    """Check the scores of the same rows, arrays or blocks, and split each by class.
 
     Parameters
     ----------
-    sample : Sample
-    v01, v10 : ndarray of shape (k, n_neg), (k, n_pos)
-        Placements of the rows of each class under k scores.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-
-    Raises
-    ------
-    ValueError
-        If the weights are no counts and there are no clusters, or a class has
-        one row or cluster.
+    y_true : array-like of shape (n,), or RowBlocks
+    scores : sequence of k array-likes of shape (n,)
+        ``(None,)`` where the scores stand in the blocks.
+    sample_weight, groups : array-like of shape (n,) or None
+    pos_label : label or None
+    names : sequence of str
+        What the scores are called in an error.
     """
-    sample.check_two()
-    if sample.cluster_pos is None:
-        return delong_covariance(v01, v10, sample.weight_neg, sample.weight_pos)
-    covariance = clustered_covariance(
-        v01, v10, sample.cluster_neg, sample.cluster_pos, *sample.counts
-    )
-    # Obuchowski's three sums have factors of their own (G₀/(G₀ − 1), …): a variance
-    # that is 0 may come out a little negative.
-    diagonal = np.diag_indices(len(covariance))
-    covariance[diagonal] = np.maximum(covariance[diagonal], 0)
-    return covariance
+    blocks = _blocks_of(y_true, scores, sample_weight, groups, (names[0], label_name))
+    if blocks is not None:
+        y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
+        names = [*names, *(names[0] for _ in scores)]
+    positive = check_positive(y_true, pos_label=pos_label, name=label_name)
+    weight = check_weight(sample_weight, positive)
+    cluster = check_groups(groups, len(positive))
+    return [
+        Sample.from_rows(
+            check_score(score, len(positive), name=name, allow_infinite=True),
+            positive, weight, cluster, keep_order=keep_order,
+        )
+        for score, name in zip(scores, names, strict=False)
+    ]  # fmt: skip
+
+
+def _blocks_of(y_true, scores, sample_weight, groups, called):
+    """Return the rows in blocks if they were given so, else None."""
+    if isinstance(y_true, RowBlocks):
+        given = {"y_score": None if all(s is None for s in scores) else scores}
+        y_true.nothing_beside(**given, sample_weight=sample_weight)
+        blocks = y_true.labels_first(called)
+    else:
+        columns = scores[0] if len(scores) == 1 else tuple(scores)
+        blocks = row_blocks(columns, y_true, sample_weight, called)
+    if blocks is not None and groups is not None:
+        raise ValueError(
+            "groups must be None for collections and blocks, got some; pass arrays"
+        )
+    return blocks
+
+
+def _gathered(blocks, name, label_name):
+    """Labels, list of scores and weights of all blocks, as arrays of n numbers."""
+    parts = blocks.map(_checked_rows, name, label_name)
+    if not parts:
+        return np.empty(0), [np.empty(0)], None
+    y, X, weight = zip(*parts, strict=True)
+    kinds = {part.dtype.kind in "OUS" for part in y if len(part)}
+    if len(kinds) > 1:  # texts and numbers: np.concatenate would make both texts
+        y = [part.astype(object) for part in y]
+    if any(w is not None for w in weight):
+        filled = (
+            np.ones(len(rows)) if w is None else w
+            for rows, w in zip(y, weight, strict=True)
+        )
+        weights = np.concatenate(list(filled))
+    else:
+        weights = None
+    return np.concatenate(y), list(np.concatenate(X).T), weights
+
+
+def _checked_rows(block, name, label_name):
+    """Labels, scores as columns and weights of one block."""
+    y, n = check_labels(block.y, name=label_name), len(block)
+    X = block.X.toarray() if hasattr(block.X, "toarray") else np.asarray(block.X)
+    X = X.reshape(n, -1) if n else np.empty((0, X.shape[1] if X.ndim > 1 else 1))
+    X = np.column_stack([
+        check_score(column, n, name=name, allow_infinite=True) for column in X.T
+    ])  # fmt: skip
+    weight = block.weight
+    return y, X, None if weight is None else check_non_negative(weight, n)

@@ -7,7 +7,7 @@ import numpy as np
 from .._validation import check_option, check_positive, check_score, check_weight
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
-from ._projection import check_prior, project
+from ._projection import check_covariance, check_prior, of_one_feature
 
 
 def cbauc_score(
@@ -75,7 +75,7 @@ def cbauc_score(
     --------
     >>> from skauc import cbauc_score
     >>> round(cbauc_score([0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]), 3)
-    0.801
+    0.829
     """
     posterior, _ = _one_feature(
         y_true, y_score, prior, covariance, sample_weight, pos_label
@@ -140,11 +140,11 @@ def ebauc_score(
     >>> from skauc import ebauc_score
     >>> y, s = [0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]
     >>> round(ebauc_score(y, s, thresholds="all"), 3)
-    0.799
+    0.831
     """
     check_option("thresholds", thresholds, ("scores", "all"))
     posterior, score = _one_feature(
-        y_true, y_score, prior, covariance, sample_weight, pos_label
+        y_true, y_score, prior, covariance, sample_weight, pos_label, "separate"
     )
     if posterior is None:
         return 0.5
@@ -246,14 +246,14 @@ def binormal_roc(
     )
 
 
-def _one_feature(y_true, y_score, prior, covariance, sample_weight, pos_label):
+def _one_feature(
+    y_true, y_score, prior, covariance, sample_weight, pos_label, default="common"
+):
     """Posterior of the score, or None if all are equal; and the scores that count."""
     prior = check_prior(prior)
+    check_covariance(prior, covariance, default)
     positive = check_positive(y_true, pos_label=pos_label)
-    # Sums of 10⁸ squares of 1e150 are still below 1.8e308.
-    score = check_score(y_score, len(positive), largest=1e150)
+    score = check_score(y_score, len(positive), largest=1e70)
     weight = check_weight(sample_weight, positive)
-    # The score is the only feature, and 1 the direction in it.
-    Z, w = score[:, None], np.ones(1)
-    posterior = project(prior, Z, w, score, positive, weight, covariance)
+    posterior = of_one_feature(prior, score, positive, weight, covariance)
     return posterior, score if weight is None else score[weight > 0]

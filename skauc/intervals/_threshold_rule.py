@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from .._validation import check_floats, check_number, check_option, short
-from ..statistics._values import Value
+from .._validation import check_interval, check_numbers, check_option, short
+from ..statistics._result import Value
 
 BEST = ("youden", "closest")
 # Of rates: one this close to its target meets it, and points this close are as good
@@ -43,13 +43,12 @@ class ThresholdRule(Value):
         (kind,) = named
         if kind == "best":
             return cls(check_option("best", best, BEST), np.zeros(1), weight)
-        targets = np.atleast_1d(check_floats(kind, given[kind]))
-        inside = ~np.isnan(targets)
-        if kind != "threshold":
-            inside = (targets > 0) & (targets < 1)
-        if targets.ndim != 1 or not inside.all():
-            rule = "numbers, not NaN" if kind == "threshold" else "numbers in (0, 1)"
-            raise ValueError(f"{kind} must hold {rule}, got {short(given[kind])}")
+        rule = () if kind == "threshold" else (0, 1, "neither")
+        targets = np.atleast_1d(check_numbers(kind, given[kind], *rule))
+        if targets.ndim != 1:
+            raise ValueError(
+                f"{kind} must be one-dimensional, got {short(given[kind])}"
+            )
         return cls(kind, targets)
 
     def corners(self, thresholds, fpr, tpr) -> np.ndarray:
@@ -132,5 +131,5 @@ def relative_weight(cost, prevalence) -> float:
     """``(1 − π)/(c π)``: what a false alarm weighs when a miss weighs 1."""
     if cost is None:
         return 1.0
-    cost = check_number("cost", cost, "be finite and > 0", lambda c: 0 < c < np.inf)
+    cost = check_interval("cost", cost, 0, closed="neither")
     return (1 - prevalence) / (cost * prevalence)

@@ -1,56 +1,75 @@
-"""The AUC of a fitted model on rows left out of it, without fits of the estimator.
+"""The AUC of a linear model on rows left out of it, without fits of the estimator.
 
-Everything here takes arrays: rows X, a mask ``positive``, frequency weights, and what
-the model minimised (:mod:`._objective`). No estimator is known.
+This folder takes arrays (:class:`~skauc.statistics._rows.Rows`) and knows neither
+labels nor estimators. Rows have features x_i, a class t_i = ±1 and a weight, which
+counts as that many equal rows.
 
-1. **Objective.** ``Σ c_i loss(z_i) + (λ/2)‖w‖² [+ l1‖w‖₁]``, ``z = Xw + b``, c class
-   weight times sample weight; or a discriminant ``(Σ_c a_c W_c + Λ)⁻¹ d``. At the
-   optimum ``Xᵀg + λw = 0`` with ``g_i = c_i loss'(z_i)``: rows with another gradient
-   did not train the model.
-2. **Influence.** With ``ω_i = c_i loss''(z_i)`` and H the Hessian, ``Q = X̃H⁻¹X̃ᵀ`` and
-   ``F = I − Q diag(ω)``. One Newton step without the rows S gives
-   ``z_S⁽⁻ˢ⁾ = z_S + (F_SS)⁻¹ Q_SS g_S``: exact for squared losses.
-3. **Leave-pair-out.** S runs over the pairs of a positive and a negative. The share of
-   pairs with ``z_i⁽⁻ˢ⁾ > z_j⁽⁻ˢ⁾`` estimates the AUC without the bias of leave-one-out
-   (Airola et al. 2011, https://doi.org/10.1016/j.csda.2010.11.018). Of more than 1000
-   sparse rows with more features Q and F come from products with the rows.
-4. **Leave-one-out**, for n ≫ P: S = {i}, all rows at O(nP²), or an even sample of
-   them, which tells what leaving out takes off the AUC of all; what a row does to the
-   intercept is left in, because in a pair it cancels; rows that are near (levels of a
-   category) are left out in pairs. Of many dense features one curvature stands for
-   those of all other rows: one decomposition for all models.
-5. **Bootstrap.** Samples are other weights c of the same rows. Refits start at the fit
-   and take Newton steps together: in the span of the rows (P ≥ n) or of the features,
-   smooth losses and the hinge as a limit of them; on a working set for L1, in the
-   scores of the rows for an elastic net of more features; in closed form for
-   discriminants. .632+ (Efron & Tibshirani 1997,
-   https://doi.org/10.1080/01621459.1997.10474007) weighs the AUC out of bag and the
-   apparent one, that of the optimum.
-6. **Second source.** Which of 3, 4 and 5 is asked: measured errors and costs in
-   :mod:`._second_source`.
+**What was minimised** (``_objective``, ``_losses``). A fit minimises
 
-What stands right imports what stands left, and any of ``_losses``, ``_objective``,
-``_newton`` and ``_pairs``.
+    Σ_i c_i loss(z_i, t_i) + ½ Σ_j l2_j w_j²,   z_i = x_iᵀw + b,
 
-::
+c the weight of the row times that of its class. Write g_i and ω_i for the first and
+second derivative of c_i loss in z_i. At the optimum ``Xᵀg + l2 w = 0``; on rows that
+did not train the model this gradient has the size of a random walk,
+``√Σ_i g_i²(x_ij − x̄_j)²`` in feature j.
 
-    _pair_response ← _one_curvature, _response_by_kernel, _response_by_products
-    _pair_response, _response_by_products ← _ridge_path
-    _one_curvature, _response_by_kernel, _response_by_products ─┐
-    _rows_of_pairs, _sparse_optimum, _pair_response ────────────┴─ ← _influence
-    _influence, _pair_refits, _pair_response ← _estimate
-    _influence, _sparse_optimum, _row_space, _margin_rows ← _smooth_refits
-    _smooth_refits ← _block_optimum, _discriminant_refits, _dual_refits
-    _smooth_refits, _dual_refits ← _proximal_refits
-    _inverse_squares ← _eigenrows
-    _eigenrows ← _inverse_root
-    _inverse_root, _left_out_pairs, _bent_steps, _eigenrows ← _leave_one_out
-    _eigenrows, _sparse_optimum ← _preconditioned_optimum
-    _block_optimum, _sparse_optimum, _preconditioned_optimum, ──┐
-    _smooth_refits, _proximal_refits, _eigenrows, _influence ───┴─ ← _optimum
-    _bootstrap, _smooth_refits, _proximal_refits, _dual_refits, │
-    _discriminant_refits, _optimum (.632+) ─────────────────────┴─ ← _bootstrap_refits
-    _estimate (leave-pair-out), _leave_one_out, _smooth_refits, │
-    _discriminant_refits, _block_optimum, _optimum, ────────────┤
-    _bootstrap_refits ──────────────────────────────────────────┴─ ← _second_source
+**Coordinates** (``_coordinates``). The objective sees the features only through inner
+products of rows. With P > n features the rows therefore get at most n coordinates A
+with ``A Aᵀ = X Xᵀ``, once for all models of a data set.
+
+**Newton's method** (``_newton``). Refits to samples weigh the same rows differently.
+All problems take their damped Newton steps together, from the fit to all rows.
+
+**Pairs left out** (``_left_out``). The AUC is the probability that a positive row
+scores above a negative one, so one row of each class is left out together: leaving out
+single rows would shift the intercept and bias the AUC downwards. With the Hessian H of
+the objective, ``Q = X H⁻¹ Xᵀ`` (X with a column for the intercept) and
+``F = I − Q diag(ω)``, one Newton step without the rows S = {i, j} gives
+
+    z_S⁽⁻ˢ⁾ = z_S + (F_SS)⁻¹ Q_SS g_S,
+
+a 2×2 system for each pair, exact for squared losses. The estimate is the share of
+pairs with ``z_j⁽⁻ˢ⁾ > z_i⁽⁻ˢ⁾``, j positive, i negative; ties count ½. If a class has
+more than 250 rows, an even sample of them forms the pairs, and
+
+    A = A(fit, all rows) + A(left out, sample) − A(fit, sample).
+
+The means of a row's pairs are its placement; the variance is DeLong's sum of the
+variances of the two mean placements, and at least ``A(1 − A)/(2 max(n₀, n₁))``. If a
+row has weight f, the fraction 1/f of it is left out.
+
+**The .632+ bootstrap** (``_bootstrap``). The model is refitted to K samples. A sample
+leaves out about e⁻¹ of the rows, which gives the out-of-bag AUC A_out; it is too low,
+because a sample has fewer distinct rows. The AUC A of the training rows is too high.
+With no information the AUC is ½, so
+
+    R = (A − A_out)/(A − ½) in [0, 1],   w = .632/(1 − .368 R),   (1 − w) A + w A_out.
+
+A_out below ½ is not raised to ½: on rows without information the estimate is then
+unbiased. The samples are balanced: each leaves out equally many rows, and each row is
+left out equally often. The variance of the estimate is Hanley & McNeil's with n/2 rows
+in each class.
+
+**Ridge models** (``_ridge_models``). Regressions of t on standardised features with
+nine penalties l are reference models of the data set. With the decomposition
+``√c X = U √Λ Vᵀ`` of the centred features and ``u = √(c/n)``,
+
+    √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ,   √c F √c⁻¹ = I − √c Q √c,
+
+so that one decomposition serves all penalties.
+
+**Discriminants.** ``(Σ_c a_c W_c + Λ)⁻¹(x̄₁ − x̄₀)``, W_c the scatter matrix of class c,
+is the direction of the ridge regression of t with class weights a_c and penalty Λ.
+
+**Which source** (``_second_source``). Pairs for n ≥ 500, .632+ for fewer rows; the
+table of that module has the exceptions.
+
+References
+----------
+Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018 (leave-pair-out).
+Efron & Tibshirani (1997), https://doi.org/10.1080/01621459.1997.10474007 (.632+).
+DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595.
+Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747.
+Davison, Hinkley & Schechtman (1986), https://doi.org/10.1093/biomet/73.3.555
+(balanced samples).
 """

@@ -1,179 +1,193 @@
-"""Damped Newton on many systems at once, whatever their rows are kept in.
+"""Damped Newton steps on many weightings of the same rows at once.
 
-A *problem* is a loss and a penalty of parameters θ, one row of them a system. It is
-asked for
+Problem k minimises ``Σ_i c_ki loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. All problems share
+the rows A, so scores and gradients are one matrix product. The Hessian of a problem
+needs the rows that it weighs only; whichever is smaller is factorised, with the ridge
+``Π = diag(max(penalty, least))`` and the curvatures ω,
 
-``at(theta)``
-    the state there, a list of arrays with a row for each system: first the objective,
-    then whatever the steps need;
-``nothing()``
-    the objective at θ = 0;
-``factors(state, systems)``
-    what solves the Newton systems of some, an object for each;
-``by_products``
-    whether it may be asked for a step before there are factors;
-``step(theta, state, factors)``
-    the directions;
-``ray(theta, state, step)``
-    the slope of the objective along every step, and a function
-    ``reached(systems, t)``: the state of some at θ + t·step;
-``some(systems)``
-    the problem of some systems alone;
-``value(theta)``, ``spread(theta, state)``
-    the objective alone, and the standard deviation of the scores: of a hinge.
-
-Steps are halved until the objective falls (Armijo). A factorisation is used again
-while the Newton decrement shrinks tenfold a step, and none is made while steps by
-products are nearly as good as Newton's.
+    H = AᵀΩA + Π   (d × d)   or   B = I + Ω^½ A Π⁻¹ Aᵀ Ω^½   (drawn rows),
+    H⁻¹ = Π⁻¹ − Π⁻¹ Aᵀ Ω^½ B⁻¹ Ω^½ A Π⁻¹                    (Woodbury).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+from scipy.linalg import lapack
 
-from ._losses import HeldCorner, RoundedHinge
+from ._losses import Loss
 
-# Newton decrement over the objective at which a step is the last, of an old and of a
-# new factorisation: the former leaves a tenth of it, the latter about its square,
-# unless the loss has corners. What products leave is a thousandth, as good as new.
-CLOSE, CORNERS = (1e-7, 1e-5), (1e-7, 1e-7)
-STUCK = 1e-4  # the decrement at which a step that cannot be taken is rounding
-# 20 samples of 60 × 10 to 100 × 1000 rows, C from .001 to 10⁴, take at most 14 steps of
-# the logistic loss and 66 of a rounded hinge
 MAX_ITER = 100
-ROUNDS = 3  # of so many steps for a full fit, which may start far away
-# A step t of descent ``gain`` is taken where the objective falls by ARMIJO·t·gain or
-# more, and halved at most HALVINGS times: Nocedal & Wright (2006), Numerical
-# Optimization, section 3.1.
+# A step is the last one where its Newton decrement is below this share of the objective
+CLOSE = 1e-7
+STUCK = 1e-4  # a decrement below this share that no step can lower is rounding
+SHRINKS = 0.3  # a Cholesky factor is kept while the decrement shrinks by this factor
+# Nocedal & Wright (2006), Numerical Optimization, section 3.1
 ARMIJO, HALVINGS = 1e-4, 30
-FLAT = 1e-3  # curvature of a loss that has none at any row: a gradient step
-SHRINKS = 0.1  # of the decrement, in a step: the factorisation is good enough
-# The same of products: far from an optimum Newton's own decrement shrinks to .3 to .6
-SHRINKS_BY_PRODUCTS = 0.6
-WIDTHS = (0.3, 0.03, 3e-3)  # of a rounded hinge: scores at a margin are off by less
-RESOLVED = 3.0  # widths that scores must spread over; there they correlate to .99
-_SMOOTH = ("logistic", "squared")
+# Least ridge of H, relative to the sum of squares of a column, without a penalty and
+# with one: only the steps depend on it, not where they end
+FLOOR, LEAST = 1e-9, 1e-12
+# Woodbury's system of m rows costs m³/3, the other m d² + d³/3 multiplications
+DUAL = 1.5
 
 
-def optimum(problem, loss, theta, tol=CLOSE):
-    """Minimise a loss from θ, the hinge by ever sharper roundings of it.
+@dataclass(frozen=True, eq=False)
+class Problems:
+    """The rows, the weights (K, n) of the problems, the loss and the penalty (d,)."""
+
+    A: np.ndarray
+    sign: np.ndarray
+    weights: np.ndarray
+    loss: Loss
+    penalty: np.ndarray
+
+    def __getitem__(self, which) -> Problems:
+        """The problems of a mask."""
+        return replace(self, weights=self.weights[which])
+
+    def value(self, theta, z):
+        """Objective of every problem, (K,)."""
+        losses = self.weights * self.loss.value(z, self.sign)
+        return losses.sum(axis=1) + theta**2 @ self.penalty / 2
+
+    def gradient(self, theta, z):
+        """Gradient of every problem, (K, d)."""
+        slopes = self.weights * self.loss.slope(z, self.sign)
+        return slopes @ self.A + self.penalty * theta
+
+    def curvature(self, z):
+        """Second derivative in every score, (K, n)."""
+        return self.weights * self.loss.curvature(z, self.sign)
+
+
+def minimise(A, positive, weights, loss, penalty, start):
+    """Minimise K penalised losses of the same rows.
 
     Parameters
     ----------
-    problem : callable ``loss -> problem``
-    loss : str or RoundedHinge
-    theta : ndarray of shape (k, d)
-    tol : tuple of float, default=(1e-7, 1e-5)
-        Newton decrement, over the objective, that is small enough for the last step
-        with an old and with a new factorisation of a loss without corners.
+    A : ndarray of shape (n, d)
+    positive : ndarray of bool of shape (n,)
+    weights : ndarray of shape (K, n)
+        Weight of every row in every problem, ≥ 0.
+    loss : Loss
+    penalty : ndarray of shape (d,)
+        Weight of ½θ_j² in the objective, ≥ 0.
+    start : ndarray of shape (d,)
 
     Returns
     -------
-    theta : ndarray of shape (k, d)
-    state : list of ndarray
-    converged : ndarray of bool of shape (k,)
+    theta : ndarray of shape (K, d)
+    z : ndarray of shape (K, n)
+        Scores of all rows.
+    converged : ndarray of bool of shape (K,)
     """
-    if loss != "hinge":
-        return minimise(problem(loss), theta, tol if loss in _SMOOTH else CORNERS)
-    wider = None
-    for sharp in map(RoundedHinge, WIDTHS):
-        if wider is not None:
-            theta = _sharpened(problem, wider, sharp, theta)
-        theta, at, converged = minimise(problem(sharp), theta, CORNERS)
-        wider = sharp
-    # scores of one size as the rounding: w is 0 but for it, and has no direction
-    resolved = problem(sharp).spread(theta, at) > RESOLVED * sharp.width
-    return theta, at, converged & resolved
-
-
-def optimum_from_afar(problem, loss, theta):
-    """The same of a single system that may start far away."""
-    for _ in range(ROUNDS):
-        theta, at, converged = optimum(problem, loss, theta)
-        if converged.all():
-            break
-    return theta, at, converged
-
-
-def _sharpened(problem, wider, sharp, theta):
-    """Where the optimum goes if the rows in the rounded corner stay in it."""
-    held, sharper = problem(HeldCorner(wider.width, sharp.width)), problem(sharp)
-    at = held.at(theta)
-    moved = theta + held.step(theta, at, held.factors(at, slice(None)))
-    lower = sharper.value(moved) < sharper.value(theta)
-    return np.where(lower[:, None], moved, theta)
-
-
-def minimise(problem, theta, tol):
-    """Newton from θ: where each system ends, its state there, whether at an optimum."""
-    at = problem.at(theta)
-    lost = at[0] > problem.nothing()
-    if lost.any():  # a solver that went astray: nothing is a better start
-        theta = np.where(lost[:, None], 0.0, theta)
-        at = problem.at(theta)
-    k, found = len(theta), [np.empty_like(part) for part in (theta, *at)]
-    live, converged, last = np.arange(k), np.zeros(k, dtype=bool), np.full(k, np.inf)
-    by_products, factors = np.full(k, problem.by_products), np.empty(k, dtype=object)
-    stale = ~by_products
+    sign = np.where(positive, 1.0, -1.0)
+    problems = Problems(A, sign, weights, loss, penalty)
+    hessian = _Hessian.of(problems)
+    theta = np.tile(start, (len(weights), 1))
+    z = theta @ A.T
+    value = problems.value(theta, z)
+    lost = value > problems.value(0 * theta, 0 * z)
+    theta[lost], z[lost] = 0.0, 0.0  # a solver that went astray: 0 is a better start
+    value = problems.value(theta, z)
+    converged = np.zeros(len(theta), dtype=bool)
+    live, last = np.arange(len(theta)), np.full(len(theta), np.inf)
+    fresh = np.ones(len(theta), dtype=bool)
     for _ in range(MAX_ITER):
-        if stale.any():
-            factors[stale] = problem.factors(at, stale)
-            by_products = by_products & ~stale
-        step = problem.step(theta, at, factors)
-        slope, reached = problem.ray(theta, at, step)
-        gain = np.abs(slope)  # Newton decrement: none of a step upwards is taken
-        at, t = line_search(at, gain, reached)
-        step[t == 0] = 0.0  # it may have overflowed, and 0·∞ is no number
-        theta = theta + t[:, None] * step
-        old_tol, new_tol = (share * at[0] for share in tol)
-        # The step is taken all the same: this one is the last
-        done = gain <= np.where(stale | by_products, new_tol, old_tol)
-        # A step that cannot be taken with an old factorisation gets a new one; with
-        # a new one it is rounding that stands in the way.
-        stuck = (t == 0) & stale
-        converged[live] = done | (stuck & (gain <= STUCK * at[0]))
-        # The decrement hardly shrinks: the next step factorises anew
-        enough = np.where(by_products, SHRINKS_BY_PRODUCTS, SHRINKS) * last
-        stale, last, over = ~(gain <= enough) | (t == 0), gain, done | stuck
-        if over.any():
-            for whole, part in zip(found, (theta, *at), strict=True):
-                whole[live[over]] = part[over]
-            on = ~over
-            problem, at = problem.some(on), [part[on] for part in at]
-            parts = live, theta, last, stale, factors, by_products
-            live, theta, last, stale, factors, by_products = (x[on] for x in parts)
-            if len(live) == 0:
-                break
-    for whole, part in zip(found, (theta, *at), strict=True):
-        whole[live] = part
-    theta, *at = found
-    return theta, at, converged
+        here = problems[live]
+        gradient = here.gradient(theta[live], z[live])
+        if fresh.any():
+            hessian.factorise(live[fresh], here[fresh].curvature(z[live[fresh]]))
+        step = -hessian.solve(live, gradient)
+        gain = -np.einsum("kd,kd->k", gradient, step)  # squared Newton decrement
+        along = step @ A.T
+        t, new = _armijo(here, theta[live], z[live], step, along, value[live], gain)
+        theta[live] += t[:, None] * step
+        z[live] += t[:, None] * along
+        value[live] = new
+        blocked = (t == 0) & fresh
+        done = (gain <= CLOSE * new) & (t > 0) | (blocked & (gain <= STUCK * new))
+        converged[live] = done
+        # a factor that is too old for the next step is computed anew
+        fresh = ~(gain <= SHRINKS * last) | (t == 0)
+        on = ~(done | blocked)
+        live, last, fresh = live[on], gain[on], fresh[on]
+        if len(live) == 0:
+            break
+    return theta, z, converged
 
 
-def line_search(at, gain, reached):
-    """Halve every step until the objective falls enough: the states, and lengths."""
+def _armijo(problems, theta, z, step, along, value, gain):
+    """Halve every step until the objective falls enough: lengths and objectives."""
     t = np.ones(len(gain))
-    new = reached(slice(None), t)
+    new = problems.value(theta + step, z + along)
     for _ in range(HALVINGS):
-        # Armijo, in a form that NaN fails; only the systems that fail are tried again
-        high = np.flatnonzero(~(new[0] <= at[0] - ARMIJO * t * gain))
-        if len(high) == 0:
-            return new, t
+        high = ~(new <= value - ARMIJO * t * gain)  # NaN fails, too
+        if not high.any():
+            return t, new
         t[high] /= 2
-        for whole, part in zip(new, reached(high, t[high]), strict=True):
-            whole[high] = part
-    # No step: what was there stays, with its slopes
-    t[high] = 0.0
-    for whole, part in zip(new, at, strict=True):
-        whole[high] = part[high]
-    return new, t
+        length = t[high, None]
+        there = theta[high] + length * step[high], z[high] + length * along[high]
+        new[high] = problems[high].value(*there)
+    high = ~(new <= value - ARMIJO * t * gain)
+    return np.where(high, 0.0, t), np.where(high, value, new)
 
 
-def first_lower(objective, reached, start, slope):
-    """What the longest step of 1, ½, ¼, … reaches that is low enough, or None."""
-    for t in 0.5 ** np.arange(HALVINGS):
-        new = reached(t)
-        # Armijo, in a form that NaN fails
-        if objective(new) <= start + ARMIJO * t * slope:
-            return new
-    return None
+@dataclass(frozen=True, eq=False)
+class _Hessian:
+    """Cholesky factors of the problems' Hessians, or of Woodbury's systems."""
+
+    A: np.ndarray
+    ridge: np.ndarray
+    kernel: np.ndarray | None  # A Π⁻¹ Aᵀ where Woodbury's systems are smaller
+    drawn: list
+    factor: list
+    root: np.ndarray
+
+    @classmethod
+    def of(cls, problems):
+        """Before any factorisation."""
+        A, weights = problems.A, problems.weights
+        penalty = problems.penalty
+        square = weights.sum(axis=1).mean() * np.mean(A**2, axis=0)
+        square = np.where(square > 0, square, 1.0)
+        ridge = np.maximum(penalty, np.where(penalty > 0, LEAST, FLOOR) * square)
+        drawn = [np.flatnonzero(c) for c in weights]
+        n_drawn = np.mean([len(rows) for rows in drawn])
+        kernel = (A / ridge) @ A.T if n_drawn < DUAL * A.shape[1] else None
+        return cls(
+            A, ridge, kernel, drawn, [None] * len(drawn), np.zeros(weights.shape)
+        )
+
+    def factorise(self, which, curvature):
+        """Factorise some problems at these curvatures."""
+        self.root[which] = np.sqrt(curvature)
+        for k in which:
+            rows = self.drawn[k]
+            root = self.root[k, rows]
+            if self.kernel is None:
+                half = self.A[rows] * root[:, None]
+                system, diagonal = half.T @ half, self.ridge
+            else:
+                system = self.kernel[np.ix_(rows, rows)]
+                system *= root
+                system *= root[:, None]
+                diagonal = 1.0
+            system.flat[:: len(system) + 1] += diagonal
+            self.factor[k], _ = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
+
+    def solve(self, which, x):
+        """H⁻¹x of some problems, one row per problem."""
+        if self.kernel is None:
+            pairs = zip(which, x, strict=True)
+            return np.array([self._solved(k, row) for k, row in pairs])
+        root = self.root[which]
+        inner, outer = root * ((x / self.ridge) @ self.A.T), np.zeros_like(root)
+        for i, k in enumerate(which):
+            rows = self.drawn[k]
+            outer[i, rows] = self._solved(k, inner[i, rows])
+        return (x - (root * outer) @ self.A) / self.ridge
+
+    def _solved(self, k, x):
+        return lapack.dpotrs(self.factor[k], x, lower=1)[0]

@@ -1,7 +1,7 @@
-"""The Bayesian twin of ``compare_auc``: opens the estimators, asks one posterior.
+"""The Bayesian twin of ``compare_auc``: two fitted models under one posterior.
 
-The mathematics stands in section 7 of :mod:`skauc.posterior`, of the adaptive prior in
-:mod:`skauc.model_selection._candidate`.
+The mathematics is in section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
+in :mod:`skauc.model_selection._candidate`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,15 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from .._validation import (
-    check_counts,
-    check_features,
-    check_option,
-    check_positive,
-    check_score,
-    check_weight,
-)
+from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import check_prior
-from ..posterior._aucs import said_of
+from ..intervals._projection import check_covariance, check_prior
+from ..posterior._auc_posterior import said_of
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
-from ..statistics._moments import project_samples
-from . import _reasons as say
-from ._any_rows import same_rows
+from . import _doubts as doubts
 from ._candidate import candidate, joint_aucs, trained_some
-from ._linear_model import open_two_classes
-from ._model_posterior import model_posterior
+from ._posterior import evaluations
+from ._training_rows import ROWS
 
 
 def auc_difference_posterior(
@@ -39,6 +30,7 @@ def auc_difference_posterior(
     *,
     prior="adaptive",
     covariance="common",
+    rows="auto",
     n_draws=2**14,
     random_state=0,
     sample_weight=None,
@@ -46,11 +38,10 @@ def auc_difference_posterior(
 ) -> AUCDifferencePosterior | tuple[AUCDifferencePosterior, ...]:
     """Posterior of ``AUC_a − AUC_b`` for two or more fitted linear models.
 
-    Answers: how sure is it that the first model has the larger true AUC? Both speak
-    about the same rows, usually those that trained them, and both are judged by
-    one posterior of the features, so that what they share cancels. Assumes normal
-    features. Costs what :func:`auc_posterior` costs for each model; with a conjugate
-    prior two ``X @ coef_`` and the draws.
+    Answers: how sure is it that the first model has the larger true AUC? Both models
+    are evaluated on the same rows, usually those that trained them, by one posterior
+    of the features, so that common errors cancel. Costs what :func:`auc_posterior`
+    costs for each model.
 
     Parameters
     ----------
@@ -58,18 +49,20 @@ def auc_difference_posterior(
         As for :func:`auc_posterior`.
     estimator_b : fitted estimator, or list of them
         A list compares ``estimator_a`` with each. All pairs of many models are
-        :func:`skauc.search_posterior` of their list. Where two models see different
-        features (other Pipelines), a conjugate prior speaks about all features of both,
-        side by side, the adaptive one about those that entered.
+        :func:`skauc.search_posterior` of their list. Where two models use different
+        features (other Pipelines), a conjugate prior takes the features of both side
+        by side, the adaptive one those that entered.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-        Default ``"adaptive"``: it hears what rows left out say of each model; of
-        held-out rows it takes DeLong's covariance. ``"paper"`` is **not honest** unless
-        P is small against n: of two models of pure noise it says a difference of .3.
+        Default ``"adaptive"``, which uses rows left out of each model; for held-out
+        rows DeLong's covariance. ``"paper"`` reports a difference of .3 between two
+        models of pure noise unless P is small against n.
     covariance : {"common", "separate"}, default="common"
-        One covariance for both classes or one each.
+        Covariance of a NormalInverseWishart: one for both classes or one each.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows trained the models, as for :func:`auc_posterior`.
     n_draws : int, default=16384
         Quasi-random draws, rounded up to a power of 2; the probability of the adaptive
         prior needs none.
@@ -85,29 +78,29 @@ def auc_difference_posterior(
     Returns
     -------
     AUCDifferencePosterior
-        Of a list ``estimator_b`` a tuple of them.
+        A tuple of them for a list ``estimator_b``.
 
     Raises
     ------
     TypeError
-        If a model is not linear.
+        If a model is not linear and no refits are requested.
     ValueError
-        If the input is bad, the models know other classes, or, with a conjugate prior,
-        coefficients are all 0 or the posterior is not proper.
+        If the input is bad, or, with a conjugate prior, coefficients are all 0 or the
+        posterior is not proper.
 
     Warns
     -----
     UntrustedAUCWarning
         With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
-        of the models and not the others; ``warnings`` of the posterior holds the
-        sentences, and what is said of either model more quietly.
+        of the models and not the others; ``warnings`` of the posterior holds the same
+        sentences.
 
     Notes
     -----
     With the adaptive prior both AUCs are jointly normal in probits, as in
-    :func:`skauc.search_posterior`. Of a conjugate one see section 7 of
-    ``skauc.posterior``; the error of a probability is about 1e-4 at the default number
-    of draws.
+    :func:`skauc.search_posterior`. Section 7 of ``skauc.posterior`` has the joint
+    posterior of a conjugate prior; the error of a probability is about 1e-4 at the
+    default number of draws.
 
     References
     ----------
@@ -123,109 +116,65 @@ def auc_difference_posterior(
     >>> Z = (X - X.mean(axis=0))[:, :2] / X.std(axis=0)[:2]
     >>> a, b = (LogisticRegression(C=C).fit(Z, y) for C in (1, 1e-4))
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
-    0.93
+    1.0
     """
     prior = check_prior(prior)
     check_option("covariance", covariance, ("common", "separate"))
-    models = estimator_a, *_listed(estimator_b)
-    if len(models) < 2:
+    check_covariance(prior, covariance)
+    check_option("rows", rows, ROWS)
+    listed = isinstance(estimator_b, list | tuple)
+    others = list(estimator_b) if listed else [estimator_b]
+    if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    a, *others = (open_two_classes(model, X) for model in models)
-    for b in others:
-        _check_classes(a, b)
-    positive = check_positive(y, pos_label=pos_label, classes=a.classes)
-    weight = check_weight(sample_weight, positive)
-    check_counts(weight, positive)
-    if isinstance(prior, AdaptivePrior):
-        wholes = [(model, X, y) for model in models]
-        question = (prior, covariance, sample_weight, pos_label)
-        pairs = _adaptive([a, *others], wholes, *question)
-        out = [_compared(first, other, n_draws, random_state) for first, other in pairs]
-    else:
-        out = [
-            _conjugate(a, b, positive, weight, pos_label, prior, covariance).draw(
-                n_draws, random_state
-            )
-            for b in others
-        ]
-    return tuple(out) if isinstance(estimator_b, list | tuple) else out[0]
-
-
-def _listed(models):
-    return models if isinstance(models, list | tuple) else [models]
-
-
-def _check_classes(a, b):
-    if (
-        a.classes is not None
-        and b.classes is not None
-        and not np.array_equal(a.classes, b.classes)
-    ):
-        raise ValueError(
-            f"estimator_b must know the classes of estimator_a, {a.classes.tolist()}, "
-            f"got {b.classes.tolist()}"
-        )
-
-
-def _adaptive(opened, wholes, prior, covariance, sample_weight, pos_label):
-    """What is known of the first model, and of each of the others."""
-    asked = (
-        model_posterior(
-            model,
-            whole[2],
-            prior=prior,
-            covariance=covariance,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            whole=whole,
-        )
-        for model, whole in zip(opened, wholes, strict=True)
+    question = dict(
+        prior=prior,
+        covariance=covariance,
+        rows=rows,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        report=True,
     )
-    found = (candidate(one, once=False) for one in asked)
-    # Found one after the other: no more than two models are held, and the first once.
-    first = next(found)
-    return ((first, other) for other in found)
+    found = [_evaluated(model, X, y, question) for model in (estimator_a, *others)]
+    if isinstance(prior, AdaptivePrior):
+        for one in found:
+            one.warn()
+        a, *more = (candidate(one) for one in found)
+        out = [_compared(a, b, n_draws, random_state) for b in more]
+    else:
+        a, *more = (one.model for one in found)
+        joint = (_conjugate(a, b, prior, covariance) for b in more)
+        out = [one.draw(n_draws, random_state) for one in joint]
+    return tuple(out) if listed else out[0]
+
+
+def _evaluated(model, X, y, question):
+    """Evaluation of a model of two classes."""
+    one, *more = evaluations(model, X, y, **question)
+    if more:
+        raise ValueError("y must hold two classes for a difference of AUCs")
+    return one
 
 
 def _compared(a, b, n_draws, random_state):
-    """Difference of two candidates, with what is to be said of either."""
+    """Difference of two candidates, with the doubts about either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
-    said = said_of(a.posterior, b.posterior)
+    reasons = said_of(a.posterior, b.posterior)
     if trained_some([a, b]):
-        said += (say.trained_by_some(),)
-    return replace(difference, warnings=said)
+        reasons += (doubts.trained_by_some(),)
+    return replace(difference, warnings=reasons)
 
 
-def _conjugate(a, b, positive, weight, pos_label, prior, covariance):
+def _conjugate(a, b, prior, covariance):
     """Joint posterior of two models under a conjugate prior."""
-    scores, W = _both_scores(a, b, len(positive))
-    if a.classes is not None and pos_label is not None and pos_label == a.classes[0]:
-        # Both models point to classes_[1]: with the other positive class both turn.
-        scores, W = -scores, -W
-    return joint_posterior(scores, W, positive, weight, prior, covariance)
-
-
-def _both_scores(a, b, n):
-    """Scores of both models, (n, 2), and W on the features that they see."""
-    Z_a, Z_b = check_features(a.front, n), check_features(b.front, n)
-    for Z, linear in ((Z_a, a), (Z_b, b)):
-        if Z.shape[1] != len(linear.w):
+    for model in (a, b):
+        if not model.w_front.any():
             raise ValueError(
-                f"X must have the {len(linear.w)} features the model was trained on, "
-                f"got {Z.shape[1]}"
+                f"{model.name} must have a coefficient other than 0, got only 0"
             )
-        if not linear.w.any():
-            raise ValueError(
-                f"{type(linear.model).__name__} must have a coefficient other than 0, "
-                "got only 0"
-            )
-    scores = [
-        check_score(project_samples(Z, linear.w), n, name="X @ coef_")
-        for Z, linear in ((Z_a, a), (Z_b, b))
-    ]
-    if same_rows(Z_a, Z_b):
-        W = np.column_stack([a.w, b.w])
-    else:
-        # Features side by side: each model has 0 for those of the other.
-        W = block_diag(a.w[:, None], b.w[:, None])
-    return np.column_stack(scores), W
+    if a.front.key == b.front.key:
+        W = np.column_stack([a.w_front, b.w_front])
+    else:  # features side by side: each model has 0 for those of the other
+        W = block_diag(a.w_front[:, None], b.w_front[:, None])
+    scores = np.column_stack([a.score, b.score])
+    weight = a.front.weight if a.front.weighted else None
+    return joint_posterior(scores, W, a.positive, weight, prior, covariance)

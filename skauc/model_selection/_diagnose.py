@@ -1,12 +1,12 @@
-"""What the evidence said, and whether the number may be trusted."""
+"""Estimates of one AUC side by side, and every reason not to trust it."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
+from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
 from .._validation import check_option
@@ -20,14 +20,12 @@ from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._ranks import empirical_auc
 from ..statistics._result import Result
-from ._any_estimator import fitted_clone
-from ._cross_validation_scorer import make_cv_auc_scorer
-from ._linear_model import LinearModel, open_estimator
-from ._model_posterior import posterior_of_scores, rows_of_pairs
-from ._reasons import few_rows, more_features
-from ._scored_model import score_model, score_pairs
+from . import _doubts as doubts
+from ._estimators import fitted_clone
+from ._opened_model import NotLinearError, OpenedModel
+from ._posterior import evaluations
+from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._training_rows import ROWS
-from ._warnings import UntrustedAUCWarning
 
 # Conventions of when to warn, not estimates; no number depends on them.
 _SMALL_P_VALUE = 0.01
@@ -48,32 +46,26 @@ class Diagnosis(Result):
     attainable : tuple of float
         Mean and 95 % range of the attainable AUC, the best linear model's.
     covariance_shrinkage : float
-        Weight of the prior in the covariance, ``a/(a + n)``, averaged over the
-        mixture; that of factors in white noise is 1, for the noise.
+        Weight of the prior in the covariance, ``a/(a + n)``.
     mean_shrinkage : float
-        Share of the observed mean difference along w that the prior takes off.
+        Share of the observed mean difference along w that the prior removes.
     effective_dimension : float
-        ``Σ λ/(λ + as)``, and q of a covariance of q factors in white noise: directions
-        of the covariance that the data determine.
-    separate_covariances : float
-        Posterior probability that the classes have different covariances.
+        ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
     variance_ratio : float
         Variance of the positive scores over that of the negative ones.
     normality : tuple of float
         Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
     discrepancy : float or None
         Mean of leave-pair-out minus model over nine ridge models of the same rows, in
-        probits; None where nothing is left out: switched off, held-out rows, one
-        feature.
+        probits; None where it is not used: ``leave_pair_out=False``, held-out rows or
+        one feature.
     estimates : dict of str to float
-        Plug-in, the rows' own AUC (``"resubstitution"``, of held-out rows
-        ``"empirical"``), the paper's prior, the adaptive model alone; where rows were
-        left out of this model their AUC, under the name of the method
-        (``posterior.second_source``), and the adaptive posterior that joins both; if
-        asked, cross-validation.
+        Plug-in binormal AUC, the rows' own AUC (``"resubstitution"``, or
+        ``"empirical"`` for held-out rows), the paper's prior, the model of the data set
+        alone; if rows were left out, their AUC under the name of the method, and the
+        posterior that joins both; if requested, cross-validation.
     warnings : tuple of str
-        In plain words, why the number should not be trusted; empty if nothing is known
-        against it.
+        Every reason not to trust the number, a sentence each.
 
     Examples
     --------
@@ -82,7 +74,7 @@ class Diagnosis(Result):
     >>> from skauc import diagnose
     >>> X, y = np.random.default_rng(0).standard_normal((40, 200)), np.arange(40) % 2
     >>> diagnose(LogisticRegression().fit(X, y), X, y).warnings[0]
-    '200 features against 40 rows: the covariance cannot be seen, ...'
+    '200 features against 40 rows: the covariance is not determined, ...'
     """
 
     posterior: AUCPosterior
@@ -93,7 +85,6 @@ class Diagnosis(Result):
     covariance_shrinkage: float
     mean_shrinkage: float
     effective_dimension: float
-    separate_covariances: float
     variance_ratio: float
     normality: tuple[float, float]
     discrepancy: float | None
@@ -113,12 +104,10 @@ class Diagnosis(Result):
             f"shrinkage               covariance {self.covariance_shrinkage:.0%}, "
             f"mean difference {self.mean_shrinkage:.0%}",
             f"effective dimension     {self.effective_dimension:.1f}",
-            f"class covariances       differ with probability "
-            f"{self.separate_covariances:.2f}; score variance ratio "
-            f"{self.variance_ratio:.2f}",
+            f"score variance ratio    {self.variance_ratio:.2f}",
             f"normal scores           p = {self.normality[0]:.3f} (neg), "
             f"{self.normality[1]:.3f} (pos)",
-            f"leave-pair-out − model  {apart} probit",
+            f"ridge models − model    {apart} probit",
         ]
         lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
         lines += [f"! {warning}" for warning in self.warnings]
@@ -209,14 +198,12 @@ def diagnose(
     sample_weight=None,
     pos_label=None,
 ) -> Diagnosis | PairwiseDiagnosis:
-    """Say what the evidence said about a model, and whether to trust it.
+    """Compare the estimates of a model's AUC, and list reasons not to trust it.
 
     Answers: how far do the estimates of this AUC disagree, and which assumption is
-    strained? The model of normal classes is set beside the AUC of rows left out of
-    this fit, where its objective is known (:func:`auc_posterior` says which), and
-    beside leave-pair-out of nine ridge models of the same rows in any case. Costs one
-    decomposition of the rows (shared with the scorers), and ``cv`` fits if
-    cross-validation is asked for.
+    violated? The model of normal classes is compared with the AUC of rows left out of
+    this fit and with leave-pair-out of nine ridge models of the same rows. Costs what
+    :func:`skauc.auc_posterior` costs, and ``cv`` fits if cross-validation is requested.
 
     Parameters
     ----------
@@ -231,7 +218,7 @@ def diagnose(
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
     cv : int or splitter, default=None
-        Cross-validate clones as well; two classes only.
+        Cross-validate clones in addition; two classes only.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights.
     pos_label : label, default=None
@@ -271,86 +258,90 @@ def diagnose(
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
         raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
-    opened = _opened(estimator, X, y, sample_weight, pos_label)
-    if opened.n_classes > 2:
+    estimator = _fitted(estimator, X, y, sample_weight, pos_label)
+    found = evaluations(
+        estimator,
+        X,
+        y,
+        prior=prior,
+        covariance="common",
+        rows=rows,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        report=True,
+    )
+    if len(found) > 1:
         if cv is not None:
             raise ValueError(
                 f"cv must be None for more than two classes, got {cv!r} with "
-                f"{opened.n_classes} classes"
+                f"{len(np.unique(y))} classes"
             )
-        known: dict = {"rows": rows}
-        found: dict = {}
-        for name, pair in score_pairs(opened, y, sample_weight, pos_label):
-            if not found and rows == "auto":
-                known = rows_of_pairs(opened, y, sample_weight, pair)
-            found[name] = _of(pair, prior, known)
-        return PairwiseDiagnosis(found)
+        return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
         more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
-    scored = score_model(opened, y, sample_weight, pos_label)
-    known = {"rows": rows, "whole": (estimator, X, y)}
-    return _of(scored, prior, known, **more)
+    return _diagnosis(found[0], more)
 
 
-def _opened(estimator, X, y, sample_weight, pos_label) -> LinearModel:
-    """The linear model in an estimator; in a clone fitted to the rows, if it is not."""
+def _fitted(estimator, X, y, sample_weight, pos_label):
+    """The estimator, or a clone fitted to the rows if it is not fitted."""
     try:
-        return open_estimator(estimator, X)
+        OpenedModel.of(estimator)
     except NotFittedError:
-        model = fitted_clone(estimator, X, y, sample_weight, pos_label)
-        return open_estimator(model, X)
+        return fitted_clone(estimator, X, y, sample_weight, pos_label)
+    except NotLinearError:
+        pass
+    return estimator
 
 
-def _of(scored, prior, known, **more) -> Diagnosis:
-    """Diagnosis of one model, seen with the adaptive and the published prior."""
-    learnt = posterior_of_scores(scored, prior, "common", **known)
-    if learnt.projection is None:
+def _diagnosis(evaluation, more=None) -> Diagnosis:
+    """Diagnosis of one model under the adaptive and the published prior."""
+    projection, model = evaluation.projection, evaluation.model
+    if projection is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
-    published = posterior_of_scores(scored, NormalInverseWishart(), "common")
-    with warnings.catch_warnings():  # they stand in the table
-        warnings.simplefilter("ignore", UntrustedAUCWarning)
-        posterior = learnt.auc()
-    neg, pos = class_moments(scored.score, scored.positive, scored.weight)
-    dense, view = learnt.projection.learnt.cells, learnt.projection.view
-    estimates = _estimates(learnt, neg, pos, posterior)
-    estimates["paper's prior"] = published.auc().mean()
-    estimates.update(more)
+    published = replace(evaluation, prior=NormalInverseWishart())
+    posterior = evaluation.posterior
+    neg, pos = class_moments(model.score, model.positive, model.front.weight)
+    learnt = projection.model.learnt
+    estimates = _estimates(evaluation, neg, pos, posterior)
+    estimates["paper's prior"] = published.projection.auc().mean()
+    estimates.update(more or {})
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
+    dense, covariance, scatter = learnt.models[0], learnt.covariance, learnt.scatter
     out = Diagnosis(
         posterior=posterior,
         n_neg=neg.n,
         n_pos=pos.n,
-        n_features=dense.eigen.n_features,
+        n_features=scatter.n_features,
         attainable=_attainable(dense),
-        # Σ_cells weight a/(a + n)
-        covariance_shrinkage=float(
-            dense.weight @ (dense.a / (dense.a + neg.n + pos.n))
+        # a/(a + n)
+        covariance_shrinkage=1 - scatter.n / covariance.df,
+        mean_shrinkage=_mean_shrinkage(dense, scatter, projection.direction),
+        # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
+        effective_dimension=float(
+            np.sum(scatter.values / (scatter.values + covariance.scale))
         ),
-        mean_shrinkage=_mean_shrinkage(dense, view),
-        effective_dimension=_effective_dimension(dense),
-        separate_covariances=float(dense.weight @ dense.separate),
         variance_ratio=ratio,
-        normality=_normality(scored),
-        discrepancy=_disagreement(learnt),
+        normality=_normality(model),
+        discrepancy=_discrepancy(evaluation),
         estimates=estimates,
         warnings=(),
     )
-    return _with_warnings(out)
+    return replace(out, warnings=tuple(_reasons(out)))
 
 
-def _estimates(learnt, neg, pos, posterior):
-    scored = learnt.scored
-    score, positive, weight = scored.score, scored.positive, scored.weight
-    w = np.ones(len(score)) if weight is None else weight
+def _estimates(evaluation, neg, pos, posterior):
+    model, projection = evaluation.model, evaluation.projection
+    score, positive, weight = model.score, model.positive, model.front.weight
+    name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        "empirical" if learnt.rows == "held-out" else "resubstitution": empirical_auc(
-            score[~positive], score[positive], w[~positive], w[positive]
+        name: empirical_auc(
+            score[~positive], score[positive], weight[~positive], weight[positive]
         ),
-        "adaptive, model alone": learnt.projection.model_alone().mean(),
+        "adaptive, model alone": float(ndtr(projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:
         out[posterior.second_source] = posterior.leave_pair_out
@@ -358,81 +349,75 @@ def _estimates(learnt, neg, pos, posterior):
     return out
 
 
-def _disagreement(learnt):
-    """Mean of leave-pair-out less model over the reference models, in probits."""
-    projection = learnt.projection
-    one_feature = projection.learnt.model.eigen.n_features == 1
-    if learnt.rows == "held-out" or one_feature or not projection.uses_second_source:
+def _discrepancy(evaluation):
+    """Mean of leave-pair-out less model over the ridge models, in probits."""
+    projection = evaluation.projection
+    if evaluation.held_out or projection.size.n_features == 1:
         return None
-    level = projection.learnt.reference()
-    return None if level is None else level.disagreement
+    return projection.model.disagreement if projection.model.leave_pair_out else None
 
 
 def _attainable(dense):
-    """Mean and central 95 % range of u under the posterior weights."""
-    order = np.argsort(dense.attainable)
-    # Quantiles of a discrete law: the least u that has so much mass up to it.
-    u, mass = dense.attainable[order], np.cumsum(dense.weight[order])
-    low, high = u[np.searchsorted(mass, [0.025, 0.975])]
-    return float(dense.weight @ dense.attainable), float(low), float(high)
+    """Mean and central 95 % range of the attainable AUC under dense signals."""
+    u = ndtr(dense.attainable)
+    order = np.argsort(u)
+    # quantiles of a discrete law: the least u with so much mass up to it
+    mass = np.cumsum(dense.weight[order])
+    low, high = u[order][np.searchsorted(mass, np.array([0.025, 0.975]) * mass[-1])]
+    return float(dense.weight @ u), float(low), float(high)
 
 
-def _mean_shrinkage(dense, view):
-    # 1 − E D/xᵀd, D the difference that the cells believe in
-    shrunken, _ = dense.difference(view, 0)
-    observed = view.difference[0]
+def _mean_shrinkage(dense, scatter, direction):
+    # 1 − E D/xᵀd, D the posterior mean difference of dense signals
+    shrunken, _ = dense.dense_differences(scatter, direction)
+    observed = direction.difference
     return float(1 - dense.weight @ shrunken / observed) if observed != 0 else 0.0
 
 
-def _effective_dimension(dense):
-    # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹, and the factors
-    values, many = dense.eigen.values, dense.eigen.stands_for
-    kept = values / (values + dense.a_scale[:, None]) @ many
-    return float(dense.weight @ np.where(dense.factors, dense.factors, kept))
-
-
-def _normality(scored):
+def _normality(model):
+    """Shapiro and Wilk's p-values of the scores of both classes."""
     p_values = []
-    for mask in (~scored.positive, scored.positive):
-        if scored.weight is not None:
-            mask = mask & (scored.weight > 0)
-        # Beyond 5000 rows Royston's approximation of the p-value does not hold.
-        part = scored.score[mask][:5000]
-        # The test does not depend on the unit; squares of large scores would overflow.
-        size = np.ptp(part)
-        enough = len(part) >= 3 and size > 0
-        p_values.append(float(stats.shapiro(part / size).pvalue) if enough else np.nan)
+    for mask in (~model.positive, model.positive):
+        # beyond 5000 rows Royston's approximation of the p-value does not hold
+        scores = model.score[mask][:5000]
+        # the test does not depend on the unit; squares of large scores would overflow
+        size = np.ptp(scores)
+        enough = len(scores) >= 3 and size > 0
+        p_values.append(
+            float(stats.shapiro(scores / size).pvalue) if enough else np.nan
+        )
     return tuple(p_values)
 
 
-def _with_warnings(d: Diagnosis) -> Diagnosis:
-    """Add the reasons for mistrust, each in one sentence."""
-    said = [
-        few_rows(d.n_neg, d.n_pos),
-        more_features(d.n_features, d.n_neg + d.n_pos),
-    ]
-    said = [reason for reason in said if reason is not None]
+def _reasons(d: Diagnosis) -> list[str]:
+    """Every reason not to trust the number, in one sentence each."""
+    n = d.n_neg + d.n_pos
+    reasons = doubts.few_rows(d.n_neg, d.n_pos)
+    if d.n_features >= n:
+        reasons.append(
+            f"{d.n_features} features against {n:g} rows: the covariance is not "
+            "determined, the estimate depends on the prior and on rows left out"
+        )
     if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
-        said.append(
-            "the scores of a class are not normal: the model's part of the estimate "
-            "may miss their shape"
+        reasons.append(
+            "the scores of a class are not normal: the model of the data set may be "
+            "wrong about them"
         )
     ratio = d.variance_ratio
     if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
-        said.append(
-            f"the class variances of the score differ by a factor of {ratio:.2g} (pos "
-            'over neg): compare covariance="separate"'
+        reasons.append(
+            f"the variances of the score differ by a factor of {ratio:.2g} between the "
+            "classes (positive over negative)"
         )
     if d.discrepancy is None:
-        said.append(
-            "no row was left out (switched off, held-out rows or one feature): the "
-            "model of normal classes is set against nothing"
+        reasons.append(
+            "no row was left out (switched off, held-out rows or one feature): nothing "
+            "checks the model of normal classes"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"
-        said.append(
-            f"leave-pair-out is {abs(d.discrepancy):.2f} probit {word} than the model "
-            "on ridge models of these rows: the model of normal classes is strained"
+        reasons.append(
+            f"leave-pair-out of ridge models of these rows is {abs(d.discrepancy):.2f} "
+            f"probit {word} than the model of normal classes, which may not hold"
         )
-    said += [reason for reason in d.posterior.warnings if reason not in said]
-    return Diagnosis(**{**vars(d), "warnings": tuple(said)})
+    return reasons + [r for r in d.posterior.warnings if r not in reasons]

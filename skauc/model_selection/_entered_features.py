@@ -1,21 +1,18 @@
-"""The features that entered a Pipeline, and a linear model as a direction in them.
+"""A linear model as a direction in the features that entered its Pipeline.
 
-The posterior of the class means and the covariance, given *all* features, does not ask
-how a direction was found: not which features were picked by their t-values, nor how
-hard anybody searched. So a linear model is judged in the space of the features that
-entered the Pipeline, not in what a step left over after it had looked at y.
-
-Affine steps compose: ``z = Aᵀ(x − c)`` and ``s = wᵀz`` give ``s = (A w)ᵀx`` up to a
-constant, whatever y the step saw. Scalers, every selector, PCA, PLS, discriminants as
-transformers, unions and column transformers of such are taken back. A step that is not
-affine and does not see y (one-hot, imputer, splines) makes the data set: the features
-start there. A step that is not affine and sees y (a target encoder, a stacked model)
-leaves no features on which a closed form holds; ``broken_by`` names it.
+The posterior of the class means and the covariance, given *all* features, does not
+depend on how a direction was found. Affine steps compose: ``z = Aᵀ(x − c)`` and
+``s = wᵀz`` give ``s = (A w)ᵀx`` up to a constant, also if the step used y. Scalers,
+selectors, PCA, PLS, discriminants as transformers, unions and column transformers of
+these are taken back. A step that is not affine and ignores y (one-hot, imputer,
+splines) makes the data set: the features start behind it. A step that is not affine
+and uses y (a target encoder) leaves no features on which a closed form holds;
+``broken_by`` names it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
@@ -23,62 +20,63 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ._affine_steps import sees_y, transpose_of
-from ._any_rows import (
-    column_positions,
-    n_columns,
-    numeric,
-    take_columns,
-    transformed,
-)
+from ._estimators import column_positions, n_columns, numeric, take_columns
 
 
 @dataclass(frozen=True, eq=False)
 class EnteredFeatures:
-    """Rows and direction in the features that entered.
+    """Rows and directions in the features that entered.
 
     Parameters
     ----------
-    Z : ndarray or sparse matrix of shape (n, P)
-    w : ndarray of shape (P,) or (K, P)
-    supervised : bool
-        Whether a step in front of the linear model has seen y.
+    X : ndarray or sparse matrix of shape (n, P)
+    W : ndarray of shape (P, K)
+    saw_y : str or None
+        Class name of the first step that used y.
     broken_by : str or None
-        Class name of a step that is not affine behind one that saw y (or is both).
+        Class name of a step that is not affine behind one that used y (or is both).
+    fitted : tuple of (fitted transformer, its input)
+        Every step, those inside unions included, in the order of their use.
     """
 
-    Z: object
-    w: np.ndarray
-    supervised: bool
+    X: object
+    W: np.ndarray
+    saw_y: str | None
     broken_by: str | None
+    fitted: tuple
 
 
-def entered_features(stages, X, w, y) -> EnteredFeatures:
+def entered_features(stages, X, W, y) -> EnteredFeatures:
     """Take directions behind some steps back to the features that entered them.
 
     Parameters
     ----------
-    stages : sequence of (fitted transformer, rows in front, rows behind)
+    stages : sequence of (fitted transformer, its input, its output)
         In the order in which they are applied.
     X : array-like, sparse matrix or frame of shape (n, n_features)
         Rows in front of the first step.
-    w : ndarray of shape (P_last,) or (K, P_last)
-        Direction(s) behind the last step.
+    W : ndarray of shape (P_last, K)
+        Directions behind the last step.
     y : array-like of shape (n,)
-        Labels; steps of unknown classes are refitted on permuted ones, to see whether
-        they look at them.
+        Labels; steps of unknown classes are refitted to permuted ones, to find out
+        whether they use them.
 
     Returns
     -------
     EnteredFeatures
     """
+    walk = _Walk(y)
     node = _Columns(_Entry(X), None)
     for step, rows, behind in stages:
-        node = _behind(step, node, rows, behind, y)
-    # s = wᵀz and z = Aᵀ(x − c): w_x = A w, step by step from the last to the first.
-    node.back(np.atleast_2d(w).T.astype(float))
-    Z, back = _collected(node.starts())
-    direction = back.T if w.ndim == 2 else back[:, 0]
-    return EnteredFeatures(Z, direction, node.saw_y, node.broken_by)
+        node = walk.behind(step, node, rows, behind)
+    node.back(W.astype(float))
+    rows, back = _collected(node.starts())
+    return EnteredFeatures(rows, back, node.saw_y, node.broken_by, tuple(walk.fitted))
+
+
+# The nodes of the way have three verbs: ``back`` takes directions W of shape (P, K)
+# behind a node to the rows where its features start, ``starts`` lists these rows, and
+# ``block`` returns their columns with the directions that arrived.
 
 
 class _Entry:
@@ -114,14 +112,14 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Some columns of the entry; None for all."""
+    """A subset of the columns of the entry; None for all."""
 
     entry: _Entry
     columns: np.ndarray | None
-    saw_y, broken_by = False, None
+    saw_y, broken_by = None, None
 
-    def some(self, picked):
-        """Of these columns those in some places."""
+    def subset(self, picked):
+        """The columns at some places among these."""
         picked = np.array(picked, dtype=int)
         picked = picked if self.columns is None else self.columns[picked]
         return _Columns(self.entry, picked)
@@ -156,7 +154,7 @@ class _Affine:
 
     parent: object
     transpose: object
-    saw_y: bool
+    saw_y: str | None
 
     @property
     def broken_by(self):
@@ -178,7 +176,7 @@ class _Union:
 
     @property
     def saw_y(self):
-        return any(child.saw_y for child in self.children)
+        return next((c.saw_y for c in self.children if c.saw_y), None)
 
     @property
     def broken_by(self):
@@ -206,96 +204,77 @@ def _collected(starts):
     return np.column_stack(rows), np.concatenate(W)
 
 
-def _through(step, node, rows, y):
-    """Node and rows behind a step that is not applied yet."""
-    if step is None or step == "passthrough":
-        return node, rows
-    if isinstance(step, Pipeline):
-        for _, inner in step.steps:
-            node, rows = _through(inner, node, rows, y)
-        return node, rows
-    behind = transformed(step, rows)
-    return _behind(step, node, rows, behind, y), behind
+def _weighted(node, factor):
+    """A branch whose output is multiplied by a number."""
+    return _Affine(node, lambda W: factor * W, node.saw_y)
 
 
-def _behind(step, node, rows, behind, y):
-    """Node behind a step, whose rows are there on both sides."""
-    if isinstance(step, FeatureUnion):
-        return _union(step, node, rows, y)
-    if isinstance(step, ColumnTransformer) and isinstance(node, _Columns):
-        return _column_union(step, node, rows, y)
-    transpose = transpose_of(step, rows, behind)
-    saw_y = node.saw_y or sees_y(step, rows, y)
-    if transpose is not None:
-        return _Affine(node, transpose, saw_y)
-    broken_by = node.broken_by or (type(step).__name__ if saw_y else None)
-    return _Start(behind, saw_y, broken_by)
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """The way through the steps, which are listed with their input."""
 
+    y: object
+    fitted: list = field(default_factory=list)
 
-def _union(union, node, rows, y):
-    """The branches of a FeatureUnion, side by side."""
-    children, widths = [], []
-    weights = union.transformer_weights or {}
-    for name, step in union.transformer_list:
-        if step == "drop":
-            continue
-        child, part = _through(step, node, rows, y)
-        children.append(_weighted(child, weights.get(name, 1.0)))
-        widths.append(n_columns(part))
-    return _Union(children, widths)
+    def through(self, step, node, rows):
+        """Node and rows behind a step that is not applied yet."""
+        if step is None or isinstance(step, str):  # "passthrough"
+            return node, rows
+        if isinstance(step, Pipeline):
+            for _, inner in step.steps:
+                node, rows = self.through(inner, node, rows)
+            return node, rows
+        behind = step.transform(rows)
+        return self.behind(step, node, rows, behind), behind
 
+    def behind(self, step, node, rows, behind):
+        """Node behind a step with known input and output."""
+        if isinstance(step, FeatureUnion):
+            return self._union(step, node, rows)
+        if isinstance(step, ColumnTransformer) and isinstance(node, _Columns):
+            return self._column_union(step, node, rows)
+        self.fitted.append((step, rows))
+        transpose = transpose_of(step, rows, behind)
+        name = type(step).__name__
+        saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
+        if transpose is not None:
+            return _Affine(node, transpose, saw_y)
+        return _Start(behind, saw_y, node.broken_by or (name if saw_y else None))
 
-def _column_union(transformer, node, rows, y):
-    """The branches of a fitted ColumnTransformer, each on its own columns."""
-    names = getattr(rows, "columns", None)
-    children = []
-    weights = transformer.transformer_weights or {}
-    for name, step, columns in transformer.transformers_:
-        where = transformer.output_indices_[name]
-        if where.stop == where.start:  # dropped, or nothing is left
-            continue
-        picked = column_positions(columns, names, n_columns(rows))
-        child, _ = _through(
-            step, node.some(picked), _branch_rows(rows, columns, picked), y
-        )
-        child = _weighted(child, weights.get(name, 1.0))
-        children.append((where.start, where.stop - where.start, child))
-    # In the order of the columns behind, which is that of W's rows.
-    _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
-    return _Union(list(children), list(widths))
+    def _union(self, union, node, rows):
+        """The branches of a FeatureUnion, side by side."""
+        children, widths = [], []
+        weights = union.transformer_weights or {}
+        for name, step in union.transformer_list:
+            if step == "drop":
+                continue
+            child, part = self.through(step, node, rows)
+            children.append(_weighted(child, weights.get(name, 1.0)))
+            widths.append(n_columns(part))
+        return _Union(children, widths)
+
+    def _column_union(self, transformer, node, rows):
+        """The branches of a fitted ColumnTransformer, each on its own columns."""
+        names = getattr(rows, "columns", None)
+        children = []
+        weights = transformer.transformer_weights or {}
+        for name, step, columns in transformer.transformers_:
+            where = transformer.output_indices_[name]
+            if where.stop == where.start:  # dropped, or without columns
+                continue
+            picked = column_positions(columns, names, n_columns(rows))
+            part = _branch_rows(rows, columns, picked)
+            child, _ = self.through(step, node.subset(picked), part)
+            child = _weighted(child, weights.get(name, 1.0))
+            children.append((where.start, where.stop - where.start, child))
+        # The order of the columns behind is that of W's rows.
+        _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
+        return _Union(list(children), list(widths))
 
 
 def _branch_rows(rows, columns, picked):
-    """What a branch of a ColumnTransformer sees of the rows, ``picked`` by position."""
+    """The input of a branch of a ColumnTransformer, ``picked`` by position."""
     if isinstance(columns, str | int):  # a single column goes in as a vector
         named = hasattr(rows, "columns")
         return rows[columns] if named else np.asarray(rows)[:, columns]
     return take_columns(rows, picked)
-
-
-def branches(union, rows):
-    """Fitted transformers that stand side by side, each with the rows that it sees.
-
-    Parameters
-    ----------
-    union : fitted FeatureUnion or ColumnTransformer
-    rows : array-like of shape (n, P)
-        In front of it.
-    """
-    if isinstance(union, FeatureUnion):
-        for _, step in union.transformer_list:
-            if not isinstance(step, str):
-                yield step, rows
-        return
-    names, width = getattr(rows, "columns", None), n_columns(rows)
-    for name, step, columns in union.transformers_:
-        where = union.output_indices_[name]
-        # nothing was fitted to no columns
-        if where.stop > where.start and not isinstance(step, str):
-            picked = column_positions(columns, names, width)
-            yield step, _branch_rows(rows, columns, picked)
-
-
-def _weighted(node, factor):
-    """A branch whose output is multiplied by a number."""
-    return _Affine(node, lambda W: factor * W, node.saw_y)

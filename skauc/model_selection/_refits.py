@@ -1,159 +1,380 @@
-"""True refits of a whole estimator, as a source of its AUC."""
+"""True refits: clones fitted to bootstrap samples, as a second source and in public."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from numbers import Integral
+
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import ndtri
-from sklearn.utils import column_or_1d
+from sklearn.base import clone
+from sklearn.utils import check_random_state, column_or_1d, indexable
 
-from ..leave_pair_out._bootstrap import balanced_counts, bootstrap_estimate
-from ..leave_pair_out._second_source import SecondSource
-from ..posterior._auc_posterior import AUCPosterior
-from ._affine_steps import unseen_fits
-from ._any_rows import take_rows
-from ._bootstrap_auc import refit_scores
-from ._second_source import source_of_rows
-from ._training_objective import correlation
+from .._validation import (
+    check_groups,
+    check_level,
+    check_option,
+    check_positive,
+    check_weight,
+)
+from ..leave_pair_out._bootstrap import (
+    INSIDE,
+    Samples,
+    bootstrap_counts,
+    model_variance,
+    plus_632,
+    weighted_auc,
+    wins,
+)
+from ..leave_pair_out._second_source import Source
+from ..statistics._collections import refuse_collection
+from ..statistics._numbers import as_verbosity
+from ..statistics._rows import Rows
+from ._affine_steps import has_frozen
+from ._doubts import frozen_in_refits, warn
+from ._estimators import decision_values, silenced, take_rows, weight_for_fit
+from ._fitted_model import FittedModel
 
-REFITS = 5  # where nobody says how many
-# Of Hanley and McNeil's. 624 problems, SelectKBest and L1: the squared error of .632+
-# with 5 refits is 1.30 (.12) times their variance (of bootstrap samples 1.48), of which
-# .33 (.37) vary with the draw. An interval from the refits alone covers .94 (few
-# signals .87), with 5/4 only .92 (.83).
-REFITS_VARIANCE = 1.5
-# 1 − correlation of the scores of rows with those of a clone fitted to them, and that
-# of two clones (chance). Target encoder, binning, splines, stack, forest, naive Bayes,
-# kernel, neighbours, layers, SGD; 40, 150, 1000 rows: training rows without chance 0,
-# with it .001 to .17, 0 to 4.2 times chance (a stack of 40 rows is chance alone);
-# held-out rows .3 to 1.2, of 1000 rows .02 to .6, mostly 5 times chance and more.
-_SAME, _ALIKE, _NEAR = 5e-4, 4.0, 0.1
-_APART, _UNLIKE = 0.05, 5.0
+METHODS = (".632+", ".632", "oob", "optimism")
+REFITS = 5  # where the user names no number
+# In units of Hanley and McNeil's: the squared error of .632+ with 5 refits of models
+# with selection or an L1 penalty is 1.30 (.12) times it.
+_VARIANCE = 1.5
 
 
 def refits_source(
-    estimator, X, y, positive, weight, score, n_refits, *, verbose=0
-) -> SecondSource | None:
-    """The .632+ AUC of K refits of a clone of the whole estimator, on balanced samples.
+    model: FittedModel, K=REFITS, *, verbose=0, whole=False
+) -> Source | None:
+    """The .632+ AUC of K clones fitted to balanced bootstrap samples.
+
+    Parameters
+    ----------
+    model : FittedModel
+        On the rows that trained it.
+    K : int, default=5
+        At least 2.
+    verbose : int, default=0
+        joblib's; 0 is silent.
+    whole : bool, default=False
+        Whether the whole estimator is refitted, its steps included, and not the linear
+        model alone on the rows in front of it.
+
+    Returns
+    -------
+    Source or None
+        With ``method="refits"``. None for a pair among more than two classes, if a
+        class has fewer than two rows, or if a clone cannot be fitted to a sample or
+        returns scores that are not finite.
+    """
+    positive = model.positive
+    if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
+        return None
+    X, y, weight = model.given
+    estimator = model.estimator
+    if not whole and model.linear is not None:
+        estimator, X = model.linear, model.front.X
+    unweighted = Rows.of(model.front.X, positive)
+    drawn = Samples.balanced(unweighted, int(K)).drawn.astype(int)
+    try:
+        with silenced():  # the fit of the model has issued its warnings
+            scores = _refitted(estimator, X, y, weight, drawn, None, verbose)
+    except Exception:  # whatever an estimator raises for rows that stand twice
+        return None
+    scores = -scores if model.flipped else scores
+    out = (drawn == 0) * model.front.weight
+    outside = weighted_auc(scores, positive, out)
+    if not np.isfinite(outside):
+        return None
+    inside = weighted_auc(model.score, positive, model.front.weight)
+    auc = plus_632(inside, outside)
+    return Source(auc, _VARIANCE * model_variance(auc, model.front), "refits")
+
+
+def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
+    """Scores (K, n) of all rows by clones fitted to samples."""
+    scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(refit_scores)(estimator, X, y, weight, count) for count in counts
+    )
+    return np.array(scores)
+
+
+def refit_scores(estimator, X, y, weight, count) -> np.ndarray:
+    """Scores of all rows, in the direction of the larger label, by one clone.
 
     Parameters
     ----------
     estimator : estimator
-        Any classifier; its score points to ``classes_[1]``.
+    X : array-like, sparse matrix or frame of shape (n, n_features)
+    y : ndarray of shape (n,)
+    weight : ndarray of shape (n,) or None
+    count : ndarray of int of shape (n,)
+        How often the sample drew each row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    # Rows are repeated, not weighted: any estimator can be refitted in this way.
+    drawn = np.repeat(np.arange(len(y)), count)
+    model = clone(estimator)
+    weight = None if weight is None else weight[drawn]
+    model.fit(take_rows(X, drawn), y[drawn], **weight_for_fit(model, weight))
+    score = np.ravel(decision_values(model, X)).astype(float)
+    if not np.isfinite(score).all():
+        name = type(estimator).__name__
+        bad = score[~np.isfinite(score)][0]
+        raise ValueError(f"scores of a refitted {name} must be finite, got {bad}")
+    return score
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapAUC:
+    """A bootstrap estimate of the AUC of an estimator trained on all rows.
+
+    Returned by :func:`skauc.bootstrap_auc`.
+
+    Parameters
+    ----------
+    auc : float
+        The estimate.
+    method : {".632+", ".632", "oob", "optimism"}
+    apparent : float
+        AUC of the rows that trained the estimator.
+    replicates : ndarray of shape (n_boot,)
+        AUC of the rows that each refit left out, NaN where it left out no pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import BootstrapAUC
+    >>> BootstrapAUC(0.8, ".632+", 0.9, np.array([0.7, 0.75, 0.8])).interval(0.9)
+    (0.755, 0.845)
+    """
+
+    auc: float
+    method: str
+    apparent: float
+    replicates: np.ndarray
+
+    def __repr__(self):
+        low, high = self.interval()
+        return (
+            f"BootstrapAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
+            f"method={self.method!r}, apparent={self.apparent:.4g}, "
+            f"n_boot={len(self.replicates)})"
+        )
+
+    def interval(self, confidence_level=0.95) -> tuple[float, float]:
+        """Percentiles of the replicates, moved to the estimate.
+
+        Every replicate is the AUC of another training sample *and* other test rows:
+        their spread covers both. They are moved so that their median is the estimate,
+        and limited to [0, 1].
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        low, high : float
+
+        Raises
+        ------
+        ValueError
+            If the level lies outside (0, 1).
+        """
+        tail = (1 - check_level("confidence_level", confidence_level)) / 2
+        finite = self.replicates[np.isfinite(self.replicates)]
+        if len(finite) == 0:
+            return np.nan, np.nan
+        # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
+        limits = np.quantile(finite, [tail, 1 - tail]) + self.auc - np.median(finite)
+        low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
+        return float(low), float(high)
+
+
+def bootstrap_auc(
+    estimator,
+    X,
+    y,
+    *,
+    method=".632+",
+    n_boot=200,
+    groups=None,
+    sample_weight=None,
+    pos_label=None,
+    random_state=0,
+    n_jobs=None,
+    verbose=0,
+) -> BootstrapAUC:
+    """Bootstrap estimate of the AUC of an estimator trained on these rows.
+
+    Answers: how large is the AUC on new rows of this estimator, preprocessing and
+    selection included, if it is trained on all of these? Every sample draws each class
+    with replacement in its own size and refits a clone of the *whole* estimator, as
+    exactly as it would be fitted by hand: no step keeps anything from the rows that
+    were left out. Costs ``n_boot + 1`` fits.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any classifier with ``decision_function`` or ``predict_proba``, or a regressor
+        on two numbers. Cloned.
     X : array-like, sparse matrix or frame of shape (n, n_features)
     y : array-like of shape (n,)
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,) or None
-    score : ndarray of shape (n,)
-        Of the rows that trained the estimator; it points to the positive class.
-    n_refits : int
+        Labels of two classes.
+    method : {".632+", ".632", "oob", "optimism"}, default=".632+"
+        ``"oob"``: the AUC of the rows that a sample did not draw, pessimistic, because
+        a sample holds only 63 % of the distinct rows. ``".632"``: .632 of that and
+        .368 of the AUC of the training rows. ``".632+"``: the weight depends on how
+        much the model overfits, with ½ for no information. ``"optimism"``: Harrell's,
+        the AUC of the training rows less what refits lose from their own sample to
+        all rows; too high where the model fits its rows perfectly.
+    n_boot : int, default=200
+        Number of samples; 20 give an estimate, the interval needs about 200.
+    groups : array-like of shape (n,), default=None
+        Labels of groups of dependent rows (the measurements of one patient). Whole
+        groups are drawn and left out, in their number among the groups that hold the
+        same classes. Without groups the rows must be independent: neither repeated
+        measures nor a series in time.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights, for the fit (where the estimator takes them) and the AUC.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+    random_state : int, RandomState or None, default=0
+        Seed of the samples.
+    n_jobs : int, default=None
+        Number of refits at once, as in joblib.
     verbose : int, default=0
-        How much joblib says of the refits that are done; 0 is silent.
+        joblib's; 0 is silent.
 
     Returns
     -------
-    SecondSource or None
-        None where a class has fewer than two rows.
+    BootstrapAUC
 
-    Notes
+    Warns
     -----
-    Every row is left out of equally many refits
-    (:func:`~skauc.leave_pair_out._bootstrap.balanced_counts`): the draw of five samples
-    is less of a chance than with bootstrap samples. The samples depend on the classes
-    of the rows alone, so that all candidates of a search share them.
-    """
-    X, labels, positive, weight, score = _counted(X, y, positive, weight, score)
-    if min(positive.sum(), (~positive).sum()) < 2:
-        return None
-    # the class of the first row: which one is called positive does not matter
-    first = positive == positive[0]
-    counts = balanced_counts(first, int(n_refits))
-    pairs = [(count[first] == 0).any() & (count[~first] == 0).any() for count in counts]
-    counts = counts[pairs]  # the others would say nothing
-    scores = Parallel(n_jobs=1, verbose=verbose)(
-        delayed(refit_scores)(estimator, X, labels, positive, weight, count)
-        for count in counts
-    )
-    auc = bootstrap_estimate(score, np.array(scores), positive, counts, weight)
-    w = np.ones(len(labels)) if weight is None else weight
-    n_neg, n_pos = float(w[~positive].sum()), float(w[positive].sum())
-    return source_of_rows(float(auc), n_neg, n_pos, "refits", REFITS_VARIANCE)
+    UntrustedAUCWarning
+        If a part of the estimator that may have used y is frozen: no refit leaves a
+        row out of it.
 
+    Raises
+    ------
+    TypeError
+        If the estimator has no score.
+    ValueError
+        If the input is bad, a class has one row (or one group), a refit returns scores
+        that are not finite, or an option breaks its rule.
 
-def told_by_refits(estimator, X, y, positive, weight, score) -> str | None:
-    """Whether these rows trained an estimator: clones fitted to them score alike then.
-
-    Parameters
+    References
     ----------
-    estimator, X, y, positive, weight, score
-        As for :func:`refits_source`.
+    Efron & Tibshirani (1997), https://doi.org/10.2307/2965703; Harrell, Lee & Mark
+    (1996), https://doi.org/10.1002/(SICI)1097-0258(19960229)15:4<361::AID-SIM168>3.0.CO;2-4;
+    groups: Field & Welsh (2007), https://doi.org/10.1111/j.1467-9868.2007.00593.x
 
-    Returns
-    -------
-    {"training", "held-out"} or None
-        None where that does not tell, or no clone can be fitted to these rows.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skauc import bootstrap_auc
+    >>> X, y = np.random.default_rng(0).standard_normal((40, 100)), np.arange(40) % 2
+    >>> noise = bootstrap_auc(LogisticRegression(), X, y, n_boot=20)
+    >>> noise.apparent, 0.4 < noise.auc < 0.65
+    (1.0, True)
     """
-    whole, rows = (X, column_or_1d(y), positive), _rows_that_count(y, weight)
-    X, labels, positive, weight, score = _counted(X, y, positive, weight, score)
-
-    def refit(X, labels, positive, weight):
-        once = np.ones(len(labels), dtype=int)
-        with unseen_fits():
-            return refit_scores(estimator, X, labels, positive, weight, once)
-
-    def apart(a, b):
-        return 1 - correlation(a, b, np.ones(len(labels)))
-
-    try:
-        first = refit(X, labels, positive, weight)
-        if apart(score, first) <= _SAME:
-            return "training"
-        # Chance sets two clones apart, or that the estimator may have had no weights,
-        second = refit(X, labels, positive, None)
-        # nor left out the rows that weigh nothing here.
-        clones = [first, second]
-        if len(rows) < len(whole[1]):
-            clones.append(refit(*whole, None)[rows])
-    except Exception:
-        return None
-    chance = apart(first, second)
-    # One feature that y has made may point either way, of the same rows.
-    from_score = min(apart(s, clone) for clone in clones for s in (score, -score))
-    if from_score <= max(_SAME, min(_ALIKE * chance, _NEAR)):
-        return "training"
-    return "held-out" if from_score > _APART + _UNLIKE * chance else None
-
-
-def _rows_that_count(y, weight):
-    return np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-
-
-def _counted(X, y, positive, weight, score):
-    """Rows that count: X, labels, mask, weights, scores; rows of weight 0 are none."""
+    check_option("method", method, METHODS)
+    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 1:
+        raise ValueError(f"n_boot must be a whole number >= 1, got {n_boot!r}")
+    verbose = as_verbosity(verbose)
+    refuse_collection("X", X)
+    positive = check_positive(y, pos_label=pos_label)
+    weight = check_weight(sample_weight, positive)
     labels = column_or_1d(y)
-    if weight is None or weight.all():
-        return X, labels, positive, weight, score
-    rows = _rows_that_count(y, weight)
-    X, labels, positive = take_rows(X, rows), labels[rows], positive[rows]
-    return X, labels, positive, weight[rows], score[rows]
+    X, labels = indexable(X, labels)
+    groups = check_groups(groups, len(labels))
+    flipped = pos_label is not None and pos_label == np.unique(labels)[0]
+    if weight is not None and not weight.all():  # weight 0 is no row
+        kept = np.flatnonzero(weight)
+        X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
+        positive = positive[kept]
+        groups = None if groups is None else groups[kept]
+    _check_sizes(positive, groups)
+    if has_frozen(estimator):
+        warn([frozen_in_refits()])
+    # The samples depend on the seed and the labels alone: all models share them.
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    if groups is None:
+        counts = bootstrap_counts(positive, int(n_boot), rng)
+    else:
+        counts = _group_counts(groups, positive, int(n_boot), rng)
+    # The first sample is all rows once: the estimator itself.
+    samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
+    scores = _refitted(estimator, X, labels, weight, samples, n_jobs, verbose)
+    scores = -scores if flipped else scores
+    weight = np.ones(len(labels)) if weight is None else weight
+    return _estimate(method, scores[0], scores[1:], counts, positive, weight)
 
 
-def posterior_of_source(source: SecondSource, n: float) -> AUCPosterior:
-    """Normal posterior of ``Φ⁻¹(AUC)`` around an estimate from rows left out.
+def _check_sizes(positive, groups):
+    """Raise unless a row (or a group) of each class can be left out."""
+    sides = [np.flatnonzero(positive == side) for side in (False, True)]
+    smaller = min(map(len, sides))
+    if smaller < 2:
+        raise ValueError(
+            f"y must hold 2 rows of each class or more to be resampled, got {smaller}"
+        )
+    if groups is not None:
+        smaller = min(len(np.unique(groups[rows])) for rows in sides)
+        if smaller < 2:
+            raise ValueError(
+                "groups must hold each class in 2 groups or more to be resampled, got "
+                f"{smaller}"
+            )
 
-    Parameters
-    ----------
-    source : SecondSource
-    n : float
-        Number of rows; keeps the probit finite.
 
-    Returns
-    -------
-    AUCPosterior
-        Its mean is the source's AUC, its spread the delta method's.
+def _group_counts(groups, positive, n_boot, rng):
+    """How often each sample drew the group of each row, (n_boot, n).
+
+    Groups are drawn among those that hold the same classes, so that the sizes of the
+    classes vary with the sizes of the groups only.
     """
-    # z = Φ⁻¹((an + ½)/(n + 1)), section 6 of skauc.adaptive
-    auc = (source.auc * n + 0.5) / (n + 1)
-    z = float(ndtri(auc))
-    variance = source.variance * 2 * np.pi * np.exp(z**2)  # over φ(z)²
-    return AUCPosterior.normal(z, variance)
+    _, groups = np.unique(groups, return_inverse=True)
+    holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
+    stratum = holds[0] + 2 * holds[1]
+    drawn = np.zeros((n_boot, len(stratum)), dtype=int)
+    for kind in np.unique(stratum):
+        members = np.flatnonzero(stratum == kind)
+        share = np.full(len(members), 1 / len(members))
+        picks = rng.multinomial(len(members), share, size=n_boot)
+        while len(members) > 1 and (whole := (picks > 0).all(axis=1)).any():
+            picks[whole] = rng.multinomial(len(members), share, size=whole.sum())
+        drawn[:, members] = picks  # each sample leaves a group out
+    return drawn[:, groups]
+
+
+def _aucs(scores, positive, weights):
+    """AUC of every refit; NaN where its weights leave out no pair."""
+    won, pairs = wins(scores, positive, weights)
+    return np.divide(won, pairs, out=np.full(len(won), np.nan), where=pairs > 0)
+
+
+def _estimate(method, full, scores, counts, positive, weight):
+    """The estimate from the scores of the model and those (n_boot, n) of its refits."""
+    apparent = weighted_auc(full, positive, weight)
+    out = (counts == 0) * weight
+    replicates = _aucs(scores, positive, out)
+    outside = weighted_auc(scores, positive, out)
+    if method == "optimism":
+        # mean AUC of the refits on their own samples less that on all rows
+        lost = _aucs(scores, positive, counts * weight) - _aucs(
+            scores, positive, np.broadcast_to(weight, scores.shape)
+        )
+        auc = apparent - float(np.mean(lost))
+    elif method == "oob":
+        auc = outside
+    elif method == ".632":
+        auc = (1 - INSIDE) * apparent + INSIDE * outside
+    else:
+        auc = plus_632(apparent, outside)
+    return BootstrapAUC(auc, method, apparent, replicates)

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ._rows_at_hand import rows_at_hand
+from ._blocks import rows_at_hand
 
 
 class Scorer:
     """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
 
-    An object rather than a function, because scikit-learn asks scorers about
-    ``sample_weight`` and metadata routing. Made by the ``make_…_scorer`` factories.
+    Made by the ``make_…_scorer`` functions. It is an object because scikit-learn asks
+    scorers about ``sample_weight`` and metadata routing.
     """
 
     def __init__(self, factory, score, params, *, shared=False):
@@ -24,14 +24,13 @@ class Scorer:
         self._params = params
         self._shared = shared
         self._request = MetadataRequest(owner=self)
-        # Known but not asked for: passing it unasked is scikit-learn's error.
+        # known but not requested: passing it then is scikit-learn's error
         self._request.score.add_request(param="sample_weight", alias=None)
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None):
         """Score a fitted estimator on (X, y_true); greater is better.
 
-        ``sample_weight`` counts rows where a posterior is asked; cross-validation only
-        needs ratios.
+        ``sample_weight`` counts rows; for cross-validation only ratios matter.
         """
         X, y_true, sample_weight = rows_at_hand(X, y_true, sample_weight)
         return self._score(
@@ -45,14 +44,13 @@ class Scorer:
     def __eq__(self, other):
         if not isinstance(other, Scorer):
             return NotImplemented
-        return self._question == other._question and _equal(self._params, other._params)
+        mine, theirs = (
+            (one._factory, one._request.score.requests) for one in (self, other)
+        )
+        return mine == theirs and _equal(self._params, other._params)
 
     def __hash__(self):
         return hash(self._factory)  # parameters may be lists or splitters
-
-    @property
-    def _question(self):
-        return self._factory, self._request.score.requests
 
     def _accept_sample_weight(self):
         return True
@@ -71,8 +69,7 @@ class Scorer:
         Returns
         -------
         Scorer
-            This scorer; of a ready-made one (``cbauc_scorer``) a copy, so that the
-            shared object stays as it is.
+            This scorer; a copy of a ready-made one such as ``cbauc_scorer``.
         """
         if not get_config()["enable_metadata_routing"]:
             raise RuntimeError(
@@ -91,7 +88,7 @@ class Scorer:
 
 
 def _equal(a, b):
-    """Whether two parameters say the same; splitters compare by their attributes."""
+    """Whether two parameters are equal; splitters are compared by their attributes."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -105,7 +102,7 @@ def _equal(a, b):
     return bool(a == b)
 
 
-def shared(scorer: Scorer) -> Scorer:
-    """The same scorer, ready-made for all: ``set_score_request`` leaves it alone."""
+def ready_made(scorer: Scorer) -> Scorer:
+    """The same scorer; ``set_score_request`` makes a copy of it."""
     scorer._shared = True
     return scorer

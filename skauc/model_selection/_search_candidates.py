@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_positive, check_weight, short
 from ._candidate import Candidate, candidate
-from ._linear_model import open_two_classes
-from ._model_posterior import model_posterior
-from ._score_correlation import SharedRows, shared_rows
+from ._posterior import evaluations
+from ._scorer import Scorer
+
+_RUNNERS_UP = 2  # candidates besides the selected one whose posteriors are reported
+
+
+def prior_of_scorer(search):
+    """The prior of the scorer of a search; "adaptive" where it has none."""
+    scorers = getattr(search, "scorer_", None)
+    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
+    for scorer in scorers:
+        if isinstance(scorer, Scorer) and "prior" in scorer._params:
+            return scorer._params["prior"]
+    return "adaptive"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +44,6 @@ class Searched:
         ``mean_test_score`` of each.
     selected : int or None
         Which of them the search has selected.
-    shared : SharedRows
-        The rows that the candidates share.
     """
 
     candidates: list[Candidate]
@@ -42,7 +51,6 @@ class Searched:
     row: np.ndarray
     score: np.ndarray | None
     selected: int | None
-    shared: SharedRows
 
 
 def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
@@ -73,9 +81,9 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     positive = check_positive(column_or_1d(y))
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
-    shared = shared_rows(X, positive, weight)
+    question = {"X": X, "y": y, "prior": prior, "weight": weight}
     if isinstance(search, list | tuple):
-        return _of_models(search, X, y, prior, n_jobs, shared)
+        return _of_models(search, n_jobs, question)
     if not _is_search(search):
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
@@ -85,12 +93,30 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     row, score = _comparable(search)
     params = tuple(search.cv_results_["params"][i] for i in row)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_refitted)(search.estimator, p, X, y, prior, fit_params, shared)
-        for p in params
+        delayed(_refitted)(search.estimator, p, fit_params, question) for p in params
     )
     best = np.flatnonzero(row == getattr(search, "best_index_", None))
     selected = int(best[0]) if len(best) else None
-    return Searched(found, params, row, score, selected, shared)
+
+    def report(k):
+        return _refitted(search.estimator, params[k], fit_params, question, report=True)
+
+    return Searched(_reported(found, selected, report), params, row, score, selected)
+
+
+def _reported(candidates, selected, report):
+    """Candidates; the selected one and the best two others with reported posteriors.
+
+    The ranking scores stay: rows left out of three candidates alone would not be fair
+    to the others.
+    """
+    choice = np.array([c.choice for c in candidates])
+    if selected is not None:
+        choice[selected] = np.inf
+    for k in np.argsort(-choice, kind="stable")[: 1 + _RUNNERS_UP]:
+        posterior = report(int(k)).posterior
+        candidates[k] = replace(candidates[k], posterior=posterior)
+    return candidates
 
 
 def _checked(fit_params):
@@ -117,14 +143,18 @@ def _weight_of(fit_params):
     return weights[0] if weights else None
 
 
-def _of_models(models, X, y, prior, n_jobs, shared):
+def _of_models(models, n_jobs, question):
     if not models:
         raise ValueError("search must hold at least one fitted model, got an empty one")
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_asked)(model, X, y, prior, "auto", shared) for model in models
+        delayed(_evaluated)(model, rows="auto", **question) for model in models
     )
-    place = np.arange(len(models))
-    return Searched(found, ({},) * len(models), place, None, None, shared)
+
+    def report(k):
+        return _evaluated(models[k], rows="auto", report=True, **question)
+
+    found, place = _reported(found, None, report), np.arange(len(models))
+    return Searched(found, ({},) * len(models), place, None, None)
 
 
 def _is_search(search):
@@ -136,10 +166,11 @@ def _is_search(search):
 def _comparable(search):
     """Rows of ``cv_results_`` that were given all resources and have a score."""
     results: dict[str, Any] = search.cv_results_
-    refit = search.refit if isinstance(search.refit, str) else None
     names = [name for name in results if name.startswith("mean_test_")]
-    # Of several scores the one that refit names, which the search has ranked by.
+    # among several scores the one that ``refit`` names; a rule names none of them
+    refit = search.refit if isinstance(search.refit, str) else "choice"
     name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
+    ranked = name if len(names) == 1 or name.endswith(refit) else None
     score = np.asarray(results[name], dtype=float)
     keep = np.isfinite(score)
     if "iter" in results:
@@ -148,26 +179,30 @@ def _comparable(search):
     row = np.flatnonzero(keep)
     if not len(row):
         raise ValueError("search must have a candidate with a finite score, got none")
-    return row, score[row]
+    return row, None if ranked is None else score[row]
 
 
-def _refitted(estimator, params, X, y, prior, fit_params, shared):
-    # As searches do: an estimator among the values must not be fitted in place.
+def _refitted(estimator, params, fit_params, question, report=False):
+    """A candidate of a search, fitted to all rows."""
+    # as searches do: an estimator among the values must not be fitted in place
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
-    return _asked(model.fit(X, y, **fit_params), X, y, prior, "training", shared)
+    model.fit(question["X"], question["y"], **fit_params)
+    return _evaluated(model, rows="training", report=report, **question)
 
 
-def _asked(model, X, y, prior, rows, shared):
-    opened = open_two_classes(model, X)
-    asked = model_posterior(
-        opened,
+def _evaluated(model, X, y, *, prior, weight, rows, report=False):
+    """A fitted model as a candidate."""
+    [evaluation] = evaluations(
+        model,
+        X,
         y,
         prior=prior,
         covariance="common",
-        sample_weight=shared.weight,
-        pos_label=None,
         rows=rows,
-        whole=(model, X, y),
+        sample_weight=weight,
+        pos_label=None,
+        report=report,
     )
-    return candidate(asked, shared=shared)
+    evaluation.warn(once=True)
+    return candidate(evaluation)

@@ -6,7 +6,7 @@
        κ* = κ + n,  ν_c* = ν_c + n_c,  m_c* = (n_c x̄_c + ν_c m_c)/ν_c*,
        S* = S + W + Σ_c (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ.
 
-2. One linear model ``s = wᵀx`` sees only one dimension of it. With ``q = wᵀS*w``,
+2. One linear model ``s = wᵀx`` depends on one dimension of it. With ``q = wᵀS*w``,
    ``D = wᵀ(m₁* − m₀*)``, ``v = 1/ν₀* + 1/ν₁*`` and ``df = κ* − P + 1``,
 
        wᵀΣw = q/χ²_df,   wᵀ(μ₁ − μ₀) | Σ ~ N(D, v wᵀΣw),
@@ -16,12 +16,12 @@
    ``covariance="spherical"`` (Σ = σ²I) has the same form with ``q = ‖w‖² tr S*``,
    ``df = P(κ* + P + 1) − 2``.
 
-3. Mixtures (``_auc_posterior``). One quadruple ``(D, v, q, df)`` is a *mixture
+3. Mixtures (``_components``). One quadruple ``(D, v, q, df)`` is a *mixture
    component*; an AUCPosterior is a finite mixture of them. A normal distribution
    ``Z ~ N(m, s²)`` is the component ``D/√(q/df) = √2 m, v = 2s²`` as df → ∞, for which
    CBAUC is ``E Φ(Z) = Φ(m/√(1 + s²))``.
 
-4. One covariance a class (``covariance="separate"``) is one component for every value
+4. One covariance per class (``covariance="separate"``) is one component for every value
    of the variance ratio ``ρ = σ₁²/σ₀²``: with
    ``B = χ²_df₀/(χ²_df₀ + χ²_df₁) ~ Beta(df₀/2, df₁/2)`` and ``ρ = (q₁/q₀) B/(1 − B)``,
 
@@ -36,15 +36,15 @@
 
        ∫_ρ^1 (1 + 2t²/(df(1 + r)))^(−df/2) dr/(2π √(1 − r²)).
 
-   The variance of Φ(Z) is a sum of squares, which keep their digits where it is far
+   The variance of Φ(Z) is a sum of squares, which keeps its digits also where it is far
    below the mean: given χ² the same integral from 0 to ρ; over χ² the spread of
    ``Φ(t √(χ²/df))`` at the nodes of section 6; between components that of their means.
 
-6. Distribution function (``_noncentral_t``). ``√2 Z = μR + √v N`` with
+6. Distribution function (``_tails``). ``√2 Z = μR + √v N`` with
    ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability,
    one trapezoidal rule over R or N, whichever spreads less.
 
-7. Two models (``_joint``). ``W = [w_a w_b]`` sees two dimensions of the posterior,
+7. Two models (``_joint``). ``W = [w_a w_b]`` depends on two dimensions,
 
        WᵀΣW ~ IW₂(WᵀS*W, κ* − P + 2),   Wᵀ(μ₁ − μ₀) | Σ ~ N(D, V),
        V = WᵀΣ₀W/ν₀* + WᵀΣ₁W/ν₁*,       AUC_a = Φ(d_a/√(w_aᵀ(Σ₀ + Σ₁)w_a)),
@@ -57,9 +57,10 @@
    the means; the widest case of their dependence is the comonotonic sum,
    ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``: none has a larger variance.
 
-9. Many models (``_joint_aucs``). With ``Z ~ N(m, V)`` of m AUCs in probits the
+9. Many models (``_joint``). With ``Z ~ N(m, V)`` of m AUCs in probits the
    probability of being the best and the expected loss are means over draws, and
-   ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: what all share cancels. Scores s
+   ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: an error that all models
+   share cancels. Scores s
    off by ``e ~ N(0, U)`` flatter their winner by ``E e_k, k = argmax(s + e)``.
 
 References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),

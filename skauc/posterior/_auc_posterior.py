@@ -1,15 +1,23 @@
-"""Posterior of the AUC of one linear model: a finite mixture (section 3)."""
+"""Posterior of the AUC of one linear model or several: finite mixtures (section 3)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..statistics._numbers import as_number, as_numbers, as_rate
+from ..statistics._checks import (
+    as_numbers,
+    as_rate,
+    check_interval,
+    check_option,
+    generator,
+)
+from ..statistics._result import Value
 from ._components import Components
-from ._distribution import AUCDistribution, generator
+from ._distribution import AUCDistribution
 
 _NORMAL_DF = 1e100  # √(χ²/df) = 1 ± 1e-50, exactly 1 in float64: Z is normal
 
@@ -31,11 +39,15 @@ class AUCPosterior(AUCDistribution):
         Probit of the selection score, by which candidates should be ranked, if that
         is not the mean (see ``choice``).
     leave_pair_out : float, default=None
-        The AUC of the rows left out that entered; None if there was none.
+        AUC of rows that were left out of the fit, which entered the posterior; None if
+        no such AUC entered.
     second_source : str, default=None
-        How that AUC was made, such as ``".632+"`` or ``"leave-pair-out"``.
+        Method of that AUC, for example ``".632+"`` or ``"leave-pair-out"``.
     warnings : tuple of str, default=()
-        Why this posterior should not be trusted, a sentence each.
+        Reasons why this posterior is doubtful, a sentence each.
+    rows : str, default=None
+        Which rows the posterior is about and how that is known, for example
+        ``"training (detected)"``.
 
     Notes
     -----
@@ -54,7 +66,7 @@ class AUCPosterior(AUCDistribution):
     Examples
     --------
     >>> from skauc import AUCPosterior
-    >>> posterior = AUCPosterior.from_cells(D=2.0, v=0.1, q=40.0, df=43)
+    >>> posterior = AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43)
     >>> round(posterior.mean(), 3), round(posterior.std(), 3)
     (0.92, 0.04)
     >>> low, high = posterior.interval(0.95)
@@ -71,12 +83,30 @@ class AUCPosterior(AUCDistribution):
     leave_pair_out: float | None = None
     second_source: str | None = None
     warnings: tuple[str, ...] = ()
+    rows: str | None = None
 
     @classmethod
-    def from_cells(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
-        """Mixture from component parameters that broadcast against each other."""
+    def from_components(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
+        """Mixture from component parameters that broadcast against each other.
+
+        Parameters
+        ----------
+        D, v, q, df, weight : float or array-like of shape (n_components,)
+            See the class; df is 1 or more.
+
+        Returns
+        -------
+        AUCPosterior
+
+        Raises
+        ------
+        ValueError
+            If a number of degrees of freedom is below 1.
+        """
         arrays = np.broadcast_arrays(*np.atleast_1d(weight, D, v, q, df))
         weight, D, v, q, df = (np.array(a, dtype=float) for a in arrays)
+        if not np.all(df >= 1):
+            raise ValueError(f"df must be >= 1, got {df.min():g}")
         return cls(weight, D, v, q, df)
 
     @classmethod
@@ -92,7 +122,8 @@ class AUCPosterior(AUCDistribution):
         variance : float
             s², the variance of Z; > 0.
         **entered
-            ``choice_probit``, ``leave_pair_out``, ``second_source``, ``warnings``.
+            ``choice_probit``, ``leave_pair_out``, ``second_source``, ``warnings``,
+            ``rows``.
 
         Returns
         -------
@@ -111,47 +142,41 @@ class AUCPosterior(AUCDistribution):
         >>> posterior.mean(), round(low, 3), round(high, 3)
         (0.5, 0.348, 0.652)
         """
-        mean_probit = as_number("mean_probit", mean_probit)
-        variance = as_number("variance", variance)
-        if not np.isfinite(mean_probit):
-            raise ValueError(f"mean_probit must be finite, got {mean_probit}")
-        if not 0 < variance < np.inf:
-            raise ValueError(f"variance must be > 0 and finite, got {variance}")
+        mean_probit = check_interval("mean_probit", mean_probit, closed="neither")
+        variance = check_interval("variance", variance, 0, closed="neither")
         # E Φ(Z) = Φ(m/√(1 + s²)) = Φ(mean_probit) ⇒ m = mean_probit √(1 + s²), and with
         # √2 Z = D + √v N:  D = √2 m, v = 2s²
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
-        cell = 1.0, D, 2 * variance, _NORMAL_DF, _NORMAL_DF
-        return cls(*np.reshape(cell, (5, 1)), **entered)
+        component = 1.0, D, 2 * variance, _NORMAL_DF, _NORMAL_DF
+        return cls(*np.reshape(component, (5, 1)), **entered)
 
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:
         """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
         # Z = √(v/2) N is 0 to every digit; v = 0 itself would make 0/0 of its cdf
-        return cls.from_cells(D=0.0, v=1e-300, q=1.0, df=1.0)
+        return cls.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
 
-    def __repr__(self):
-        low, high = self.interval(0.95)
-        text = f"mean={self.mean():.4g}, interval95=({low:.4g}, {high:.4g})"
+    def _head(self):
+        head = super()._head()
+        if self.rows is not None:
+            head["rows"] = repr(self.rows)
         if self.leave_pair_out is not None:
-            text += f", leave_pair_out={self.leave_pair_out:.4g}"
-        if self.second_source is not None:
-            text += f", second_source={self.second_source!r}"
+            method = f" ({self.second_source})" if self.second_source else ""
+            head["rows_left_out"] = f"{self.leave_pair_out:.4g}{method}"
         if self.warnings:
-            text += f", warnings={self.warnings!r}"
-        return f"AUCPosterior({text})"
+            head["warnings"] = repr(self.warnings)
+        return head
 
     @property
     def _components(self):
         return Components(self.weight, self.D, self.v, self.q, self.df)
 
-    def _with_components(self, components, **entered):
-        return replace(self, **vars(components), **entered)
-
     def swapped(self) -> AUCPosterior:
         """Posterior of 1 − AUC (the classes exchanged)."""
         choice, left_out = self.choice_probit, self.leave_pair_out
-        return self._with_components(
-            self._components.mirrored(),
+        return replace(
+            self,
+            D=-self.D,
             choice_probit=None if choice is None else -choice,
             leave_pair_out=None if left_out is None else 1 - left_out,
         )
@@ -165,7 +190,7 @@ class AUCPosterior(AUCDistribution):
         return self._components.mean_probit()
 
     def choice(self, scale="auc") -> float:
-        """Selection score: what the candidates of *one* data set are ranked by.
+        """Selection score, by which the candidates of *one* data set are ranked.
 
         The mean, unless the prior keeps a part of it that is common to all candidates
         of a data set out of their ranking (:class:`skauc.AdaptivePrior`).
@@ -178,8 +203,7 @@ class AUCPosterior(AUCDistribution):
         -------
         float
         """
-        if not isinstance(scale, str) or scale not in ("auc", "probit"):
-            raise ValueError(f"scale must be 'auc' or 'probit', got {scale!r}")
+        check_option("scale", scale, ("auc", "probit"))
         probit = self.choice_probit
         if probit is None:
             return self.mean() if scale == "auc" else self.mean_probit()
@@ -189,59 +213,18 @@ class AUCPosterior(AUCDistribution):
         """Mean and variance of ``Z = Φ⁻¹(AUC)``."""
         return self._components.moments()
 
-    def with_mean_and_scale(
-        self,
-        mean_probit,
-        scale,
-        *,
-        choice_probit=None,
-        leave_pair_out=None,
-        second_source=None,
-    ) -> AUCPosterior:
-        """Posterior with another mean and spread: Z becomes ``shift + scale·Z``.
-
-        Component by component, mean and variance of Z exactly: what of the variance
-        rides on χ², ``D²V/2`` with ``V = (df − E[χ_df]²)/q``, changes with D, and v
-        takes the rest (never less than a hundredth of its share). The shift is solved
-        so that the posterior mean is ``Φ(mean_probit)``. Warnings are kept.
-
-        Parameters
-        ----------
-        mean_probit : float
-            Φ⁻¹ of the wanted posterior mean.
-        scale : float
-            Factor of the standard deviation of Z.
-        choice_probit, leave_pair_out, second_source : default=None
-            See the class.
-
-        Returns
-        -------
-        AUCPosterior
-        """
-        return self._with_components(
-            self._components.with_mean_and_scale(mean_probit, scale),
-            choice_probit=choice_probit,
-            leave_pair_out=leave_pair_out,
-            second_source=second_source,
-        )
-
-    def moved(self, mean_probit, stretch, **entered) -> AUCPosterior:
-        """Older name of :meth:`with_mean_and_scale`."""
-        return self.with_mean_and_scale(mean_probit, stretch, **entered)
-
     def var(self) -> float:
         """Posterior variance of the AUC."""
         return self._components.variance()
 
     def cdf(self, x):
         """``P(AUC ≤ x | data)``, elementwise."""
-        distribution = self._components.distribution
-        return _on_probit_scale(x, distribution.cdf, below=0.0, above=1.0)
+        return _on_probit_scale(x, self._components.cdf, below=0.0, above=1.0)
 
     def sf(self, x):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
         # P(Z > z) = P(−Z < −z): a lower tail has digits that 1 − cdf has lost
-        mirrored = self._components.mirrored().distribution
+        mirrored = self._components.mirrored()
 
         def tail(z):
             return mirrored.cdf(-z)
@@ -250,12 +233,12 @@ class AUCPosterior(AUCDistribution):
 
     def pdf(self, x):
         """Posterior density of the AUC on (0, 1), elementwise."""
-        distribution = self._components.distribution
+        components = self._components
 
         def density(z):
             # dz/dx = 1/φ(z); as logarithms, because either factor may overflow
             with np.errstate(over="ignore", divide="ignore"):
-                log_density = np.log(distribution.pdf(z)) + z**2 / 2
+                log_density = np.log(components.pdf(z)) + z**2 / 2
                 return np.sqrt(2 * np.pi) * np.exp(log_density)
 
         return _on_probit_scale(x, density, below=0.0, above=0.0, open_ends=True)
@@ -263,7 +246,8 @@ class AUCPosterior(AUCDistribution):
     def ppf(self, q):
         """Quantiles of the AUC, elementwise."""
         q = as_rate("q", q)
-        quantiles = [self._components.quantile(level) for level in q.ravel()]
+        components = self._components
+        quantiles = [components.quantile(level) for level in q.ravel()]
         return np.reshape(ndtr(quantiles), q.shape)[()]
 
     def rvs(self, size=None, random_state=None):
@@ -281,16 +265,10 @@ class AUCPosterior(AUCDistribution):
         """
         return self._components.draw(size, generator(random_state))
 
-    def _rows(self, confidence_level):
-        return {"AUC": self._summary(confidence_level) | self._entered()}
-
-    def _entered(self):
-        """What entered beside the model: columns of a table."""
-        return {
-            "leave_pair_out": self.leave_pair_out,
-            "second_source": self.second_source,
-            "warnings": self.warnings,
-        }
+    def _table_rows(self, confidence_level):
+        names = "leave_pair_out", "second_source", "rows", "warnings"
+        entered = {name: getattr(self, name) for name in names}
+        return {"AUC": self._summary(confidence_level) | entered}
 
 
 def _on_probit_scale(x, function, *, below, above, open_ends=False):
@@ -300,3 +278,59 @@ def _on_probit_scale(x, function, *, below, above, open_ends=False):
     out = np.where(np.isnan(x), np.nan, np.where(x <= 0.5, below, above))
     out[inside] = [function(z) for z in ndtri(x[inside])]
     return out[()]
+
+
+@dataclass(frozen=True, eq=False)
+class AUCPosteriors(Value):
+    """Posteriors of the AUCs of several models: a sequence that answers in arrays.
+
+    Parameters
+    ----------
+    posteriors : tuple of AUCPosterior
+
+    Examples
+    --------
+    >>> from skauc import AUCPosterior, AUCPosteriors
+    >>> both = AUCPosteriors(tuple(AUCPosterior.normal(m, 0.04) for m in (0.0, 1.0)))
+    >>> both.mean().round(2), len(both)
+    (array([0.5 , 0.84]), 2)
+    """
+
+    posteriors: tuple[AUCPosterior, ...]
+
+    def __len__(self) -> int:
+        return len(self.posteriors)
+
+    def __getitem__(self, i) -> AUCPosterior:
+        return self.posteriors[i]
+
+    def __iter__(self) -> Iterator[AUCPosterior]:
+        return iter(self.posteriors)
+
+    def mean(self) -> np.ndarray:
+        """Posterior means, shape (m,)."""
+        return np.array([posterior.mean() for posterior in self.posteriors])
+
+    def std(self) -> np.ndarray:
+        """Posterior standard deviations, shape (m,)."""
+        return np.array([posterior.std() for posterior in self.posteriors])
+
+    def interval(self, confidence_level=0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Equal-tailed credible intervals.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        low, high : ndarray of shape (m,)
+        """
+        limits = [p.interval(confidence_level) for p in self.posteriors]
+        low, high = np.array(limits).reshape(-1, 2).T
+        return low, high
+
+
+def said_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+    """The warnings of all posteriors, each sentence once."""
+    return tuple(dict.fromkeys(text for p in posteriors for text in p.warnings))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr, ndtri_exp, roots_legendre, stdtr
 
-from ._noncentral_t import ProbitDistribution, log_chi2_nodes
-from ._student_t import log_stdtr, root_chi2_moments
+from ._tails import (
+    NoncentralT,
+    Parameters,
+    log_chi2_nodes,
+    log_stdtr,
+    root_chi2_moments,
+)
 
 # For the integral of section 5: 32 nodes leave 6e-12 of it, 64 only rounding (t up to
 # 30, df from 1 to ∞, against 400 nodes)
 _LEGENDRE = roots_legendre(64)
 _EPS = np.finfo(float).eps
-_CHI2_NODES = 97  # as of the distribution function
-_LEAST_SHARE = 0.01  # of v that stays when χ² alone makes more than the wanted spread
-_FARTHEST = 1e9  # probits that a bracket walks before it gives up
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +45,32 @@ class Components:
         # t = D/√((2 + v) q/df)
         return self.D / np.sqrt((2 + self.v) * self.q / self.df)
 
-    @property
-    def distribution(self) -> ProbitDistribution:
+    @cached_property
+    def _distribution(self):
         """``√2 Z = μR + √v N``, ``μ = D√(df/q)``, ``R = √(χ²_df/df)``."""
         mu = self.D * np.sqrt(self.df / self.q)
-        return ProbitDistribution(self.weight, mu, np.sqrt(self.v), self.df)
+        return NoncentralT(Parameters(self.weight, mu, np.sqrt(self.v), self.df))
 
     def mirrored(self) -> Components:
         """The distribution of −Z."""
         return replace(self, D=-self.D)
+
+    def cdf(self, z) -> float:
+        """``P(Z ≤ z)``."""
+        return self._distribution.cdf(np.sqrt(2) * z)
+
+    def pdf(self, z) -> float:
+        """Density of Z."""
+        return np.sqrt(2) * self._distribution.pdf(np.sqrt(2) * z)
+
+    def quantile(self, level) -> float:
+        """Z with ``P(Z ≤ z) = level``."""
+        if level in (0.0, 1.0):
+            return np.inf if level else -np.inf
+        if level > 0.5:  # the upper tail by symmetry, to keep its digits
+            return -self.mirrored().quantile(1 - level)
+        start = np.sqrt(2) * self.mean_probit()
+        return self._distribution.quantile(level, start) / np.sqrt(2)
 
     def mean(self) -> float:
         """``E Φ(Z)``, from the tail that keeps its digits."""
@@ -63,12 +82,10 @@ class Components:
     def mean_probit(self) -> float:
         """``Φ⁻¹(E Φ(Z))`` without saturating where the mean rounds to 0 or 1."""
         flip = self.mean() > 0.5
-        t = -self.t if flip else self.t
-        with np.errstate(divide="ignore"):  # a weight may be 0
-            log_weight = np.log(self.weight)
         # log Σ weight T_df(t) is finite where T_df underflows
-        log_tail = logsumexp(log_stdtr(self.df, t) + log_weight)
-        return float(-ndtri_exp(log_tail) if flip else ndtri_exp(log_tail))
+        log_tail = log_stdtr(self.df, -self.t if flip else self.t)
+        probit = ndtri_exp(logsumexp(log_tail, b=self.weight))
+        return float(-probit if flip else probit)
 
     def variance(self) -> float:
         """``Var Φ(Z) = E Var(Φ(Z) | component) + Var E[Φ(Z) | component]``."""
@@ -76,44 +93,38 @@ class Components:
         tail = self.mirrored() if self.mean() > 0.5 else self
         mean = stdtr(tail.df, tail.t)
         centre = self.weight @ mean
-        inside = tail._variance_given_chi2() + tail._variance_of_chi2(mean)
+        # E Var(Φ(Z) | χ²) is section 5 from 0 to v/(2 + v)
+        inside = tail._quadrant(np.arcsin(self.v / (2 + self.v)))
+        inside = inside + tail._variance_of_chi2(mean)
         variance = self.weight @ (inside + (mean - centre) ** 2)
         # A spread below the distance of two neighbouring numbers is that of a point
         return float(variance) if variance > (_EPS * centre) ** 2 else 0.0
 
-    def _variance_given_chi2(self):
-        """``E Var(Φ(Z) | χ²)`` of each component: section 5 from 0 to v/(2 + v)."""
-        return self._quadrant(0.0, np.arcsin(self.v / (2 + self.v)))
-
     def _variance_of_chi2(self, mean):
-        """``Var E[Φ(Z) | χ²]`` of each component, which has the mean given."""
+        """``Var E[Φ(Z) | χ²]`` of each component, given its mean."""
         # E[Φ(Z) | χ²] = Φ(t √(χ²/df))
-        y, share = log_chi2_nodes(self.df, _CHI2_NODES)
+        y, share = log_chi2_nodes(self.df)
         values = ndtr(self.t[:, None] * np.exp(y / 2))
         variance = np.sum(share * (values - mean[:, None]) ** 2, axis=1)
         # Φ² times the density of χ²/df peaks near 1/(1 + 2t²/df); where the nodes do
         # not reach as far, m(1 − m) − E[Φ(Z)Φ(−Z) | v = 0] has digits enough
         far = (self.t < 0) & (2 * np.log1p(2 * self.t**2 / self.df) > -y[:, 0])
-        if far.any():
-            part = Components(*(x[far] for x in vars(self).values()))
-            rest = mean[far] * stdtr(part.df, -part.t)
-            variance[far] = np.maximum(rest - part._quadrant(0.0, np.pi / 2), 0.0)
-        return variance
+        product = mean * stdtr(self.df, -self.t)
+        rest = np.maximum(product - self._quadrant(np.pi / 2), 0.0)
+        return np.where(far, rest, variance)
 
-    def _quadrant(self, start, end):
-        """Section 5 in r = sin θ, which takes the root out of the denominator."""
+    def _quadrant(self, end):
+        """Section 5 from r = 0 in r = sin θ, which takes the root out of it."""
         # ∫ (1 + 2t²/(df(1 + sin θ)))^(−df/2) dθ/2π
         nodes, weights = _LEGENDRE
-        half = np.broadcast_to((end - start) / 2, self.t.shape)
-        theta = start + half[:, None] * (1 + nodes)
-        ratio = (self.t**2 / self.df)[:, None]
+        half = np.broadcast_to(end / 2, self.t.shape)
+        theta = half[:, None] * (1 + nodes)
+        df, t = self.df[:, None], self.t[:, None]
         # log1p: with the df = 1e100 of a normal component 1 + t²/df is 1
-        power = np.exp(
-            -self.df[:, None] / 2 * np.log1p(2 * ratio / (1 + np.sin(theta)))
-        )
+        power = np.exp(-df / 2 * np.log1p(2 * t**2 / df / (1 + np.sin(theta))))
         return half * (power @ weights) / (2 * np.pi)
 
-    def cell_moments(self) -> tuple[np.ndarray, np.ndarray]:
+    def component_moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of Z in each component."""
         # E Z = D E[χ_df]/√(2q),   2 Var Z = D² Var[χ_df]/q + v
         root, spread = root_chi2_moments(self.df)
@@ -122,51 +133,10 @@ class Components:
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance of Z."""
-        mean, variance = self.cell_moments()
+        mean, variance = self.component_moments()
         # Var Z = E[Var(Z | component)] + Var E[Z | component]
         centre = self.weight @ mean
         return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
-
-    def with_mean_and_scale(self, mean_probit, scale) -> Components:
-        """``shift + scale·Z`` with the shift for which ``E Φ = Φ(mean_probit)``."""
-        # The shift if Φ⁻¹ of the mean were the mean of Z; from there steps that double
-        low = high = mean_probit - scale * self.moments()[0]
-
-        def excess(shift):
-            return self._shifted(shift, scale).mean_probit() - mean_probit
-
-        step = 0.1
-        while excess(low) > 0 and step < _FARTHEST:
-            low, step = low - step, 2 * step
-        step = 0.1
-        while excess(high) < 0 and step < _FARTHEST:
-            high, step = high + step, 2 * step
-        shift = low if low == high else brentq(excess, low, high, xtol=1e-13)
-        return self._shifted(shift, scale)
-
-    def _shifted(self, shift, scale):
-        """Component by component, mean and variance of Z exactly.
-
-        2 Var Z = D²V + v with ``V = (df − E[χ_df]²)/q``: what rides on χ² changes
-        with D, and v takes the rest.
-        """
-        root, spread = root_chi2_moments(self.df)
-        # unit: what D must gain for E Z = D E[χ_df]/√(2q) to gain 1
-        unit, V = np.sqrt(2 * self.q) / root, spread / self.q
-        D = scale * self.D + shift * unit
-        # D'²V + v' = scale² (D²V + v)
-        rest = scale**2 * (self.v + self.D**2 * V) - D**2 * V
-        return replace(self, D=D, v=np.maximum(rest, _LEAST_SHARE * scale**2 * self.v))
-
-    def quantile(self, level) -> float:
-        """Z with ``P(Z ≤ z) = level``."""
-        if level in (0.0, 1.0):
-            return np.inf if level else -np.inf
-        # From ±∞ no step leads back; beyond 1e150 squares of z overflow
-        start = np.clip(self.mean_probit(), -1e150, 1e150)
-        if level > 0.5:  # the upper tail by symmetry, to keep its digits
-            return -self.mirrored().distribution.quantile(1 - level, -start)
-        return self.distribution.quantile(level, start)
 
     def draw(self, size, rng):
         """Draws of Φ(Z)."""

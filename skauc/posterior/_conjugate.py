@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
+from ..statistics._checks import as_number, as_numbers
 from ..statistics._moments import Moments, class_moments, class_traces
-from ..statistics._numbers import as_number, as_numbers
-from ..statistics._values import Value
+from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
 COVARIANCES = ("common", "spherical", "separate")
@@ -127,17 +127,11 @@ class NormalInverseWishart(Value):
         S = np.asarray(self.scale)
         square = w @ S @ w if S.ndim == 2 else (S * w) @ w
         trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, P))
-        return ProjectedPrior(
-            mean_neg=float(np.sum(self.mean_neg * w)),
-            mean_pos=float(np.sum(self.mean_pos * w)),
-            square=float(square),
-            trace=float(trace),
-            kappa=kappa,
-            n_features=P,
-        )
+        neg, pos = (float(np.sum(m * w)) for m in (self.mean_neg, self.mean_pos))
+        return ProjectedPrior(neg, pos, float(square), float(trace), kappa, P)
 
     def learn(self, Z, positive, weight=None, *, covariance="common"):
-        """What the posterior keeps of a data set; the verb of ``AdaptivePrior``.
+        """Summarise a data set, as ``AdaptivePrior.learn`` does.
 
         Parameters
         ----------
@@ -151,15 +145,14 @@ class NormalInverseWishart(Value):
         LearntConjugate
             Its ``project(w, score)`` is the posterior of one linear model.
         """
-        features = None
-        if covariance == "spherical":
-            features = class_traces(Z, positive, weight)
+        traces = covariance == "spherical"
+        features = class_traces(Z, positive, weight) if traces else None
         return LearntConjugate(self, positive, weight, covariance, features)
 
 
 @dataclass(frozen=True)
 class ProjectedPrior:
-    """``wᵀm_c``, ``wᵀSw``, ``tr S``, κ and P: all that one direction needs."""
+    """``wᵀm_c``, ``wᵀSw``, ``tr S``, κ and P: the prior of one direction."""
 
     mean_neg: float
     mean_pos: float
@@ -171,10 +164,10 @@ class ProjectedPrior:
 
 @dataclass(frozen=True, eq=False)
 class LearntConjugate:
-    """A prior that has met a data set, whose rows are not kept.
+    """A prior with the labels and weights of a data set, but not its rows.
 
-    Nothing is computed before a direction is asked for, but the means and traces
-    ``neg, pos`` that a spherical covariance needs.
+    ``features`` holds the feature-wise means and traces of both classes for a spherical
+    covariance; everything else is computed for one direction at a time.
     """
 
     prior: NormalInverseWishart
@@ -184,11 +177,10 @@ class LearntConjugate:
     features: tuple[Moments, Moments] | None
 
     def project(self, w, score) -> ProjectedPosterior:
-        """Posterior of the scores ``Z @ w``, shape (n,), of the rows at hand."""
+        """Posterior of the scores ``Z @ w``, shape (n,), of the learnt rows."""
         neg, pos = class_moments(score, self.positive, self.weight)
-        return projected_posterior(
-            neg, pos, w, self.prior, self.covariance, self.features
-        )
+        known = self.prior, self.covariance, self.features
+        return projected_posterior(neg, pos, w, *known)
 
 
 @dataclass(frozen=True)
@@ -213,16 +205,12 @@ class ProjectedPosterior:
         """``1/ν₀* + 1/ν₁*``."""
         return 1 / self.nu_neg + 1 / self.nu_pos
 
-    def auc(self, second=None) -> AUCPosterior:
-        """Posterior of the AUC; its mean is CBAUC.
-
-        A ``second`` source is taken, as of every posterior, and not used: this prior
-        speaks alone.
-        """
+    def auc(self) -> AUCPosterior:
+        """Posterior of the AUC; its mean is CBAUC."""
         if not self.shared:
             return self._independent_variances()
         D = self.mean_pos - self.mean_neg
-        return AUCPosterior.from_cells(D, self.v, self.q_neg, self.df_neg)
+        return AUCPosterior.from_components(D, self.v, self.q_neg, self.df_neg)
 
     def _independent_variances(self):
         weight, ratio = _variance_ratio(self.df_neg, self.df_pos)
@@ -233,15 +221,15 @@ class ProjectedPosterior:
         v = 2 * (1 / self.nu_neg + rho / self.nu_pos) / (1 + rho)
         q = (1 + rho) * (self.q_neg + self.q_pos / rho) / 2
         D = self.mean_pos - self.mean_neg
-        return AUCPosterior.from_cells(D, v, q, self.df_neg + self.df_pos, weight)
+        return AUCPosterior.from_components(D, v, q, self.df_neg + self.df_pos, weight)
 
     def rates(self, threshold):
         """Predictive rates ``T_df((wᵀm_c* − t)/√((1 + 1/ν_c*) q_c/df_c))``."""
-        scale_neg = np.sqrt((1 + 1 / self.nu_neg) * self.q_neg / self.df_neg)
-        scale_pos = np.sqrt((1 + 1 / self.nu_pos) * self.q_pos / self.df_pos)
+        q_neg = (1 + 1 / self.nu_neg) * self.q_neg / self.df_neg
+        q_pos = (1 + 1 / self.nu_pos) * self.q_pos / self.df_pos
         # P(s > t) of a new row: T_df(−x) is its upper tail without a 1 − …
-        fpr = stdtr(self.df_neg, (self.mean_neg - threshold) / scale_neg)
-        tpr = stdtr(self.df_pos, (self.mean_pos - threshold) / scale_pos)
+        fpr = stdtr(self.df_neg, (self.mean_neg - threshold) / np.sqrt(q_neg))
+        tpr = stdtr(self.df_pos, (self.mean_pos - threshold) / np.sqrt(q_pos))
         return fpr, tpr
 
     def error(self, threshold, share_pos) -> float:
@@ -297,28 +285,25 @@ def projected_posterior(
     sample = np.array([float(neg.mean), float(pos.mean)])
     m = np.array([projected.mean_neg, projected.mean_pos])
     nu_star = nu + n
-    # wᵀ(W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ)w
-    square = np.array([float(neg.scatter), float(pos.scatter)])
-    square = square + n * nu / nu_star * (sample - m) ** 2
     if covariance == "spherical":
         q, df = _spherical(projected, w, n, nu, prior, features)
     else:
-        # κ* − P + 1 of the rows that speak about a covariance: of both classes or one
-        common = covariance == "common"
-        square, rows = (np.full(2, x.sum()) if common else x for x in (square, n))
-        q, df = (
-            projected.square + square,
-            projected.kappa + rows - projected.n_features + 1,
-        )
+        # wᵀ(W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ)w
+        scatter = np.array([float(neg.scatter), float(pos.scatter)])
+        scatter = scatter + n * nu / nu_star * (sample - m) ** 2
+        # κ* − P + 1 of the rows of one class, or of both if they share a covariance
+        rows = n
+        if covariance == "common":
+            scatter, rows = (np.full(2, x.sum()) for x in (scatter, n))
+        q = projected.square + scatter
+        df = projected.kappa + rows - projected.n_features + 1
     _check_proper(q, df, n, projected)
     if projected.trace == 0 and covariance != "spherical":
         _check_rank(n - (nu == 0), n, covariance, projected)
     # wᵀm_c* = (n_c wᵀx̄_c + ν_c wᵀm_c)/ν_c*
     mean = (n * sample + nu * m) / nu_star
-    (m_0, m_1), (nu_0, nu_1) = mean.tolist(), nu_star.tolist()
-    (q_0, q_1), (df_0, df_1) = q.tolist(), df.tolist()
-    shared = covariance != "separate"
-    return ProjectedPosterior(m_0, m_1, nu_0, nu_1, q_0, q_1, df_0, df_1, shared)
+    numbers = np.concatenate([mean, nu_star, q, df]).tolist()
+    return ProjectedPosterior(*[*numbers, covariance != "separate"])
 
 
 def _spherical(projected, w, n, nu, prior, features):
@@ -340,10 +325,10 @@ def _spherical(projected, w, n, nu, prior, features):
 
 def _check_proper(q, df, n, projected):
     # "not >" instead of "<=" refuses NaN as well
-    if not (df > 0).all() or not (q > 0).all():
+    if not (df >= 1).all() or not (q > 0).all():
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
-            f"needs df > 0 and q > 0, got df = {df.min():g} and q = {q.min():g} with "
+            f"needs df >= 1 and q > 0, got df = {df.min():g} and q = {q.min():g} with "
             f"{n[0]:g} + {n[1]:g} rows and P = {projected.n_features}; use a "
             "proper prior (scale > 0, kappa > P - 1)"
         )

@@ -1,22 +1,23 @@
-"""What every posterior of an AUC says, whatever its distribution is.
+"""Verbs that every posterior of an AUC shares, whatever its distribution is.
 
-A child has ``mean``, ``var``, ``ppf`` and ``_rows``; spread, interval, tables and the
-picture follow.
+A child has ``mean``, ``var``, ``ppf`` and ``_table_rows``; spread, interval, text,
+tables and the picture follow.
 """
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
-from ..statistics._numbers import as_level
-from ..statistics._result import data_frame, picture
-from ..statistics._values import Value
+from ..statistics._checks import check_level
+from ..statistics._result import Result, data_frame, picture
 
 
-class Distribution(Value):
+class Distribution(Result):
     """Parent of the posteriors of an AUC and of a difference of two."""
+
+    def mean(self) -> float:
+        """Posterior mean; each child has its own."""
+        raise NotImplementedError
 
     def var(self) -> float:
         """Posterior variance; each child has its own."""
@@ -24,6 +25,10 @@ class Distribution(Value):
 
     def ppf(self, q):
         """Posterior quantiles; each child has its own."""
+        raise NotImplementedError
+
+    def _table_rows(self, confidence_level) -> dict:
+        """Rows of the table: their names, and a dict of numbers each."""
         raise NotImplementedError
 
     def std(self) -> float:
@@ -50,7 +55,7 @@ class Distribution(Value):
         ValueError
             If the level lies outside (0, 1).
         """
-        tail = (1 - as_level("confidence_level", confidence_level)) / 2
+        tail = (1 - check_level("confidence_level", confidence_level)) / 2
         return float(self.ppf(tail)), float(self.ppf(1 - tail))
 
     def to_frame(self, confidence_level=0.95):
@@ -63,26 +68,26 @@ class Distribution(Value):
         Returns
         -------
         pandas.DataFrame
-            Columns ``mean, std, low, high`` and what else the posterior knows.
+            Columns ``mean, std, low, high`` and the other numbers of the posterior.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         """
-        rows = self._rows(confidence_level)
+        rows = self._table_rows(confidence_level)
         return data_frame(list(rows.values()), index=list(rows))
 
-    def _repr_html_(self):
-        rows = self._rows(0.95)
-        head = "".join(f"<th>{escape(name)}</th>" for name in next(iter(rows.values())))
-        body = "".join(
-            f"<tr><th>{escape(_text(key))}</th>"
-            + "".join(f"<td>{escape(_text(value))}</td>" for value in row.values())
-            + "</tr>"
-            for key, row in rows.items()
-        )
-        return f"<table><tr><th></th>{head}</tr>{body}</table>"
+    def _columns(self):
+        rows = self._table_rows(0.95)
+        columns = {"": list(rows)}
+        for name in next(iter(rows.values())):
+            values = (row[name] for row in rows.values())
+            columns[name] = ["" if value is None else value for value in values]
+        return columns
+
+    def _head(self):
+        return {"mean": self.mean(), "interval95": self.interval(0.95)}
 
     def _summary(self, confidence_level):
         """The four numbers that every row of a table starts with."""
@@ -109,24 +114,3 @@ class AUCDistribution(Distribution):
         AUCPosteriorDisplay
         """
         return picture(self, ax, name=name, **options)
-
-
-def generator(random_state):
-    """A numpy Generator, or the RandomState that was given."""
-    if isinstance(random_state, np.random.RandomState):
-        return random_state
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "random_state must be a seed >= 0, a Generator, a RandomState or "
-            f"None, got {random_state!r}"
-        ) from None
-
-
-def _text(value):
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Two linear models under one joint posterior (section 7).
+"""Two linear models, or many, under one joint posterior (sections 7 and 9).
 
 The root of the scatter is taken of ``[w_a, w_b − βw_a]``, whose scores are nearly
 uncorrelated: two almost equal models keep the digits in which they differ (of a
@@ -13,20 +13,32 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 
+from ..statistics._checks import (
+    as_index,
+    as_numbers,
+    as_rate,
+    check_integer,
+    generator,
+)
 from ..statistics._moments import class_moments
-from ..statistics._numbers import as_numbers, as_rate
+from ..statistics._result import Value
 from ._conjugate import NormalInverseWishart
-from ._distribution import Distribution, generator
+from ._distribution import Distribution
 
-_TIE = 1e-12  # AUCs nearer than this are equal: rounding of one and the same model
+_ROUNDING = 1e-12  # AUCs nearer than this are those of one and the same model
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
+# AUCs within it are equally good: two solvers of one problem differ by that much
+TIE = 1e-4
+_SAME = 1e-12  # of a variance of a difference: rounding of one and the same model
+_BLOCK = 2**17  # numbers drawn at once: 1 MB
+_PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCDifferencePosterior(Distribution):
     """Posterior of the difference of two AUCs, with scipy's verbs.
 
-    Made by :func:`auc_difference_posterior`.
+    Returned by :func:`auc_difference_posterior`.
 
     Parameters
     ----------
@@ -35,7 +47,7 @@ class AUCDifferencePosterior(Distribution):
     probability : float
         ``P(AUC_a > AUC_b | data)``, equal models counted ½.
     warnings : tuple of str, default=()
-        What makes the AUC of either model doubtful, as of :class:`AUCPosterior`.
+        Reasons why the AUC of either model is doubtful, as in :class:`AUCPosterior`.
 
     Examples
     --------
@@ -50,16 +62,6 @@ class AUCDifferencePosterior(Distribution):
     draws_b: np.ndarray
     probability: float
     warnings: tuple[str, ...] = ()
-
-    def __repr__(self):
-        low, high = self.interval(0.95)
-        text = (
-            f"AUCDifferencePosterior(mean={self.mean():.4g}, interval95=({low:.4g}, "
-            f"{high:.4g}), probability={self.probability:.4g}"
-        )
-        if self.warnings:
-            text += f", warnings={self.warnings!r}"
-        return text + ")"
 
     @property
     def difference(self) -> np.ndarray:
@@ -88,7 +90,11 @@ class AUCDifferencePosterior(Distribution):
         """Quantiles of the difference, elementwise."""
         return np.quantile(self.difference, as_rate("q", q))
 
-    def _rows(self, confidence_level):
+    def _head(self):
+        head = super()._head() | {"probability": self.probability}
+        return head | {"warnings": repr(self.warnings)} if self.warnings else head
+
+    def _table_rows(self, confidence_level):
         row = self._summary(confidence_level) | {"probability": self.probability}
         return {"AUC_a - AUC_b": row}
 
@@ -118,14 +124,13 @@ class JointPosterior:
     shared: bool
 
     def draw(self, n_draws, random_state) -> AUCDifferencePosterior:
-        if n_draws != int(n_draws) or n_draws < 1:
-            raise ValueError(f"n_draws must be a whole number >= 1, got {n_draws}")
-        u = self._uniforms(n_draws, random_state)
+        """Quasi-random draws of both AUCs; their number becomes a power of 2."""
+        n_draws = check_integer("n_draws", n_draws, 1)
+        # For each class three uniforms for Bartlett's B and two for d
+        classes = 1 if self.shared else 2
+        u = sobol(5 * classes, n_draws, random_state).T.reshape(classes, 5, -1)
         # M Mᵀ is the covariance Σ_c of the two scores
-        M = [
-            _draw_half(R, df, v[:3])
-            for R, df, v in zip(self.roots, self.df, u, strict=True)
-        ]
+        M = list(map(_draw_half, self.roots, self.df, u[:, :3]))
         if self.shared:  # V = Σ (1/ν₀* + 1/ν₁*)
             halves = [M[0] * np.sqrt((1 / self.nu).sum())]
             M = M * 2
@@ -134,20 +139,10 @@ class JointPosterior:
         total = _square(M[0]) + _square(M[1])
         spread = np.sqrt(total[[0, 1], [0, 1]])
         # d ~ N(D, V), AUC = Φ(d/√(wᵀ(Σ₀ + Σ₁)w))
-        gap = self.D[:, None] + sum(
-            np.einsum("ikn,kn->in", half, ndtri(v[3:]))
-            for half, v in zip(halves, u, strict=True)
-        )
+        normal = ndtri(u[:, 3:])
+        gap = self.D[:, None] + np.einsum("cikn,ckn->in", np.array(halves), normal)
         auc_a, auc_b = ndtr(gap / spread)
         return AUCDifferencePosterior(auc_a, auc_b, self._probability(halves, spread))
-
-    def _uniforms(self, n_draws, random_state):
-        """Sobol points of shape (classes, 5, n): three for Bartlett's B, two for d."""
-        classes = 1 if self.shared else 2
-        engine = qmc.Sobol(5 * classes, seed=generator(random_state))
-        # Sobol points are balanced in powers of 2 alone
-        u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
-        return np.clip(u.T, _END, 1 - _END).reshape(classes, 5, -1)
 
     def _probability(self, halves, spread):
         """``E_Σ P(d_a/spread_a > d_b/spread_b | Σ)``."""
@@ -157,16 +152,17 @@ class JointPosterior:
         # V = Σ HHᵀ; of almost equal rules only the difference of its rows has digits
         apart = [half[0] / spread[0] - half[1] / spread[1] for half in halves]
         variance = sum(np.einsum("kn,kn->n", part, part) for part in apart)
-        same = (variance < _TIE) & (np.abs(gap) < _TIE)
-        z = gap / np.sqrt(np.maximum(variance, _TIE**2))
+        same = (variance < _ROUNDING) & (np.abs(gap) < _ROUNDING)
+        z = gap / np.sqrt(np.maximum(variance, _ROUNDING**2))
         return float(np.where(same, 0.5, ndtr(z)).mean())
 
 
-def _slope(moments):
-    """β of the second score on the first, within the classes."""
-    # β = W_ab/W_aa
-    scatter = sum(part.scatter for part in moments)
-    return scatter[0, 1] / scatter[0, 0] if scatter[0, 0] > 0 else 0.0
+def sobol(dimensions, n_draws, random_state):
+    """Scrambled Sobol points in (0, 1), of shape (n, dimensions)."""
+    engine = qmc.Sobol(dimensions, seed=generator(random_state))
+    # They are balanced in powers of 2 alone
+    u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
+    return np.clip(u, _END, 1 - _END)
 
 
 def joint_posterior(
@@ -193,10 +189,10 @@ def joint_posterior(
     ValueError
         If the posterior is not proper: the prior is improper and n is too small.
     """
-    beta = _slope(class_moments(scores, positive, weight))
-    scores, W = (
-        np.column_stack([m[:, 0], m[:, 1] - beta * m[:, 0]]) for m in (scores, W)
-    )
+    # β = W_ab/W_aa, the slope of the second score on the first within the classes
+    within = sum(part.scatter for part in class_moments(scores, positive, weight))
+    beta = within[0, 1] / within[0, 0] if within[0, 0] > 0 else 0.0
+    scores, W = (m - beta * m[:, :1] * [0, 1] for m in (scores, W))
     neg, pos = class_moments(scores, positive, weight)
     return _of_moments(neg, pos, W, beta, prior, covariance)
 
@@ -204,28 +200,24 @@ def joint_posterior(
 def _of_moments(neg, pos, W, beta, prior, covariance):
     """From the moments of the scores of ``W = [w_a, w_b − βw_a]``."""
     projected = [prior.project(w) for w in W.T]  # checks shapes and κ
-    m = np.array([[v.mean_neg for v in projected], [v.mean_pos for v in projected]])
-    # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
     S = np.asarray(prior.scale)
+    # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
     S = W.T @ S @ W if S.ndim == 2 else (W * np.reshape(S, (-1, 1))).T @ W
-    nu, n = np.array([prior.nu_neg, prior.nu_pos]), np.array([neg.n, pos.n])
-    mean, nu_star, scatter = [], nu + n, []
-    for c, part in enumerate((neg, pos)):
-        shift = part.mean - m[c]
-        # section 1, m_c* and S* of the two scores
-        mean.append((n[c] * part.mean + nu[c] * m[c]) / nu_star[c])
-        scatter.append(
-            part.scatter + n[c] * nu[c] / nu_star[c] * np.outer(shift, shift)
-        )
-    shared = covariance == "common"
-    if shared:
-        scatter, n = [S + scatter[0] + scatter[1]], n.sum(keepdims=True)
-    else:
-        scatter = [S + part for part in scatter]
+    n, nu = np.array([neg.n, pos.n]), np.array([prior.nu_neg, prior.nu_pos])
+    sample = np.array([neg.mean, pos.mean])
+    m = np.array([[p.mean_neg, p.mean_pos] for p in projected]).T
+    nu_star = nu + n
+    # Section 1, m_c* and S* of the two scores
+    mean = (n[:, None] * sample + nu[:, None] * m) / nu_star[:, None]
+    outer = np.einsum("ci,cj->cij", sample - m, sample - m)
+    scatter = np.array([neg.scatter, pos.scatter])
+    scatter = scatter + (n * nu / nu_star)[:, None, None] * outer
+    if covariance == "common":
+        scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
     # κ* − P + 2: two dimensions keep one degree of freedom more than one does
     df = projected[0].kappa + n - projected[0].n_features + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
-    roots = [back @ _root(part) for part in scatter]
+    roots = [back @ _root(part) for part in S + scatter]
     # The second χ² of Bartlett's B has df − 1 degrees of freedom
     if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):
         raise ValueError(
@@ -233,7 +225,8 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
             f"needs df > 1 and scores that vary, got df = {df.min():g}; use a proper "
             "prior (scale > 0, kappa > P - 1)"
         )
-    return JointPosterior(back @ (mean[1] - mean[0]), nu_star, roots, df, shared)
+    D, shared = back @ (mean[1] - mean[0]), covariance == "common"
+    return JointPosterior(D, nu_star, roots, df, shared)
 
 
 def _root(scatter):
@@ -246,21 +239,155 @@ def _root(scatter):
 
 def _draw_half(root, df, u):
     """Draws of ``M = R B⁻ᵀ``, shape (2, 2, n); MMᵀ is inverse-Wishart."""
-    # Bartlett: B = [[√χ²_df, 0], [N, √χ²_{df−1}]], BBᵀ ~ Wishart(I, df)
+    # Bartlett: B = [[√χ²_df, 0], [N, √χ²_{df−1}]], BBᵀ ~ Wishart(I, df), and
+    # B⁻ᵀ = [[1/first, −N/(first second)], [0, 1/second]]
     first, second = np.sqrt(chdtri(df, u[0])), np.sqrt(chdtri(df - 1, u[1]))
-    below = ndtri(u[2])
-    # B⁻ᵀ = [[1/first, −below/(first second)], [0, 1/second]]
-    return np.array(
-        [
-            [root[0, 0] / first, -root[0, 0] * below / (first * second)],
-            [
-                root[1, 0] / first,
-                root[1, 1] / second - root[1, 0] * below / (first * second),
-            ],
-        ]
-    )
+    inverse = [
+        [1 / first, -ndtri(u[2]) / (first * second)],
+        [np.zeros_like(first), 1 / second],
+    ]
+    return np.einsum("ij,jkn->ikn", root, inverse)
 
 
 def _square(M):
     """``MMᵀ`` of each draw."""
     return np.einsum("ikn,jkn->ijn", M, M)
+
+
+@dataclass(frozen=True, eq=False)
+class JointAUCs(Value):
+    """Joint posterior of m AUCs.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (m,)
+        Means of ``Z = Φ⁻¹(AUC)``.
+    covariance : ndarray of shape (m, m)
+        Their covariance, positive semidefinite but for rounding.
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+    def best(self, n_draws, random_state) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of being the best, and the AUC lost on average by each model.
+
+        Parameters
+        ----------
+        n_draws : int
+        random_state : int, Generator, RandomState or None
+
+        Returns
+        -------
+        p_best, expected_loss : ndarray of shape (m,)
+            In a draw, models within 1e-4 of the largest AUC share its win.
+        """
+        wins = loss = np.zeros(len(self.mean))
+        for auc in self._draws(n_draws, random_state):
+            # loss_i = E[max_k AUC_k − AUC_i]
+            behind = auc.max(axis=1, keepdims=True) - auc
+            won = behind <= TIE
+            wins = wins + (won / won.sum(axis=1, keepdims=True)).sum(axis=0)
+            loss = loss + behind.sum(axis=0)
+        return wins / wins.sum(), loss / n_draws
+
+    def difference(
+        self, i, j, random_state=0, n_draws=_PAIR_DRAWS
+    ) -> AUCDifferencePosterior:
+        """Posterior of ``AUC_i − AUC_j``.
+
+        Parameters
+        ----------
+        i, j : int
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the scrambling of the quasi-random draws.
+        n_draws : int, default=4096
+            Rounded up to a power of 2.
+
+        Returns
+        -------
+        AUCDifferencePosterior
+        """
+        i, j = (as_index(name, k, len(self.mean)) for name, k in (("i", i), ("j", j)))
+        pair, n_draws = np.array([i, j]), check_integer("n_draws", n_draws, 1)
+        normal = ndtri(sobol(2, n_draws, random_state))
+        # (Z_i, Z_j) = m + A N with AAᵀ their covariance
+        root = root_of(self.covariance[np.ix_(pair, pair)])
+        a, b = ndtr(self.mean[pair] + normal @ root.T).T
+        # P(Z_i > Z_j) = Φ((m_i − m_j)/√Var(Z_i − Z_j)), in closed form: draws of almost
+        # equal models would count their rounding
+        apart, spread = self._ahead_of(j)[i], self.deviation_from(j)[i]
+        probability = ndtr(apart / spread) if spread > 0 else (1 + np.sign(apart)) / 2
+        return AUCDifferencePosterior(a, b, float(probability))
+
+    def deviation_from(self, j) -> np.ndarray:
+        """Standard deviations of ``Z_i − Z_j`` for all i, shape (m,)."""
+        # Var(Z_i − Z_j) = V_ii + V_jj − 2V_ij; below 1e-12 of its parts it is rounding
+        own = np.diag(self.covariance)
+        variance = own + own[j] - 2 * self.covariance[j]
+        return np.sqrt(np.where(variance > _SAME * (own + own[j]), variance, 0.0))
+
+    def within(self, deviations) -> np.ndarray:
+        """Models whose Z is within so many standard deviations of the difference.
+
+        Of the difference to the model with the largest mean; shape (m,), bool.
+        """
+        best = int(np.argmax(self.mean))
+        return -self._ahead_of(best) <= deviations * self.deviation_from(best)
+
+    def _ahead_of(self, j):
+        """Means of ``Z_i − Z_j``, 0 where it is one model twice but for rounding."""
+        own, ahead = np.diag(self.covariance), self.mean - self.mean[j]
+        rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
+        return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
+
+    def _draws(self, n_draws, random_state):
+        """Draws of the AUCs, (size, m) each."""
+        root, rng = root_of(self.covariance), generator(random_state)
+        for size in _blocks(n_draws, len(self.mean)):
+            yield ndtr(self.mean + rng.standard_normal((size, root.shape[1])) @ root.T)
+
+
+def maximum_bias(score, noise, n_draws, random_state) -> float:
+    """How much too high the largest of noisy scores is, on the average.
+
+    ``E e_k`` with ``e ~ N(0, noise)`` and k the largest of ``score + e``: what the
+    winner of a search owes to its luck. Noise that all scores share has none.
+
+    Parameters
+    ----------
+    score : ndarray of shape (m,)
+    noise : ndarray of shape (m, m)
+        Covariance of the errors of the scores around the truth.
+    n_draws : int
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    float
+    """
+    # The mean of all errors moves no argmax and has expectation 0: it is left out, with
+    # the covariance CMC of the contrasts, C = I − 11ᵀ/m
+    contrasts = noise - noise.mean(axis=0)
+    contrasts = contrasts - contrasts.mean(axis=1, keepdims=True)
+    total, root, rng = 0.0, root_of(contrasts), generator(random_state)
+    for size in _blocks(n_draws, len(score)):
+        error = rng.standard_normal((size, root.shape[1])) @ root.T
+        best = np.argmax(score + error, axis=1)
+        total += error[np.arange(size), best].sum()
+    # E e_k ≥ max s − E s_k ≥ 0 for the winner k: below 0 is what the draws err
+    return max(float(total / n_draws), 0.0)
+
+
+def root_of(covariance) -> np.ndarray:
+    """A root A of a positive semidefinite matrix, ``AAᵀ``; shape (m, m)."""
+    # A = V diag(√λ); negative λ are rounding
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _blocks(n_draws, m):
+    """Sizes in which draws of m numbers are made."""
+    step = max(_BLOCK // m, 1)
+    full, rest = divmod(n_draws, step)
+    return [step] * full + [rest] * (rest > 0)

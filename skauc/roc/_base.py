@@ -1,6 +1,6 @@
-"""What a ROC curve says of itself, whatever the distributions of the scores.
+"""Verbs of a ROC curve, whatever the distributions of the scores.
 
-A curve knows ``fpr(t), tpr(t)``, the area over ``FPR ≤ u`` and the thresholds at which
+A child has ``fpr(t), tpr(t)``, the area over ``FPR ≤ u`` and the thresholds at which
 the densities of the two classes are equal; the rest follows.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..statistics._numbers import as_flag, as_number
+from ..statistics._checks import as_number, check_flag
 
 
 class YoudenPoint(NamedTuple):
@@ -42,7 +42,7 @@ class ROCCurve:
         Returns
         -------
         float
-            By quadrature; its accuracy stands in the notes of the class.
+            By quadrature; the notes of the class state its accuracy.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class ROCCurve:
         if not 0 < max_fpr <= 1:
             raise ValueError(f"max_fpr must lie in (0, 1], got {max_fpr}")
         area = self._partial_area(max_fpr)
-        if not as_flag("standardize", standardize):
+        if not check_flag("standardize", standardize):
             return float(area)
         # McClish: ½ (1 + (A − u²/2)/(u − u²/2)); chance has u²/2, a perfect curve u
         lowest = max_fpr**2 / 2

@@ -1,26 +1,18 @@
-"""The binormal ROC curve: moments in, curve out.
-
-Scores are ``neg ~ N(μ₀, σ₀²)``, ``pos ~ N(μ₁, σ₁²)``; a row is called positive when
-its score exceeds t:
-
-    FPR(t) = Φ((μ₀ − t)/σ₀),   TPR(t) = Φ((μ₁ − t)/σ₁),
-    ROC(u) = Φ(a + b Φ⁻¹(u)),  a = (μ₁ − μ₀)/σ₁,  b = σ₀/σ₁,
-    AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²)).
-
-Every probability is ``ndtr`` of a signed argument, so both tails keep their digits.
-"""
+"""The binormal ROC curve: moments in, curve out (section 1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
+from ..statistics._checks import as_number, as_numbers, as_rate, check_flag
 from ..statistics._moments import Moments
-from ..statistics._numbers import as_flag, as_number, as_numbers, as_rate
 from ._base import ROCCurve
+
+_LARGEST = 1e100  # squares and ratios are no overflow
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,8 @@ class BinormalROC(ROCCurve):
     Raises
     ------
     ValueError
-        If a standard deviation is negative or a parameter is not finite.
+        If a standard deviation is negative, a parameter is not finite, or one is beyond
+        1e100 or, unless it is 0, a deviation below 1e-100.
 
     Notes
     -----
@@ -73,9 +66,14 @@ class BinormalROC(ROCCurve):
     def __post_init__(self):
         for name in ("mean_neg", "std_neg", "mean_pos", "std_pos"):
             value = as_number(name, getattr(self, name))
-            if not np.isfinite(value) or (name.startswith("std") and value < 0):
-                rule = "finite and >= 0" if name.startswith("std") else "finite"
+            deviation = name.startswith("std")
+            if not abs(value) <= _LARGEST or (deviation and value < 0):
+                rule = "finite and >= 0" if deviation else "finite"
                 raise ValueError(f"{name} must be {rule}, got {value}")
+            if deviation and 0 < value < 1 / _LARGEST:
+                raise ValueError(
+                    f"{name} must be 0 or at least {1 / _LARGEST:g}, got {value}"
+                )
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -99,7 +97,7 @@ class BinormalROC(ROCCurve):
         ValueError
             If a class is too small for its variance.
         """
-        if as_flag("equal_variance", equal_variance):
+        if check_flag("equal_variance", equal_variance):
             df = neg.n + pos.n - 2
             if df <= 0:
                 raise ValueError(
@@ -126,11 +124,10 @@ class BinormalROC(ROCCurve):
     def auc_probit(self) -> float:
         """``Φ⁻¹(AUC)``, the separation of the classes; never saturates."""
         gap = self.mean_pos - self.mean_neg
-        # (μ₁ − μ₀)/√(σ₀² + σ₁²); hypot does not overflow where the squares do
         spread = np.hypot(self.std_neg, self.std_pos)
-        return (
-            float(_ratio(gap, spread)) if spread > 0 else float(_signed_infinity(gap))
-        )
+        if spread == 0:
+            return float(np.sign(gap) * np.inf) if gap else 0.0
+        return float(gap / spread)
 
     @property
     def is_proper(self) -> bool:
@@ -171,99 +168,58 @@ class BinormalROC(ROCCurve):
             reached = gap + self.std_neg * ndtri(fpr)
         if self.std_pos == 0:
             return (reached > 0).astype(float)[()]
-        return ndtr(_ratio(reached, self.std_pos))
+        return ndtr(reached / self.std_pos)
 
     def _partial_area(self, max_fpr):
-        if self.std_neg == 0 or self.std_pos == 0:
-            return self._partial_area_with_jump(max_fpr)
-        # ∫₀ᵘ ROC = ∫_{z ≤ Φ⁻¹(u)} φ(z) Φ(a + bz) dz = P(Z ≤ Φ⁻¹(u), W ≤ a + bZ)
-        a = _ratio(self.mean_pos - self.mean_neg, self.std_pos)
-        b = _ratio(self.std_neg, self.std_pos)
-        if np.isfinite(a) and 0 < b < np.inf:
-            return self._two_normals(a, b, ndtri(max_fpr))
-        # a ratio beyond the floats: the narrower class is a point beside the other
-        narrow = "std_neg" if self.std_neg < self.std_pos else "std_pos"
-        return replace(self, **{narrow: 0.0})._partial_area_with_jump(max_fpr)
-
-    @staticmethod
-    def _two_normals(a, b, end):
-        """``P(Z ≤ end, W ≤ a + bZ)`` of two normals: the smoother of two integrals."""
-        if b <= 1:
-            top = end
-
-            def other(z):
-                return ndtr(a + b * z)
-
-        else:  # over W: the jump of Φ(a + bz), of width 1/b, becomes one of width b
-            top = a + b * end
-
-            def other(w):
-                # P((w − a)/b ≤ Z ≤ end), from the tails that keep its digits
-                x = (w - a) / b
-                if end > 0:
-                    return ndtr(-x) - ndtr(-end)
-                return ndtr(end) - ndtr(x)
-
-        # The integrand rises up to min(top, 0) at least: its mass lies right of that
-        # point less 40 standard deviations.
-        low, high = min(top, 0.0) - 40, min(top, 40.0)
-        # Φ(a + bz), or Φ((w − a)/b), passes ½ there: quadrature must not step over it
-        steep = -a / b if b <= 1 else a
-        marks = sorted({z for z in (steep, low + 39, 0.0) if low < z < high})
-
-        def integrand(z):
-            return other(z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-
-        return quad(
-            integrand, low, high, points=marks, epsabs=0, epsrel=1e-12, limit=500
-        )[0]
-
-    def _partial_area_with_jump(self, max_fpr):
         gap = self.mean_pos - self.mean_neg
         if self.std_neg == 0:
-            if self.std_pos == 0 and gap == 0:
-                return max_fpr**2 / 2
-            # ROC(u) = P(pos > μ₀) for all u < 1
-            return max_fpr * self.roc(0.0)
+            # ROC(u) = P(pos > μ₀) for all u < 1; one point mass is chance
+            chance = self.std_pos == 0 and gap == 0
+            return max_fpr**2 / 2 if chance else max_fpr * self.roc(0.0)
         if max_fpr == 1:
-            # 1 − Φ(−gap/σ₀) would lose the digits of an AUC near 0
             return self.auc
-        # TPR jumps from 0 to 1 where t = μ₁, at FPR = Φ((μ₀ − μ₁)/σ₀)
-        return max(max_fpr - ndtr(-_ratio(gap, self.std_neg)), 0.0)
+        if self.std_pos == 0:
+            # TPR jumps from 0 to 1 where t = μ₁, at FPR = Φ((μ₀ − μ₁)/σ₀)
+            return max(max_fpr - ndtr(-gap / self.std_neg), 0.0)
+        # ∫₀ᵘ ROC = ∫_{z ≤ Φ⁻¹(u)} φ(z) Φ(a + bz) dz
+        a, b, end = gap / self.std_pos, self.std_neg / self.std_pos, ndtri(max_fpr)
+
+        def integrand(z):
+            return ndtr(a + b * z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+
+        # φ(z)Φ(a + bz) has one peak, for a < 0 between 0 and −ab/(1 + b²), and Φ rises
+        # within a few 1/b of −a/b: quadrature must not step over either
+        peak = max(min(-a * b / (1 + b**2), end), 0.0) if end > 0 else end
+        low, high = min(peak, 0.0) - 40, min(end, peak + 40)
+        steep = -a / b + np.array([-9, 0, 9]) / b
+        marks = {z for z in (*steep, peak, peak - 1, 0.0) if low < z < high}
+        points = sorted(marks) or None
+        options = {"points": points, "epsabs": 0, "epsrel": 1e-12, "limit": 500}
+        return quad(integrand, low, high, **options)[0]
 
     def _equal_density_thresholds(self):
         """The midpoint of the means, or both roots of a quadratic."""
-        middle = (self.mean_neg + self.mean_pos) / 2
-        if self.std_neg == 0 and self.std_pos > 0:
+        if self.std_neg == self.std_pos:
+            return [(self.mean_neg + self.mean_pos) / 2]
+        if self.std_neg == 0:
             # P(pos > t) falls in t: the lowest t with FPR 0, the point mass, is best
             return [self.mean_neg]
-        if self.std_pos == 0 and self.std_neg > 0:
+        if self.std_pos == 0:
             # P(neg > t) falls in t: the highest t with TPR 1, below the mass, is best
             return [np.nextafter(self.mean_pos, -np.inf)]
-        if self.std_neg == self.std_pos:
-            return [middle]
-        # In units of the wider deviation around the mean of the narrower class,
-        # A x² + 2er² x − r²(e² − 2 log r) = 0 with r < 1, A = 1 − r², whose root
-        # √(e² − 2A log r) and other sums have positive terms only.
+        # In units of the wider deviation around the mean of the narrower class:
+        # A x² + 2er² x − r²(e² − 2 log r) = 0 with r < 1, A = 1 − r²
         (narrow, centre), (wide, other) = sorted(
             [(self.std_neg, self.mean_neg), (self.std_pos, self.mean_pos)]
         )
         r, e = narrow / wide, (other - centre) / wide
-        A, log = (1 - r) * (1 + r), 2 * (np.log(wide) - np.log(narrow))
-        if A == 0:  # r rounds to 1
-            return [middle]
-        if np.isinf(e):  # so far apart that only the deviations divide the gap
-            return [centre + (other - centre) * (r / (1 + r))]
+        A, log = (1 - r) * (1 + r), -2 * np.log(r)
         # x₁ = −sign(e) r(|e|r + √(e² − 2A log r))/A and, because the difference of
         # these two terms would cancel, x₂ = −r²(e² − 2 log r)/(A x₁)
-        total = abs(e) * r + np.hypot(e, np.sqrt(A * log))
-        reach = np.hypot(e, np.sqrt(log))
+        total = abs(e) * r + np.sqrt(e**2 + A * log)
         sign = np.copysign(1.0, e)
-        roots = [-sign * (r * total / A), sign * (r * reach) * (reach / total)]
-        points = [centre + wide * x for x in roots if np.isfinite(x)]
-        if narrow < np.spacing(abs(centre)):  # a jump for any float beside it
-            points += [np.nextafter(centre, end) for end in (-np.inf, np.inf)]
-        return points
+        roots = [-sign * r * total / A, sign * r * (e**2 + log) / total]
+        return [centre + wide * x for x in roots]
 
 
 def _exceedance(threshold, mean, std):
@@ -271,14 +227,4 @@ def _exceedance(threshold, mean, std):
     above = mean - as_numbers("threshold", threshold)
     if std == 0:
         return (above > 0).astype(float)[()]
-    return ndtr(_ratio(above, std))
-
-
-def _ratio(x, std):
-    """``x/std``, which may be beyond the largest float of deviations."""
-    with np.errstate(over="ignore"):
-        return x / std
-
-
-def _signed_infinity(x):
-    return np.sign(x) * np.inf if x != 0 else 0.0
+    return ndtr(above / std)

@@ -1,19 +1,4 @@
-"""The ROC curve of a quadratic discriminant between normal classes.
-
-The log likelihood ratio of two normal densities,
-
-    f(x) = log φ(x; μ₁, Σ₁) − log φ(x; μ₀, Σ₀) + log odds,
-
-is a quadratic function. For x = m + Lz, z ~ N(0, I), and ``T_k = Σ_k^{−½}L``,
-``d_k = Σ_k^{−½}(m − μ_k)`` it is ``zᵀAz + bᵀz + c`` with
-
-    A = ½(T₀ᵀT₀ − T₁ᵀT₁),  b = T₀ᵀd₀ − T₁ᵀd₁,
-    c = ½(d₀ᵀd₀ − d₁ᵀd₁) + ½ log(|Σ₀|/|Σ₁|) + log odds:
-
-a quadratic form in normals in every normal class, whether the
-discriminant's own or another.
-The AUC is ``P(S₁ − S₀ > 0)``, one quadratic form in the normals of both classes.
-"""
+"""The ROC curve of a quadratic discriminant between normal classes (section 2)."""
 
 from __future__ import annotations
 
@@ -21,19 +6,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, ndtri
 
-from ..statistics._numbers import as_numbers, as_rate
+from ..statistics._checks import as_numbers, as_rate
 from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
-# Thresholds tried for Youden's point, in deviations from a mean and from a vertex
-# Quarters of a deviation, between which brentq finds the crossing; and beside a vertex,
-# where a density may change on any scale, one threshold a decade
+# Thresholds tried for Youden's point, in deviations: every quarter from a mean, one per
+# decade from a vertex, where a density may change on any scale
 _FROM_MEAN = np.linspace(-8, 8, 65)
 _FROM_VERTEX = np.outer([-1, 1], np.geomspace(1e-8, 0.1, 8)).ravel()
-_LEVELS, _AGREEMENT = 6, 1e-11  # of the double exponential quadrature
+_NODES = 113  # of the double exponential quadrature: a step of 1/16
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +40,8 @@ class NormalLaw:
         """From a mean and a covariance matrix."""
         # Eigenvalues of a singular covariance may round below 0
         variances, axes = np.linalg.eigh(np.atleast_2d(covariance))
-        return cls(
-            np.atleast_1d(np.asarray(mean, dtype=float)),
-            axes,
-            np.sqrt(np.maximum(variances, 0.0)),
-        )
+        mean = np.atleast_1d(np.asarray(mean, dtype=float))
+        return cls(mean, axes, np.sqrt(np.maximum(variances, 0.0)))
 
     @classmethod
     def from_samples(cls, X) -> NormalLaw:
@@ -85,47 +66,32 @@ def _check_log_odds(log_odds):
         raise ValueError(f"log_odds must be a finite number, got {log_odds}")
 
 
-def _checked_normal(name, mean, covariance, like=None):
+def _checked_normal(name, mean, covariance, shape=None):
     """Mean vector and covariance matrix of a class, as arrays."""
     mean = np.atleast_1d(as_numbers(f"mean_{name}", mean))
     covariance = np.atleast_2d(as_numbers(f"covariance_{name}", covariance))
-    if mean.ndim != 1 or len(mean) == 0:
-        raise ValueError(f"mean_{name} must be a vector, got shape {mean.shape}")
-    if like is not None and mean.shape != like:
-        raise ValueError(
-            f"mean_neg and mean_{name} must have the same length, got shapes "
-            f"{like} and {mean.shape}"
-        )
-    if covariance.shape != 2 * mean.shape:
-        raise ValueError(
-            f"covariance_{name} must have shape {2 * mean.shape}, like mean_{name}, "
-            f"got {covariance.shape}"
-        )
-    for part, value in (("mean", mean), ("covariance", covariance)):
+    shape = (mean.size or 1,) if shape is None else shape
+    parts = ("mean", mean, shape), ("covariance", covariance, 2 * shape)
+    for part, value, wanted in parts:
+        if value.shape != wanted:
+            raise ValueError(
+                f"{part}_{name} must have shape {wanted}, got {value.shape}"
+            )
         if not np.all(np.isfinite(value)):
             raise ValueError(f"{part}_{name} must be finite, got {value}")
-    _check_definite(name, covariance)
+    # The correlation matrix decides, because units do not matter
+    deviations = np.sqrt(np.abs(np.diag(covariance)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.nan_to_num(covariance / deviations / deviations[:, None])
+    lowest = np.linalg.eigvalsh(correlation)[0]
+    asymmetry = np.abs(correlation - correlation.T).max()
+    if asymmetry > 1e-8 or not lowest > 1e-15 * len(mean):
+        raise ValueError(
+            f"covariance_{name} must be symmetric and positive definite, got "
+            f"a correlation matrix with smallest eigenvalue {lowest:.4g} and "
+            f"asymmetry {asymmetry:.4g}"
+        )
     return mean, covariance
-
-
-def _check_definite(name, covariance):
-    """By the correlation matrix: units do not matter."""
-    variances = np.diag(covariance)
-    if np.any(variances <= 0):
-        raise ValueError(
-            f"covariance_{name} must be positive definite, got variances {variances}"
-        )
-    deviations = np.sqrt(variances)
-    # Divided twice: the product of two deviations may under- or overflow
-    correlation = covariance / deviations / deviations[:, None]
-    if np.abs(correlation - correlation.T).max() > 1e-8:
-        raise ValueError(f"covariance_{name} must be symmetric, got {covariance}")
-    eigenvalues = np.linalg.eigvalsh(correlation)
-    if eigenvalues[0] <= 1e-15 * len(variances):
-        raise ValueError(
-            f"covariance_{name} must be positive definite, got a correlation matrix "
-            f"with eigenvalues {eigenvalues}"
-        )
 
 
 def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> QuadraticForm:
@@ -198,11 +164,9 @@ class QuadraticROC(ROCCurve):
     log_odds: float | None = None
 
     def __post_init__(self):
-        for name in ("neg", "pos"):
-            if not isinstance(getattr(self, name), QuadraticForm):
-                raise TypeError(
-                    f"{name} must be a QuadraticForm, got {getattr(self, name)!r}"
-                )
+        for name, value in (("neg", self.neg), ("pos", self.pos)):
+            if not isinstance(value, QuadraticForm):
+                raise TypeError(f"{name} must be a QuadraticForm, got {value!r}")
         if self.log_odds is not None:
             _check_log_odds(self.log_odds)
 
@@ -233,18 +197,15 @@ class QuadraticROC(ROCCurve):
         """
         _check_log_odds(log_odds)
         m0, S0 = _checked_normal("neg", mean_neg, covariance_neg)
-        m1, S1 = _checked_normal("pos", mean_pos, covariance_pos, like=m0.shape)
+        m1, S1 = _checked_normal("pos", mean_pos, covariance_pos, m0.shape)
         unit = (np.diag(S0) * np.diag(S1)) ** 0.25  # the curve does not depend on it
         # A feature's deviations become √(σ₀/σ₁) and its inverse: features of very
         # different size keep their digits in the eigenvectors
         S0, S1 = (S / unit / unit[:, None] for S in (S0, S1))
         neg = NormalLaw.from_covariance(np.zeros(len(unit)), S0)
         pos = NormalLaw.from_covariance((m1 - m0) / unit, S1)
-        return cls(
-            score_law(neg, neg, pos, log_odds),
-            score_law(pos, neg, pos, log_odds),
-            log_odds,
-        )
+        of_neg, of_pos = (score_law(x, neg, pos, log_odds) for x in (neg, pos))
+        return cls(of_neg, of_pos, log_odds)
 
     @property
     def auc(self) -> float:
@@ -302,11 +263,8 @@ class QuadraticROC(ROCCurve):
             # At FPR 0 a share P(S₁ > c₀) of the positives is found, and no more below 1
             return max_fpr * self.pos.sf(self.neg.offset)
         # The curve has a corner where the densities of one or two terms are not smooth,
-        # and a jump at a point mass.
-        marks = {
-            float(self.fpr(distribution.vertex()))
-            for distribution in self._distributions
-        }
+        # and a jump at a point mass
+        marks = {float(self.fpr(form.vertex())) for form in (self.neg, self.pos)}
         ends = [0.0, *sorted(v for v in marks if 0 < v < max_fpr), max_fpr]
         return sum(_integrate(self.roc, a, b) for a, b in pairwise(ends))
 
@@ -324,52 +282,35 @@ class QuadraticROC(ROCCurve):
         return super().youden()
 
     def _equal_density_thresholds(self):
-        """The best of many thresholds, and where the densities cross beside it."""
-        # J changes fast beside a vertex, where a density may be infinite
-        points = [
+        """The best of many thresholds, and the best one between its neighbours."""
+        # J changes fast next to a vertex, where a density may be infinite
+        t = [
             [
-                [distribution.vertex(), np.nextafter(distribution.offset, -np.inf)],
-                distribution.mean() + distribution.std() * _FROM_MEAN,
-                distribution.vertex() + distribution.std() * _FROM_VERTEX,
+                *(form.mean() + form.std() * _FROM_MEAN),
+                *(form.vertex() + form.std() * _FROM_VERTEX),
+                *(form.vertex(), np.nextafter(form.offset, -np.inf)),
             ]
-            for distribution in self._distributions
+            for form in (self.neg, self.pos)
         ]
-        t = np.unique(np.concatenate([*points[0], *points[1]]))
-        t = t[np.isfinite(t)]
-        best = int(np.argmax(self.tpr(t) - self.fpr(t)))
+        t = np.unique(t)
+        best = int(np.argmin(self._loss(t)))
+        ends = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
+        options = {"xatol": 1e-9 * (ends[1] - ends[0])}
+        between = minimize_scalar(self._loss, bounds=ends, options=options)
+        return [t[best], between.x]
 
-        def gain(x):  # slope of −J
-            return self.pos.pdf(x) - self.neg.pdf(x)
-
-        found = [t[best]]
-        for a, b in zip(t[best - 1 : best + 1], t[best : best + 2], strict=False):
-            slopes = gain(np.array([a, b]))
-            if np.all(np.isfinite(slopes)) and slopes[0] * slopes[1] < 0:
-                # Relative accuracy alone: the threshold may be near 0
-                found.append(brentq(gain, a, b, xtol=1e-300))
-        return found
-
-    @property
-    def _distributions(self):
-        return self.neg, self.pos
+    def _loss(self, t):
+        """``−J = FPR − TPR``."""
+        return self.fpr(t) - self.tpr(t)
 
 
 def _integrate(function, low, high):
-    """Double exponential quadrature: ``t = low + (high − low)(1 + tanh g)/2``.
-
-    ``g = ½π sinh v``, trapezoid rule in v (Takahasi & Mori); steep ends do no harm.
-    """
-    step, before = 0.5, 0.0
-    for _ in range(_LEVELS):
-        # At |v| = 3.5 the weight is 1/cosh² 26 = e^−51
-        # dg/dv = ½π cosh v = √(g² + (½π)²)
-        g = np.pi / 2 * np.sinh(np.arange(-3.5, 3.5 + step / 2, step))
-        dg = np.sqrt(g**2 + (np.pi / 2) ** 2)
-        # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
-        t = low + (high - low) * expit(2 * g)
-        dt = (high - low) / 2 * dg / np.cosh(g) ** 2
-        now = step * np.sum(function(t) * dt)
-        if abs(now - before) <= _AGREEMENT * abs(now):
-            break
-        step, before = step / 2, now
-    return now
+    """Double exponential quadrature (Takahasi & Mori), exact for steep ends too."""
+    # t = low + (high − low)(1 + tanh g)/2 with g = ½π sinh v, trapezoidal rule in v; at
+    # |v| = 3.5 the weight is 1/cosh² 26 = e^−51
+    v = np.linspace(-3.5, 3.5, _NODES)
+    g = np.pi / 2 * np.sinh(v)
+    # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
+    t = low + (high - low) * expit(2 * g)
+    dt = (high - low) * np.pi / 4 * np.cosh(v) / np.cosh(g) ** 2 * (v[1] - v[0])
+    return np.sum(function(t) * dt)

@@ -1,1 +1,30 @@
-"""What is kept of data: moments, ranks, shared numerics."""
+"""What is kept of data: moments, ranks, rows in blocks; and how results are shown.
+
+**1. Two samples, six numbers.** For each class: ``n`` the sum of the (frequency)
+weights, the mean ``x̄`` and the scatter ``W = Σ w (x − x̄)(x − x̄)ᵀ``, sums of squares
+that are not divided. Two parts a, b of one class merge by
+
+    n = n_a + n_b,   x̄ = x̄_a + δ n_b/n,   W = W_a + W_b + δδᵀ n_a n_b/n,   δ = x̄_b − x̄_a
+
+(Chan, Golub & LeVeque 1983), so moments stream and add up across workers. Within one
+array the rows of a class are read in blocks b = x − x̄_a, centred at the mean so far.
+Then ``W_b = Σ w b bᵀ − n_b δδᵀ`` with δ the mean of b, and the merge becomes
+
+    W = W_a + Σ w b bᵀ − (n_b²/n) δδᵀ,
+
+one symmetric product per block. The subtraction takes at most half of the first sum
+once n_a ≥ n_b, so no digits cancel. A sparse matrix is multiplied as it is,
+``W = Σ w x xᵀ − n x̄ x̄ᵀ``, unless more than four digits cancel; the diagonal alone is
+``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
+
+**2. Rows in blocks.** A function of one block is summed over all blocks, in turn, by
+threads, or as a tree of Dask tasks; the caller sees the sum. Labels, weights and scores
+are arrays of n numbers on the caller's side; features never are, except some rows.
+Three reducers carry everything: class moments, likelihood terms
+(:mod:`skauc.estimators`), and products ``X w``, ``gᵀX``, ``Xᵀ diag(w) X``.
+
+**3. Range.** Features, scores and weights are 0 or between 1e-70 and 1e70 in size, so
+that their fourth powers are floats; everything else is refused.
+
+Reference: Chan, Golub & LeVeque, https://doi.org/10.1080/00031305.1983.10483115.
+"""

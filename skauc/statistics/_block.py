@@ -1,8 +1,9 @@
-"""One block of rows: clean arrays, and how what is computed of blocks adds up."""
+"""One block of rows: clean arrays, and how results of blocks add up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from numbers import Real
 from typing import Any
 
@@ -19,7 +20,7 @@ class Block:
     number : int
         Which block, from 0.
     X : ndarray of shape (m, P) or (m,), or CSR matrix of shape (m, P)
-        Finite or not; numbers.
+        Numbers, finite or not.
     y : ndarray of shape (m,) or None
     weight : ndarray of shape (m,) or None
     """
@@ -36,7 +37,7 @@ class Block:
 def as_block(
     number, X, y=None, weight=None, *, n_features=None, called=("X", "y"), names=None
 ) -> Block:
-    """One block of clean arrays.
+    """Clean arrays of one block.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def as_block(
     n_features : tuple, default=None
         ``X.shape[1:]`` of the other blocks, if it is known.
     called : (str, str), default=("X", "y")
-        What X and y are called where the rows were given.
+        Names of X and y in an error.
     names : list, default=None
         Columns of the other blocks, if they are frames.
 
@@ -57,45 +58,52 @@ def as_block(
     """
     try:
         _check_columns(called[0], X, names)
-        return Block(number, *_checked(X, y, weight, n_features, called))
+        X = _features(called[0], X, n_features)
+        y = _column(called[1], y, X.shape[0])
+        weight = _column("sample_weight", weight, X.shape[0])
     except ValueError as error:
         raise ValueError(f"{error}, in chunk {number}") from None
+    return Block(number, X, y, weight)
 
 
-def _checked(X, y, weight, n_features, called):
-    X = as_rows(called[0], X)
+def _features(name, X, n_features):
+    """Real numbers in one or two dimensions, as wide as the other blocks."""
+    X = as_rows(name, X)
     if X.dtype.kind == "O":
-        X = _floats(X, called[0])
+        X = _floats(X, name)
     if X.dtype.kind not in "biuf" or X.ndim > 2:
         raise ValueError(
-            f"{called[0]} must hold real numbers in one or two dimensions, got dtype "
+            f"{name} must hold real numbers in one or two dimensions, got dtype "
             f"{X.dtype} and shape {X.shape}"
         )
     if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
         raise ValueError(
-            f"{called[0]} must have {', '.join(map(str, n_features)) or 'no'} columns "
+            f"{name} must have {', '.join(map(str, n_features)) or 'no'} columns "
             f"as the other chunks, got shape {X.shape}"
         )
-    columns = []
-    for name, column in zip((called[1], "sample_weight"), (y, weight), strict=True):
-        column = None if column is None else as_rows(name, column)
-        if column is not None and column.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"{name} must have one value for each of the {X.shape[0]} rows, got "
-                f"{column.shape[0]}"
-            )
-        if column is not None and column.ndim == 2 and column.shape[1] == 1:
-            column = column[:, 0]  # as data frames of one column have it
-        columns.append(column)
-    return X, *columns
+    return X
 
 
 def _floats(X, name):
+    """Floats of an array of objects."""
     try:
         return X.astype(float)
     except (TypeError, ValueError, OverflowError):
         odd = next((v for v in X.ravel() if not isinstance(v, Real)), "objects")
         raise ValueError(f"{name} must hold real numbers, got {odd!r:.60}") from None
+
+
+def _column(name, column, n_rows):
+    """Labels or weights, one per row; of shape (n,) if they come as (n, 1)."""
+    if column is None:
+        return None
+    column = as_rows(name, column)
+    if column.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} must have one value for each of the {n_rows} rows, got "
+            f"{column.shape[0]}"
+        )
+    return column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
 
 
 def as_rows(name, value):
@@ -112,13 +120,14 @@ def as_rows(name, value):
 
 
 def columns_of(X):
-    """The columns of a data frame; None of what is none."""
+    """The columns of a data frame; None for anything else."""
     return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
 def _check_columns(name, X, names):
+    """Raise if a frame has other columns than those before it."""
     own = columns_of(X)
-    # Of another number of columns the width is complained of
+    # The check of the width names another number of columns
     if names is not None and own not in (None, names) and len(own) == len(names):
         odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
         raise ValueError(
@@ -127,23 +136,21 @@ def _check_columns(name, X, names):
         )
 
 
-def on_block(function, block, *shared):
-    """``function(block, *shared)``; what it raises names the chunk."""
+def on_block(function, block, *given):
+    """``function(block, *given)``; an error names the chunk."""
     try:
-        return function(block, *shared)
+        return function(block, *given)
     except ValueError as error:
         raise ValueError(f"{error}, in chunk {block.number}") from None
 
 
 def add_all(results):
-    """Sum of results that are numbers, arrays, moments, or tuples of such."""
-    total = results[0]
-    for result in results[1:]:
-        total = _add(total, result)
-    return total
+    """Sum of results: numbers, arrays, moments, or tuples of these."""
+    return reduce(_add, results)
 
 
 def _add(a, b):
+    """Sum of two results."""
     if isinstance(a, tuple):
         return tuple(_add(x, y) for x, y in zip(a, b, strict=True))
     return a + b

@@ -1,4 +1,4 @@
-"""Collections of rows in blocks, and where they are refused: all rows are needed."""
+"""Collections of rows in blocks, and the error where all rows are needed at once."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ def refuse_collection(name, value):
     """
     kind = kind_of_blocks(value)
     if kind is not None:
-        if name == "X":
-            remedy = f"{_predicting(value)} predicts where the rows are, and "
-        else:
-            remedy = ""
+        remedy = f"{_predicting(value)} predicts on each block, " if name == "X" else ""
         raise ValueError(
             f"{name} must be an array where all rows are needed at once, got {kind}, "
             f"which is not gathered; {remedy}{_TAKE_BLOCKS} take rows in blocks"
@@ -43,14 +40,14 @@ def refuse_collection(name, value):
 
 
 def kind_of_blocks(value) -> str | None:
-    """What holds rows in blocks, in words for an error; None for anything else."""
+    """Name of the container of rows in blocks, for an error; None for arrays."""
     if isinstance(value, RowBlocks):
         return "RowBlocks"
     return f"Dask's {type(value).__name__}" if is_collection(value) else None
 
 
 def _predicting(value):
-    """What predicts each block of such rows."""
+    """A call that predicts on each block of such rows."""
     if isinstance(value, RowBlocks):
         return "blocks.map(lambda block: model.predict(block.X))"
     if hasattr(value, "map_blocks"):

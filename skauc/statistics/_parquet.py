@@ -8,7 +8,7 @@ from ._numerics import rows_read_at_once
 
 
 def blocks_of_parquet(path, y, sample_weight, X):
-    """What reads the blocks, and the names of the features.
+    """A function that reads the blocks, and the names of the features.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def blocks_of_parquet(path, y, sample_weight, X):
     blocks : callable
         ``blocks()`` gives tuples of arrays.
     names : list of str or None
-        None of a score.
+        None for a score.
 
     Raises
     ------
@@ -39,44 +39,45 @@ def blocks_of_parquet(path, y, sample_weight, X):
             "from_parquet needs pyarrow: pip install pyarrow"
         ) from missing
     source = dataset.dataset(path, format="parquet")
-    beside = {y, sample_weight, *_index_columns(source.schema)}
-    others = [c for c in source.schema.names if c not in beside]
-    features = others if X is None else X
+    taken = {y, sample_weight, *_index_columns(source.schema)}
+    features = (
+        X if X is not None else [c for c in source.schema.names if c not in taken]
+    )
     named = [features] if isinstance(features, str) else list(features)
     used = [*named, y, *([] if sample_weight is None else [sample_weight])]
-    for name in used:
-        if name not in source.schema.names:
-            raise ValueError(
-                f"X, y and sample_weight must be columns of the file, got {name!r}"
-            )
-    if not named:
-        raise ValueError("X must name one column or more, got none")
-    for name in named:
-        kind = source.schema.field(name).type
-        if not _holds_numbers(kind):
-            raise ValueError(
-                f"X must hold columns of real numbers, got {kind} in {name!r}"
-            )
-    n_rows = rows_read_at_once(len(named))
-
-    def column(batch, name):
-        return batch.column(name).to_numpy(zero_copy_only=False)
+    _check_schema(source.schema, named, used)
 
     def blocks():
         # A column named twice, as a feature and as the weight, is read once
-        distinct = list(dict.fromkeys(used))
+        distinct, n_rows = list(dict.fromkeys(used)), rows_read_at_once(len(named))
         for batch in source.to_batches(columns=distinct, batch_size=n_rows):
-            columns = [column(batch, name) for name in used]
-            rows = columns[0]
-            if not isinstance(features, str):
-                rows = np.column_stack(columns[: len(named)])
+            columns = [batch.column(c).to_numpy(zero_copy_only=False) for c in used]
+            is_score = isinstance(features, str)
+            rows = columns[0] if is_score else np.column_stack(columns[: len(named)])
             yield (rows, *columns[len(named) :])
 
     return blocks, None if isinstance(features, str) else named
 
 
+def _check_schema(schema, features, used):
+    """Raise if a column is not there, or one of the features holds no numbers."""
+    for name in used:
+        if name not in schema.names:
+            raise ValueError(
+                f"X, y and sample_weight must be columns of the file, got {name!r}"
+            )
+    if not features:
+        raise ValueError("X must name one column or more, got none")
+    for name in features:
+        kind = schema.field(name).type
+        if not _holds_numbers(kind):
+            raise ValueError(
+                f"X must hold columns of real numbers, got {kind} in {name!r}"
+            )
+
+
 def _holds_numbers(kind):
-    """Whether a column of this type of Arrow's holds numbers."""
+    """Whether a column of this Arrow type holds numbers."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -87,5 +88,5 @@ def _holds_numbers(kind):
 
 def _index_columns(schema):
     """Columns in which pandas, or Dask, has written the index of a frame."""
-    told = schema.pandas_metadata or {}
-    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in index if isinstance(name, str)]

@@ -1,27 +1,54 @@
-"""What a result answers when a person looks at it: text, HTML, a frame, a picture.
+"""Values that public functions return: text, HTML, frame, picture and ``==``.
 
-A result tells its numbers once, as the columns of a table (``_columns``); everything
-that shows them reads that. Results are values: equal if their fields are.
+A result names its numbers once, as the columns of a table (``_columns``), and the
+numbers of its first line (``_head``); text, HTML and frame are written from these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import singledispatch
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from ._values import Value
+
+class Value:
+    """Parent of frozen dataclasses (``eq=False``) that hold arrays.
+
+    ``==`` compares field by field (fields with ``compare=True``), arrays by their
+    entries and NaN equal to NaN; equal values have equal hashes.
+    """
+
+    def __eq__(self, other) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        # Field by field, because == of a tuple that holds arrays has no truth value
+        return all(map(_same, _fields(self), _fields(other)))
+
+    def __hash__(self) -> int:
+        plain = (str, int, float, type(None))
+        simple = (v for v in _fields(self) if isinstance(v, plain) and v == v)
+        return hash((type(self), *simple))
 
 
 class Result(Value):
-    """Parent of the values (``eq=False``) that public functions return."""
+    """Parent of the values (``eq=False, repr=False``) that public functions return.
+
+    ``_rows_in_text`` says whether the text shows the table below the first line.
+    """
+
+    _rows_in_text = False
 
     def _columns(self) -> Mapping[str, Sequence]:
         """Columns of the result's table; one named ``""`` holds the rows' names."""
         raise NotImplementedError
+
+    def _head(self) -> Mapping[str, Any]:
+        """Names and values on the first line of the text."""
+        return {}
 
     def to_frame(self):
         """Return the numbers as a pandas DataFrame.
@@ -39,18 +66,36 @@ class Result(Value):
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
+    def __repr__(self) -> str:
+        head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+        text = f"{type(self).__name__}({head})"
+        if not self._rows_in_text:
+            return text
+        table = table_text(self._columns())
+        return f"{text}\n{table}" if head else table
+
     def _repr_html_(self) -> str:
-        columns = self._columns()
-        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
-            for row in zip(*columns.values(), strict=True)
-        )
-        return f"<table><tr>{head}</tr>{body}</table>"
+        return html_table(self._columns())
+
+
+def html_table(columns: Mapping[str, Sequence]) -> str:
+    """Write columns as an HTML table."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
+        for row in zip(*columns.values(), strict=True)
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) -> str:
+    """Write columns as aligned text below their titles."""
+    rows = (map(shown, row) for row in zip(*columns.values(), strict=True))
+    return aligned([list(titles or columns), *map(list, rows)])
 
 
 def data_frame(rows_or_columns, index=None):
-    """A pandas DataFrame; pandas is only asked for here."""
+    """Make a pandas DataFrame; pandas is imported here only."""
     try:
         import pandas as pd
     except ImportError as missing:
@@ -84,7 +129,7 @@ def picture(value, ax=None, **options) -> Any:
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of text, the first column to the left and the others to the right."""
+    """Write rows of text, the first column to the left and the others to the right."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
@@ -97,5 +142,26 @@ def aligned(rows: Iterable[Sequence[str]]) -> str:
 
 
 def shown(value) -> str:
-    """Four digits of a number, anything else as it is."""
+    """Write four digits of a number, also inside tuples and arrays."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(map(shown, value))}]"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _fields(value):
+    return [getattr(value, field.name) for field in fields(value) if field.compare]
+
+
+def _same(a, b):
+    """Compare two fields: arrays, dictionaries and tuples entry by entry."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        a, b = np.asarray(a), np.asarray(b)
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    # NaN is the one value that is not itself
+    return bool(a == b) or bool(a != a and b != b)

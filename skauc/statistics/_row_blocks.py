@@ -1,40 +1,39 @@
-"""Rows in blocks: what is computed of each block is added up, wherever the block is.
+"""Rows in blocks: a result is computed from each block, and sums are added up.
 
-Everything that is a sum over rows (moments, gradients, counts of ranks) is written
-once, as a function of one :class:`Block`, and given to :meth:`RowBlocks.total`. On one
-machine the blocks are read one after the other; ``distributed`` registers who opens the
-collections of an engine that holds them elsewhere, so that nothing here or above knows
-it.
+A sum over rows (moments, gradients, products) is a function of one :class:`Block`,
+given to :meth:`RowBlocks.total`. On one machine the blocks are read one after the
+other, or as many at once as joblib has jobs; ``distributed`` registers its opener of
+collections in ``OPENERS``, so that no engine is imported here.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
+from copy import copy
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from ._block import add_all, as_block, as_rows, columns_of, on_block
-from ._numbers import as_count
+from ._checks import check_integer
 from ._numerics import rows_read_at_once
 from ._parquet import blocks_of_parquet
-from ._spill import Spill
 
-RANGE_ENTRIES = 2**23  # of 16 to 48 bytes: a range and its sort take about 0.6 GiB
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
 
 
 class RowBlocks:
     """Rows that are read block by block, as often as a pass over them is needed.
 
-    For more rows than memory holds: memory maps, Parquet files, or whatever a function
-    can read again. Functions that say so take it in place of their arrays, and Dask's
-    collections in the same way; one block is held at a time, and what is summed up.
+    For more rows than memory holds: memory maps, Parquet files, or anything that a
+    function can read again. Functions whose documentation names it take it in place of
+    their arrays, and Dask's collections in the same way. One block is in memory at a
+    time (or one for each job of ``joblib.parallel_config(n_jobs=…)``), and the sums;
+    labels, weights and scores are gathered where ranks are needed.
 
     Parameters
     ----------
@@ -48,13 +47,13 @@ class RowBlocks:
     Raises
     ------
     ValueError
-        If ``blocks`` cannot be read, or not again. What is wrong inside a block is said
-        by the function that reads it, with the number of the block.
+        If ``blocks`` cannot be read, or not again. The function that reads a bad block
+        raises an error that names its number.
 
     Notes
     -----
-    Whatever is summed is the same for any cut of the rows, up to rounding: moments are
-    merged around their means (Chan, Golub & LeVeque), never subtracted.
+    Sums are the same for any cut of the rows, up to rounding: moments are merged around
+    their means (Chan, Golub & LeVeque).
 
     References
     ----------
@@ -73,8 +72,6 @@ class RowBlocks:
     300.0
     """
 
-    called = ("X", "y")
-
     def __init__(self, blocks):
         if not callable(blocks):
             if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
@@ -90,10 +87,12 @@ class RowBlocks:
                 )
         self._blocks = blocks
         self._feature_names: list | None = None
+        self._named = False  # whether X comes first, whatever the function's order
+        self.called = "X", "y"  # names of X and y in an error
 
     @classmethod
     def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
-        """Blocks of arrays, such as memory maps: ``np.load(file, mmap_mode="r")``.
+        """Blocks of arrays, also of memory maps: ``np.load(file, mmap_mode="r")``.
 
         Parameters
         ----------
@@ -122,14 +121,14 @@ class RowBlocks:
         if n_rows is None:
             step = rows_read_at_once(int(np.prod(arrays["X"].shape[1:])))
         else:
-            step = as_count("n_rows", n_rows)
+            step = check_integer("n_rows", n_rows, 1)
 
         def blocks():
             for start in range(0, lengths[0], step):
                 rows = slice(start, start + step)
                 yield tuple(array[rows] for array in arrays.values())
 
-        return _NamedBlocks(blocks)
+        return cls._named_blocks(blocks)
 
     @classmethod
     def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
@@ -141,8 +140,8 @@ class RowBlocks:
         y, sample_weight : str
             Columns of the labels and of the weights.
         X : list of str, or str, default=None
-            Columns of the features, or the one of a score; None takes all others but
-            those that were the index of a data frame.
+            Columns of the features, or the one of a score; None takes all others
+            except those that were the index of a data frame.
 
         Returns
         -------
@@ -157,31 +156,37 @@ class RowBlocks:
             If a column is not in the file, or one of the features holds no numbers.
         """
         blocks, features = blocks_of_parquet(path, y, sample_weight, X)
-        found = _NamedBlocks(blocks)
         # Without pandas there are no frames that the names could be compared with
-        if features is not None and find_spec("pandas") is not None:
-            found._feature_names = features
+        known = features if find_spec("pandas") is not None else None
+        return cls._named_blocks(blocks, known)
+
+    @classmethod
+    def _named_blocks(cls, blocks, feature_names=None):
+        """Blocks whose X and y were named: no function's order of arguments counts."""
+        found = cls(blocks)
+        found._named, found._feature_names = True, feature_names
         return found
 
     def __repr__(self):
-        return "RowBlocks(...)"
+        return f"{type(self).__name__}(...)"
 
     @property
     def feature_names(self) -> list | None:
-        """Names of the columns of X, where they have some."""
+        """Names of the columns of X, where they have names."""
         return self._feature_names
 
-    def map(self, function, *shared, only=None) -> list:
+    def map(self, function, *shared, each=None) -> list:
         """``function(block, *shared)`` of every block that has rows, in their order.
 
         Parameters
         ----------
         function : callable
-            Of a module, so that it can be sent; its result should be small.
+            Defined in a module, so that it can be sent; its result should be small.
         *shared
-            What all blocks are told.
-        only : set of int, default=None
-            Numbers of the blocks that are asked; None asks all.
+            Further arguments, the same for all blocks.
+        each : dict of int to object, default=None
+            A further argument of each block by its number, passed as
+            ``function(block, each[number], *shared)``; other blocks are skipped.
 
         Returns
         -------
@@ -191,12 +196,12 @@ class RowBlocks:
         ------
         ValueError
             The function's own, with the number of the block; if a block holds no
-            numbers, or is as wide as no other.
+            numbers, or has another width than those before it; if none has rows.
         """
-        return list(self._results(function, shared, only))
+        return self._some(list(self._results(function, shared, each)))
 
-    def total(self, function, *shared, only=None):
-        """The sum of ``function(block, *shared)`` over the blocks.
+    def total(self, function, *shared, each=None):
+        """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`.
 
         Results are numbers, arrays, :class:`Moments`, other things that can be added,
         or tuples of them. Only they, or sums of them, leave the place where a block is.
@@ -204,134 +209,68 @@ class RowBlocks:
         Raises
         ------
         ValueError
-            As :meth:`map`; if no block has rows.
+            As :meth:`map`.
         """
         total = None
-        for result in self._results(function, shared, only):
-            # Added as they come: two results are held
+        for result in self._results(function, shared, each):
+            # Added as they come: two results are in memory
             total = result if total is None else add_all([total, result])
-        if total is None:
-            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
-        return total
+        return self._some(total)
 
-    def _results(self, function, shared, only):
-        P = None
+    def _some(self, results):
+        """The results, or an error if there are none because no block has rows."""
+        if results is None or (isinstance(results, list) and not results):
+            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
+        return results
+
+    def _results(self, function, shared, each):
+        """Yield results in order, of as many blocks at once as joblib has jobs."""
+        n_jobs, blocks = effective_n_jobs(None), self._with_rows(each)
+        while batch := list(islice(blocks, n_jobs)):
+            tasks = [(function, *block, *shared) for block in batch]
+            if len(tasks) == 1:
+                yield on_block(*tasks[0])
+            else:
+                threads = Parallel(n_jobs=n_jobs, require="sharedmem")
+                yield from threads(delayed(on_block)(*task) for task in tasks)
+
+    def _with_rows(self, each):
+        """Yield ``(block,)`` or ``(block, each[number])`` of blocks with rows."""
+        width = None
         for number, parts in enumerate(self._read()):
-            if only is not None and number not in only:
+            if each is not None and number not in each:
                 continue
-            known = {
-                "n_features": P,
-                "called": self.called,
-                "names": self.feature_names,
-            }
-            block = as_block(number, *parts, **known)
+            known = {"called": self.called, "names": self._feature_names}
+            block = as_block(number, *parts, n_features=width, **known)
             if len(block):
-                # The first block with rows says how wide the others must be
-                P = block.X.shape[1:]
+                # The first block with rows sets the width of the others
+                width = block.X.shape[1:]
                 if self._feature_names is None:
                     self._feature_names = columns_of(parts[0])
-                found = on_block(function, block, *shared)
-                if found is not None:
-                    yield found
+                yield (block,) if each is None else (block, each[number])
 
-    def exchange(self, cut, merge, edges) -> list:
-        """What lies between two edges, of all blocks together, for each two edges.
-
-        Parameters
-        ----------
-        cut : callable
-            ``cut(block, edges)`` returns the parts of a block from each edge to the
-            next.
-        merge : callable
-            ``merge(parts)`` of the parts of all blocks between two edges; small.
-        edges : ndarray of shape (r + 1,)
-
-        Returns
-        -------
-        list
-            r results. Here each takes a pass over the blocks, so that what lies between
-            two edges is all that is held.
-        """
-        return [
-            merge(self._between(cut, two_edges))
-            for two_edges in sliding_window_view(edges, 2)
-        ]
-
-    def _between(self, cut, two_edges):
-        """The parts of all blocks; a pass of its own."""
-        parts = [part for (part,) in self.map(cut, two_edges)]
-        if not parts:
+    def _read(self):
+        """Yield the tuples."""
+        blocks = self._blocks() if callable(self._blocks) else self._blocks
+        if not isinstance(blocks, Iterable):
             raise ValueError(
-                "blocks must hold the same rows each time they are read, got none now"
+                "blocks must be a function that returns an iterable of tuples (X, y), "
+                f"got one that returns {type(blocks).__name__}"
             )
-        return parts
-
-    def look_up(self, cuts, answer, finish, edges):
-        """Send what lies in a range through one place, and the answers back.
-
-        Parameters
-        ----------
-        cuts : list of callable
-            ``cut(block, edges)`` as for :meth:`exchange`, one for each of k columns.
-        answer : callable
-            ``answer(parts)`` returns a summary of a range, small, and for each part an
-            array.
-        finish : callable
-            ``finish(block, summaries, answers)`` of a block, small; of both a list for
-            each column with an entry for each range.
-        edges : list of ndarray
-            Of each column.
-
-        Returns
-        -------
-        summaries : list of list
-        total
-            The sum of what ``finish`` returns. Here each range of each column takes a
-            pass over the blocks, and the answers wait in a temporary file.
-        """
-        with Spill() as spill:
-
-            def one_range(cut, two_edges):
-                summary, found = answer(self._between(cut, two_edges))
-                return summary, [spill.put(one) for one in found]
-
-            ranges = [
-                [one_range(cut, two) for two in sliding_window_view(at, 2)]
-                for cut, at in zip(cuts, edges, strict=True)
-            ]
-            summaries = [[summary for summary, _ in column] for column in ranges]
-            # From range by range, as answered, to block by block, as they are read
-            slots = [zip(*(s for _, s in column), strict=True) for column in ranges]
-            of_blocks = zip(*slots, strict=True)
-
-            def with_answers(block):
-                # Blocks are read in the order of the passes that have asked
-                found = [[spill.get(slot) for slot in one] for one in next(of_blocks)]
-                return finish(block, summaries, found)
-
-            return summaries, self.total(with_answers)
-
-    def n_ranges(self, entries) -> int:
-        """Ranges into which :meth:`exchange` should cut so many entries."""
-        return math.ceil(entries / RANGE_ENTRIES)
-
-    def n_columns(self) -> int:
-        """Columns of X, 1 if it is one-dimensional; reads the first block."""
-        for parts in self._read():
-            X = as_block(0, *parts, called=self.called).X
-            if 0 in X.shape[1:]:
+        for number, parts in enumerate(blocks):
+            if not isinstance(parts, tuple) or len(parts) not in (2, 3):
                 raise ValueError(
-                    f"{self.called[0]} must hold one column or more, got shape "
-                    f"{X.shape}, in chunk 0"
+                    "blocks must be tuples (X, y) or (X, y, sample_weight), got "
+                    f"{type(parts).__name__} in chunk {number}"
                 )
-            return X.shape[1] if X.ndim > 1 else 1
-        return 1
+            yield parts
 
     def nothing_beside(self, **given):
         """Refuse arguments that must stand inside the blocks."""
         if any(value is not None for value in given.values()):
             raise ValueError(
-                f"{' and '.join(given)} must stand inside the blocks, got them beside"
+                f"{' and '.join(given)} must stand inside the blocks, got them as "
+                "further arguments"
             )
 
     def labels_first(self, called) -> RowBlocks:
@@ -340,12 +279,13 @@ class RowBlocks:
         Parameters
         ----------
         called : (str, str)
-            What the function calls its scores and its labels.
+            Names of the scores and of the labels in an error.
         """
-        # Blocks come in the order of the function's arguments: (y_true, y_score)
-        blocks = RowBlocks(lambda: ((X, y, *w) for y, X, *w in self._read()))
-        blocks.called = called
-        return blocks
+        found = copy(self)
+        found.called = called
+        if not self._named:  # tuples in the order of the function: (y_true, y_score)
+            found._blocks = lambda: ((X, y, *w) for y, X, *w in self._read())
+        return found
 
     def gather(self, *, weighted=False) -> tuple[Any, Any, Any]:
         """All rows in memory: X, y and weight; for few of them.
@@ -362,64 +302,9 @@ class RowBlocks:
         """
         X, y, weight = zip(*self.map(_rows_of, weighted), strict=True)
         is_sparse = any(map(sparse.issparse, X))
-        joined = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
+        rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
         labels = None if y[0] is None else np.concatenate(y)
-        if all(part is None for part in weight):
-            return joined, labels, None
-        pairs = zip(X, weight, strict=True)
-        # Some blocks have weights: rows of the others count once
-        filled = [np.ones(rows.shape[0]) if w is None else w for rows, w in pairs]
-        return joined, labels, np.concatenate(filled)
-
-    def beside(self, y, weight) -> RowBlocks:
-        """The same rows with other columns beside them.
-
-        Parameters
-        ----------
-        y, weight : dict of int to ndarray
-            By the number of the block; of a block that is not there, None.
-        """
-        return self._derived(
-            lambda: (
-                (parts[0], y.get(number), weight.get(number))
-                for number, parts in enumerate(self._read())
-            )
-        )
-
-    def every(self, step) -> RowBlocks:
-        """Every step-th block, from the first one."""
-        return self._derived(lambda: islice(self._read(), 0, None, step))
-
-    def _derived(self, blocks):
-        found = RowBlocks(blocks)
-        found.called = self.called
-        found._feature_names = self._feature_names
-        return found
-
-    def _read(self):
-        blocks = self._blocks() if callable(self._blocks) else self._blocks
-        if not isinstance(blocks, Iterable):
-            raise ValueError(
-                "blocks must be a function that returns an iterable of tuples (X, y), "
-                f"got one that returns {type(blocks).__name__}"
-            )
-        for number, parts in enumerate(blocks):
-            if not isinstance(parts, tuple) or len(parts) not in (2, 3):
-                raise ValueError(
-                    "blocks must be tuples (X, y) or (X, y, sample_weight), got "
-                    f"{type(parts).__name__} in chunk {number}"
-                )
-            yield parts
-
-
-class _NamedBlocks(RowBlocks):
-    """Blocks whose X and y were named: no function's order of arguments counts."""
-
-    def labels_first(self, called) -> RowBlocks:
-        """See :meth:`RowBlocks.labels_first`; only the names are others."""
-        blocks = _NamedBlocks(self._blocks)
-        blocks._feature_names, blocks.called = self._feature_names, called
-        return blocks
+        return rows, labels, joined_weights(weight, [part.shape[0] for part in X])
 
 
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
@@ -429,7 +314,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     ----------
     X, y, sample_weight : anything
     called : (str, str), default=("X", "y")
-        What X and y are called in an error.
+        Names of X and y in an error.
 
     Returns
     -------
@@ -438,15 +323,20 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
-    # skauc.distributed registers what it can open: no engine is imported here
-    for opener in OPENERS:
-        blocks = opener(X, y, sample_weight, called)
-        if blocks is not None:
-            return blocks
-    return None
+    opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
+    return next((blocks for blocks in opened if blocks is not None), None)
+
+
+def joined_weights(weights, lengths):
+    """Weights of all blocks; rows of blocks without weights count once."""
+    if all(weight is None for weight in weights):
+        return None
+    pairs = zip(weights, lengths, strict=True)
+    return np.concatenate([np.ones(n) if w is None else w for w, n in pairs])
 
 
 def _rows_of(block, weighted):
+    """X, y and weight of a block."""
     X, y, weight = block.X, block.y, block.weight
     if not weighted or weight is None:
         return X, y, weight

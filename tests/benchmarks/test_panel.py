@@ -1,17 +1,27 @@
-"""The shortcuts of the panel against the slow way, and a small run of it."""
+"""The panel: shortcuts against the slow way, its halves, its truth, its statistics."""
+
+from pathlib import Path
 
 import numpy as np
-import panel
 import pytest
-from panel import covered, ratio
-from panel_auc import auc, delong, hanley_mcneil, plus_632
-from panel_families import FAMILIES, Family, coefficients
-from panel_methods import METHODS, Estimates
-from panel_runs import cells, fit
-from problems import make
-from problems_simulated import _drawn_truth, _gaussian_truth, _noises, _sampler, _shift
-from results_table import read_table
 from sklearn.metrics import roc_auc_score
+
+from benchmarks.panel import compare_models, null, report
+from benchmarks.panel.auc import auc, delong, hanley_mcneil
+from benchmarks.panel.families import FAMILIES, Family, coefficients
+from benchmarks.panel.halves import HALVES, half_of_design, half_of_set
+from benchmarks.panel.judging import Estimates, covered, ratio
+from benchmarks.panel.problems import make
+from benchmarks.panel.real import real_names
+from benchmarks.panel.runs import Key, Run, cells
+from benchmarks.panel.simulated import (
+    _drawn_truth,
+    _gaussian_truth,
+    _noises,
+    _sampler,
+    _shift,
+)
+from benchmarks.tools.table import read_table
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -24,8 +34,8 @@ def test_fast_scores_rank_as_pipelines(family, shape):
     Z = rng.standard_normal((500, shape[1]))
     grid = Family(family, *shape)
     fast = grid.scores(X, y, Z)
-    for scores, model in zip(fast, fit(grid, X, y), strict=True):
-        slow = model.decision_function(Z)
+    for scores, model in zip(fast, grid.candidates(), strict=True):
+        slow = model.fit(X, y).decision_function(Z)
         assert np.ptp(slow) == 0 or np.corrcoef(slow, scores)[0, 1] > 0.9995
         w = coefficients(model)
         assert np.allclose(Z @ w - (Z @ w)[0], slow - slow[0])
@@ -40,25 +50,33 @@ def test_auc_and_delong():
     value, variance = delong(y, S)
     assert np.allclose(value, want)
     kernel = (S[0][y][:, None] > S[0][~y]) + 0.5 * (S[0][y][:, None] == S[0][~y])
-    slow = (
-        kernel.mean(1).var(ddof=1) / y.sum() + kernel.mean(0).var(ddof=1) / (~y).sum()
-    )
-    assert np.isclose(variance[0], slow)
+    columns, rows = kernel.mean(0).var(ddof=1), kernel.mean(1).var(ddof=1)
+    assert np.isclose(variance[0], rows / y.sum() + columns / (~y).sum())
     assert delong(y, y[None].astype(float))[1][0] > 0
     assert np.isclose(hanley_mcneil(0.5, 10, 20), 31 / 12 / 200)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(("group", "family"), cells())
-def test_problems_are_deterministic(group, family, seed, real_data):
-    a, b = (make(group, family, seed, real_data) for _ in range(2))
-    if a is None:
-        assert real_data is None
-        return
-    assert np.array_equal(a.X, b.X)
-    assert np.array_equal(a.y, b.y)
-    assert 5 <= a.y.sum() <= len(a.y) - 5
-    assert np.isfinite(a.X).all()
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize(("group", "family"), cells(families=("l2", "kbest")))
+def test_problems_are_of_their_half_and_deterministic(group, family, half, real_data):
+    for seed in range(2):
+        a, b = (make(group, family, seed, real_data, half) for _ in range(2))
+        if a is None:  # a half without sets of that size
+            continue
+        assert np.array_equal(a.X, b.X)
+        assert np.array_equal(a.y, b.y)
+        assert 5 <= a.y.sum() <= len(a.y) - 5
+        name = a.design.get("set")
+        assert half == (half_of_set(name) if name else half_of_design(a.design))
+
+
+def test_sets_that_resemble_each_other_are_on_one_side(real_data):
+    sides = {half: set(real_names(real_data, half)) for half in HALVES}
+    assert not sides["judge"] & sides["choose"]
+    assert sides["judge"] | sides["choose"] == set(real_names(real_data))
+    for kind in ("digits", "wine"):
+        places = [h for h in HALVES for name in sides[h] if name.startswith(kind)]
+        assert len(set(places)) == 1
 
 
 @pytest.mark.parametrize("law", ["Gaussian", "unequal"])
@@ -102,28 +120,44 @@ def test_standard_error_of_a_ratio_by_clusters():
     assert abs(twice[1] / want - 1) < 0.15
 
 
-def test_development_and_report_share_no_rows():
-    a, b = (make("sim Gaussian", "l2", seed, None) for seed in (3, 1003))
-    assert a.X.shape != b.X.shape or not np.array_equal(a.X, b.X)
+def test_a_run_is_kept_and_read_back(tmp_path):
+    key = Key("few signals", "l2", 0, Path(tmp_path))
+    first = Run(key)
+    folds, truth = first.folds, first.truth
+    assert folds.shape == (5, len(truth))
+    again = Run(key)
+    again.__dict__["problem"] = None  # nothing is drawn again
+    np.testing.assert_array_equal(again.folds, folds)
+    np.testing.assert_array_equal(again.models[0][-1].coef_, first.models[0][-1].coef_)
 
 
-def test_plus_632_by_hand():
-    # no overfit: .632; overfit beyond chance: the out-of-bag value, ½ at least
-    assert np.isclose(plus_632(0.8, 0.8), 0.8)
-    assert np.isclose(plus_632(1.0, 0.3), 0.5)
-    overfit = (0.5 - 0.75) / (0.5 - 1.0)
-    weight = 0.632 / (1 - 0.368 * overfit)
-    assert np.isclose(plus_632(1.0, 0.75), (1 - weight) + weight * 0.75)
-
-
-def test_small_run(tmp_path):
-    panel.main(["--fast", "--out", str(tmp_path)])
+def test_small_report(tmp_path):
+    report.main(["--fast", "--out", str(tmp_path)])
     rows = read_table(tmp_path / "panel.csv")
-    # The fast run has one family, whose fits hide no choice of features.
-    assert {row["method"] for row in rows} == set(METHODS) - {"skauc, refits=5"}
+    assert {"skauc", "5-fold CV", "paper's prior"} <= {row["method"] for row in rows}
     for row in rows:
         if row["method"] == "5-fold CV":
             assert float(row["MAE/CV"]) == 1
-        if row["method"] == "resubstitution":
-            assert float(row["bias"]) > 0
-    assert len(read_table(tmp_path / "panel_pooled.csv")) == len(rows)
+    pooled = read_table(tmp_path / "panel_pooled.csv")
+    assert len(pooled) == 2 * len(rows)  # each family, and all
+
+
+@pytest.mark.parametrize("problem", compare_models.PROBLEMS)
+def test_both_models_have_the_same_auc_on_average(problem):
+    gaps = []
+    for seed in range(150):
+        X, y, columns = compare_models.rows(problem, seed)
+        half = len(y) // 2
+        scores = (
+            compare_models.MeanDifference(c).fit(X[:half], y[:half]) for c in columns
+        )
+        a, b = (roc_auc_score(y[half:], m.decision_function(X[half:])) for m in scores)
+        gaps.append(a - b)
+    assert abs(np.mean(gaps)) < 4 * np.std(gaps) / np.sqrt(len(gaps))
+
+
+def test_random_labels_stay_near_one_half(tmp_path):
+    null.main(["--fast", "--out", str(tmp_path)])
+    rows = read_table(tmp_path / "null.csv")
+    assert [row["model"] for row in rows] == [*null.KINDS]
+    assert abs(np.mean([float(row["mean"]) for row in rows]) - 0.5) < 0.12

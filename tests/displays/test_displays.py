@@ -23,7 +23,6 @@ from skauc import (
 )
 from skauc.displays._binormal_band import credible_band
 from skauc.statistics._moments import Moments
-from skauc.statistics._result import picture
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -111,18 +110,6 @@ def test_posterior_display_draws_density_mean_and_interval(fitted):
     assert shaded.max() == pytest.approx(high, abs=step)
 
 
-def test_reference_posterior_of_predictions_covers_the_plug_in():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 400)
-    score = rng.normal(size=800) + y * 1.5 + 100
-    display = AUCPosteriorDisplay.from_predictions(y, score)
-    mean = display.posterior.mean()
-    # Shift and scale do not matter; n = 800 is close to the plug-in.
-    assert mean == pytest.approx(binormal_roc(y, score).auc, abs=2e-3)
-    scaled = AUCPosteriorDisplay.from_predictions(y, 1e-3 * score).posterior
-    assert scaled.mean() == pytest.approx(mean, rel=1e-9)
-
-
 # Law and edge -------------------------------------------------------------------------
 
 
@@ -150,16 +137,6 @@ def test_displays_share_axes_in_different_colours(plt, fitted):
     assert second.empirical_line_ is None
 
 
-def test_several_posteriors_on_one_axis(fitted):
-    model, X, y = fitted
-    display = AUCPosteriorDisplay.from_estimator({"a": model, "b": model}, X, y)
-    assert len(display.line_) == 2
-    assert [t.get_text()[:2] for t in display.ax_.get_legend().get_texts()] == [
-        "a:",
-        "b:",
-    ]
-
-
 def test_options_are_passed_on():
     display = BinormalROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
     display.plot(
@@ -175,15 +152,6 @@ def test_options_are_passed_on():
     assert display.chance_level_.get_linewidth() == 3
     assert not display.ax_.spines["top"].get_visible()
     assert display.youden_points_ == []
-
-
-def test_probabilities_serve_where_there_is_no_decision():
-    X, y = load_iris(return_X_y=True)
-    forest = RandomForestClassifier(5, max_depth=1, random_state=0).fit(
-        X[50:, :2], y[50:]
-    )
-    display = BinormalROCDisplay.from_estimator(forest, X[50:, :2], y[50:])
-    assert 0.5 < display.roc.auc < 1
 
 
 def test_weights_are_frequencies():
@@ -222,14 +190,6 @@ def test_errors(fitted):
         BinormalROCDisplay.from_estimator(model, X, y, confidence_level=1)
 
 
-def test_band_contains_the_curve(fitted):
-    model, X, y = fitted
-    display = BinormalROCDisplay.from_estimator(model, X, y)
-    fpr, low, high = display.band
-    curve = display.roc.roc(fpr)
-    assert np.all((low <= curve + 1e-12) & (curve <= high + 1e-12))
-
-
 # Short ways ---------------------------------------------------------------------------
 
 
@@ -253,13 +213,6 @@ def test_no_band_for_rows_in_groups():
     grouped = skauc.auc_estimate(y, score, groups=[0, 0, 1, 1, 2, 2, 3, 3])
     assert grouped.plot().band_ is None
     assert grouped.plot(plot_band=True).band_ is not None
-
-
-def test_a_posterior_is_drawn_by_its_display():
-    posterior = skauc.AUCPosterior.from_cells(D=2.0, v=0.1, q=40.0, df=43)
-    drawn = picture(posterior, name="ridge")
-    assert isinstance(drawn, AUCPosteriorDisplay)
-    assert drawn.line_.get_label() == "ridge: 0.92 [0.82, 0.98]"
 
 
 # Empirical curves ---------------------------------------------------------------------
@@ -314,24 +267,6 @@ def test_folds_are_scikit_learns_and_their_average(folds):
     spread = display.band_.get_paths()[0].vertices[:, 1]
     assert spread.min() >= 0
     assert spread.max() <= 1
-
-
-def test_folds_take_weights_frames_and_the_other_label(folds):
-    cv_results, X, y = folds
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X)
-    weight = np.arange(len(y)) % 3
-    cv_results = dict(cv_results)
-    display = BinormalROCDisplay.from_cv_results(
-        cv_results, frame.to_numpy(), y, sample_weight=weight, pos_label="a"
-    )
-    rows = cv_results["indices"]["test"][0]
-    score = -cv_results["estimator"][0].decision_function(X[rows])
-    expected = skauc.empirical_roc(
-        y[rows], score, sample_weight=weight[rows], pos_label="a"
-    )
-    assert display.roc[0].auc == pytest.approx(expected.auc)
-    assert "positive label: a" in display.ax_.get_xlabel()
 
 
 def test_curves_in_a_tuple_and_none():

@@ -75,17 +75,6 @@ def test_two_numeric_parameters_are_a_map_with_contours():
     assert p_best[p_best > outer].sum() < 0.95
 
 
-def test_one_of_two_parameters_is_drawn_by_its_best_candidates():
-    grid = {NAME: CS, "logisticregression__intercept_scaling": [1.0, 2.0, 3.0]}
-    grid["logisticregression__solver"] = ["liblinear"]
-    display = SearchDisplay.from_search(searched(grid), X, Y, parameters=NAME)
-    mean = display.posterior.auc.mean().reshape(4, 3)
-    assert np.ptp(mean, axis=1).all()
-    x, y = display.line_.get_data()
-    assert x.tolist() == CS
-    assert y == pytest.approx(mean.max(axis=1))
-
-
 def test_scattered_candidates_have_no_contours():
     name = "logisticregression__intercept_scaling"
     grid = [{NAME: [C], name: [s]} for C, s in ((0.01, 1.0), (0.1, 3.0), (1.0, 2.0))]
@@ -107,14 +96,6 @@ def test_categories_are_intervals():
     ends = np.array(bars.get_segments())[:, :, 0]
     assert ends == pytest.approx(np.column_stack([low, high]))
     assert display.one_sd_ is None
-
-
-def test_models_without_parameters_are_numbered():
-    models = [LogisticRegression(C=C).fit(X, Y) for C in (0.01, 1.0)]
-    posterior = search_posterior(models, X, Y, random_state=0)
-    display = posterior.plot()
-    texts = [t.get_text() for t in display.ax_.get_yticklabels()]
-    assert texts == ["0", "1"]
 
 
 def test_axes_of_the_caller_and_options():

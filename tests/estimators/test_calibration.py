@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
@@ -36,22 +35,6 @@ def test_slope_and_intercepts_of_r():
     assert (low, high) == pytest.approx((b - half, b + half), rel=1e-6)
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-def test_likelihood_ratio_is_of_the_probabilities_themselves(weighted):
-    weight = R["weight"] if weighted else np.ones(len(Y))
-    p = R["other"]
-    found = calibration_estimate(Y, p, sample_weight=weight)
-
-    def log_likelihood(theta):
-        q = expit(theta[0] + theta[1] * logit(p))
-        return np.sum(weight * np.log(np.where(Y == 1, q, 1 - q)))
-
-    best = -minimize(lambda t: -log_likelihood(t), [0.0, 1.0], tol=1e-10).fun
-    statistic = 2 * (best - log_likelihood([0, 1]))
-    assert found.statistic == pytest.approx(statistic, rel=1e-6)
-    assert found.pvalue == pytest.approx(chi2.sf(statistic, 2), rel=1e-5)
-
-
 def test_training_rows_are_calibrated():
     model = IRLSLogisticRegression().fit(R["X"], Y)
     found = calibration_estimate(Y, model.predict_proba(R["X"])[:, 1])
@@ -60,6 +43,7 @@ def test_training_rows_are_calibrated():
     assert found.statistic == pytest.approx(0, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_slope_covers_one():
     # Of 400 sets of calibrated probabilities, 95 % ± 3 standard errors hold 1.
     rng = np.random.default_rng(0)
@@ -71,22 +55,6 @@ def test_slope_covers_one():
         ).confidence_interval()
         hits += low <= 1 <= high
     assert abs(hits / 400 - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 400)
-
-
-def test_names_of_labels_and_counts():
-    weight = R["weight"].astype(int)
-    found = calibration_estimate(Y, R["p"], sample_weight=weight)
-    again = calibration_estimate(np.repeat(Y, weight), np.repeat(R["p"], weight))
-    assert found.slope == pytest.approx(again.slope, rel=1e-8)
-    assert found.standard_errors == pytest.approx(again.standard_errors, rel=1e-7)
-    named = np.where(Y == 1, "a", "b")
-    turned = calibration_estimate(named, R["p"], pos_label="a")
-    assert turned.slope == pytest.approx(calibration_estimate(Y, R["p"]).slope)
-    assert str(turned).splitlines()[0].split()[0] == "estimate"
-    pytest.importorskip("pandas")
-    frame = turned.to_frame()
-    z = (turned.slope - 1) / turned.standard_error("slope")
-    assert frame.loc["slope", "pvalue"] == pytest.approx(2 * norm.sf(abs(z)))
 
 
 @pytest.mark.parametrize(
@@ -101,33 +69,6 @@ def test_names_of_labels_and_counts():
 def test_slopes_that_do_not_exist(p, text):
     with pytest.raises(ValueError, match=text):
         calibration_estimate([0, 0, 1, 1], p)
-
-
-@pytest.mark.parametrize("size", [1e-20, 1e-300])
-def test_level_of_hopeless_probabilities(size):
-    # far below 1, odds are probabilities: the level moves by the logarithm of the size
-    rng = np.random.default_rng(0)
-    p = rng.uniform(size=200)
-    y = rng.uniform(size=200) < p
-    found, near = (calibration_estimate(y, p * s) for s in (size, 1e-12))
-    assert found.in_the_large - near.in_the_large == pytest.approx(
-        np.log(1e-12) - np.log(size), rel=1e-9
-    )
-    assert found.standard_error("in_the_large") == pytest.approx(
-        near.standard_error("in_the_large")
-    )
-    assert found.slope == pytest.approx(near.slope)
-
-
-def test_probabilities_that_differ_by_a_rounding():
-    found = calibration_estimate([0, 1, 0, 1], [0.4, 0.4, 0.4 + 1e-16, 0.4 + 1e-15])
-    assert found.in_the_large == pytest.approx(np.log(1.5))  # logit ½ − logit .4
-    assert found.standard_error("in_the_large") == pytest.approx(1)  # 1/√(4 · ¼)
-
-
-def test_name_of_a_number():
-    with pytest.raises(ValueError, match="name must be one of 'slope', .* got 'b'"):
-        calibration_estimate(Y, R["p"]).confidence_interval("b")
 
 
 # Hosmer and Lemeshow ------------------------------------------------------------------
@@ -150,18 +91,7 @@ def test_hosmer_lemeshow_of_r(p, n_groups, key):
     assert held_out.pvalue == pytest.approx(chi2.sf(statistic, groups), rel=1e-8)
 
 
-def test_hosmer_lemeshow_of_whole_tenths():
-    # 101 rows: every quantile is a row, which belongs to the group below it
-    p = np.linspace(0.01, 0.99, 101)
-    y = np.arange(101) % 2
-    test = hosmer_lemeshow(y, p)
-    assert test.n.tolist() == [11, *[10] * 9]
-    assert test.expected[1] == pytest.approx(p[11:21].sum())
-    gap = test.observed - test.expected
-    direct = np.sum(gap**2 / test.expected + gap**2 / (test.n - test.expected))
-    assert test.statistic == pytest.approx(direct)
-
-
+@pytest.mark.slow
 def test_hosmer_lemeshow_has_its_size():
     rng = np.random.default_rng(1)
     p = expit(rng.normal(size=300))
@@ -181,26 +111,10 @@ def test_hosmer_lemeshow_weights_are_counts():
     assert one.n.tolist() == two.n.tolist()
 
 
-def test_hosmer_lemeshow_has_the_same_groups_of_any_number_of_rows():
-    one = hosmer_lemeshow(Y, R["p"], sample_weight=np.full(len(Y), 2.0**30))
-    two = hosmer_lemeshow(Y, R["p"], sample_weight=np.full(len(Y), 2.0**40))
-    assert len(two.n) == 10
-    assert two.n / 2**10 == pytest.approx(one.n, rel=1e-12)
-    assert two.statistic / 2**10 == pytest.approx(one.statistic, rel=1e-9)
-
-
-def test_certain_probabilities():
-    y = [0, 0, 0, 1, 1, 1]
-    right = hosmer_lemeshow(y, y, n_groups=2, rows="held-out")
-    assert (right.statistic, right.pvalue) == (0, 1)
-    wrong = hosmer_lemeshow([0, 0, 1, 1, 1, 1], y, n_groups=2, rows="held-out")
-    assert (wrong.statistic, wrong.pvalue) == (np.inf, 0)
-
-
 def test_hosmer_lemeshow_says_what_is_wrong():
     with pytest.raises(ValueError, match="y_prob must make at least 3 groups, got 1"):
         hosmer_lemeshow(Y, np.full(len(Y), 0.3))
-    with pytest.raises(ValueError, match="n_groups must be an integer >= 2 .* got 1"):
+    with pytest.raises(ValueError, match="n_groups must be a whole number from 2"):
         hosmer_lemeshow(Y, R["p"], n_groups=1)
     with pytest.raises(ValueError, match="rows must be one of 'training', 'held-out'"):
         hosmer_lemeshow(Y, R["p"], rows="test")

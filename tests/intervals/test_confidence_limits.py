@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import ndtri
 
-from skauc.intervals import _comparison
-from skauc.intervals._confidence_limits import (
-    difference_limits,
+from skauc.intervals._limits import (
     exact_limits,
-    interval_tails,
     score_limits,
     wald_limits,
 )
 from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from skauc.statistics._wald import interval_tails
 
 
 @pytest.mark.parametrize("x", [0, 1, 7, 12, 19, 20])
@@ -25,14 +22,6 @@ def test_exact_limits_are_clopper_and_pearsons(x, alternative, level):
     expected = stats.binomtest(x, 20, alternative=alternative).proportion_ci(level)
     got = exact_limits(x / 20, 20, *interval_tails(level, alternative))
     assert got == pytest.approx(expected, rel=1e-12)
-
-
-def test_exact_limits_between_whole_numbers():
-    # the tails of the binomial in their form as incomplete beta integrals
-    low, high = exact_limits(0.55, 9.5, 0.05, 0.1)
-    x, n = 0.55 * 9.5, 9.5
-    assert stats.beta(x, n - x + 1).cdf(low) == pytest.approx(0.05, rel=1e-10)
-    assert stats.beta(x + 1, n - x).sf(high) == pytest.approx(0.1, rel=1e-10)
 
 
 @pytest.mark.parametrize("rate", [0.4, 1.0, 3.0])
@@ -50,12 +39,6 @@ def test_hanley_and_mcneils_variance_from_exponential_scores(rate):
     expected += (n_pos - 1) * (two_pos - auc**2) + (n_neg - 1) * (two_neg - auc**2)
     expected /= n_neg * n_pos
     assert hanley_mcneil_variance(auc, n_neg, n_pos) == pytest.approx(expected)
-
-
-def test_balanced_variance_is_hanley_and_mcneils_with_equal_factors():
-    auc, n_neg, n_pos = 0.83, 6, 14
-    equal = hanley_mcneil_variance(auc, 10, 10) * 100  # of 10 + 10 rows
-    assert balanced_variance(auc, n_neg, n_pos) == pytest.approx(equal / 84)
 
 
 @pytest.mark.parametrize("transform", ["none", "logit", "probit"])
@@ -93,15 +76,3 @@ def test_score_limits_are_where_the_statistic_is_z():
     (_, high) = score_limits(0.7, variance, 0.0, 0.6)
     assert high < 0.7
     assert stats.norm.sf((high - 0.7) / np.sqrt(variance(high))) == pytest.approx(0.6)
-
-
-def test_limits_of_a_difference_lie_between_minus_one_and_one():
-    """Where no other width is told: of rates, of AUCs, of what is refitted."""
-    tails = interval_tails(0.95, "two-sided")
-    assert difference_limits(0.9, 1.0, tails, ndtri) == (-1, 1)
-
-    class Refitted(_comparison.TestedDifference):
-        difference, standard_error, null = 0.9, 1.0, 0.0
-        alternative, df = "two-sided", 4
-
-    assert Refitted().confidence_interval() == (-1, 1)

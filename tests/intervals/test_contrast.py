@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from skauc import compare_auc
-from skauc.intervals._contrast import AUCContrast
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SAS = json.loads((REFERENCE / "sas_delong.json").read_text())
@@ -42,16 +41,6 @@ def test_every_basis_of_the_differences_is_the_overall_test():
         result = overall.contrast(L)
         assert result.df == 2  # the third row follows from the others
         assert result.statistic == pytest.approx(overall.statistic, rel=1e-9)
-
-
-@pytest.mark.parametrize("size", [1e-90, 1e-8, 1e90])
-def test_the_size_of_a_row_says_nothing(size):
-    overall = compare_auc(Y, *SCORES)
-    L = np.array([[1, -1, 0], [0, 1, -1]])
-    plain, result = overall.contrast(L), overall.contrast(L * [[1], [size]])
-    assert (result.df, result.pvalue) == pytest.approx((2, overall.pvalue))
-    np.testing.assert_allclose(result.pvalues, plain.pvalues, rtol=1e-9)
-    np.testing.assert_allclose(result.standard_error, plain.standard_error * [1, size])
 
 
 def test_a_pair_is_its_comparison():
@@ -97,30 +86,8 @@ def test_no_variance_is_the_largest_variance():
         ([[1, -1, 0], [0, 0, 0]], "in each row one that is not 0, got"),
         ([1, -1, np.nan], "L must hold finite numbers"),
         (["a", "b", "c"], "L must hold numbers, got 'a'"),
-        ([[1, -1, 0], [1e-200, 0, 0]], r"largest .* 1e-100 and 1e\+100, got 1e-200"),
     ],
 )
 def test_error_texts(L, text):
     with pytest.raises(ValueError, match=text):
         compare_auc(Y, *SCORES).contrast(L)
-
-
-def test_limits_stay_inside_what_partial_areas_can_be(rng):
-    y = np.repeat([0, 1], 12)
-    scores = [y * gap + rng.standard_normal(24) for gap in (2.0, 1.0, 0.0)]
-    overall = compare_auc(y, *scores, fpr=(0.1, 0.2))
-    low, high = overall.contrast([[1, 0, 0], [2, -1, -1]]).confidence_interval(1 - 1e-9)
-    np.testing.assert_allclose(low, [0, -0.2])
-    np.testing.assert_allclose(high, [0.1, 0.2])
-    for pair in (*overall.pairs, compare_auc(y, *scores[:2], fpr=(0.1, 0.2))):
-        assert pair.confidence_interval(1 - 1e-9) == pytest.approx((-0.1, 0.1))
-        assert pair.confidence_interval(0.9, "greater")[1] == pytest.approx(0.1)
-    single = compare_auc(y, scores[0], constant=0.05, fpr=(0.1, 0.2))
-    assert single.confidence_interval(1 - 1e-9)[1] == pytest.approx(0.1)
-
-
-def test_limits_of_a_contrast_stay_inside_its_coefficients():
-    L, ones = np.array([[1.0, -1.0], [0.5, 0.5]]), np.ones(2)
-    contrast = AUCContrast(L, np.array([0.9, 0.8]), np.eye(2), ones, 1.0, 2)
-    low, high = contrast.confidence_interval()
-    assert (low.tolist(), high.tolist()) == ([-1, 0], [1, 1])

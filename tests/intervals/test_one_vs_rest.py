@@ -42,13 +42,6 @@ def test_each_class_is_an_estimate():
         assert list(result.to_frame().index) == list(names)
 
 
-def test_labels_name_the_columns():
-    y, score = draw(np.random.default_rng(2))
-    order = [2, 0, 1]
-    turned = one_vs_rest_auc(y, score[:, order], labels=order)
-    np.testing.assert_array_equal(turned.auc, one_vs_rest_auc(y, score).auc[order])
-
-
 def test_two_classes_are_delongs():
     y, score = draw(np.random.default_rng(3))
     y = y > 0
@@ -56,14 +49,6 @@ def test_two_classes_are_delongs():
     average = one_vs_rest_auc(y, columns).average()
     error = auc_estimate(y, score[:, 1]).standard_error("delong")
     assert average.standard_error == pytest.approx(error, rel=1e-12)
-
-
-def test_error_of_the_average_by_simulation():
-    rng = np.random.default_rng(4)
-    averages = [one_vs_rest_auc(*draw(rng, 200)).average() for _ in range(500)]
-    spread = np.std([a.auc for a in averages])
-    error = np.mean([a.standard_error for a in averages])
-    assert error == pytest.approx(spread, rel=0.1)  # 3 standard errors of the spread
 
 
 def test_weights_count_rows_and_clusters_of_one_are_rows():
@@ -106,35 +91,3 @@ def test_rows_twice_in_clusters_add_no_certainty():
 def test_error_texts(y, shape, options, text):
     with pytest.raises(ValueError, match=text):
         one_vs_rest_auc(y, np.arange(np.prod(shape)).reshape(shape), **options)
-
-
-def test_errors_of_the_average():
-    y, score = draw(np.random.default_rng(7))
-    ratios = one_vs_rest_auc(y, score, sample_weight=np.full(150, 0.3))
-    assert np.isnan(ratios.to_frame()["low"]).all()
-    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
-        ratios.average()
-    one_cluster = one_vs_rest_auc(y, score, groups=np.where(y == 0, 0, 1 + y))
-    with pytest.raises(ValueError, match="at least 2 groups for an error, got 1"):
-        one_cluster.average()
-
-
-def test_smallest_class_and_level_of_the_average():
-    y, score = draw(np.random.default_rng(7))
-    result = one_vs_rest_auc(y, score)
-    assert result.average().n_smallest == np.bincount(y).min()
-    groups = np.arange(150) // 2
-    clustered = one_vs_rest_auc(y, score, groups=groups).average()
-    assert clustered.n_smallest == min(len(np.unique(groups[y == c])) for c in range(3))
-    np.testing.assert_array_equal(
-        result.confidence_interval(), result.confidence_interval(0.95)
-    )
-
-
-def test_weights_within_clusters_are_repeated_rows():
-    y, score = draw(np.random.default_rng(8))
-    weight, groups = np.arange(150) % 3 + 1, np.arange(150) // 5
-    once = one_vs_rest_auc(y, score, sample_weight=weight, groups=groups).average()
-    again = np.repeat(np.arange(150), weight)
-    many = one_vs_rest_auc(y[again], score[again], groups=groups[again]).average()
-    assert once.standard_error == pytest.approx(many.standard_error, rel=1e-9)

@@ -1,12 +1,10 @@
 """Partial areas: pROC's and scikit-learn's numbers, brute force, laws, error texts."""
 
 import json
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from skauc import auc_estimate, compare_auc
@@ -63,16 +61,6 @@ def test_proc_areas(name, axis, low, high, corrected, area):
         **{axis: (low, high)}, standardize=corrected
     )
     assert got.auc == pytest.approx(area, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("name", "axis", "low", "high", "variance"), PROC["bootstrap_variance"]
-)
-def test_proc_bootstrap_variance(name, axis, low, high, variance):
-    # of 20 000 resamples, known to 1 %; a bootstrap's variance at n₀ = 72, n₁ = 41
-    # differs from the linear one by terms of order 1/n and, in tied scores, by cuts
-    got = auc_estimate(Y, ASAH[name]).partial_auc(**{axis: (low, high)})
-    assert got.standard_error() ** 2 == pytest.approx(variance, rel=0.25)
 
 
 @pytest.mark.parametrize("max_fpr", [0.05, 0.3, 0.5, 1.0])
@@ -139,45 +127,6 @@ def test_the_whole_range_is_delong(how):
     )
 
 
-def test_error_against_monte_carlo():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [150, 100])
-    parts = [
-        auc_estimate(y, rng.normal(y * 1.2, 1)).partial_auc(fpr=(0, 0.2))
-        for _ in range(500)
-    ]
-    spread = np.std([part.auc for part in parts])
-    errors = [part.standard_error() for part in parts]
-    assert np.mean(errors) == pytest.approx(spread, rel=0.1)  # spread known to 3 %
-
-
-def test_score_interval_solves_its_equation():
-    y, score = tied_sample(3)
-    part = auc_estimate(y, score).partial_auc(fpr=(0.1, 0.6))
-    share, z = part.auc / 0.5, stats.norm.isf(0.05)
-    v = (part.standard_error() / 0.5) ** 2 / (share * (1 - share))
-    n_neg, n_pos = (~y).sum(), y.sum()
-    factor = max(v, 1 / (3 * min(0.5 * n_neg, n_pos)))
-    for limit in part.confidence_interval(0.9):
-        s = limit / 0.5
-        assert (share - s) ** 2 == pytest.approx(z**2 * s * (1 - s) * factor, rel=1e-9)
-
-
-def test_standardized_limits_are_rescaled():
-    y, score = tied_sample(3)
-    plain, scaled = (
-        auc_estimate(y, score).partial_auc(tpr=(0.4, 0.9), standardize=flag)
-        for flag in (False, True)
-    )
-    chance = 0.5 * (1 - 0.65)  # ∫ (1 − t) dt over (.4, .9)
-    wanted = [
-        0.5 * (1 + (v - chance) / (0.5 - chance)) for v in plain.confidence_interval()
-    ]
-    assert scaled.confidence_interval() == pytest.approx(wanted, rel=1e-12)
-    ratio = scaled.standard_error() / plain.standard_error()
-    assert ratio == pytest.approx(0.5 / (0.5 - chance), rel=1e-12)
-
-
 def test_perfect_scores_are_not_certain():
     part = auc_estimate([0] * 10 + [1] * 8, range(18)).partial_auc(fpr=(0, 0.2))
     assert part.auc == pytest.approx(0.2)
@@ -189,24 +138,6 @@ def test_perfect_scores_are_not_certain():
 
 
 # ------------------------------------------------------------------------ laws
-
-
-@pytest.mark.parametrize("axis", ["fpr", "tpr"])
-def test_parts_add_up(axis):
-    y, score = tied_sample(5)
-    estimate = auc_estimate(y, score)
-    cuts = [0, 0.07, 0.31, 0.8, 1]
-    areas = [estimate.partial_auc(**{axis: cut}).auc for cut in pairwise(cuts)]
-    assert sum(areas) == pytest.approx(estimate.auc, rel=1e-13)
-
-
-def test_swapping_the_classes_swaps_the_axes():
-    y, score = tied_sample(6)
-    one = auc_estimate(y, score).partial_auc(tpr=(0.2, 0.7))
-    other = auc_estimate(~y, -score).partial_auc(fpr=(0.3, 0.8))
-    assert one.auc == pytest.approx(other.auc, rel=1e-12)
-    assert one.standard_error() == pytest.approx(other.standard_error(), rel=1e-12)
-    assert one.confidence_interval() == pytest.approx(other.confidence_interval())
 
 
 @pytest.mark.parametrize("limits", [(0.9, 1), (0.8, 1), (0.7, 0.9), (0.1, 0.3)])
@@ -223,28 +154,6 @@ def test_limits_between_two_rows_are_the_same_on_both_axes(limits):
     assert one.standard_error() == pytest.approx(other.standard_error(), rel=1e-12)
 
 
-def test_weights_are_repeated_rows():
-    y, score = tied_sample(7)
-    weight = np.arange(len(y)) % 3
-    a = auc_estimate(y, score, sample_weight=weight).partial_auc(fpr=(0, 0.3))
-    b = auc_estimate(np.repeat(y, weight), np.repeat(score, weight)).partial_auc(
-        fpr=(0, 0.3)
-    )
-    assert a.auc == pytest.approx(b.auc, rel=1e-13)
-    assert a.standard_error() == pytest.approx(b.standard_error(), rel=1e-12)
-    assert a.confidence_interval() == pytest.approx(b.confidence_interval())
-
-
-def test_limits_are_nested_and_one_sided():
-    y, score = tied_sample(8)
-    part = auc_estimate(y, score).partial_auc(fpr=(0, 0.3))
-    narrow, wide = part.confidence_interval(0.5), part.confidence_interval(0.99)
-    assert wide.low < narrow.low < part.auc < narrow.high < wide.high
-    low, high = part.confidence_interval(0.975, alternative="greater")
-    assert low == pytest.approx(part.confidence_interval(0.95).low)
-    assert high == pytest.approx(0.3)
-
-
 # ------------------------------------------------------------------- comparisons
 
 
@@ -254,30 +163,6 @@ def test_comparing_the_whole_range_is_delongs_test():
         result, plain = compare_auc(Y, a, b, **how), compare_auc(Y, a, b)
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-10)
         assert result.difference == pytest.approx(plain.difference, rel=1e-10)
-
-
-@pytest.mark.parametrize("how", RANGES)
-def test_difference_has_the_error_of_its_derivative(how):
-    y, a = tied_sample(1)
-    b = a + np.random.default_rng(3).normal(0, 2, len(y)).round()
-    result = compare_auc(y, a, b, **how)
-    areas = [auc_estimate(y, s).partial_auc(**how).auc for s in (a, b)]
-    assert (result.auc_a, result.auc_b) == pytest.approx(areas)
-    step, slopes = 1e-5, np.empty(len(y))
-    for i in range(len(y)):
-        moved = []
-        for sign in (1, -1):
-            weight = np.ones(len(y))
-            weight[i] += sign * step
-            parts = [
-                auc_estimate(y, s, sample_weight=weight).partial_auc(**how).auc
-                for s in (a, b)
-            ]
-            moved.append(parts[0] - parts[1])
-        slopes[i] = (moved[0] - moved[1]) / (2 * step)
-    n = np.where(y, y.sum(), (~y).sum())
-    expected = np.sqrt((slopes**2 * n / (n - 1)).sum())
-    assert result.standard_error == pytest.approx(expected, rel=1e-5)
 
 
 def test_other_comparisons_of_parts():
@@ -306,11 +191,11 @@ def test_other_comparisons_of_parts():
         ({"fpr": (0, 1), "tpr": (0, 1)}, "got both"),
         (
             {"fpr": (0.2, 0.1)},
-            r"fpr must be two numbers 0 <= a < b <= 1, got \(0.2, 0.1\)",
+            r"fpr must be two numbers 0 <= a < b <= 1, .* got \(0.2, 0.1\)",
         ),
-        ({"fpr": (0, 1e-300)}, r"that are 1e-08 or more apart, got \(0, 1e-300\)"),
-        ({"tpr": 0.1}, "tpr must be two numbers 0 <= a < b <= 1, got 0.1"),
-        ({"fpr": (0, 1.5)}, r"fpr must be two numbers .* got \(0, 1.5\)"),
+        ({"fpr": (0, 1e-300)}, r"1e-08 or more apart, got \(0, 1e-300\)"),
+        ({"tpr": 0.1}, "tpr must be two numbers 0 <= a < b <= 1, .* got 0.1"),
+        ({"fpr": (0, 1.5)}, r"fpr must lie in \[0, 1\], got 1.5"),
         (
             {"fpr": (0, 1), "standardize": "a"},
             "standardize must be True or False, got 'a'",
@@ -334,28 +219,3 @@ def test_errors_of_intervals_and_comparisons():
         part.confidence_interval(method=1)
     with pytest.raises(ValueError, match="constant must be at most .* 0.1, got 0.5"):
         compare_auc([0, 0, 1, 1], [1, 2, 3, 4], constant=0.5, fpr=(0, 0.1))
-
-
-@pytest.mark.parametrize(
-    ("how", "trials"),
-    [
-        ({"fpr": (0, 0.2)}, 40 * 0.2),
-        ({"fpr": (0, 0.5)}, 12),
-        ({"tpr": (0.75, 1)}, 12 * 0.25),
-        ({"tpr": (0, 1)}, 12),
-    ],
-)
-@pytest.mark.parametrize("clustered", [False, True])
-def test_limit_of_perfect_scores_solves_the_equation_of_uniform_placements(
-    how, trials, clustered
-):
-    # V(s) = s(1 − s)/(3 trials): (1 − s)² = z² V(s) at the lower limit
-    y = np.repeat([0, 1], [40, 12])
-    options = {"groups": np.arange(52)} if clustered else {}
-    part = auc_estimate(y, np.arange(52), **options).partial_auc(**how)
-    low, high = part.confidence_interval(method="score")
-    ((a, b),) = how.values()
-    if clustered:
-        trials = 12 * (b - a)
-    s = 1 / (1 + stats.norm.ppf(0.975) ** 2 / (3 * trials))
-    assert (low / (b - a), high / (b - a)) == pytest.approx((s, 1), rel=1e-9)

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from skauc.posterior._components import Components
 
 # √2 Z = D√(χ²/q) + √v N, of both signs, few and many degrees of freedom
+NAMES = "weight", "D", "v", "q", "df"
 MIXTURE = Components(
     weight=np.array([0.2, 0.5, 0.3]),
     D=np.array([-1.0, 2.0, 0.7]),
@@ -22,7 +23,7 @@ MIXTURE = Components(
 def over_chi2(function, mixture=MIXTURE):
     """Mean of ``f(D√(χ²/q), v)`` over components and χ²."""
     total = 0.0
-    for w, D, v, q, df in zip(*vars(mixture).values(), strict=True):
+    for w, D, v, q, df in zip(*map(vars(mixture).get, NAMES), strict=True):
         law = stats.chi2(df)
         total += (
             w
@@ -63,7 +64,6 @@ def test_mean_and_variance_of_the_auc_and_its_probit():
         (14.0, 1e-6, 100.0, 100.0),
         (8.0, 1e-3, 60.0, 60.0),
         (30.0, 0.2, 1.0, 24.0),
-        (3.0, 1e-3, 0.2, 0.5),
     ],
     ids=str,
 )
@@ -92,40 +92,6 @@ def test_a_spread_below_neighbouring_numbers_is_that_of_a_point():
         assert one.variance() == pytest.approx(expected, rel=1e-6, abs=0)
 
 
-def test_a_mean_never_exceeds_1():
-    weight = np.array([0.1, 0.7, 0.2])[[1, 2, 0]]
-    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1], [0, 2, 1], [1, 2, 0]):
-        for extra in np.spacing(1.0) * np.arange(3):
-            parts = weight[order] + np.array([extra, 0, 0])
-            sure = Components(
-                parts, *np.array([[1e3], [1.0], [1.0], [9.0]]).repeat(3, 1)
-            )
-            assert sure.mean() <= 1
-
-
-@pytest.mark.parametrize("scale", [0.7, 1.0, 2.5])
-@pytest.mark.parametrize("target", [-0.8, 0.1, 1.3])
-def test_every_component_is_shifted_and_scaled(target, scale):
-    wide = Components(
-        MIXTURE.weight, MIXTURE.D, MIXTURE.v + 40.0, MIXTURE.q, MIXTURE.df
-    )
-    moved = wide.with_mean_and_scale(target, scale)
-    assert moved.mean_probit() == pytest.approx(target, abs=1e-12)
-    mean, variance = wide.cell_moments()
-    got, spread = moved.cell_moments()
-    np.testing.assert_allclose(spread, scale**2 * variance, rtol=1e-12)
-    shift = got - scale * mean
-    np.testing.assert_allclose(shift, shift[0], rtol=1e-9, atol=1e-12)
-
-
-def test_a_hundredth_of_the_normal_part_stays():
-    """Where χ² alone makes more than the wanted spread."""
-    one = Components(*np.array([[1.0], [0.1], [0.001], [5.0], [5.0]]))
-    moved = one.with_mean_and_scale(3.0, 0.5)
-    assert moved.v[0] == pytest.approx(0.01 * 0.5**2 * 0.001, rel=1e-12)
-    assert moved.mean_probit() == pytest.approx(3, abs=1e-12)
-
-
 # Almost all of the spread rides on χ²; μ = D√(df/q) below and above 1, and below 0.
 ALMOST_CHI = Components(*np.array([[1 / 3], [0.5], [0.01], [5.0], [5.0]]).repeat(3, 1))
 ALMOST_CHI.D[:] = 0.5, 2.0, -0.7
@@ -140,13 +106,4 @@ def test_quantiles_are_the_inverse(mixture):
         )
         assert below == pytest.approx(level, abs=1e-9)
     assert (mixture.quantile(0.0), mixture.quantile(1.0)) == (-np.inf, np.inf)
-    assert mixture.distribution.cdf(np.inf) == 1
-    assert mixture.distribution.cdf(-np.inf) == 0
-    assert mixture.distribution.pdf(np.inf) == 0
-
-
-def test_draws_follow_the_distribution():
-    draws = MIXTURE.draw(20_000, np.random.default_rng(0))
-    for z in (-1.0, 0.0, 0.5, 1.5):
-        expected = over_chi2(lambda m, v, z=z: ndtr((np.sqrt(2) * z - m) / np.sqrt(v)))
-        assert np.mean(draws <= ndtr(z)) == pytest.approx(expected, abs=0.015)
+    assert (mixture.cdf(np.inf), mixture.cdf(-np.inf), mixture.pdf(np.inf)) == (1, 0, 0)

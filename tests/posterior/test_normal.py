@@ -25,6 +25,7 @@ def integral(function, mean_probit, variance):
         return mp.quad(lambda z: function(z) * mp.npdf(z, m, s), ends)
 
 
+@pytest.mark.slow
 @cases
 def test_mean_and_variance(mean_probit, variance):
     posterior = AUCPosterior.normal(mean_probit, variance)
@@ -63,34 +64,6 @@ def test_moments_of_the_probit_are_exact(mean_probit, variance):
     assert got == pytest.approx(variance, rel=1e-14)
 
 
-def test_draws_are_normal():
-    draws = AUCPosterior.normal(0.5, 0.2).rvs(20_000, random_state=0)
-    Z = probit(0.5, 0.2)
-    assert stats.kstest(stats.norm.ppf(draws), Z.cdf).pvalue > 1e-3
-
-
-def test_it_is_the_limit_of_a_component_with_many_degrees_of_freedom():
-    mean_probit, variance = 0.9, 0.1
-    D = np.sqrt(2) * mean_probit * np.sqrt(1.1)
-    near = AUCPosterior.from_cells(D, 0.2, 1e7, 1e7)
-    far = AUCPosterior.normal(mean_probit, variance)
-    for level in (0.01, 0.5, 0.9):
-        assert near.ppf(level) == pytest.approx(far.ppf(level), rel=1e-6)
-    assert near.var() == pytest.approx(far.var(), rel=1e-6)
-    mixed = far.with_mean_and_scale(0.2, 2.0)
-    assert mixed.mean_probit() == pytest.approx(0.2, abs=1e-12)
-    assert mixed.probit_moments()[1] == pytest.approx(0.4, rel=1e-12)
-
-
-@pytest.mark.parametrize(("mean_probit", "variance"), [(-40.0, 0.5), (3.0, 1e-30)])
-def test_extremes_stay_finite(mean_probit, variance):
-    posterior = AUCPosterior.normal(mean_probit, variance)
-    assert posterior.mean_probit() == pytest.approx(mean_probit, rel=1e-10)
-    assert np.isfinite([*posterior.interval(), posterior.var()]).all()
-    wide = AUCPosterior.normal(0.5, 1e12)
-    assert wide.var() == pytest.approx(wide.mean() * (1 - wide.mean()), rel=1e-5)
-
-
 def test_what_entered_is_kept():
     posterior = AUCPosterior.normal(
         0.5, 0.1, choice_probit=0.4, leave_pair_out=0.7, second_source=".632+",
@@ -101,12 +74,11 @@ def test_what_entered_is_kept():
     assert other.choice("probit") == -0.4
     assert other.leave_pair_out == pytest.approx(0.3)
     assert (other.second_source, other.warnings) == (".632+", ("few rows",))
-    assert posterior.with_mean_and_scale(0.1, 1.0).warnings == ("few rows",)
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="mean_probit must be finite, got inf"):
+    with pytest.raises(ValueError, match="mean_probit must be a finite number"):
         AUCPosterior.normal(np.inf, 1.0)
     for bad in (0.0, -1.0, np.nan):
-        with pytest.raises(ValueError, match=f"variance must be > 0 and .* got {bad}"):
+        with pytest.raises(ValueError, match=f"variance must be .* > 0, got {bad}"):
             AUCPosterior.normal(0.0, bad)

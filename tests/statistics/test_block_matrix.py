@@ -1,9 +1,6 @@
-"""Rows in blocks as a matrix: the products, parts and moments of the array."""
+"""Rows in blocks as a matrix: the products, rows and moments of the array."""
 
-import pickle
-from dataclasses import dataclass
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,184 +9,174 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import RowBlocks, class_moments
 from skauc.statistics import _block_matrix
-from skauc.statistics._block_matrix import BlockMatrix, in_memory, rows_behind
+from skauc.statistics._block_matrix import BlockMatrix
+from skauc.statistics._row_blocks import row_blocks
+from skauc.statistics._rows import Rows
 
 EDGES = [0, 3, 3, 4, 25, 40]  # a block without rows, a block of one
 
 
-def array(seed=0):
-    return np.random.default_rng(seed).normal(size=(EDGES[-1], 5)) + 2
+@pytest.fixture
+def columns(rng):
+    return rng.normal(size=(40, 5)) + 2, rng.random(40) < 0.4, np.arange(40.0) % 3
 
 
-def matrix(X, make=np.asarray, **given):
-    """Blocks numbered 0 to 4, of which 1 is empty."""
-    parts = list(pairwise(EDGES))
-    blocks = RowBlocks([(make(X[i:j]), np.zeros(j - i)) for i, j in parts])
-    lengths = {k: j - i for k, (i, j) in enumerate(parts) if j > i}
-    return BlockMatrix(blocks, lengths, X.shape[1], **given)
+def in_blocks(X, *columns, make=np.asarray):
+    parts = [slice(a, b) for a, b in pairwise(EDGES)]
+    return RowBlocks([(make(X[p]), *(c[p] for c in columns)) for p in parts])
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The mask of some rows of the blocks, by their numbers among all."""
-
-    numbers: tuple
-
-    def of(self, block, names, known):
-        first = EDGES[block.number]
-        return np.isin(np.arange(first, first + len(block)), self.numbers)
+def chunked(X, y):
+    da = pytest.importorskip("dask.array", reason="Dask's arrays are not installed")
+    sizes = tuple(np.diff(EDGES))
+    return row_blocks(da.from_array(X, (sizes, 2)), da.from_array(y, (sizes,)))
 
 
-@dataclass(frozen=True)
-class FirstAboveTwo:
-    """The mask of rows whose first feature is above 2."""
-
-    def of(self, block, names, known):
-        return block.X[:, 0] > 2
-
-
-def some(lazy, rows):
-    """A part of a matrix of all rows."""
-    lengths = {
-        k: int(np.sum((rows >= i) & (rows < j)))
-        for k, (i, j) in enumerate(pairwise(EDGES))
-    }
-    lengths = {k: m for k, m in lengths.items() if m}
-    return lazy.where(SimpleNamespace(node=Rows(tuple(rows))), lengths)
-
-
-@pytest.fixture(params=["all", "some", "scaled", "sparse", "dask"])
-def pair(request):
-    """An array and the matrix that stands for it."""
-    X = array()
-    if request.param == "all":
-        return X, matrix(X)
-    if request.param == "some":
-        rows = np.array([0, 5, 6, 20, 31, 39])  # of block 2 none is left
-        return X[rows], some(matrix(X), rows)
-    if request.param == "scaled":
+@pytest.fixture(params=["all", "some", "scaled", "sparse", "dask", "some of dask"])
+def pair(request, columns):
+    """An array and the matrix of the same rows."""
+    X, y, _ = columns
+    case = request.param
+    if case == "sparse":
+        X = X * (X > 2)
+    kind = sparse.csr_matrix if case == "sparse" else np.asarray
+    blocks = chunked(X, y) if "dask" in case else in_blocks(X, y, make=kind)
+    matrix, labels, weight = BlockMatrix.of(blocks)
+    np.testing.assert_array_equal(labels, y)
+    assert weight is None
+    if "some" in case:
+        first, second = X[:, 0] > 1, np.arange(np.sum(X[:, 0] > 1)) % 4 > 0
+        return X[first][second], matrix.where(first).where(second)
+    if case == "scaled":
         scaler = StandardScaler().fit(X[:10])
-        return scaler.transform(X), matrix(X).behind(scaler)
-    if request.param == "sparse":
-        X[np.abs(X) > 2] = 0
-        return X, matrix(X, sparse.csr_matrix)
-    chunked = pytest.importorskip("dask.array")
-    from skauc.distributed._dask_blocks import open_collections
-
-    blocks = open_collections(chunked.from_array(X, chunks=((3, 1, 21, 15), 2)))
-    return X, BlockMatrix(blocks, {0: 3, 1: 1, 2: 21, 3: 15}, 5)
+        return scaler.transform(X), matrix.behind(scaler)
+    return X, matrix
 
 
 def test_products(pair):
-    X, lazy = pair
+    X, matrix = pair
     w, W = np.arange(5.0), np.arange(10.0).reshape(5, 2)
     g = np.linspace(-1, 1, len(X))
-    assert (lazy.shape, lazy.ndim) == (X.shape, X.ndim)
-    assert len(lazy) == len(X)
-    assert lazy @ w == pytest.approx(X @ w, rel=1e-14)
-    assert lazy @ W == pytest.approx(X @ W, rel=1e-14)
-    assert g @ lazy == pytest.approx(g @ X, rel=1e-12)
-    assert lazy.T @ g == pytest.approx(X.T @ g, rel=1e-12)
+    assert (matrix.shape, len(matrix), matrix.ndim) == (X.shape, len(X), 2)
+    assert matrix @ w == pytest.approx(X @ w, rel=1e-14)
+    assert matrix @ W == pytest.approx(X @ W, rel=1e-14)
+    assert g @ matrix == pytest.approx(g @ X, rel=1e-12)
     G = np.stack([g, g**2])
-    assert G @ lazy == pytest.approx(G @ X, rel=1e-12)
-    assert w @ lazy.T == pytest.approx(X @ w, rel=1e-14)
-    assert lazy.gram(g**2) == pytest.approx(X.T @ (X * g[:, None] ** 2), rel=1e-12)
-    assert lazy.min(axis=0) == pytest.approx(X.min(axis=0), rel=1e-14)
+    assert G @ matrix == pytest.approx(G @ X, rel=1e-12)
+    assert matrix.gram(g**2) == pytest.approx(X.T @ (X * g[:, None] ** 2), rel=1e-12)
+    assert matrix.gram() == pytest.approx(X.T @ X, rel=1e-12)
+    assert matrix.total(count, y=g > 0, weight=g) == pytest.approx(np.sum(g[g > 0]))
 
 
-def test_a_product_is_remembered_and_not_shared(pair):
-    X, lazy = pair
-    w = np.ones(5)
-    scores = lazy @ w
-    scores[:] = 0
-    assert lazy @ w == pytest.approx(X @ w, rel=1e-14)
+def count(block):
+    return block.weight @ block.y
 
 
 @pytest.mark.parametrize(
     "rows",
-    [slice(None, None, 3), slice(2, 5), [4, 0, 3, 3], np.array([], dtype=int)],
+    [slice(None), slice(None, None, 3), slice(2, 5), [4, 0, -1, 3, 3], [], "mask"],
     ids=str,
 )
-def test_parts_come_in_the_order_asked(pair, rows):
-    X, lazy = pair
-    assert lazy[rows] == pytest.approx(X[rows], rel=1e-14)
-    assert lazy[rows, [1, 0]] == pytest.approx(X[rows][:, [1, 0]], rel=1e-14)
-    assert lazy[:, ::2] @ np.ones(3) == pytest.approx(X[:, ::2] @ np.ones(3))
-
-
-def test_affine_features(pair):
-    X, lazy = pair
-    origin, scale = np.arange(5.0), np.array([1.0, 2.0, np.inf, 4.0, 5.0])
-    expected = np.column_stack([(X - origin) / scale, np.ones(len(X))])
-    assert lazy.affine(origin, scale, ones=True)[:] @ np.ones(6) == pytest.approx(
-        expected.sum(axis=1)
-    )
-    assert in_memory(lazy.affine(origin, scale)) == pytest.approx(expected[:, :-1])
-
-
-def test_parts_of_parts():
-    X, whole = array(), matrix(array())
-    lazy = some(whole, np.array([1, 2, 3, 24, 25, 30]))
-    condition = SimpleNamespace(node=FirstAboveTwo())
-    kept = [k for k in (1, 2, 3, 24, 25, 30) if X[k, 0] > 2]
-    lengths = {0: 0, 3: 0, 4: 0}
-    for k in kept:
-        lengths[0 if k < 3 else 3 if k < 25 else 4] += 1
-    part = lazy.where(condition, {k: m for k, m in lengths.items() if m})
-    assert in_memory(part) == pytest.approx(X[kept])
-    g = np.linspace(-1, 1, len(kept))
-    assert g @ part == pytest.approx(g @ X[kept])
-    scaler = StandardScaler().fit(X)
-    behind = whole.behind(scaler).of_rows(part)
-    assert in_memory(behind) == pytest.approx(scaler.transform(X)[kept])
+def test_rows_come_in_the_order_of_the_numbers(pair, rows):
+    X, matrix = pair
+    mask = np.arange(len(X)) % 3 == 1
+    rows = mask if rows == "mask" else np.array(rows, dtype=int) if rows == [] else rows
+    found = matrix[rows]
+    found = found.toarray() if sparse.issparse(found) else found
+    assert found == pytest.approx(X[rows], rel=1e-14)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_moments(pair, weighted):
-    X, lazy = pair
+@pytest.mark.parametrize("featurewise", [False, True])
+def test_moments(pair, weighted, featurewise):
+    X, matrix = pair
     positive = np.arange(len(X)) % 3 == 0
     weight = np.linspace(0, 2, len(X)) if weighted else None
-    for featurewise in (False, True):
-        expected = class_moments(X, positive, weight, featurewise=featurewise)
-        found = class_moments(lazy, positive, weight, featurewise=featurewise)
-        for one, other in zip(found, expected, strict=True):
-            assert one.n == pytest.approx(other.n, rel=1e-14)
-            assert one.mean == pytest.approx(other.mean, rel=1e-12)
-            assert one.scatter == pytest.approx(other.scatter, rel=1e-11, abs=1e-12)
+    expected = class_moments(X, positive, weight, featurewise=featurewise)
+    found = class_moments(matrix, positive, weight, featurewise=featurewise)
+    for one, other in zip(found, expected, strict=True):
+        assert one.n == pytest.approx(other.n, rel=1e-14)
+        assert one.mean == pytest.approx(other.mean, rel=1e-12)
+        assert one.scatter == pytest.approx(other.scatter, rel=1e-11, abs=1e-12)
 
 
-def test_featurewise_moments_of_all_rows(pair):
-    X, lazy = pair
-    found = lazy.moments()
-    assert found.n == len(X)
-    np.testing.assert_allclose(found.mean, X.mean(axis=0), rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(found.scatter, X.var(axis=0) * len(X), rtol=1e-11)
+def test_labels_and_weights_are_gathered(columns):
+    X, y, weight = columns
+    texts = np.where(y, "yes", "no")
+    _, labels, found = BlockMatrix.of(in_blocks(X, texts, weight))
+    np.testing.assert_array_equal(labels, texts)
+    np.testing.assert_array_equal(found, weight)
+    some = RowBlocks([(X[:9], y[:9]), (X[9:], y[9:], weight[9:])])
+    _, _, found = BlockMatrix.of(some)
+    np.testing.assert_array_equal(found, np.r_[np.ones(9), weight[9:]])
 
 
-def test_sparse_rows_stay_sparse_behind_steps_that_keep_them_so():
-    X = sparse.csr_matrix(np.eye(4))
-    scaler = StandardScaler(with_mean=False).fit(X)
-    assert sparse.issparse(rows_behind(X, None, (scaler,)))
+def test_rows_of_a_data_set(pair):
+    """The key and the parts of ``Rows``, whose X stays in the blocks."""
+    X, matrix = pair
+    positive = np.arange(len(X)) % 2 == 0
+    rows = Rows(matrix, positive, np.ones(len(X)))
+    assert rows.shape == X.shape
+    some = rows[positive].X
+    some = some.toarray() if sparse.issparse(some) else some
+    assert some == pytest.approx(X[positive])
+    assert len(rows.key) == 20
 
 
-def test_sketch_tells_data_apart(pair):
-    _, lazy = pair
-    assert lazy.sketch().shape == (2, 5)
-    assert np.array_equal(lazy.sketch(), lazy.sketch())
-    assert not np.allclose(matrix(array(1)).sketch(), matrix(array()).sketch())
+def test_sketches_differ_where_rows_do(columns):
+    X, y, _ = columns
+    matrix = BlockMatrix.of(in_blocks(X, y))[0]
+    assert matrix.sketch().shape == (5,)
+    cut_elsewhere = BlockMatrix.of(RowBlocks([(X[:7], y[:7]), (X[7:], y[7:])]))[0]
+    assert matrix.sketch() == pytest.approx(cut_elsewhere.sketch(), rel=1e-13)
+    X[39, 4] += 1e-3
+    assert abs(matrix.sketch() - BlockMatrix.of(in_blocks(X, y))[0].sketch()).max() > 0
 
 
-def test_all_rows_are_made_up_to_a_limit(monkeypatch, pair):
-    X, lazy = pair
-    assert np.asarray(lazy) == pytest.approx(X)
-    assert lazy.astype(float) is lazy
-    monkeypatch.setattr(_block_matrix, "LARGEST_MADE", X.size - 1)
-    message = f"X must hold at most 1 GiB .* got {len(X)} rows of 5 features"
-    with pytest.raises(ValueError, match=message):
-        np.asarray(lazy)
-    assert lazy[:-1] == pytest.approx(X[:-1])
+def test_names_of_columns(columns):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y, _ = columns
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    matrix = BlockMatrix.of(RowBlocks([(frame[:9], y[:9]), (frame[9:], y[9:])]))[0]
+    assert matrix.feature_names == list("abcde")
+    scaler = StandardScaler().fit(frame)
+    matrix.check_names(scaler)
+    scaled = matrix.behind(scaler)
+    assert scaled.feature_names is None
+    assert scaled[:] == pytest.approx(scaler.transform(frame))
+    with pytest.raises(ValueError, match="got 'a' in place of 'b'"):
+        matrix.check_names(StandardScaler().fit(frame[list("bacde")]))
+    with pytest.raises(ValueError, match="X must have the 4 features .* got 5"):
+        matrix.check_names(StandardScaler().fit(X[:, :4]))
 
 
-def test_is_not_copied_to_other_processes():
-    with pytest.raises(TypeError, match="rows in blocks are not copied"):
-        pickle.dumps(matrix(array()))
+def test_all_rows_come_into_memory_up_to_a_limit(monkeypatch, pair):
+    X, matrix = pair
+    assert np.asarray(matrix) == pytest.approx(X)
+    assert matrix.astype(float) is matrix
+    assert matrix.astype(np.float32).dtype == np.float32
+    monkeypatch.setattr(_block_matrix, "LARGEST_ARRAY", X.size - 1)
+    text = f"X must hold at most 1 GiB .* got {len(X)} rows of 5 features"
+    with pytest.raises(ValueError, match=text):
+        np.asarray(matrix)
+    assert matrix[:-1].shape == (len(X) - 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [
+        ((np.full((2, 5), np.nan), [0, 1], [1, 1]), "X must be finite, got nan"),
+        ((np.ones((2, 5)), [0, 1], [1, -1]), "sample_weight must be finite and >= 0"),
+        ((np.ones(2), [0, 1], [1, 1]), "X must have 5 columns"),
+        ((np.ones((2, 5)), ["a", "b"], [1, 1]), "labels of one kind, got numbers in"),
+    ],
+)
+def test_bad_blocks_are_named(columns, bad, text):
+    blocks = RowBlocks([columns, tuple(map(np.asarray, bad))])
+    with pytest.raises(ValueError, match=rf"{text}.* in chunk 1$"):
+        BlockMatrix.of(blocks)
+    X, y, _ = bad
+    if "finite, got" in text:
+        BlockMatrix.of(RowBlocks([columns, (X, np.array(y), np.zeros(2))]))
+    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
+        BlockMatrix.of(RowBlocks([]))

@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from skauc import GaussianAUCClassifier, Moments, RowBlocks, class_moments
+from skauc import GaussianAUCClassifier, RowBlocks, class_moments
 from skauc.statistics import _row_blocks
 from skauc.statistics._block import as_block
 from skauc.statistics._collections import refuse_collection
@@ -27,15 +26,6 @@ def cut(arrays, sizes):
     return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
 
 
-CHUNKS = {
-    "one": [211],
-    "halves": [105, 106],
-    "rows": [1] * 211,
-    "uneven": [1, 0, 3, 200, 7, 0],
-    "empty first": [0, 100, 111],
-}
-
-
 def assert_same_moments(got, expected, rtol=1e-12):
     """Errors of the scatter relative to its diagonal."""
     for a, b in zip(got, expected, strict=True):
@@ -48,65 +38,11 @@ def assert_same_moments(got, expected, rtol=1e-12):
         np.testing.assert_allclose(error, 0, atol=rtol)
 
 
-@pytest.mark.parametrize("sizes", CHUNKS.values(), ids=CHUNKS)
-def test_moments_of_blocks_are_those_of_all_rows(rows, sizes):
-    X, positive, _ = rows
-    expected = [
-        Moments(len(part), part.mean(axis=0), np.cov(part.T, bias=True) * len(part))
-        for part in (X[~positive], X[positive])
-    ]
-    assert_same_moments(class_moments(RowBlocks(cut(rows[:2], sizes))), expected)
-    assert_same_moments(
-        class_moments(RowBlocks(cut(rows, sizes))), class_moments(*rows)
-    )
-
-
-KINDS = {
-    "csr": sparse.csr_matrix,
-    "csc": sparse.csc_array,
-    "float32": np.float32,
-    "lists": np.ndarray.tolist,
-}
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_blocks_of_any_kind(rows, kind):
-    X, positive, _ = rows
-    X = np.round(X, 1).astype(np.float32).astype(float)
-    expected = class_moments(X, positive)
-    X = X.astype(kind) if kind is np.float32 else X
-    parts = cut((X, positive), [100, 111])
-    blocks = [(a if kind is np.float32 else kind(a), b) for a, b in parts]
-    assert_same_moments(class_moments(RowBlocks(blocks)), expected)
-
-
-def test_scores_are_blocks_of_one_dimension(rows):
-    X, positive, _ = rows
-    neg, pos = class_moments(RowBlocks(cut((X[:, 0], positive), [11, 200])))
-    assert pos.mean == pytest.approx(X[positive, 0].mean(), rel=1e-14)
-    assert neg.scatter == pytest.approx(X[~positive, 0].var() * (~positive).sum())
-
-
 def test_map_keeps_the_order_and_leaves_out_empty_blocks(rows):
     blocks = RowBlocks(cut(rows[:2], [3, 0, 200, 8]))
     assert blocks.map(len) == [3, 200, 8]
     assert blocks.map(lambda block, more: block.number + more, 10) == [10, 12, 13]
     assert blocks.total(len) == 211
-
-
-def test_total_holds_one_result_at_a_time(rows):
-    alive = []
-
-    class Result:
-        def __init__(self):
-            alive.append(self)
-
-        def __add__(self, other):
-            assert len(alive) <= 3
-            alive.clear()
-            return Result()
-
-    RowBlocks(cut(rows[:2], [1] * 211)).total(lambda block: Result())
 
 
 def test_a_function_that_begins_anew_is_read_as_often_as_asked(rows):
@@ -119,17 +55,6 @@ def test_a_function_that_begins_anew_is_read_as_often_as_asked(rows):
     source = RowBlocks(blocks)
     assert source.total(len) == source.total(len) == 211
     assert len(reads) == 2
-
-
-def test_memory_map(rows, tmp_path):
-    X, positive, weight = rows
-    names = "X", "positive", "weight"
-    for name, array in zip(names, rows, strict=True):
-        np.save(tmp_path / f"{name}.npy", array)
-    maps = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in names]
-    blocks = RowBlocks.from_arrays(*maps, n_rows=20)
-    assert blocks.map(len) == [20] * 10 + [11]
-    assert_same_moments(class_moments(blocks), class_moments(X, positive, weight))
 
 
 def test_blocks_of_arrays_are_about_16_mebibytes():
@@ -201,34 +126,6 @@ def test_rows_of_a_block_must_be_a_count(rows, n_rows):
         RowBlocks.from_arrays(*rows, n_rows=n_rows)
 
 
-def bad(blocks, number, part, change):
-    blocks = [list(block) for block in blocks]
-    blocks[number][part] = change(blocks[number][part])
-    return RowBlocks([tuple(block) for block in blocks])
-
-
-BAD = {
-    "nan": (0, lambda X: np.where(X == X[2, 2], np.nan, X), "X must be finite"),
-    "width": (0, lambda X: X[:, :3], "X must have 7 columns as the other chunks"),
-    "dtype": (0, lambda X: X.astype(str), "X must hold real numbers"),
-    "complex": (0, lambda X: X + 1j, "X must hold real numbers .* complex128"),
-    "objects": (0, lambda X: np.where(X > 50, "a", None), "X must hold real numbers"),
-    "three": (0, lambda X: X[:, :, None], "X must hold real numbers"),
-    "length": (1, lambda y: y[1:], "y must have one value for each of the 50 rows"),
-    "mask": (1, lambda y: y.astype(int), "positive must be a boolean mask"),
-    "weights": (2, lambda w: w[1:], "sample_weight must have one value"),
-    "negative": (2, lambda w: w - 100, "sample_weight must be finite and >= 0"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_errors_name_the_chunk(rows, case):
-    part, change, text = BAD[case]
-    blocks = bad(cut(rows, [60, 51, 50, 50]), 2, part, change)
-    with pytest.raises(ValueError, match=rf"{text}.*in chunk 2$"):
-        class_moments(blocks)
-
-
 def test_other_things_than_tuples_are_refused(rows):
     with pytest.raises(ValueError, match=r"tuples .* got ndarray in chunk 1"):
         class_moments(RowBlocks([rows[:2], rows[0]]))
@@ -236,21 +133,10 @@ def test_other_things_than_tuples_are_refused(rows):
         class_moments(RowBlocks([rows[:2]]), rows[1])
 
 
-def test_no_rows_at_all():
-    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
-        class_moments(RowBlocks([]))
-    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
-        class_moments(RowBlocks([(np.zeros((0, 2)), np.zeros(0, dtype=bool))]))
-
-
 def test_an_empty_chunk_may_have_any_width(rows):
     empty = np.zeros((0, 99)), np.zeros(0, dtype=bool)
     blocks = RowBlocks([empty, rows[:2], empty])
     assert_same_moments(class_moments(blocks), class_moments(*rows[:2]))
-
-
-def test_block_knows_its_length(rows):
-    assert len(as_block(0, *rows)) == 211
 
 
 def test_dask_is_not_imported_before_a_collection_comes_in():
@@ -260,12 +146,6 @@ def test_dask_is_not_imported_before_a_collection_comes_in():
         "assert not {'dask', 'distributed'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_arrays_pass_where_collections_are_refused(rows):
-    refuse_collection("X", rows[0])
-    with pytest.raises(ValueError, match="X must be an array where .* got RowBlocks"):
-        refuse_collection("X", RowBlocks([rows]))
 
 
 def parquet_of(tmp_path, columns, **options):
@@ -314,10 +194,8 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path):
         found = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label")
         assert found.feature_names == ["a"]
         assert repr(found) == "RowBlocks(...)"
-    with_index = RowBlocks.from_parquet(
-        tmp_path / "rows.parquet", y="label", X=["a", "a"]
-    )
-    assert with_index.n_columns() == 2
+    twice = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label", X=["a", "a"])
+    assert class_moments(twice)[0].mean.shape == (2,)
 
 
 def test_parquet_without_pandas(tmp_path, monkeypatch):
@@ -346,43 +224,73 @@ def test_a_function_must_return_blocks():
         class_moments(RowBlocks(lambda: None))
 
 
-def test_what_is_no_number_is_shown():
-    X = np.array([[1.0, 2.0], [3.0, "seven"]], dtype=object)
-    with pytest.raises(ValueError, match="real numbers, got 'seven', in chunk 0"):
-        class_moments(RowBlocks([(X, np.array([True, False]))]))
+def test_a_frame_of_one_column_is_that_column(rows):
+    X, y, weight = rows
+    block = as_block(0, X, y[:, None], weight[:, None])
+    np.testing.assert_array_equal(block.y, y)
+    np.testing.assert_array_equal(block.weight, weight)
+
+
+BAD = {
+    "complex": (lambda X: X + 1j, "X must hold real numbers .* complex128"),
+    "objects": (
+        lambda X: np.full(X.shape, "seven", object),
+        "real numbers, got 'seven'",
+    ),
+    "three": (lambda X: X[:, :, None], "X must hold real numbers in one or two"),
+    "number": (lambda X: 3.0, "X must be an array of rows, got 3.0"),
+    "ragged": (lambda X: [[1.0], [1.0, 2.0]], "X must be an array of rows, got"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_name_the_chunk(rows, case):
+    change, text = BAD[case]
+    parts = cut(rows, [60, 151])
+    parts[1] = (change(parts[1][0]), *parts[1][1:])
+    with pytest.raises(ValueError, match=rf"{text}.*in chunk 1$"):
+        class_moments(RowBlocks(parts))
+
+
+def test_total_holds_two_results_at_a_time(rows):
+    held = []
+
+    class Result:
+        def __init__(self):
+            held.append(self)
+
+        def __add__(self, other):
+            assert len(held) <= 3
+            held.clear()
+            return Result()
+
+    RowBlocks(cut(rows[:2], [1] * 211)).total(lambda block: Result())
+
+
+def test_each_block_gets_its_own_argument(rows):
+    blocks = RowBlocks(cut(rows[:2], [3, 0, 200, 8]))
+    found = blocks.map(lambda *given: (len(given[0]), *given[1:]), 7, each={3: "c"})
+    assert found == [(8, "c", 7)]
+    assert blocks.total(lambda block, own: own * len(block), each={0: 2, 2: 1}) == 206
 
 
 @pytest.mark.parametrize("edges", [[0, 9], [0, 2, 3, 9]])
 def test_gathered_rows_are_the_arrays(edges):
     X, y = np.arange(18.0).reshape(9, 2), np.arange(9) % 2
     weight = np.array([0.5, 0, 1, 2, 0, 0.25, 1, 3, 0])
-    parts = [slice(a, b) for a, b in pairwise(edges)]
-    blocks = RowBlocks([(X[part], y[part], weight[part]) for part in parts])
+    blocks = RowBlocks(cut((X, y, weight), np.diff(edges)))
     for weighted, kept in ((False, weight >= 0), (True, weight > 0)):
-        for got, rows in zip(
-            blocks.gather(weighted=weighted), (X, y, weight), strict=True
-        ):
-            np.testing.assert_array_equal(got, rows[kept])
-    got = RowBlocks([(X[part], y[part]) for part in parts]).gather(weighted=True)
+        found = blocks.gather(weighted=weighted)
+        for got, given in zip(found, (X, y, weight), strict=True):
+            np.testing.assert_array_equal(got, given[kept])
+    got = RowBlocks(cut((X, y), np.diff(edges))).gather(weighted=True)
     np.testing.assert_array_equal(got[0], X)
-    np.testing.assert_array_equal(got[1], y)
     assert got[2] is None
-    every = RowBlocks([(X[part], y[part]) for part in parts]).every(2).gather()
-    rows = np.concatenate([np.arange(9)[part] for part in parts[::2]])
-    np.testing.assert_array_equal(every[0], X[rows])
 
 
-def test_only_samples_in_blocks_are_told_what_predicts_them():
-    blocks = RowBlocks([(np.zeros((2, 1)), np.zeros(2))])
-    with pytest.raises(ValueError, match=r"^X must .* predicts where the rows are"):
-        refuse_collection("X", blocks)
-    with pytest.raises(ValueError, match=r"^y_score") as told:
-        refuse_collection("y_score", blocks)
-    assert "predicts" not in str(told.value)
-
-
-def test_a_frame_of_one_column_is_that_column(rows):
-    X, y, weight = rows
-    block = as_block(0, X, y[:, None], weight[:, None])
-    np.testing.assert_array_equal(block.y, y)
-    np.testing.assert_array_equal(block.weight, weight)
+def test_collections_are_refused_where_all_rows_are_needed(rows):
+    refuse_collection("X", rows[0])
+    with pytest.raises(ValueError, match=r"^X must be .* got RowBlocks.* predicts on"):
+        refuse_collection("X", RowBlocks([rows]))
+    with pytest.raises(ValueError, match=r"^y_score must .*gathered; class_moments"):
+        refuse_collection("y_score", RowBlocks([rows]))

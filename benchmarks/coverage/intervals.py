@@ -1,0 +1,182 @@
+"""Coverage and width of every interval for the AUC, against known AUCs.
+
+    python -m benchmarks.coverage.intervals [--replicates 2000] [--fast]
+
+150 cells (AUC × sizes × shape of the scores), every method and transform on the same
+data sets; the bootstrap draws 999 resamples of a twentieth of them. ``cortes_mohri``
+gets the errors at the threshold midway between the classes' medians. A full run takes
+hours of one core and resumes where it was stopped (``--n-jobs``). Writes
+``results/intervals/cells.csv`` and ``methods.csv``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.table import write_table
+from skauc import auc_estimate
+
+AUCS = (0.5, 0.7, 0.9, 0.97, 0.99)
+SIZES = ((5, 5), (10, 10), (20, 20), (50, 50), (200, 20), (500, 5))  # n_neg, n_pos
+LEVEL, N_BOOTSTRAP, BOOTSTRAPPED = 0.95, 999, 20
+SEED = 20_000  # not the seeds on which the default method was chosen
+WALD = ("none", "logit", "probit")
+METHODS = {  # method: its transforms
+    "score": (None,),
+    "hanley_mcneil_score": (None,),
+    "delong": WALD,
+    "bamber": WALD,
+    "hanley_mcneil": WALD,
+    "max_variance": WALD,
+    "binormal": WALD,
+    "bayesian": (None,),
+    "cortes_mohri": (None,),
+    "bootstrap": (None,),
+}
+
+
+def binormal(auc, ratio=1.0):
+    """Normal scores, the positives' standard deviation ``ratio``."""
+    shift = np.hypot(1, ratio) * ndtri(auc)
+    return (
+        lambda rng, size: rng.standard_normal(size),
+        lambda rng, size: shift + ratio * rng.standard_normal(size),
+        shift / 2,
+    )
+
+
+def unequal_variance(auc):
+    """Normal scores, the positives twice as wide."""
+    return binormal(auc, ratio=2.0)
+
+
+def exponential(auc):
+    """Exponential scores with means 1 and A/(1 − A)."""
+    mean = auc / (1 - auc)
+    return (
+        lambda rng, size: rng.exponential(1.0, size),
+        lambda rng, size: rng.exponential(mean, size),
+        np.log(2) * (1 + mean) / 2,
+    )
+
+
+def heavy_tailed(auc):
+    """Cauchy scores: the difference of two is Cauchy of scale 2."""
+    shift = 2 * np.tan(np.pi * (auc - 0.5))
+    return (
+        lambda rng, size: rng.standard_cauchy(size),
+        lambda rng, size: shift + rng.standard_cauchy(size),
+        shift / 2,
+    )
+
+
+def five_valued(auc):
+    """Binormal scores cut into five values around the middle; the AUC counts ties ½."""
+
+    def cells(shift):
+        cuts = shift / 2 + np.array([-1, -1 / 3, 1 / 3, 1])
+        neg = np.diff(ndtr(cuts), prepend=0, append=1)
+        return cuts, neg, np.diff(ndtr(cuts - shift), prepend=0, append=1)
+
+    def excess(shift):
+        _, neg, pos = cells(shift)
+        return pos @ (np.cumsum(neg) - neg / 2) - auc
+
+    shift = brentq(excess, 0, 20, xtol=1e-13) if auc > 0.5 else 0.0
+    cuts, _, _ = cells(shift)
+    return (
+        lambda rng, size: np.searchsorted(cuts, rng.standard_normal(size)),
+        lambda rng, size: np.searchsorted(cuts, shift + rng.standard_normal(size)),
+        2.5,
+    )
+
+
+SHAPES = {
+    shape.__name__: shape
+    for shape in (binormal, unequal_variance, exponential, heavy_tailed, five_valued)
+}
+
+
+def limits(estimate, y, score, threshold, bootstrapped):
+    """Each method's limits for one data set."""
+    errors = int(((score > threshold) != y).sum())
+    extra = {
+        "cortes_mohri": {"n_errors": errors},
+        "bootstrap": {"n_resamples": N_BOOTSTRAP, "random_state": 0},
+    }
+    for method, transforms in METHODS.items():
+        if method == "bootstrap" and not bootstrapped:
+            continue
+        for transform in transforms:
+            how = {"transform": transform} if transform else {}
+            how |= extra.get(method, {})
+            yield method, transform, estimate.confidence_interval(LEVEL, method, **how)
+
+
+def cell(auc, n_neg, n_pos, shape, replicates):
+    """Rows of one cell, one for each method and transform."""
+    place = (AUCS.index(auc), SIZES.index((n_neg, n_pos)), [*SHAPES].index(shape))
+    rng = np.random.default_rng([SEED, *place])
+    draw_neg, draw_pos, threshold = SHAPES[shape](auc)
+    y, found = np.repeat([False, True], [n_neg, n_pos]), {}
+    for replicate in range(replicates):
+        score = np.concatenate([draw_neg(rng, n_neg), draw_pos(rng, n_pos)])
+        estimate, drawn = auc_estimate(y, score), replicate % BOOTSTRAPPED == 0
+        for method, transform, (low, high) in limits(
+            estimate, y, score, threshold, drawn
+        ):
+            numbers = float(low <= auc <= high), float(high < auc), float(low > auc)
+            found.setdefault((method, transform), []).append((*numbers, high - low))
+    names = ("coverage", "too_low", "too_high", "width")
+    return [
+        {"auc": auc, "n_neg": n_neg, "n_pos": n_pos, "scores": shape}
+        | {"method": method, "transform": transform or ""}
+        | dict(zip(names, map(float, np.mean(numbers, axis=0)), strict=True))
+        | {"replicates": len(numbers)}
+        for (method, transform), numbers in found.items()
+    ]
+
+
+def by_method(rows):
+    """Least and mean coverage and mean width over the cells of each method."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["method"], row["transform"]), []).append(row)
+    return [
+        {
+            "method": method,
+            "transform": transform,
+            "least coverage": min(row["coverage"] for row in group),
+            "mean": float(np.mean([row["coverage"] for row in group])),
+            "cells below .93": sum(row["coverage"] < 0.93 for row in group),
+            "cells": len(group),
+            "mean width": float(np.mean([row["width"] for row in group])),
+        }
+        for (method, transform), group in groups.items()
+    ]
+
+
+def main(argv=None):
+    """Simulate all cells and write the two tables."""
+    command = parser(__doc__)
+    command.add_argument("--replicates", type=int, default=2000)
+    arguments = read(command, argv, "intervals")
+    aucs, sizes, replicates = AUCS, SIZES, arguments.replicates
+    if arguments.fast:
+        aucs, sizes, replicates = (0.7,), SIZES[2:3], 20
+    jobs = [
+        (a, *size, shape, replicates)
+        for a in aucs
+        for size in sizes
+        for shape in SHAPES
+    ]
+    rows = [row for part in resume("intervals", cell, jobs, arguments) for row in part]
+    write_table("cells", rows, arguments.out)
+    write_table("methods", by_method(rows), arguments.out)
+
+
+if __name__ == "__main__":
+    main()

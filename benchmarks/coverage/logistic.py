@@ -1,0 +1,267 @@
+"""Coverage of the logistic report: coefficients, predictions, calibration.
+
+    python -m benchmarks.coverage.logistic [--fast] [--replicates 600] [--out DIR]
+
+Every number is the package's own answer to a data set. The truth is that of the
+simulation; where the model is wrong (a square is left out; rows of a cluster share a
+random intercept) it is what the fit tends to, computed by quadrature.
+``results/logistic/cells.csv`` has a row for each quantity, method, design and
+size: coverage, misses below and above, median width, and the share of data sets that
+were refused (separated classes have no maximum-likelihood estimate; coverage is that
+of the others). A profile interval holds what its likelihood-ratio test keeps: beyond
+the first data sets, which give the width and check this, the test is asked.
+"""
+
+import warnings
+from functools import cache
+
+import numpy as np
+from scipy.special import expit
+
+from benchmarks.tools.runs import parser, read
+from benchmarks.tools.table import write_table
+from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
+
+SEED = 60_000
+LEVEL = 0.95
+NEW_ROWS = 20  # of which probabilities are predicted
+N_PROFILES = 40  # data sets of a cell whose profiles are computed, not only tested
+# intercept and slopes of a normal feature, one correlated by ½ with it, a 0/1 feature
+EFFECTS = {
+    "moderate effects": ((-0.5, 1.0, -0.5, 0.5), (30, 60, 200)),
+    "strong effects": ((0.0, 2.5, -1.5, 1.0), (30, 60, 200)),
+    "5 % events": ((-3.7, 0.8, 0.4, 0.8), (100, 200, 500)),
+}
+WRONG = ("a square left out", (50, 100, 400))
+CLUSTERED = ("10 rows a cluster", (10, 20, 50, 100))  # clusters
+CALIBRATION = {"right": (0.0, 1.0), "too extreme": (-0.5, 0.5)}
+CALIBRATION_SIZES = (50, 150, 500)
+
+
+def features(rng, n):
+    """Three features."""
+    X = rng.standard_normal((n, 3))
+    X[:, 1] = 0.5 * X[:, 0] + np.sqrt(0.75) * X[:, 1]
+    X[:, 2] = X[:, 2] > 0
+    return X
+
+
+def labels(rng, eta):
+    """Labels of these log-odds; of one class only they are drawn again."""
+    while True:
+        y = (rng.uniform(size=len(eta)) < expit(eta)).astype(int)
+        if 0 < y.sum() < len(y):
+            return y
+
+
+def fitted(X, y, penalty):
+    """The fit, or None where its classes are separated."""
+    model = IRLSLogisticRegression(penalty=penalty).fit(X, y)
+    return None if model.separation_ else model
+
+
+def profile(model, X, y, theta, replicate):
+    """Limits by profile likelihood; mostly but on which side of them the truth lies."""
+    found = np.append(model.intercept_, model.coef_)
+    limits = np.array([np.full(len(theta), -np.inf), np.full(len(theta), np.inf)])
+    for k, contrast in enumerate(np.eye(len(theta))):
+        test = model.likelihood_ratio_test(contrast=contrast, value=theta[k], X=X, y=y)
+        if test.pvalue < 1 - LEVEL:
+            limits[:, k] = found[k]
+    if replicate >= N_PROFILES:
+        return limits
+    low, high = model.confidence_interval(LEVEL, method="profile", X=X, y=y)
+    kept = np.isinf(limits[0])
+    np.testing.assert_array_equal((low <= theta) & (theta <= high), kept)
+    return low, high
+
+
+def coefficients(rng, n, theta, replicate):
+    """Limits of slopes and intercept, and of probabilities of new rows."""
+    theta = np.array(theta)
+    X = features(rng, n)
+    y = labels(rng, theta[0] + X @ theta[1:])
+    new = features(rng, NEW_ROWS)
+    truth = expit(theta[0] + new @ theta[1:])
+    for penalty, name in (("l2", "maximum likelihood"), ("firth", "Firth")):
+        model = fitted(X, y, penalty)
+        for method in ("wald", "profile"):
+            if method == "wald":
+                limits = model and model.confidence_interval(LEVEL)
+            else:
+                limits = model and profile(model, X, y, theta, replicate)
+            for what, part in (("intercept", slice(1)), ("slopes", slice(1, None))):
+                found = model and [limit[part] for limit in limits]
+                yield what, f"{name}, {method}", found, theta[part]
+        limits = model and model.predict_interval(new, LEVEL)
+        yield "probabilities of new rows", name, limits, truth
+
+
+@cache
+def grid():
+    """A normal, a 0/1 feature and a random intercept on a grid, with weights."""
+    nodes, weight = np.polynomial.hermite_e.hermegauss(40)
+    weight = weight / weight.sum()
+    parts = np.meshgrid(nodes, (0.0, 1.0), nodes, indexing="ij")
+    weights = np.meshgrid(weight, (0.5, 0.5), weight, indexing="ij")
+    return [part.ravel() for part in parts], np.prod(weights, axis=0).ravel()
+
+
+def limit_of_fit(log_odds):
+    """What a fit to the two features tends to."""
+    (x, z, u), weight = grid()
+    p, X = expit(log_odds(x, z, u)), np.column_stack([x, z])
+    rows, y = np.concatenate([X, X]), np.repeat([1, 0], len(x))
+    weight = np.concatenate([weight * p, weight * (1 - p)])
+    model = IRLSLogisticRegression().fit(rows, y, sample_weight=weight)
+    return model.coef_[0]
+
+
+def left_out(x, z, u):
+    """Log-odds with a square."""
+    return -1 + x + 0.5 * z + 0.6 * x**2
+
+
+def of_cluster(x, z, u):
+    """Log-odds with a random intercept."""
+    return -0.5 + 0.8 * x + z + 1.2 * u
+
+
+def wrong_model(rng, n, truth, _):
+    """Limits of the slopes where a square is left out."""
+    X = np.column_stack([rng.standard_normal(n), rng.uniform(size=n) < 0.5])
+    y = labels(rng, left_out(*X.T, 0.0))
+    model = fitted(X, y, "l2")
+    for method in ("model", "HC0", "HC1"):
+        limits = model and model.confidence_interval(LEVEL, covariance=method, X=X, y=y)
+        for k, what in enumerate(("squared feature", "other feature")):
+            found = model and [limit[1 + k] for limit in limits]
+            yield f"slope of the {what}", method, found, truth[k]
+
+
+def clusters(rng, count, truth, _):
+    """Limits of the slopes of rows in clusters, the first feature constant in each."""
+    groups = np.repeat(np.arange(count), 10)
+    x, u = rng.standard_normal((2, count))[:, groups]
+    X = np.column_stack([x, rng.uniform(size=len(x)) < 0.5])
+    y = labels(rng, of_cluster(*X.T, u))
+    model = fitted(X, y, "l2")
+    for method in ("model", "HC1", "cluster"):
+        options = {"groups": groups} if method == "cluster" else {}
+        limits = model and model.confidence_interval(
+            LEVEL, covariance=method, X=X, y=y, **options
+        )
+        for k, what in enumerate(("cluster", "row")):
+            found = model and [limit[1 + k] for limit in limits]
+            yield f"slope of a feature of the {what}", method, found, truth[k]
+
+
+def calibration(rng, n, truth, _):
+    """Limits of calibration slope and intercepts, and the tests of calibration."""
+    intercept, slope = truth
+    said = rng.normal(-0.5, 1.2 / slope, n)
+    y = labels(rng, intercept + slope * said)
+    try:
+        found = calibration_estimate(y, expit(said))
+    except ValueError:  # separated
+        found = None
+    level = _in_the_large(intercept, slope)
+    names = {"slope": slope, "intercept": intercept, "in_the_large": level}
+    for name, right in names.items():
+        limits = found and found.confidence_interval(name, LEVEL)
+        yield f"calibration {name}", "wald", limits, right
+    if truth == (0.0, 1.0):
+        tests = {"calibration slope 1, intercept 0": found}
+        tests["Hosmer-Lemeshow"] = hosmer_lemeshow(y, expit(said), rows="held-out")
+        for name, test in tests.items():  # rejected: 0 is left out
+            limits = test and np.full(2, float(test.pvalue <= 1 - LEVEL))
+            yield name, "test", limits, 0.0
+
+
+@cache
+def _in_the_large(intercept, slope):
+    """The a at which ``E expit(a + l) = E expit(intercept + slope l)``."""
+    nodes, weight = np.polynomial.hermite_e.hermegauss(80)
+    said = -0.5 + 1.2 / slope * nodes
+    wanted = weight @ expit(intercept + slope * said) / weight.sum()
+    low, high = -20.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        more = weight @ expit(middle + said) / weight.sum() > wanted
+        low, high = (low, middle) if more else (middle, high)
+    return middle
+
+
+def designs():
+    """Name, size, what is asked, and the truth of each cell."""
+    for name, (theta, sizes) in EFFECTS.items():
+        for n in sizes:
+            yield name, n, coefficients, theta
+    for n in WRONG[1]:
+        yield WRONG[0], n, wrong_model, tuple(limit_of_fit(left_out))
+    for count in CLUSTERED[1]:
+        yield CLUSTERED[0], count, clusters, tuple(limit_of_fit(of_cluster))
+    for name, truth in CALIBRATION.items():
+        for n in CALIBRATION_SIZES:
+            yield f"probabilities {name}", n, calibration, truth
+
+
+def run(replicates, cells):
+    """Rows of the table."""
+    rows = []
+    for seed, (name, n, ask, truth) in cells:
+        rng, found = np.random.default_rng(SEED + seed), {}
+        for replicate in range(replicates):
+            for what, method, limits, right in ask(rng, n, truth, replicate):
+                mine = found.setdefault((what, method), [])
+                if limits is None:
+                    mine.append(None)
+                    continue
+                low, high = limits
+                covers = (low <= right) & (right <= high)
+                sides = np.mean(high < right), np.mean(low > right)
+                width = np.median(np.subtract(high, low))
+                mine.append((np.mean(covers), *sides, width))
+        for (what, method), numbers in found.items():
+            rows.append(row(what, method, name, n, numbers))
+    return rows
+
+
+def row(what, method, design, n, numbers):
+    """One row of the table."""
+    kept = np.array([number for number in numbers if number is not None])
+    if not len(kept):
+        kept = np.full((1, 4), np.nan)
+    held, below, above, width = kept.T
+    return {
+        "quantity": what,
+        "method": method,
+        "design": design,
+        "n": n,
+        "coverage": float(held.mean()),
+        "SE": float(held.std() / np.sqrt(len(held))),
+        "too_low": float(below.mean()),
+        "too_high": float(above.mean()),
+        "width": float(np.median(width[np.isfinite(width) & (width > 0)])),
+        "refused": 1 - len(kept) / len(numbers),
+        "replicates": len(numbers),
+    }
+
+
+def main(argv=None):
+    """Simulate and write the table."""
+    command = parser(__doc__)
+    command.add_argument("--replicates", type=int, default=600)
+    arguments = read(command, argv, "logistic")
+    cells, replicates = list(enumerate(designs())), arguments.replicates
+    if arguments.fast:
+        first = {ask: cell for cell in reversed(cells) for ask in [cell[1][2]]}
+        cells, replicates = list(first.values()), 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # separated data sets are counted
+        rows = run(replicates, cells)
+    write_table("cells", rows, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

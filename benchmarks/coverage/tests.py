@@ -1,0 +1,179 @@
+"""Planned studies reach their power, and tests of AUCs keep their level: how well.
+
+    python -m benchmarks.coverage.tests [--fast] [--replicates 20000] [--out DIR]
+
+``results/tests/power.csv``: sizes of ``auc_sample_size``, the power promised for
+them and the share of simulated binormal studies that reject; one AUC is tested by
+Mann–Whitney's variance (score) or DeLong's (wald), a difference by DeLong's; for
+``width`` the mean width of DeLong's interval. ``results/tests/levels.csv``: how often
+the methods of ``compare_auc`` reject at 5 % when both scores are equally good.
+"""
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from benchmarks.tools.runs import parser, read
+from benchmarks.tools.table import write_table
+from skauc import auc_power, auc_sample_size, compare_auc
+
+SEED = 50_000
+Z = -ndtri(0.025)
+# AUC, AUC2, correlation, margin, ratio, method, test
+DESIGNS = (
+    (0.65, None, None, 0.0, 1.0, "obuchowski", "score"),
+    (0.75, None, None, 0.0, 1.0, "obuchowski", "score"),
+    (0.75, None, None, 0.0, 3.0, "obuchowski", "score"),
+    (0.65, None, None, 0.0, 1.0, "hanley_mcneil", "score"),
+    (0.75, None, None, 0.0, 3.0, "hanley_mcneil", "score"),
+    (0.65, None, None, 0.0, 1.0, "binormal", "score"),
+    (0.75, None, None, 0.0, 3.0, "binormal", "score"),
+    (0.65, None, None, 0.0, 1.0, "binormal", "wald"),
+    (0.75, None, None, 0.0, 3.0, "binormal", "wald"),
+    (0.80, 0.70, 0.5, 0.0, 1.0, "binormal", "wald"),
+    (0.80, 0.70, 0.5, 0.0, 3.0, "binormal", "wald"),
+    (0.90, 0.82, 0.3, 0.0, 0.5, "binormal", "wald"),
+    (0.80, 0.70, None, 0.0, 1.0, "binormal", "wald"),
+    (0.80, 0.80, 0.6, 0.08, 2.0, "binormal", "wald"),
+    (0.80, 0.70, 0.5, 0.0, 3.0, "hanley_mcneil", "wald"),
+    (0.90, 0.82, 0.3, 0.0, 0.5, "obuchowski", "wald"),
+)
+WIDTHS = ((0.7, 0.2, 1.0), (0.85, 0.14, 1.0), (0.85, 0.14, 4.0), (0.95, 0.08, 2.0))
+SMALL = ((4, 4), (6, 6), (10, 10), (20, 20), (5, 30))  # n_neg, n_pos
+
+
+def draw(rng, aucs, n_neg, n_pos, correlation, reps):
+    """Scores of two tests, shape (2, reps, n), of the negatives and the positives."""
+    mix = np.linalg.cholesky([[1, correlation], [correlation, 1]])
+    shift = np.sqrt(2) * ndtri(aucs)
+    neg = np.einsum("ij,jrn->irn", mix, rng.standard_normal((2, reps, n_neg)))
+    pos = np.einsum("ij,jrn->irn", mix, rng.standard_normal((2, reps, n_pos)))
+    return neg, pos + shift[:, None, None]
+
+
+def placed(neg, pos):
+    """Placements of scores without ties, from ranks, and the AUCs."""
+    n_neg, n_pos = neg.shape[-1], pos.shape[-1]
+    ranks = rankdata(np.concatenate([neg, pos], axis=-1), axis=-1)
+    v01 = 1 - (ranks[..., :n_neg] - rankdata(neg, axis=-1)) / n_pos
+    v10 = (ranks[..., n_neg:] - rankdata(pos, axis=-1)) / n_neg
+    return v01, v10, v10.mean(axis=-1)
+
+
+def delong(v01, v10):
+    """DeLong's variance."""
+    return sum(v.var(axis=-1, ddof=1) / v.shape[-1] for v in (v01, v10))
+
+
+def reached(rng, design, n_pos, n_neg, reps):
+    """Share of studies that reject."""
+    auc, auc2, correlation, margin, _, _, test = design
+    neg, pos = draw(rng, [auc, auc2 or auc], n_neg, n_pos, correlation or 0.0, reps)
+    v01, v10, found = placed(neg, pos)
+    if auc2 is None:
+        gap = found.ravel() - 0.5
+        variance = delong(v01, v10).ravel()
+        if test == "score":
+            variance = (n_neg + n_pos + 1) / (12 * n_neg * n_pos)
+    else:
+        gap = found[0] - found[1] + margin
+        if correlation is None:
+            variance = delong(v01, v10).sum(axis=0)
+        else:
+            variance = delong(v01[0] - v01[1], v10[0] - v10[1])
+    z = gap / np.sqrt(np.maximum(variance, 1e-30))  # a perfect ranking rejects
+    return float((z > -ndtri(0.05) if margin else np.abs(z) > Z).mean())
+
+
+def power_table(replicates, goals):
+    """Rows of planned and reached power, and of widths."""
+    rows = []
+    for seed, design in enumerate(DESIGNS):
+        auc, auc2, correlation, margin, ratio, method, test = design
+        side = "greater" if margin else "two-sided"
+        options = dict(auc2=auc2, correlation=correlation, margin=margin, test=test)
+        options |= dict(method=method, alternative=side)
+        for goal in goals:
+            n_pos, n_neg = auc_sample_size(auc, power=goal, ratio=ratio, **options)
+            rng = np.random.default_rng((SEED, seed, int(100 * goal)))
+            promised = auc_power(auc, n_pos=n_pos, n_neg=n_neg, **options)
+            got = reached(rng, design, n_pos, n_neg, replicates)
+            rows.append(
+                row("power", auc, options, n_pos, n_neg, promised, got, replicates)
+            )
+    for seed, (auc, width, ratio) in enumerate(WIDTHS):
+        for method in ("hanley_mcneil", "binormal", "obuchowski"):
+            n_pos, n_neg = auc_sample_size(auc, width=width, ratio=ratio, method=method)
+            rng = np.random.default_rng((SEED, 1000 + seed))
+            v01, v10, _ = placed(*draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates))
+            got = float(2 * Z * np.sqrt(delong(v01, v10)).mean())
+            options = dict(method=method, test="wald")
+            rows.append(
+                row("width", auc, options, n_pos, n_neg, width, got, replicates)
+            )
+    return rows
+
+
+def row(quantity, auc, options, n_pos, n_neg, promised, got, replicates):
+    """One row of the table of planned studies."""
+    kept = {name: options.get(name) for name in ("auc2", "correlation", "margin")}
+    return {
+        "quantity": quantity,
+        "auc": auc,
+        **{name: "" if value is None else value for name, value in kept.items()},
+        "method": options["method"],
+        "test": options["test"],
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "promised": promised,
+        "reached": got,
+        "replicates": replicates,
+    }
+
+
+def level_table(replicates, sizes):
+    """How often tests of two equally good scores reject at 5 %."""
+    rows = []
+    for seed, (n_neg, n_pos) in enumerate(sizes):
+        y = np.repeat([0, 1], [n_neg, n_pos])
+        for auc in (0.7, 0.9):
+            rng = np.random.default_rng((SEED, 2000 + seed, int(100 * auc)))
+            neg, pos = draw(rng, [auc, auc], n_neg, n_pos, 0.5, replicates)
+            scores = np.concatenate([neg, pos], axis=-1)
+            for method in ("delong", "permutation", "bootstrap", "delong, unpaired",
+                           "welch, unpaired"):  # fmt: skip
+                options = {"method": method.split(",")[0], "n_resamples": 499}
+                if "unpaired" in method:
+                    options["y_true_b"] = y
+                    b = np.roll(scores[1], 1, axis=0)  # scores of other rows
+                else:
+                    b = scores[1]
+                p = [compare_auc(y, one, two, **options).pvalue
+                     for one, two in zip(scores[0], b, strict=True)]  # fmt: skip
+                rows.append(
+                    {
+                        "method": method,
+                        "auc": auc,
+                        "n_neg": n_neg,
+                        "n_pos": n_pos,
+                        "rejected": float(np.mean(np.array(p) <= 0.05)),
+                        "replicates": replicates,
+                    }
+                )
+    return rows
+
+
+def main(argv=None):
+    """Simulate and write both tables."""
+    command = parser(__doc__)
+    command.add_argument("--replicates", type=int, default=20000)
+    arguments = read(command, argv, "tests")
+    reps, goals, sizes = arguments.replicates, (0.8, 0.9), SMALL
+    if arguments.fast:
+        reps, goals, sizes = 200, goals[:1], SMALL[:1]
+    write_table("power", power_table(reps, goals), arguments.out)
+    write_table("levels", level_table(reps // 10, sizes), arguments.out)
+
+
+if __name__ == "__main__":
+    main()

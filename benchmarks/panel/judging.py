@@ -1,0 +1,84 @@
+"""What an answer to a run is worth, and means over runs with errors over data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.panel.problems import GROUPS
+
+BOOTSTRAPS, Z95 = 1000, 1.959963984540054
+POOLED_GROUPS = {
+    "simulated": GROUPS[:2],
+    "few signals": GROUPS[2:3],
+    "real P < n": GROUPS[3:5],
+    "real P >= n": GROUPS[5:7],
+    "random labels": GROUPS[7:8],
+    "held-out rows": GROUPS[8:9],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What a method says of the m candidates of a run.
+
+    ``score`` ranks them (None: by ``auc``); NaN in ``auc`` is "does not know".
+    """
+
+    auc: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    score: np.ndarray | None = None
+
+
+def record(run, name, answer):
+    """What a method's answer to a run is worth."""
+    truth, known = run.truth, np.isfinite(answer.auc)
+    peer = run.peer
+    score = answer.auc if answer.score is None else answer.score
+    chosen = np.argmax(np.where(np.isfinite(score), score, -np.inf))
+    cover = np.nan
+    if answer.low is not None and known.any():
+        cover = covered(truth, run.truth_variance, answer)[known].mean()
+    error = np.abs(answer.auc - truth)[known]
+    return {
+        "group": run.group,
+        "family": run.key.family,
+        "cluster": run.cluster,
+        "method": name,
+        "error": float(error.mean()) if len(error) else np.nan,
+        "bias": float((answer.auc - truth)[known].mean()) if len(error) else np.nan,
+        "cv error": float(np.abs(peer - truth)[known].mean())
+        if known.any()
+        else np.nan,
+        "loss": float(truth.max() - truth[chosen]),
+        "cv loss": float(truth.max() - truth[np.argmax(peer)]),
+        "cover": float(cover),
+        "unknown": float(1 - known.mean()),
+    }
+
+
+def covered(truth, variance, answer):
+    """Whether each interval holds the truth, which is known up to a variance."""
+    low = answer.auc - np.hypot(answer.auc - answer.low, Z95 * np.sqrt(variance))
+    high = answer.auc + np.hypot(answer.high - answer.auc, Z95 * np.sqrt(variance))
+    return (low <= truth) & (truth <= high)
+
+
+def ratio(values, peer, cluster):
+    """Ratio of two sums, and its standard error by a bootstrap over clusters."""
+    values, peer = np.asarray(values, float), np.asarray(peer, float)
+    if not len(values) or not peer.sum() > 1e-9 or not np.isfinite(values).all():
+        return np.nan, np.nan
+    _, which = np.unique(cluster, return_inverse=True)
+    top, bottom = np.bincount(which, values), np.bincount(which, peer)
+    value = top.sum() / bottom.sum()
+    if len(top) < 3:
+        return value, np.nan
+    rng = np.random.default_rng(0)
+    count = rng.multinomial(len(top), np.full(len(top), 1 / len(top)), BOOTSTRAPS)
+    below = count @ bottom
+    again = (count @ top)[below > 1e-9] / below[below > 1e-9]
+    low, high = np.quantile(again, (0.16, 0.84))  # losses are often nought: robust
+    return value, (high - low) / 2

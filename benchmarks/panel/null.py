@@ -1,0 +1,141 @@
+"""Random labels on real rows: which models find an AUC that is not there.
+
+    python -m benchmarks.panel.null [--data-dir DIR] [--seeds 20] [--fast]
+
+Rows of one class of every real set (its larger one, 60 rows at most), half of them
+called positive at random: whatever the model, its true AUC is ½. Each kind of model is
+fitted once, ``auc_posterior`` is asked with the default prior, and 5-fold
+cross-validation of the same Pipeline beside it. Writes ``null.csv``, a row a model:
+mean and mean absolute error over all sets and seeds, standard errors over sets, the
+share of 95 % intervals that hold ½, and the set with the largest mean.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from benchmarks.panel.real import load, real_names
+from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.table import write_table
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression, auc_posterior
+
+MOST_ROWS, SEEDS = 60, 20
+WIDEST_LDA = 300  # scikit-learn's discriminant solves a P×P system
+FAST_SETS = ("wine-0-1", "wine-1-2")
+
+
+def steps(kind, P):
+    """Steps of a Pipeline after the scaler; None where the kind is too slow."""
+    logistic = LogisticRegression(max_iter=5_000)
+    lasso = LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0)
+    discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    kinds = {
+        "L2 logistic": [logistic],
+        "L1 logistic": [lasso],
+        "squared hinge": [LinearSVC(C=0.01, max_iter=5_000, random_state=0)],
+        "hinge": [SVC(kernel="linear", C=0.01)],
+        "ridge": [RidgeClassifier(alpha=100.0)],
+        "SGD, log-loss": [SGDClassifier(loss="log_loss", random_state=0)],
+        "LDA, Ledoit-Wolf": [discriminant],
+        "Gaussian AUC": [GaussianAUCClassifier(shrinkage="auto")],
+        "IRLS logistic": [IRLSLogisticRegression(C=1.0)],
+        "PCA, logistic": [PCA(min(P, 10), svd_solver="full"), logistic],
+        "SelectKBest, logistic": [SelectKBest(k=min(P, 10)), logistic],
+        "L1 selection, logistic": [SelectFromModel(lasso), logistic],
+        "LDA as transformer, logistic": [LinearDiscriminantAnalysis(), logistic],
+    }
+    if P > WIDEST_LDA and "LDA" in kind:
+        return None
+    return kinds[kind]
+
+
+KINDS = (
+    *("L2 logistic", "L1 logistic", "squared hinge", "hinge", "ridge"),
+    *("SGD, log-loss", "LDA, Ledoit-Wolf", "Gaussian AUC", "IRLS logistic"),
+    *("PCA, logistic", "SelectKBest, logistic", "L1 selection, logistic"),
+    "LDA as transformer, logistic",
+)
+
+
+def random_rows(name, seed, data_dir):
+    """Rows of the larger class of a set, and labels drawn without looking at them."""
+    X, y = load(name, data_dir)
+    rng = np.random.default_rng([2031, seed, *name.encode()])
+    rows = rng.permutation(np.flatnonzero(y == (y.mean() > 0.5)))[:MOST_ROWS]
+    return X[rows], rng.permutation(np.arange(len(rows)) % 2)
+
+
+def ask(kind, name, seed, data_dir):
+    """Estimate, its 95 % interval and 5-fold CV; None where there is no such model."""
+    X, y = random_rows(name, seed, data_dir)
+    chain = steps(kind, X.shape[1])
+    if chain is None:
+        return None
+    pipe = make_pipeline(StandardScaler(), *chain)
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # convergence and distrust are the subject
+        try:
+            pipe.fit(X, y)
+        except ValueError as refused:
+            if "0 feature(s)" in str(refused):  # the selector keeps none
+                return None
+            raise
+        posterior = auc_posterior(pipe, X, y)
+        cv = np.nanmean(cross_val_score(pipe, X, y, scoring="roc_auc", cv=folds))
+    return [posterior.mean(), *posterior.interval(0.95), float(cv)]
+
+
+def summary(kind, found):
+    """One row: ``found`` maps sets to answers ``(seeds, 4)``."""
+    means = {name: np.mean(answers, axis=0)[[0, 3]] for name, answers in found.items()}
+    mean, low, high, cv = np.vstack(list(found.values())).T
+    by_set = np.array(list(means.values()))
+    errors = by_set.std(axis=0, ddof=1) / np.sqrt(len(by_set))
+    worst = max(means, key=lambda name: means[name][0])
+    return {
+        "model": kind,
+        "sets": len(found),
+        "mean": mean.mean(),
+        "mean SE": errors[0],
+        "CV mean": cv.mean(),
+        "CV mean SE": errors[1],
+        "error": np.abs(mean - 0.5).mean(),
+        "error / CV": np.abs(mean - 0.5).mean() / np.abs(cv - 0.5).mean(),
+        "covers": np.mean((low <= 0.5) & (high >= 0.5)),
+        "largest": f"{means[worst][0]:.3f} ({worst})",
+    }
+
+
+def main(argv=None):
+    """Ask every kind of model about every set."""
+    command = parser(__doc__)
+    command.add_argument("--seeds", type=int, default=SEEDS, help="of each set")
+    arguments = read(command, argv, "null")
+    directory = str(arguments.data_dir) if arguments.data_dir else None
+    names = FAST_SETS if arguments.fast else real_names(directory)
+    seeds = range(1 if arguments.fast else arguments.seeds)
+    jobs = [(k, name, s, directory) for s in seeds for k in KINDS for name in names]
+    answers = resume("null", ask, jobs, arguments)
+    rows = []
+    for kind in KINDS:
+        found = {}
+        for (of, name, *_), answer in zip(jobs, answers, strict=True):
+            if of == kind and answer is not None:
+                found.setdefault(name, []).append(answer)
+        rows.append(summary(kind, found))
+    write_table("null", rows, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

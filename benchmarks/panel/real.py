@@ -1,0 +1,165 @@
+"""Real sets: subsets train, the other rows are the truth; labels may be random."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from sklearn import datasets
+
+from benchmarks.panel.auc import delong
+from benchmarks.panel.halves import half_of_set
+from benchmarks.panel.problem import Problem
+
+REAL = ("real P < .3 n", "real P < n", "real P >= n", "real P >> n")
+TRAINING_ROWS = (30, 60, 100, 150)
+
+
+def real(group, seed, data_dir, half) -> Problem | None:
+    """A stratified training subset of the real set whose turn it is."""
+    turn = _turn(tuple(_cells(group, data_dir, half)), seed, REAL.index(group))
+    if turn is None:
+        return None
+    name, n = turn
+    X, y = load(name, data_dir)
+    rng = np.random.default_rng([2026, n, seed, *name.encode()])
+    train, rest = _split(y, n, rng)
+    truth, design = _held_truth(X[rest], y[rest]), _design(name, n, X)
+    return Problem(group, X[train], y[train], truth, name, design)
+
+
+def random_labels(seed, data_dir, half) -> Problem | None:
+    """Real rows, labels that have nothing to do with them."""
+    kind, turn = seed // 2 % 2, seed // 4 * 2 + seed % 2  # P ≥ n or not; one class
+    one_class = seed % 2 == 0
+    cells = []
+    for name in real_names(data_dir, half):
+        X, y = load(name, data_dir)
+        rows = max(y.sum(), (~y).sum()) if one_class else len(y)
+        for n in TRAINING_ROWS:
+            if n <= rows and (X.shape[1] >= n) == kind:
+                cells.append((name, n))
+    chosen = _turn(tuple(cells), turn, 10 + kind)
+    if chosen is None:
+        return None
+    name, n = chosen
+    X, y = load(name, data_dir)
+    rng = np.random.default_rng([2027, n, seed, *name.encode()])
+    if one_class:
+        rows = np.flatnonzero(y == (y.mean() > 0.5))
+        rows = rng.permutation(rows)[:n]
+        labels = rng.permutation(np.arange(n) % 2 == 0)
+    else:
+        rows = _split(y, n, rng)[0]
+        labels = rng.permutation(y[rows])
+    design = _design(name, n, X) | {"one class": one_class}
+
+    def truth(W):
+        return np.full(W.shape[1], 0.5), np.zeros(W.shape[1])
+
+    return Problem("random labels", X[rows], labels, truth, name, design)
+
+
+def held_out_real(seed, data_dir, half) -> Problem | None:
+    """60 training rows, 60 (or fewer) held-out rows, the rest for the truth."""
+    cells = []
+    for name in real_names(data_dir, half):
+        X, y = load(name, data_dir)
+        for n in (30, 60):
+            enough = min(y.mean(), 1 - y.mean()) * (len(y) - 60 - n) >= 10
+            if enough and 8 <= X.shape[1] <= 300:
+                cells.append((name, n))
+    chosen = _turn(tuple(cells), seed // 2, 20)
+    if chosen is None:
+        return None
+    name, n = chosen
+    X, y = load(name, data_dir)
+    rng = np.random.default_rng([2028, n, seed, *name.encode()])
+    train, rest = _split(y, 60, rng)
+    some, test = _split(y[rest], n, rng)
+    some, test = rest[some], rest[test]
+    truth = _held_truth(X[test], y[test])
+    design = _design(name, n, X) | {"training rows": 60}
+    rows = (X[some], y[some], truth, name, design, X[train], y[train])
+    return Problem("held-out rows", *rows)
+
+
+def regime(P, n):
+    """Which of the real groups a size belongs to."""
+    ratio = P / n
+    return REAL[0 if ratio < 0.3 else 1 if ratio < 1 else 2 if ratio <= 5 else 3]
+
+
+def real_names(data_dir, half=None) -> list[str]:
+    """Real sets of a half (None: of both): scikit-learn's, and ``.npz`` files."""
+    own = ["breast_cancer", "wine-0-1", "wine-1-2", "iris-1-2"]
+    own += ["digits-3-5", "digits-4-9", "digits-1-7", "digits-8-9"]
+    files = sorted(Path(data_dir).glob("*.npz")) if data_dir else []
+    names = own + [path.stem for path in files]
+    return [name for name in names if half in (None, half_of_set(name))]
+
+
+@cache
+def load(name, data_dir):
+    """``X, y`` of a real set; y is a boolean mask of the positives."""
+    if name == "breast_cancer":
+        X, y = datasets.load_breast_cancer(return_X_y=True)
+        return X, y == 1
+    if name.split("-")[0] in ("wine", "iris", "digits"):
+        source, neg, pos = name.split("-")
+        X, y = getattr(datasets, f"load_{source}")(return_X_y=True)
+        keep = (y == int(neg)) | (y == int(pos))
+        return X[keep], y[keep] == int(pos)
+    with np.load(Path(data_dir) / f"{name}.npz", allow_pickle=False) as file:
+        return np.nan_to_num(file["X"].astype(float)), file["y"].astype(bool)
+
+
+@cache
+def _cells(group, data_dir, half):
+    """Pairs (set, rows) of a real group; at least 8 rows a class remain."""
+    cells = []
+    for name in real_names(data_dir, half):
+        X, y = load(name, data_dir)
+        for n in TRAINING_ROWS:
+            if regime(X.shape[1], n) != group:
+                continue
+            left = (y.sum() - _positives(y, n), (~y).sum() - n + _positives(y, n))
+            if min(left) >= 8:
+                cells.append((name, n))
+    return cells
+
+
+def _turn(cells, seed, salt):
+    """The seed-th pair when the sets take turns, each with its sizes in turn."""
+    if not cells:
+        return None
+    rng = np.random.default_rng([2029, salt])
+    sets = {}
+    for name, n in cells:
+        sets.setdefault(name, []).append(n)
+    names = list(rng.permutation(sorted(sets)))
+    name = names[seed % len(names)]
+    sizes = sets[name]
+    start = sum(name.encode())
+    return str(name), sizes[(start + seed // len(names)) % len(sizes)]
+
+
+def _positives(y, n):
+    return min(max(round(n * y.mean()), 5), n - 5)
+
+
+def _split(y, n, rng):
+    """Rows of a stratified subset of n, shuffled, and the others."""
+    n_pos = _positives(y, n)
+    pos, neg = (rng.permutation(np.flatnonzero(y == v)) for v in (True, False))
+    train = rng.permutation(np.r_[pos[:n_pos], neg[: n - n_pos]])
+    return train, np.r_[pos[n_pos:], neg[n - n_pos :]]
+
+
+def _held_truth(X, y):
+    return lambda W: delong(y, (X @ W).T)
+
+
+def _design(name, n, X):
+    return {"set": name, "n": n, "P": X.shape[1]}

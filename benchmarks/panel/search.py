@@ -1,0 +1,344 @@
+"""What a search says of itself, against the truth.
+
+    python -m benchmarks.panel.search [--fast] [--data-dir DIR] [--seeds 0 24]
+
+Problems of the panel's judging half: simulated ones, whose truth is known, and real
+ones with P < n and with P from n to 5 n, where the AUC of the other rows stands for it.
+That AUC is noisy, and so is the best of several; the posterior's statements about real
+sets are therefore compared with AUCs of that noise: DeLong's standard errors,
+correlated as the scores of the training rows are. Each problem has three searches
+(``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``): over values of C, numbers
+of selected features, and 26 candidates of four families; 5-fold cross-validation of the
+same candidates is the peer. Writes into ``results/search/``
+
+``calibration.csv``
+    A row for each search: expected loss over real loss (the AUC that the choice loses
+    on average under the joint posterior), the share of 95 % intervals of the selected
+    model that hold its AUC, with and without the correction and of 5-fold CV's winner
+    (mean ± 1.96 standard errors of its folds), the bias of the winner's mean, the share
+    of 95 % intervals of the difference of two candidates that hold theirs, and the
+    price of a posterior in searches.
+``reliability.csv, reliability.png``
+    Among the candidates whose P(best) lies in a bin, the share that is the best;
+    candidates within 1e-4 of the best share it. Standard errors over problems.
+``rules.csv``
+    AUC lost and place in the grid (0: simplest, 1: most complex) of the one-SD rule
+    (and within half of it), the largest score, and the same two over five folds (one-SE
+    rule).
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from scipy.special import ndtr
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from benchmarks.panel.auc import auc
+from benchmarks.panel.families import Family, coefficients
+from benchmarks.panel.problems import make
+from benchmarks.tools.picture import Panel, draw
+from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.table import write_table
+from skauc import ResubstitutionSplit, cbauc_scorer, clear_cache, search_posterior
+
+GROUPS = {
+    "simulated": ("sim Gaussian", "sim other", "few signals"),
+    "real": ("real P < .3 n", "real P < n"),
+    "real, P >= n": ("real P >= n",),
+}
+SEARCHES = {
+    "C": ("l2",),
+    "SelectKBest": ("kbest",),
+    "four families": ("l2", "l1", "kbest", "pca"),
+}
+SEEDS = 0, 24
+WITHIN = 1.0, 0.75, 0.5  # standard deviations of the difference
+BINS = (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+TIE = 1e-4
+N_DRAWS = 4000
+Z95 = 1.959964
+
+
+def run(group, name, seed, data_dir):
+    """One search: what it says, what is true, and what five folds say."""
+    problem = make(group, "kbest", seed, data_dir and Path(data_dir))
+    if problem is None:
+        return None
+    X, y = problem.X, problem.y.astype(int)
+    families = [Family(f, *X.shape, seed) for f in SEARCHES[name]]
+    models = [model for family in families for model in family.candidates()]
+    clear_cache()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # convergence and distrust are the subject
+        start = process_time()
+        search = GridSearchCV(
+            Pipeline([("model", models[0])]),
+            {"model": models},
+            scoring=cbauc_scorer,
+            cv=ResubstitutionSplit(),
+        ).fit(X, y)
+        searched = process_time() - start
+        clear_cache()
+        start = process_time()
+        posterior = search_posterior(search, X, y, random_state=seed)
+        asked = process_time() - start
+        fitted = [model.fit(X, y) for model in models]
+    W = np.array([coefficients(model) for model in fitted]).T
+    truth, variance = problem.truth(W)
+    scores = np.array([model.decision_function(X) for model in models])
+    p_best, loss = seen(posterior, scores, y, np.sqrt(variance), seed)
+    noisy = draws(posterior, scores, y, np.sqrt(variance), seed)
+    folds = five_folds(families, X, problem.y, seed)
+    k = posterior.selected_index
+    low, high = posterior.auc[k].interval(0.95)
+    grid = np.arange(len(models))
+    rule = [posterior.simplest(grid, within=sd) for sd in WITHIN]
+    return {
+        "truth": truth.tolist(),
+        "truth_sd": np.sqrt(variance).tolist(),
+        "p_best": p_best.tolist(),
+        "mean": posterior.auc.mean().tolist(),
+        "expected_loss": float(loss[k]),
+        "differences": differences_covered(noisy, truth),
+        "selected": k,
+        "corrected": [posterior.selected.mean(), *posterior.selected.interval(0.95)],
+        "naive": [posterior.auc[k].mean(), low, high],
+        "rule": rule,
+        "folds": folds.tolist(),
+        "seconds": [searched, asked],
+    }
+
+
+def seen(posterior, scores, y, error, seed):
+    """P(best) and expected loss, of AUCs seen with these standard errors."""
+    if not error.any():
+        return posterior.p_best, posterior.expected_loss
+    noisy = draws(posterior, scores, y, error, seed)
+    behind = np.max(noisy, axis=1, keepdims=True) - noisy
+    won = behind <= TIE
+    return (won / won.sum(axis=1, keepdims=True)).mean(axis=0), behind.mean(axis=0)
+
+
+def draws(posterior, scores, y, error, seed):
+    """AUCs from the joint posterior as they are seen, (N_DRAWS, m)."""
+    scores = scores.astype(float)
+    for label in (0, 1):
+        scores[:, y == label] -= scores[:, y == label].mean(axis=1, keepdims=True)
+    length = np.linalg.norm(scores, axis=1, keepdims=True)
+    along = scores / np.where(length > 0, length, 1)
+    rng = np.random.default_rng(seed)
+    true = posterior.joint.mean + normals(rng, posterior.joint.covariance)
+    return ndtr(true) + normals(rng, np.outer(error, error) * (along @ along.T))
+
+
+def differences_covered(noisy, truth):
+    """Share of the 95 % intervals of differences of two candidates that hold theirs.
+
+    Ends as wide as a tie: of models that rank alike the interval is a point.
+    """
+    i, j = np.triu_indices(len(truth), 1)
+    low, high = np.quantile(noisy[:, i] - noisy[:, j], (0.025, 0.975), axis=0)
+    gap = truth[i] - truth[j]
+    return float(np.mean((low - TIE <= gap) & (gap <= high + TIE)))
+
+
+def normals(rng, covariance):
+    """Draws, (N_DRAWS, m)."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    return rng.standard_normal((N_DRAWS, len(values))) @ root.T
+
+
+def five_folds(families, X, y, seed):
+    """AUC of each fold, (5, m)."""
+    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
+    return np.array(
+        [
+            np.concatenate(
+                [auc(y[test], f.scores(X[train], y[train], X[test])) for f in families]
+            )
+            for train, test in cv.split(X, y)
+        ]
+    )
+
+
+def one_se(folds):
+    """Winner of the folds' mean, and the first within one standard error of it."""
+    mean = folds.mean(axis=0)
+    best = int(np.argmax(mean))
+    error = folds[:, best].std(ddof=1) / np.sqrt(len(folds))
+    return best, int(np.flatnonzero(mean >= mean[best] - error)[0]), error
+
+
+def calibration(data, name, runs):
+    """Row of ``calibration.csv``."""
+    truth = [np.array(r["truth"]) for r in runs]
+    k = [r["selected"] for r in runs]
+    said = np.array([r["expected_loss"] for r in runs])
+    lost = np.array([t.max() - t[i] for t, i in zip(truth, k, strict=True)])
+    own = np.array([t[i] for t, i in zip(truth, k, strict=True)])
+    real = lost.mean() or np.nan  # nothing was lost: there is no ratio
+    ratio = said.mean() / real
+    unknown = Z95 * np.array([r["truth_sd"][i] for r, i in zip(runs, k, strict=True)])
+
+    def wider(low, high, mean):  # by what the truth is unsure of
+        centre = np.clip(mean, low, high)  # near 1 the mean may lie below both
+        return (
+            centre - np.hypot(centre - low, unknown),
+            centre + np.hypot(high - centre, unknown),
+        )
+
+    covers, bias, error = {}, {}, {}
+    for what in ("corrected", "naive"):
+        mean, low, high = np.array([r[what] for r in runs]).T
+        low, high = wider(low, high, mean)
+        covers[what] = np.mean((low <= own) & (own <= high))
+        bias[what], error[what] = np.mean(mean - own), np.mean(np.abs(mean - own))
+    all_bias = np.mean(
+        [np.mean(r["mean"] - t) for r, t in zip(runs, truth, strict=True)]
+    )
+    of_cv, cv_error = [], []
+    for r, t in zip(runs, truth, strict=True):
+        folds = np.array(r["folds"])
+        best, _, se = one_se(folds)
+        half = Z95 * np.hypot(se, r["truth_sd"][best])
+        of_cv.append(abs(folds[:, best].mean() - t[best]) <= half)
+        cv_error.append(abs(folds[:, best].mean() - t[best]))
+    seconds = np.array([r["seconds"] for r in runs])
+    return {
+        "data": data,
+        "search": name,
+        "problems": len(runs),
+        "expected loss": said.mean(),
+        "real loss": lost.mean(),
+        "ratio": ratio,
+        "ratio SE": np.std(said - ratio * lost) / np.sqrt(len(runs)) / real,
+        "covers": covers["corrected"],
+        "covers uncorrected": covers["naive"],
+        "covers 5-fold CV": np.mean(of_cv),
+        "differences cover": np.mean([r["differences"] for r in runs]),
+        "too high": bias["corrected"],
+        "too high uncorrected": bias["naive"],
+        "too high, all candidates": all_bias,
+        "error": error["corrected"],
+        "error uncorrected": error["naive"],
+        "error 5-fold CV": np.mean(cv_error),
+        "posterior / search": seconds[:, 1].sum() / seconds[:, 0].sum(),
+    }
+
+
+def reliability(data, runs):
+    """Rows of ``reliability.csv`` over all searches."""
+    said, share, problem = [], [], []
+    for number, r in enumerate(runs):
+        truth = np.array(r["truth"])
+        best = truth >= truth.max() - TIE
+        said.append(r["p_best"])
+        share.append(best / best.sum())
+        problem.append(np.full(len(truth), number))
+    said, share, problem = map(np.concatenate, (said, share, problem))
+    place = np.clip(np.digitize(said, BINS) - 1, 0, len(BINS) - 2)
+    rows = []
+    for b in range(len(BINS) - 1):
+        mine = place == b
+        if not mine.any():
+            continue
+        rest = share[mine] - share[mine].mean()
+        sums = np.bincount(problem[mine], rest)
+        rows.append(
+            {
+                "data": data,
+                "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})",
+                "candidates": int(mine.sum()),
+                "said": said[mine].mean(),
+                "share": share[mine].mean(),
+                "SE": np.sqrt((sums**2).sum()) / mine.sum(),
+            }
+        )
+    return rows
+
+
+def rules(data, name, runs):
+    """Rows of ``rules.csv`` of one search over an ordered grid."""
+    names = (*(f"within {sd:g} SD" for sd in WITHIN), "largest score")
+    names += ("5-fold, one SE", "5-fold, largest mean")
+    found = {name: [] for name in names}
+    for r in runs:
+        truth = np.array(r["truth"])
+        best, simple, _ = one_se(np.array(r["folds"]))
+        picked = (*r["rule"], r["selected"], simple, best)
+        for rows, k in zip(found.values(), picked, strict=True):
+            rows.append((truth.max() - truth[k], k / (len(truth) - 1)))
+    out = []
+    for rule, pairs in found.items():
+        lost, place = np.array(pairs).T
+        error = lost.std(ddof=1) / np.sqrt(len(lost))
+        row = {
+            "data": data,
+            "search": name,
+            "rule": rule,
+            "AUC lost": lost.mean(),
+            "SE": error,
+        }
+        out.append(row | {"place in the grid": place.mean()})
+    return out
+
+
+def panel(rows):
+    """Share of bests against P(best)."""
+    lines = {"calibrated": ([0, 1], [0, 1])}
+    for data in GROUPS:
+        mine = [row for row in rows if row["data"] == data]
+        lines[data] = [row["said"] for row in mine], [row["share"] for row in mine]
+    return Panel("Reliability", "P(best)", "share that is the best", lines)
+
+
+def main(argv=None):
+    """Ask all searches."""
+    command = parser(__doc__)
+    command.add_argument("--seeds", type=int, nargs=2, default=SEEDS)
+    arguments = read(command, argv, "search")
+    seeds = range(*arguments.seeds)
+    groups = dict(GROUPS)
+    if arguments.fast:
+        seeds = seeds[:2]
+        groups = {data: some[:1] for data, some in GROUPS.items()}
+    folder = str(arguments.data_dir) if arguments.data_dir else None
+    jobs = [
+        (g, name, s, folder)
+        for s in seeds
+        for some in groups.values()
+        for g in some
+        for name in SEARCHES
+    ]
+    answers = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    table, shares, lost = [], [], []
+    for data, some in groups.items():
+        by_search = {
+            name: [
+                found
+                for (g, of, *_), found in answers.items()
+                if of == name and g in some and found is not None
+            ]
+            for name in SEARCHES
+        }
+        everything = [found for runs in by_search.values() for found in runs]
+        table += [calibration(data, *item) for item in by_search.items()]
+        table.append(calibration(data, "all", everything))
+        shares += reliability(data, everything)
+        for name in ("C", "SelectKBest"):
+            lost += rules(data, name, by_search[name])
+    out = arguments.out
+    write_table("calibration", table, out)
+    write_table("reliability", shares, out)
+    write_table("rules", lost, out)
+    draw(out / "reliability.png", [panel(shares)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Would a test notice? Each constant and sign is changed, one at a time.
+
+    python -m benchmarks.tools.mutants [--module posterior] [--share 0.05] [--n-jobs 2]
+
+The fast tests of a module's folder run on a copy of the project that has one change,
+until one fails. Verdicts are written as they come (``.cache/mutants.jsonl``), so that a
+run goes on where it was stopped, unless the package has changed. Writes
+``results/mutants/folders.csv``, the share noticed, and ``survivors.csv``.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.table import write_table
+
+PROJECT = Path(__file__).parents[2]
+LONGEST = 600  # seconds of the tests of a folder
+COLUMNS = ("module", "function", "line", "change")
+# Folders by what hangs on their numbers; pictures, input checks and modules that only
+# say something (TEXTS) compute none.
+FOLDERS = (
+    "statistics posterior adaptive leave_pair_out intervals roc estimators "
+    "model_selection"
+).split()
+TEXTS = {"checks", "numbers", "reasons", "result", "warn_caller", "warnings"}
+TOLERANCES = 1e-6  # floats up to here bound a rounding: nobody could see a tenth of one
+# Shapes: a wrong one raises.
+SHAPES = {"axis", "ndmin", "stacklevel", "keepdims"}
+RESHAPES = {"reshape", "swapaxes", "moveaxis", "expand_dims", "transpose"}
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Lt: ast.Gt,
+    ast.Gt: ast.Lt,
+    ast.LtE: ast.GtE,
+    ast.GtE: ast.LtE,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+PACKAGE = PROJECT / "skauc"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed place, the ``number``-th of the text of its module."""
+
+    module: str
+    function: str
+    line: str
+    change: str
+    number: int
+
+    @property
+    def key(self):
+        """Its name, whatever stands above it in the file."""
+        return self.module, self.function, self.line, self.change
+
+    def source(self, text) -> str:
+        """The text of the module with this change."""
+        tree = ast.parse(text)
+        next(islice(_all_changes(tree), self.number, None))
+        return ast.unparse(tree)
+
+
+def modules() -> dict[str, Path]:
+    """Modules that compute numbers, by name without underscore."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            name = path.stem.strip("_")
+            if name not in TEXTS | {"init"}:
+                found[f"{folder}.{name}"] = path
+    return found
+
+
+def mutants(module: str, text: str) -> Iterator[Mutant]:
+    """All mutants of a module."""
+    lines = text.splitlines()
+    for number, (node, function, change) in enumerate(_all_changes(ast.parse(text))):
+        line = lines[node.lineno - 1].strip()
+        change = f"column {node.col_offset}: {change}"
+        yield Mutant(module, function, line, change, number)
+
+
+def _all_changes(tree):
+    """Change the tree in each place, one after the other."""
+    for node, function in _places(tree):
+        for change, undo in _changes(node):
+            yield node, function, change
+            undo()
+
+
+def _places(node, function="") -> Iterator[tuple[ast.AST, str]]:
+    """Nodes with their functions, except the nodes that compute no number."""
+    for name, child in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for part in child if isinstance(child, list) else [child]:
+            if not isinstance(part, ast.AST) or _computes_nothing(part, node, name):
+                continue
+            inside = function
+            if isinstance(part, ast.FunctionDef | ast.ClassDef):
+                if part.name in ("__repr__", "__str__"):
+                    continue
+                inside = f"{function}.{part.name}".strip(".")
+            if hasattr(part, "lineno"):
+                yield part, inside
+            yield from _places(part, inside)
+
+
+def _computes_nothing(part, parent, field) -> bool:
+    """Texts, input checks, warnings and shapes."""
+    if isinstance(part, ast.Raise | ast.JoinedStr):
+        return True
+    if isinstance(parent, ast.If) and field == "test":
+        return isinstance(parent.body[0], ast.Raise)
+    if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+        return _name(part.value.func).strip("_").startswith(("check", "warn"))
+    if isinstance(part, ast.keyword):
+        return part.arg in SHAPES
+    if isinstance(parent, ast.Call) and field == "args":
+        return _name(parent.func) in RESHAPES
+    if isinstance(parent, ast.Subscript) and field == "slice":
+        return _name(parent.value) == "shape"
+    return False
+
+
+def _name(node) -> str:
+    """Last word of a dotted name."""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def _changes(node):
+    """Change the node in place, one change after the other, each with its undoing."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        old = node.value
+        node.value = _another(old)
+        yield f"{old} -> {node.value}", lambda: setattr(node, "value", old)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        old = node.op
+        node.op = ast.UAdd()
+        yield "-x -> +x", lambda: setattr(node, "op", old)
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        if (new := OPERATORS.get(type(node.op))) is not None:
+            old = node.op
+            node.op = new()
+            yield _arrow(old, node.op), lambda: setattr(node, "op", old)
+    elif isinstance(node, ast.Compare):
+        for i, old in enumerate(node.ops):
+            if (new := OPERATORS.get(type(old))) is not None:
+                ops = copy.copy(node.ops)
+                node.ops = [*ops[:i], new(), *ops[i + 1 :]]
+                yield (
+                    _arrow(old, node.ops[i]),
+                    lambda ops=ops: setattr(node, "ops", ops),
+                )
+
+
+def _another(number):
+    """Another by a tenth, whole by one at least; a tolerance a thousandfold."""
+    if isinstance(number, int):
+        return number + max(1, abs(number) // 10)
+    new = number * (1000 if abs(number) <= TOLERANCES else 1.1) or 0.1
+    return float(f"{new:.12g}")  # 1e-6, not 1.0000000000000002e-6
+
+
+def _arrow(old, new):
+    return f"{type(old).__name__} -> {type(new).__name__}"
+
+
+def noticed(module, number):
+    """Whether the fast tests of the module's folder fail with this mutant."""
+    path = modules()[module]
+    text = path.read_text()
+    mutant = next(islice(mutants(module, text), number, None))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("skauc", "tests"):
+            shutil.copytree(PROJECT / name, Path(folder, name))
+        shutil.copy(PROJECT / "pyproject.toml", folder)
+        Path(folder, path.relative_to(PROJECT)).write_text(mutant.source(text))
+        tests = f"tests/{module.split('.')[0]}"
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", tests]
+        env = os.environ | {"PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
+        how = {"cwd": folder, "env": env, "capture_output": True, "timeout": LONGEST}
+        try:
+            return subprocess.run(command, check=False, **how).returncode != 0
+        except subprocess.TimeoutExpired:  # an endless mutant is noticed
+            return True
+
+
+def main(argv=None):
+    """Judge a share of the mutants, the same in every run; list the survivors."""
+    command = parser(__doc__)
+    command.add_argument("--module", nargs="+", help="folders, or folder.module")
+    command.add_argument("--share", type=float, default=0.05)
+    arguments = read(command, argv, "mutants")
+    chosen = [
+        mutant
+        for name, path in modules().items()
+        if not arguments.module or {name, name.split(".")[0]} & {*arguments.module}
+        for mutant in mutants(name, path.read_text())
+        if random.Random(str(mutant.key)).random() < arguments.share
+    ]
+    jobs = [(mutant.module, mutant.number) for mutant in chosen]
+    verdicts = resume("mutants", noticed, jobs, arguments)
+    folders = {}
+    for mutant, verdict in zip(chosen, verdicts, strict=True):
+        folders.setdefault(mutant.module.split(".")[0], []).append(verdict)
+    rows = [
+        {"folder": name, "asked": len(found), "noticed": sum(found) / len(found)}
+        for name, found in folders.items()
+    ]
+    write_table("folders", rows, arguments.out)
+    alive = [m for m, verdict in zip(chosen, verdicts, strict=True) if not verdict]
+    if alive:
+        rows = [dict(zip(COLUMNS, mutant.key, strict=True)) for mutant in alive]
+        write_table("survivors", rows, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""What the scripts share: their command line, and runs that resume.
+
+    arguments = parse(__doc__, argv, folder="x")        # results/x
+    results = resume("x", run, jobs, arguments)         # one result a job, in order
+    write_table("fig1", rows, arguments.out)
+
+A job is a tuple of JSON values, a result any JSON value; every finished job is appended
+to a file, so that an interrupted run goes on where it stopped. Results of another
+version of the package or of the script are not taken up again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import inspect
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy
+import scipy
+import sklearn
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from benchmarks.tools.table import RESULTS
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".cache"
+
+
+def parse(description: str, argv=None, *, folder: str) -> argparse.Namespace:
+    """Command line of a script: ``fast, data_dir, out, n_jobs, fresh``."""
+    return read(parser(description), argv, folder)
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """What all scripts can be told; a script may add to it and then :func:`read`."""
+    command = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = command.add_argument
+    add("--fast", action="store_true", help="a small run, as in the tests")
+    add("--data-dir", type=Path, default=os.environ.get("SKAUC_DATA_DIR") or None)
+    add("--out", type=Path, help="where csv and png go (default: results/<script>)")
+    add("--n-jobs", type=int, default=None, help="worker processes (default: 1)")
+    add("--fresh", action="store_true", help="forget an interrupted run")
+    return command
+
+
+def read(command, argv=None, folder="") -> argparse.Namespace:
+    """Arguments of the command line; results go to ``results/<folder>``."""
+    arguments = command.parse_args(argv)
+    if arguments.out is None:
+        arguments.out = (CACHE / "fast" if arguments.fast else RESULTS) / folder
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    return arguments
+
+
+def resume(name: str, run, jobs: list[tuple], arguments) -> list:
+    """``[run(*job) for job in jobs]``, in parallel, with a progress bar, resumable."""
+    folder = arguments.out if arguments.fast else CACHE
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
+    if arguments.fresh:
+        path.unlink(missing_ok=True)
+    version = fingerprint(run)
+    done = _finished(path, version)
+    missing = [job for job in jobs if _key(job) not in done]
+    finished = Parallel(n_jobs=arguments.n_jobs, return_as="generator_unordered")(
+        delayed(_run_one)(run, job) for job in missing
+    )
+    bar = tqdm(total=len(jobs), initial=len(jobs) - len(missing), desc=name)
+    with bar, path.open("a") as file:
+        for key, result in finished:
+            done[key] = json.loads(json.dumps(result))
+            file.write("\n" + json.dumps([version, key, result]))  # after a torn line
+            file.flush()
+            bar.update()
+    return [done[_key(job)] for job in jobs]
+
+
+def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
+    """One row of a table of claims: whether what the paper says holds here.
+
+    ``flags`` says of every cell whether it keeps the rule: all of them make a yes,
+    some a partly, none a no; without any cell nothing was measured.
+    """
+    row = {"figure": figure, "claim": text, "measured": measured}
+    return row | {"holds": holds(flags), "rule": rule}
+
+
+def holds(flags) -> str:
+    """Yes if every cell does, no if none, else partly; the word of a claim."""
+    flags = list(flags)
+    if not flags:
+        return "not measured"
+    return "yes" if all(flags) else "partly" if any(flags) else "no"
+
+
+def fingerprint(run) -> str:
+    """Changes with libraries, package, the file of ``run`` and what that imports."""
+    import skauc  # by the runs only, so that other versions of it can be compared
+
+    files = [*sorted(Path(skauc.__file__).parent.rglob("*.py"))]
+    own = Path(inspect.getsourcefile(run))
+    files += [own, *neighbours(own, set())]
+    libraries = [numpy.__version__, scipy.__version__, sklearn.__version__]
+    digest = hashlib.sha256(" ".join(libraries).encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def neighbours(file, seen) -> list:
+    """Files of the benchmarks that a file imports, and those that they import."""
+    names = re.findall(
+        r"^from benchmarks\.(\S+) import", file.read_text(), re.MULTILINE
+    )
+    for name in names:
+        path = ROOT / f"{name.replace('.', '/')}.py"
+        if path.exists() and path not in {*seen, Path(__file__)}:
+            seen.add(path)
+            neighbours(path, seen)
+    return sorted(seen)
+
+
+def _key(job):
+    return json.dumps(job)
+
+
+def _run_one(run, job):
+    return _key(job), run(*job)
+
+
+def _finished(path, version):
+    done = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            of, key, result = json.loads(line)
+        except ValueError:  # empty, or the line that an interruption tore
+            continue
+        if of == version:
+            done[key] = result
+    return done

@@ -1,0 +1,239 @@
+"""Two covariance models of a data set (section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import isotonic_regression
+from scipy.special import gammaln
+
+from ._scatter import Scatter
+
+_STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # a in units of P
+_FOLDS = 5
+_ENOUGH = 200  # rows left out, after which no further fold is decomposed
+_MANY_ROWS = 20  # rows a feature from which on the sample's own variances are used
+_FLOOR = 1e-6  # smallest variance in units of the largest
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """A covariance with the eigenvectors of the scatter, and the noise of d under it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r + 1,)
+        Mean of the two classes' variances along each eigenvector; the last one is
+        that in the null space.
+    noise : ndarray of shape (r + 1,)
+        Variance of d along the same directions.
+    df : float
+        Degrees of freedom of the variance of a direction.
+    scale : float
+        ``as`` of the inverse Wishart, the scatter that the prior adds.
+    """
+
+    values: np.ndarray
+    noise: np.ndarray
+    df: float
+    scale: float
+
+
+def inverse_wishart(scatter: Scatter) -> Covariance:
+    """Posterior mean of Σ under ``IW(asI, P + 1 + a)``, a and s by their evidence."""
+    n, P = scatter.n, scatter.n_features
+    lam = np.append(scatter.values, 0.0)
+    multiplicity = scatter.multiplicity
+    a = _STRENGTHS * P
+    scale = _best_scale(a, lam, multiplicity, n)
+    kappa, total = P + 1 + a, scale[:, None] + lam
+    # log p(W | a, s) = log Γ_P((κ+n−2)/2)/Γ_P(κ/2) + κ/2 log|S| − (κ+n−2)/2 log|S + W|
+    evidence = (
+        _log_multigamma_ratio(kappa / 2, n - 2, P)
+        + kappa / 2 * P * np.log(scale)
+        - (kappa + n - 2) / 2 * (np.log(total) @ multiplicity)
+    )
+    best = int(np.argmax(evidence))
+    variance = total[best] / (a[best] + n - 2)
+    # one covariance in shape, with each class' own size
+    mean = scatter.spread.mean()
+    noise = scatter.spread @ [1 / scatter.n_neg, 1 / scatter.n_pos]
+    noise *= scatter.excess
+    df = float(a[best] + n)
+    return Covariance(variance * mean, variance * noise, df, float(scale[best]))
+
+
+def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | None:
+    """Variances of rows left out along the eigenvectors of the other rows.
+
+    None where a class has fewer than three distinct rows. The degrees of freedom are
+    those of ``prior``, the inverse Wishart.
+    """
+    if rows.n > _MANY_ROWS * rows.shape[1]:
+        variances = _sample_variances(scatter, rows)
+    else:
+        variances = _left_out_variances(scatter, rows)
+    if variances is None:
+        return None
+    variances = np.maximum(variances, _FLOOR * variances.max())
+    neg, pos = variances
+    noise = neg / scatter.n_neg + pos / scatter.n_pos
+    noise *= scatter.excess
+    return Covariance((neg + pos) / 2, noise, prior.df, prior.scale)
+
+
+def _best_scale(a, lam, multiplicity, n):
+    """``as`` of largest evidence for each a: a concave problem, by bisection."""
+    P = multiplicity.sum()
+    kappa = P + 1 + a
+    low = np.full(len(a), np.log(lam.max()) - 60.0)
+    high = np.full(len(a), np.log(lam.max()) + 60.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        size = np.exp(middle)[:, None]
+        # d/d log(as):  κP/2 − (κ + n − 2)/2 Σ as/(as + λ) = 0
+        share = (size / (size + lam)) @ multiplicity
+        rising = kappa * P > (kappa + n - 2) * share
+        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+    return np.exp((low + high) / 2)
+
+
+def _log_multigamma_ratio(x, df, P):
+    """``log Γ_P(x + df/2) − log Γ_P(x)`` of the multivariate gamma function."""
+    n_terms, more, less = P, x + df / 2, x
+    if df < P and df == int(df):
+        # arguments in steps of ½: all but df terms at either end cancel
+        n_terms, less = int(df), x + (df - P) / 2
+    steps = np.arange(n_terms) / 2
+    return np.sum(gammaln(more[:, None] - steps) - gammaln(less[:, None] - steps), -1)
+
+
+def _sample_variances(scatter, rows):
+    """Variances of both classes along the eigenvectors, of shape (2, r + 1)."""
+    V = scatter.inverse_scale[:, None] * scatter.basis
+    out = []
+    for mask, n in ((~rows.positive, scatter.n_neg), (rows.positive, scatter.n_pos)):
+        if n <= 2:
+            return None
+        scores, weight = np.asarray(rows.X[mask] @ V), rows.weight[mask]
+        scores = scores - weight @ scores / n
+        out.append(np.append(weight @ scores**2 / (n - 1), 0.0))
+    return np.array(out)
+
+
+def _left_out_variances(scatter, rows):
+    """Variances of rows left out, averaged over folds at equal share of the rank."""
+    R = _coordinates(scatter, rows)
+    fold = _folds(scatter, rows, R)
+    if fold is None:
+        return None
+    shares = _even(len(scatter.values))
+    total, size = 0.0, np.zeros(2)
+    for k in range(fold.max() + 1):
+        out = fold == k
+        if size.sum() >= _ENOUGH:
+            break
+        if _smallest_class(rows[~out]) < 2:
+            continue
+        squares, counts = _one_fold(R, rows, out, scatter.n_features, shares)
+        total, size = total + squares, size + counts
+    if np.any(size == 0):
+        return None
+    variances = total / size[:, None]
+    # larger eigenvalues have larger variances: the nearest increasing sequence
+    for values in variances:
+        values[:-1] = isotonic_regression(values[:-1]).x
+    return variances if variances.max() > 0 else None
+
+
+def _coordinates(scatter, rows):
+    """Centred standardised rows in at most min(n, P) coordinates, unweighted."""
+    if scatter.by_rows:  # R V = U Λ^½, T = √weight U Λ^{−½}
+        return scatter.basis * (scatter.values / rows.weight[:, None])
+    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+    code = rows.positive.astype(int)
+    means = np.array(
+        [
+            np.average(X[code == c], axis=0, weights=rows.weight[code == c])
+            for c in (0, 1)
+        ]
+    )
+    return ((X - means[code]) * scatter.inverse_scale) @ scatter.basis
+
+
+def _folds(scatter, rows, R):
+    """Balanced folds from the rows' own values: the order of the rows has no effect.
+
+    Rows are sorted by ``|r|² ± rᵀd`` within their class, equal rows share a fold, and
+    swapped classes give the same folds.
+    """
+    sign = np.where(rows.positive, 1.0, -1.0)
+    key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
+    fold = np.empty(len(key), dtype=int)
+    ranks = []
+    for mask in (~rows.positive, rows.positive):
+        order = np.flatnonzero(mask)[np.argsort(key[mask])]
+        differs = np.diff(key[order]) > 1e-9 * np.abs(key).max()
+        ranks.append((order, np.append(0, np.cumsum(differs))))
+    distinct = min(rank[-1] + 1 for _, rank in ranks)
+    if distinct < 3:
+        return None
+    K = min(_FOLDS, distinct)
+    for order, rank in ranks:
+        # 0, 1, …, K − 1, K − 1, …, 0: no fold has the larger keys throughout
+        turn = rank % K
+        fold[order] = np.where(rank // K % 2, K - 1 - turn, turn)
+    return fold
+
+
+def _one_fold(R, rows, out, n_features, shares):
+    """Sums of squares of the rows left out per class (2, r + 1), and their weights."""
+    training = rows[~out]
+    weight, positive = rows.weight[out], rows.positive[out]
+    means, sizes = _class_means(R[~out], training)
+    A = R[~out] - means[training.positive.astype(int)]
+    A *= np.sqrt(training.weight)[:, None]
+    left = R[out] - means[positive.astype(int)]
+    # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
+    weight = weight / (1 + 1 / sizes[positive.astype(int)])
+    squares = _squares_along(A, left)
+    rest = np.maximum(np.einsum("ij,ij->i", left, left) - squares.sum(axis=1), 0.0)
+    rank = squares.shape[1]
+    null_size = max(n_features - rank, 1)
+    out_squares, counts = [], []
+    for mask in (~positive, positive):
+        along = weight[mask] @ squares[mask]
+        # folds differ in rank: eigenvectors are matched at equal share of the rank
+        along = np.interp(shares, _even(rank), along)
+        out_squares.append(np.append(along, weight[mask] @ rest[mask] / null_size))
+        counts.append(rows.weight[out][mask].sum())
+    return np.array(out_squares), np.array(counts)
+
+
+def _squares_along(A, left):
+    """Squares of rows along the eigenvectors of ``AᵀA``, smallest eigenvalue first."""
+    if len(A) >= A.shape[1]:
+        values, V = linalg.eigh(A.T @ A, overwrite_a=True, check_finite=False)
+        keep = values > 1e-10 * values[-1]
+        return (left @ V[:, keep]) ** 2
+    values, U = linalg.eigh(A @ A.T, overwrite_a=True, check_finite=False)
+    keep = values > 1e-10 * values[-1]
+    return (left @ A.T @ U[:, keep]) ** 2 / values[keep]
+
+
+def _class_means(R, rows):
+    code = rows.positive.astype(int)
+    sizes = np.array([rows.n_neg, rows.n_pos])
+    means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
+    return means, sizes
+
+
+def _smallest_class(rows):
+    return min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
+
+
+def _even(rank):
+    """Shares of the rank at which r eigenvalues stand: ``(k − ½)/r``."""
+    return (np.arange(rank) + 0.5) / rank

@@ -1,0 +1,263 @@
+"""The model of one data set, and its answers for one direction (sections 1 to 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import stdtr
+
+from ..leave_pair_out._ridge_models import ridge_models
+from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._conjugate import area_under_rates
+from ..statistics._rows import Rows
+from ._covariance import cross_validated, inverse_wishart
+from ._join import DataSize, alone, corrected, join, pooled
+from ._scatter import Direction, Scatter
+from ._signals import Signals, probit_of, roots, signals_under
+
+_THRESHOLDS = 4096  # between so many thresholds a smooth curve is straight
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """The decomposition of a data set and the signals under both covariances."""
+
+    scatter: Scatter
+    models: tuple[Signals, ...]
+
+    @property
+    def covariance(self):
+        """The inverse Wishart's covariance."""
+        return self.models[0].covariance
+
+    @classmethod
+    def of(cls, rows: Rows, *, power, standardize) -> Learnt:
+        """Learn rows in memory."""
+        scatter = Scatter.of(rows, standardize)
+        return cls.of_scatter(scatter, rows, power)
+
+    @classmethod
+    def of_scatter(cls, scatter, rows, power) -> Learnt:
+        """Learn a scatter; ``rows`` may be an even sample of the rows behind it."""
+        first = inverse_wishart(scatter)
+        covariances = [first]
+        if scatter.n_features > 1:
+            second = cross_validated(scatter, rows, first)
+            if second is not None:
+                covariances.append(second)
+        return cls(
+            scatter,
+            tuple(signals_under(c, scatter, rows, power) for c in covariances),
+        )
+
+    def components(self, direction: Direction, rows) -> list[tuple]:
+        """Weight, mean and variance of Z in the components under each covariance."""
+        few = roots(self.models, self.scatter, direction, rows)
+        return [
+            model.components(self.scatter, direction, root)
+            for model, root in zip(self.models, few, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class DataModel:
+    """A learnt data set together with its rows, which are not kept.
+
+    Parameters
+    ----------
+    learnt : Learnt
+    rows : Rows
+        The rows that were learnt.
+    leave_pair_out : bool
+        Whether ridge models of the same rows may correct the model.
+    name : tuple
+        Under which results of the rows are kept.
+    """
+
+    learnt: Learnt
+    rows: Rows
+    leave_pair_out: bool
+    name: tuple
+
+    @property
+    def key(self) -> tuple:
+        """Equal for models of the same rows under the same prior."""
+        return self.name, self.rows.key
+
+    def along(self, w, score=None) -> Projection | None:
+        """Answers for the scores ``X @ w``; None where w ranks nothing.
+
+        Parameters
+        ----------
+        w : ndarray of shape (P,)
+        score : ndarray of shape (n,), default=None
+            ``X @ w``, if it is known.
+        """
+        if score is None or len(score) != len(self.rows.weight):
+            score = np.asarray(self.rows.X @ w)
+        direction = self.learnt.scatter.direction(w, score)
+        return None if direction is None else Projection(self, direction, score)
+
+    @property
+    def disagreement(self) -> float:
+        """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
+        return self.rows.kept((*self.name, "disagreement"), self._disagreement)
+
+    def _disagreement(self):
+        scatter = self.learnt.scatter
+        models = ridge_models(self.rows) if scatter.n_features > 1 else None
+        if models is None:
+            return 0.0
+        size = DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
+        directions, aucs = models
+        apart = [
+            size.probit(auc) - projection.probit[0]
+            for w, auc in zip(directions.T, aucs, strict=True)
+            if (projection := self.along(w)) is not None
+        ]
+        return float(np.mean(apart)) if apart else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """One direction in the model of a data set.
+
+    Parameters
+    ----------
+    model : DataModel
+    direction : Direction
+    score : ndarray of shape (n,)
+    """
+
+    model: DataModel
+    direction: Direction
+    score: np.ndarray
+
+    @property
+    def size(self) -> DataSize:
+        """Weights of both classes and number of features."""
+        scatter = self.model.learnt.scatter
+        return DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
+
+    @cached_property
+    def probit(self) -> tuple[float, float]:
+        """Mean m and variance s² of the probit of the AUC, by the model alone."""
+        first, *_, last = [probit_of(*c) for c in self.components] * 2
+        return pooled(first, last)
+
+    @cached_property
+    def components(self) -> list[tuple]:
+        """Weight, mean and variance of Z in the components under each covariance."""
+        return self.model.learnt.components(self.direction, self.model.rows)
+
+    @property
+    def beliefs(self) -> tuple[np.ndarray, float]:
+        """Deviations of Z between the components, and inside them.
+
+        Products of the first of two directions are their covariance between the
+        components of the model of the data set.
+        """
+        between, within = [], 0.0
+        for weight, mean, variance in self.components:
+            share = weight / len(self.components)
+            between.append(np.sqrt(share) * (mean - weight @ mean))
+            within += share @ variance
+        return np.concatenate(between), float(np.sqrt(within))
+
+    @property
+    def disagreement(self) -> float:
+        """What ridge models say that this model misses, in probits."""
+        if not self.model.leave_pair_out:
+            return 0.0
+        # a model that ranks the rows the wrong way round is off the other way
+        return self._sign * self.model.disagreement
+
+    @property
+    def _sign(self):
+        return 1.0 if self.direction.difference >= 0 else -1.0
+
+    def auc(self, source=None) -> AUCPosterior:
+        """Posterior of the AUC, joined with an AUC of rows left out if given."""
+        m, s2 = self.probit
+        if source is not None:
+            return join(m, source, self.size, self._sign)
+        if self.size.n_features == 1 or not self.model.leave_pair_out:
+            return alone(m, s2)
+        return corrected(m, self.disagreement, self.size)
+
+    def rates(self, threshold):
+        """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""
+        weight, df, *classes = self._predictive
+        t = np.atleast_1d(np.asarray(threshold, dtype=float))
+        # P(s > t) = Σ weight T_df((mean − t)/scale), some thresholds at a time
+        fpr, tpr = (
+            np.concatenate(
+                [
+                    weight @ stdtr(df, (mean[:, None] - part) / scale[:, None])
+                    for part in np.array_split(t, 1 + len(t) // 512)
+                ]
+            ).reshape(np.shape(threshold))
+            for mean, scale in classes
+        )
+        return fpr, tpr
+
+    def error(self, threshold, share_pos) -> float:
+        """Bayesian error estimate ``π₀ FPR + π₁ (1 − TPR)`` at the threshold."""
+        fpr, tpr = self.rates(threshold)
+        return float((1 - share_pos) * fpr + share_pos * (1 - tpr))
+
+    def ebauc(self, thresholds=None) -> float:
+        """Area under the predictive curve, end points included.
+
+        More than 4096 distinct thresholds are replaced by an even sample; None is a
+        fine grid over the whole line (absolute error below 1e-6).
+        """
+        if thresholds is None:
+            _, _, *classes = self._predictive
+            unit = max(scale.max() for _, scale in classes)
+            # even steps near the centre, geometric ones out to 1e4 scales
+            steps = np.sinh(np.linspace(-10, 10, _THRESHOLDS))
+            thresholds = self._centre + unit * steps
+        thresholds = np.unique(thresholds)
+        if len(thresholds) > _THRESHOLDS:
+            even = np.linspace(0, len(thresholds) - 1, _THRESHOLDS).round()
+            thresholds = thresholds[even.astype(int)]
+        return area_under_rates(*self.rates(thresholds[::-1]))
+
+    @property
+    def _centre(self):
+        return float(np.average(self.score, weights=self.model.rows.weight))
+
+    @cached_property
+    def _predictive(self):
+        """Weights, df, and (mean, scale) of the score of a new row of each class."""
+        learnt, direction = self.model.learnt, self.direction
+        signals, scatter = learnt.models[0], learnt.scatter
+        D, spread = signals.dense_differences(scatter, direction)
+        variance = signals.variance(direction)
+        out = [signals.weight, signals.covariance.df]
+        # μ_c = grand mean + share·δ, of variance σ²/n + share² Var δ
+        for share in (-scatter.n_pos / scatter.n, scatter.n_neg / scatter.n):
+            mean = self._centre + direction.size * share * D
+            scale = np.sqrt(variance * (1 + 1 / scatter.n) + share**2 * spread)
+            out.append((mean, direction.size * scale))
+        return out
+
+
+def dense_probits(neg, pos, directions, *, unseen=0) -> np.ndarray:
+    """Probit of the AUC along directions (k, P), from the moments of both classes.
+
+    Dense signals under the inverse Wishart, features in their own units.
+    """
+    scatter = Scatter.of_moments(neg, pos, standardize=False, unseen=unseen)
+    signals = signals_under(
+        inverse_wishart(scatter), scatter, None, power=1.0, dense_only=True
+    )
+    return np.array(
+        [
+            probit_of(*signals.components(scatter, scatter.direction(w, None), None))[0]
+            for w in directions
+        ]
+    )

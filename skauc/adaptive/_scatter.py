@@ -1,0 +1,275 @@
+"""The within-class scatter of standardised features, and its eigenvectors (section 1).
+
+With more features than rows nothing of size P×P is formed: the eigenvectors are
+combinations of the rows, and products with the rows stand in for products with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from ..statistics._moments import class_moments
+
+# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
+# largest one; smaller eigenvalues are directions in which the rows do not vary.
+RANK = 1e-10
+_CONSTANT = 1e-14  # variance over squared mean below which a feature is constant
+_ROUNDING = 1e-12  # the same for sums of squares that are not centred first
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction of unit length in the eigenbasis.
+
+    Parameters
+    ----------
+    x : ndarray of shape (P,)
+        In standardised features.
+    size : float
+        Length of the direction before it was scaled to 1.
+    along : ndarray of shape (r,)
+        Coordinates along the eigenvectors.
+    difference : float
+        ``xᵀd``, d the difference of the class means.
+    """
+
+    x: np.ndarray
+    size: float
+    along: np.ndarray
+    difference: float
+
+    @property
+    def squares(self) -> np.ndarray:
+        """Squared coordinates; the last one is the length in the null space."""
+        squares = self.along**2
+        return np.append(squares, max(1 - squares.sum(), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """``W = V diag(λ) Vᵀ`` of standardised features, and the mean difference d.
+
+    Parameters
+    ----------
+    inverse_scale : ndarray of shape (P,)
+        One over the standard deviation of each feature; 0 for constant features.
+    d : ndarray of shape (P,)
+        Standardised difference of the class means, positive less negative.
+    values : ndarray of shape (r,)
+        The eigenvalues λ > 0.
+    basis : ndarray of shape (P, r) or (n, r)
+        V, or T with ``V = Z̃ᵀT`` if ``by_rows``, Z̃ the standardised rows.
+    by_rows : bool
+    b : ndarray of shape (r,)
+        ``Vᵀd``.
+    n_neg, n_pos : float
+    spread : ndarray of shape (2,)
+        ``tr Σ_c / tr Σ`` for both classes.
+    excess : float
+        Variance of a standardised difference of a noise feature, in units of its
+        nominal one: ``ν/(ν − 2)``, because the standard deviation is estimated too.
+    unseen : int, default=0
+        Further dimensions in which the rows do not vary.
+    """
+
+    inverse_scale: np.ndarray
+    d: np.ndarray
+    values: np.ndarray
+    basis: np.ndarray
+    by_rows: bool
+    b: np.ndarray
+    n_neg: float
+    n_pos: float
+    spread: np.ndarray
+    excess: float
+    unseen: int = 0
+
+    @classmethod
+    def of(cls, rows, standardize=True) -> Scatter:
+        """Decompose the scatter of rows in memory."""
+        n, P = rows.shape
+        if P < n:
+            neg, pos = class_moments(rows.X, rows.positive, rows.weight)
+            return cls.of_moments(neg, pos, standardize)
+        means, variances = _moments_by_feature(rows)
+        inverse_scale = _inverse_scale(means, variances, rows.n, standardize)
+        R = centred(rows, means, inverse_scale)
+        G = _gram(R)
+        values, U = linalg.eigh(G, overwrite_a=True, check_finite=False)
+        values, U = _positive(values, U)
+        # V = Rᵀ U Λ^{−½}, R with the roots of the weights
+        T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
+        d = (means[1] - means[0]) * inverse_scale
+        b = T.T @ (rows.X @ (inverse_scale * d))
+        traces = np.array([(v * inverse_scale**2).sum() for v in variances])
+        sizes = rows.n_neg, rows.n_pos
+        return cls._make(
+            inverse_scale, d, values, T, True, b, sizes, traces, standardize
+        )
+
+    @classmethod
+    def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
+        """Decompose the scatter of both classes, given as their moments."""
+        means = np.array([neg.mean, pos.mean])
+        variances = np.array([np.diag(neg.scatter), np.diag(pos.scatter)])
+        inverse_scale = _inverse_scale(means, variances, neg.n + pos.n, standardize)
+        W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
+        values, V = linalg.eigh(W, overwrite_a=True, check_finite=False)
+        values, V = _positive(values, V)
+        d = (pos.mean - neg.mean) * inverse_scale
+        traces = np.array([(v * inverse_scale**2).sum() for v in variances])
+        return cls._make(
+            inverse_scale,
+            d,
+            values,
+            V,
+            False,
+            V.T @ d,
+            (neg.n, pos.n),
+            traces,
+            standardize,
+            unseen,
+        )
+
+    @classmethod
+    def _make(
+        cls,
+        inverse_scale,
+        d,
+        values,
+        basis,
+        by_rows,
+        b,
+        sizes,
+        traces,
+        standardize,
+        unseen=0,
+    ):
+        n_neg, n_pos = sizes
+        df = n_neg + n_pos - 2
+        pooled = traces.sum() / max(df, 1)
+        # a class of one row has no spread of its own
+        spread = np.array(
+            [
+                t / (n - 1) / pooled if n > 1 else 1.0
+                for t, n in zip(traces, sizes, strict=True)
+            ]
+        )
+        # E t² of a t value is df/(df − 2); the scale of one feature alone cancels
+        inflated = standardize and len(d) > 1
+        excess = 1 + 2 / max(df - 2, 1) if inflated else 1.0
+        data = inverse_scale, d, values, basis, by_rows, b, n_neg, n_pos
+        return cls(*data, spread, excess, unseen)
+
+    @property
+    def n(self) -> float:
+        """Sum of the weights."""
+        return self.n_neg + self.n_pos
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that vary, and of unseen dimensions."""
+        return int(np.count_nonzero(self.inverse_scale)) + self.unseen
+
+    @property
+    def multiplicity(self) -> np.ndarray:
+        """1 for each eigenvector, and the dimension of the null space."""
+        r = len(self.values)
+        return np.append(np.ones(r), self.n_features - r)
+
+    @property
+    def energy(self) -> np.ndarray:
+        """Squares of d along the eigenvectors, and its square in the null space."""
+        squares = self.b**2
+        rest = 0.0
+        if self.n_features > len(self.values):
+            rest = max(self.d @ self.d - squares.sum(), 0.0)
+        return np.append(squares, rest)
+
+    def direction(self, w, score) -> Direction | None:
+        """Unit direction of the scores ``X @ w``; None if it ranks nothing."""
+        varies = self.inverse_scale > 0
+        x = np.zeros(len(w))
+        np.divide(w, self.inverse_scale, out=x, where=varies)
+        size = linalg.norm(x)
+        if not size > 0:
+            return None
+        x /= size
+        if self.by_rows:  # Vᵀx = Tᵀ Z̃ x, and Z̃ x are the scores
+            centre = score.mean()
+            along = self.basis.T @ ((score - centre) / size)
+        else:
+            along = self.basis.T @ x
+        return Direction(x, float(size), along, float(x @ self.d))
+
+    def combine(self, g, rows) -> np.ndarray:
+        """``V g`` for coefficients g of shape (r,) or (r, k)."""
+        if not self.by_rows:
+            return self.basis @ g
+        scale = self.inverse_scale.reshape(-1, *[1] * (g.ndim - 1))
+        return (rows.X.T @ (self.basis @ g)) * scale
+
+
+def centred(rows, means, inverse_scale):
+    """Deviations from the class means, standardised, times the roots of the weights."""
+    code, root = rows.positive.astype(int), np.sqrt(rows.weight)[:, None]
+    if sparse.issparse(rows.X):
+        X = rows.X.multiply(inverse_scale).tocsr()
+        return X, means * inverse_scale, code, root
+    R = (rows.X - means[code]) * inverse_scale
+    R *= root
+    return R
+
+
+def _gram(R):
+    """``R Rᵀ`` of centred rows, also when their sparse part is kept apart."""
+    if isinstance(R, np.ndarray):
+        return R @ R.T
+    X, means, code, root = R
+    # (x_i − m_i)ᵀ(x_j − m_j) from products of the sparse rows
+    G = (X @ X.T).toarray()
+    cross = (X @ means.T)[:, code]
+    G += (means @ means.T)[np.ix_(code, code)] - cross - cross.T
+    return G * root * root.T
+
+
+def _moments_by_feature(rows):
+    """Means (2, P) and summed squared deviations (2, P) of both classes."""
+    means, squares = [], []
+    for mask in (~rows.positive, rows.positive):
+        X, weight = rows.X[mask], rows.weight[mask]
+        mean = weight @ X / weight.sum()
+        if sparse.issparse(X):
+            square = weight @ X.multiply(X).tocsr() - weight.sum() * mean**2
+            square = np.where(square > _ROUNDING * weight.sum() * mean**2, square, 0)
+        else:
+            square = weight @ (X - mean) ** 2
+        means.append(mean)
+        squares.append(square)
+    return np.array(means), np.array(squares)
+
+
+def _inverse_scale(means, squares, n, standardize):
+    """One over the pooled standard deviation; 0 for features that do not vary."""
+    variance = squares.sum(axis=0) / max(n - 2, 1)
+    varies = variance > _CONSTANT * (means**2).max(axis=0)
+    varies &= variance > np.finfo(float).tiny
+    if not varies.any():
+        raise ValueError(
+            "X must have a feature whose variance is a positive float64 for the "
+            "adaptive prior, got none"
+        )
+    if not standardize:
+        variance = np.full(len(variance), variance[varies].mean())
+    inverse = np.zeros(len(variance))
+    inverse[varies] = 1 / np.sqrt(variance[varies])
+    return inverse
+
+
+def _positive(values, vectors):
+    """Eigenvalues that are not rounding, with their vectors."""
+    keep = values > RANK * values[-1]
+    return values[keep], np.ascontiguousarray(vectors[:, keep])

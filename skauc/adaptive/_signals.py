@@ -1,0 +1,163 @@
+"""No signal, dense signals or few strong ones, by their evidence (sections 3, 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from ._covariance import Covariance
+from ._scatter import Direction, Scatter
+from ._slab import Slab, slab_of
+
+_GAMMAS = 0.0, 0.5, 1.0, 1.5, 2.0  # signals follow the power γ of the covariance
+_ATTAINABLE = 24  # values of the attainable AUC
+_LEAST = 1e-4  # posterior weight of a component that is kept
+_FARTHEST = 8.0  # probits: the posterior mean of one direction is bounded
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Posterior of the mean difference under one covariance.
+
+    Parameters
+    ----------
+    covariance : Covariance
+    shares : ndarray of shape (3,)
+        Posterior mass of no signal, dense signals and few strong ones.
+    weight : ndarray of shape (n_components,)
+        Of the dense components; adds up to 1.
+    shrink : ndarray of shape (n_components, r + 1)
+        Shrinkage of d along the eigenvectors and in the null space.
+    attainable : ndarray of shape (n_components,)
+        Probit of the attainable AUC of the dense components.
+    slab : Slab or None
+    """
+
+    covariance: Covariance
+    shares: np.ndarray
+    weight: np.ndarray
+    shrink: np.ndarray
+    attainable: np.ndarray
+    slab: Slab | None
+
+    def variance(self, direction: Direction) -> float:
+        """Variance of the scores along a unit direction, mean of both classes."""
+        return float(self.covariance.values @ direction.squares)
+
+    def dense_differences(self, scatter: Scatter, direction: Direction):
+        """Posterior mean and variance of ``xᵀδ`` in each dense component."""
+        products = direction.along * scatter.b
+        rest = direction.difference - products.sum()  # of the null space
+        mean = self.shrink @ np.append(products, rest)
+        return mean, self.shrink @ (self.covariance.noise * direction.squares)
+
+    def components(self, scatter, direction, root):
+        """Weight, mean and variance of the probit of the AUC in each component.
+
+        ``root`` is ``N^½x``, N the covariance of the noise of d; see :func:`roots`.
+        The components of no signal, dense and few strong signals follow each other.
+        """
+        none, dense, few = self.shares
+        mean, spread = self.dense_differences(scatter, direction)
+        parts = [(np.array([none]), np.zeros(1), np.zeros(1))]
+        parts.append((dense * self.weight, mean, spread))
+        if self.slab is not None:
+            alive = scatter.inverse_scale > 0
+            parts.append((few * self.slab.weight, *self.slab.along(root[alive])))
+        weight, mean, spread = (np.concatenate(p) for p in zip(*parts, strict=True))
+        # Z = (D √(χ²_df/df)/σ + √v N)/√2
+        unit, df = 2 * self.variance(direction), self.covariance.df
+        chi = np.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) * np.sqrt(2 / df)
+        variance = (mean**2 * max(1 - chi**2, 0.0) + spread) / unit
+        return weight, mean * chi / np.sqrt(unit), variance
+
+
+def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
+    """Weigh the three kinds of signal by the evidence of d."""
+    attainable, log_prior = attainable_probits(power), -np.log(_ATTAINABLE)
+    log_dense, weight, shrink, probits = _dense(
+        covariance, scatter, attainable, log_prior
+    )
+    log_few, slab = -np.inf, None
+    if scatter.n_features > 1 and not dense_only:
+        omega = decorrelated(covariance, scatter, rows)
+        log_few, slab = slab_of(
+            omega, _signal_to_noise(covariance, scatter, attainable), log_prior, _LEAST
+        )
+    # a third of the prior mass each; a score alone is not one of many without signal
+    evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
+    shares = np.exp(evidence - logsumexp(evidence))
+    return Signals(covariance, shares, weight, shrink, probits, slab)
+
+
+def attainable_probits(power) -> np.ndarray:
+    """Quantiles of the attainable AUC: ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c``."""
+    level = (np.arange(_ATTAINABLE) + 0.5) / _ATTAINABLE
+    return -2 * np.log1p(-(level ** (1 / power)))
+
+
+def decorrelated(covariance, scatter, rows) -> np.ndarray:
+    """``ω̂ = N^{−½}d`` of the features that vary, N the noise of d; normal scores."""
+    noise = covariance.noise / scatter.excess
+    root = 1 / np.sqrt(noise)
+    omega = root[-1] * scatter.d if scatter.multiplicity[-1] else 0.0
+    rest = root[-1] if scatter.multiplicity[-1] else 0.0
+    omega = omega + scatter.combine((root[:-1] - rest) * scatter.b, rows)
+    return normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
+
+
+def roots(models, scatter, direction, rows) -> list[np.ndarray]:
+    """``N^½x`` under each of several models, in one product with the rows."""
+    noise = np.sqrt([m.covariance.noise / scatter.excess for m in models])
+    rest = noise[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(models), 1))
+    g = (noise[:, :-1] - rest) * direction.along
+    return list(rest * direction.x + scatter.combine(g.T, rows).T)
+
+
+def normal_scores(t, df) -> np.ndarray:
+    """Normal deviates with the tails of t values (Wallace 1959)."""
+    df = max(df, 1.0)
+    return (
+        np.sign(t) * np.sqrt(df * np.log1p(t**2 / df)) * ((8 * df + 1) / (8 * df + 3))
+    )
+
+
+def probit_of(weight, mean, variance) -> tuple[float, float]:
+    """Probit of the mean AUC of a mixture, within eight, and the variance of Z."""
+    centre = weight @ mean
+    total = float(weight @ (variance + (mean - centre) ** 2))
+    # E Φ(Z) = Φ(M/√(1 + V))
+    probit = np.clip(centre / np.sqrt(1 + total), -_FARTHEST, _FARTHEST)
+    return float(probit), total
+
+
+def _signal_to_noise(covariance, scatter, attainable):
+    """``E Σ ω²`` of each attainable AUC: ``2Φ⁻¹(u)²`` in units of the noise."""
+    m = scatter.multiplicity
+    unit = (m @ covariance.noise) / scatter.excess / (m @ covariance.values)
+    return 2 * attainable**2 / unit
+
+
+def _dense(covariance, scatter, attainable, log_prior):
+    """Log evidence of ``δ ~ N(0, τΣ^γ)`` relative to no signal, weights, shrinkage."""
+    ell, noise = covariance.values, covariance.noise
+    m, energy = scatter.multiplicity, scatter.energy
+    evidence, shrink = [], []
+    for gamma in _GAMMAS:
+        # τ Σ ℓ^{γ−1} = 2Φ⁻¹(u)²
+        shape = ell**gamma
+        tau = 2 * attainable**2 / (m @ (shape / ell))
+        k = np.multiply.outer(tau, shape)
+        k /= k + noise
+        # log Π N(b_i; 0, τℓ^γ + η)/N(b_i; 0, η) = ½ Σ [log(1 − k) + k b²/η]
+        evidence.append(0.5 * (np.log1p(-k) @ m + k @ (energy / noise)))
+        shrink.append(k)
+    evidence = np.concatenate(evidence) + log_prior - np.log(len(_GAMMAS))
+    log_evidence = logsumexp(evidence)
+    weight = np.exp(evidence - log_evidence)
+    kept = weight > _LEAST
+    weight = weight[kept] / weight[kept].sum()
+    probits = np.tile(attainable, len(_GAMMAS))[kept]
+    return float(log_evidence), weight, np.concatenate(shrink)[kept], probits

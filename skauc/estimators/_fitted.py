@@ -1,0 +1,200 @@
+"""A fitted logistic model: what its inference needs, and when it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_groups, check_option, short
+from ..statistics._row_blocks import row_blocks
+from . import _checks as check
+from ._base import OffsetClassifier, check_offset
+from ._maximum import Fit
+from ._profile import FittedLikelihood
+from ._report import Report
+from ._rows import open_rows
+
+COVARIANCES = ("model", "HC0", "HC1", "cluster")
+SAME = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
+
+
+class LogisticFit(OffsetClassifier):
+    """Inference of a fitted logistic model, without its rows.
+
+    Robust covariances and profiles take the X, y, ``sample_weight`` and ``offset`` of
+    the fit once more, and other rows are refused.
+    """
+
+    def _report(self, kind="model", V=None, *, likelihood=None, names=None):
+        """Coefficients with their names, for one of the questions."""
+        V = self.result_.covariance if V is None else V
+        chosen = self.classes_ != self.reference_
+        coef = self.coef_ if len(self.classes_) == 2 else self.coef_[chosen]
+        if self.fit_intercept:
+            intercept = np.broadcast_to(self.intercept_, len(self.classes_))[chosen]
+            coef = np.column_stack([intercept, coef])
+        names, labels = self._row_names(names), self.classes_[chosen].tolist()
+        odds = f"against {self.classes_[~chosen].tolist()[0]!r}"
+        if len(labels) == 1:
+            odds = f"of {labels[0]!r} {odds}"
+        else:
+            names = [f"{label}: {name}" for label in labels for name in names]
+        return Report(tuple(names), odds, coef.ravel(), V, kind, likelihood)
+
+    def _row_names(self, names):
+        """Names of the intercept and the features."""
+        if hasattr(names, "get_feature_names_out"):
+            names = names.get_feature_names_out()
+        if names is None:
+            names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        names = [str(name) for name in names]
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"names must hold one name for each of the {self.n_features_in_} "
+                f"features, got {len(names)}"
+            )
+        return ["(Intercept)", *names] if self.fit_intercept else names
+
+    def _chosen_covariance(self, covariance, groups, rows, rank=1):
+        """The covariance that is meant by its name, and it."""
+        default = "model" if self.class_weight is None else "HC0"
+        kind = default if covariance is None else covariance
+        check_option("covariance", kind, COVARIANCES)
+        if (groups is None) == (kind == "cluster"):
+            rule = "be given with" if groups is None else "be None without"
+            raise ValueError(
+                f"groups must {rule} covariance='cluster', got {short(groups)}"
+                f" with covariance={kind!r}"
+            )
+        if kind != "model" and self.penalty == "firth":
+            raise ValueError(
+                f"covariance must be 'model' with penalty='firth', got {kind!r}"
+            )
+        if kind == "model" and default != "model":
+            raise ValueError(
+                "covariance must be 'HC0', 'HC1' or 'cluster' with class_weight, whose "
+                "weights are no counts of rows, got 'model'"
+            )
+        if kind == default:
+            return kind, self.result_.covariance
+        return kind, self._sandwich(kind, groups, rows, rank)
+
+    def _sandwich(self, kind, groups, rows, rank):
+        """The robust covariance; that of G clusters has rank G − 1 at most."""
+        likelihood = self._opened(**rows, groups=groups)
+        rows = likelihood.objective.rows
+        block, n = rows.blocks, float(rows.counts.sum())
+        rest = n - self.n_parameters_
+        if kind != "HC0" and rest <= 0:
+            raise ValueError(
+                f"covariance must be 'model' or 'HC0' where n_parameters_ >= rows, got "
+                f"{self.n_parameters_} parameters and {n:g} rows"
+            )
+        # n/(n − k), k parameters; clusters: G/(G − 1) · (n − 1)/(n − k)
+        factor = n / rest if kind == "HC1" else 1.0
+        if groups is None:
+            return likelihood.sandwich() * factor
+        # a row of weight 0 is gone, and its cluster with it
+        kept = slice(None) if block.weight is None else block.weight > 0
+        G = len(np.unique(block.groups[kept]))
+        if G <= rank:
+            why = "" if rank == 1 else f" for a contrast of {rank} rows"
+            raise ValueError(
+                f"groups must hold at least {rank + 1} clusters{why}, got {G}"
+            )
+        return likelihood.sandwich(block.groups) * (G / (G - 1) * (n - 1) / rest)
+
+    def _fit(self):
+        """The question of the fit."""
+        reference = int(np.argmax(self.classes_ == self.reference_))
+        firth, steps = self.penalty == "firth", (self.tol, self.max_iter)
+        model = len(self.classes_), self.C, bool(self.fit_intercept), reference, firth
+        return Fit(*model, *steps, self.max_halvings)
+
+    def _opened(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
+        """The likelihood of the rows of the fit, which are given again."""
+        if X is None or (y is None and row_blocks(X) is None):
+            name = "X" if X is None else "y"
+            raise ValueError(f"{name} must be that of the fit, got None")
+        rows = self._rows(X, y, sample_weight, offset, groups, known=self.classes_)
+        likelihood = FittedLikelihood(
+            *self._fit().opened(rows, self._coefficient_rows())
+        )
+        again, once = likelihood.point.log_likelihood, self.log_likelihood_
+        # Other rows would have another likelihood at these coefficients
+        if not abs(again - once) <= SAME * abs(once):
+            raise ValueError(
+                "X, y, sample_weight and offset must be those of the fit, whose "
+                f"log-likelihood is {once:.6g}, got {again:.6g}"
+            )
+        return likelihood
+
+    def _coefficient_rows(self):
+        """Coefficients with their intercepts, one row per decision."""
+        parts = [self.coef_] + [self.intercept_] * bool(self.fit_intercept)
+        return np.column_stack(parts)
+
+    def _rows(self, X, y, sample_weight, offset, groups=None, known=None):
+        """Checked rows of a fit, or of the fit once more."""
+        options = {"binary": self.penalty == "firth", "reset": known is None}
+        rows = open_rows(self, X, y, sample_weight, known=known, **options)
+        if row_blocks(X, y, sample_weight) is not None:
+            for name, value in (("offset", offset), ("groups", groups)):
+                rule, got = "be None where X comes in blocks", type(value).__name__
+                if value is not None:
+                    raise ValueError(f"{name} must {rule}, got {got}")
+        else:
+            check.finite_features(rows.blocks.X)
+            offset = check_offset(offset, len(rows.blocks.y), rows.classes)
+            groups = check_groups(groups, len(rows.blocks.y))
+            block = replace(rows.blocks, offset=offset, groups=groups)
+            rows = replace(rows, blocks=block)
+        if self.class_weight is None:
+            return rows
+        factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
+        check.class_totals(factors * rows.counts, rows.classes)
+        return replace(rows, factors=factors)
+
+    # Refusals -------------------------------------------------------------------------
+
+    def _check_independent(self, what):
+        full = self.n_features_in_ + bool(self.fit_intercept)
+        if self.rank_ < full:
+            raise ValueError(
+                f"X must have linearly independent features for {what}, got rank "
+                f"{self.rank_} of {full}"
+            )
+
+    def _require(self, name, firth=False, weighted=True):
+        """As ``_check_inference``, for a method."""
+        try:
+            self._check_inference(name, firth, weighted)
+        except AttributeError as refusal:
+            check_is_fitted(self)
+            raise ValueError(str(refusal)) from None
+
+    def _check_inference(self, name, firth=False, weighted=False):
+        """Refuse inference where no covariance of the estimates is known."""
+        check_is_fitted(self, "result_")
+        firth_fit, classes = self.penalty == "firth", self.class_weight
+        if np.isfinite(self.C):
+            rule = "defined for maximum likelihood (C=inf), whose inverse information "
+            rule += f"is the covariance of the estimates, got C={self.C}"
+        elif self.separation_ is not None:
+            rule = "not defined where the estimate does not exist, got "
+            rule += f"{self.separation_} separation"
+        elif firth_fit and not firth:
+            rule = "defined for maximum likelihood, got penalty='firth'"
+        elif classes is not None and (firth_fit or not weighted):
+            rule = "not defined with class_weight, whose weights are no counts of rows,"
+            rule += f" got class_weight={short(classes)}"
+        elif self.result_.covariance is None:
+            rule = "defined for no more features than rows of positive weight, got "
+            rule += f"{self.n_features_in_} features"
+        else:
+            return
+        raise AttributeError(f"{name} is {rule}")

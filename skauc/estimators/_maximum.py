@@ -1,0 +1,207 @@
+"""The maximum of a logistic likelihood, penalised or not: sections 1 and 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from . import _checks as check
+from ._firth import FirthObjective
+from ._likelihood import Coding, coding_matrix, margins, name_separation, squared_scores
+from ._newton import Objective, climb, standardised
+from ._rows import OneBlock, row_space
+
+# Separation is looked for where the mean gradient is tiny and the decrement still
+# falls linearly: near a maximum it falls quadratically, towards infinity by e per step
+_TINY_GRADIENT = 1e-8
+_LINEAR = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticResult:
+    """A maximum of the likelihood, or where Newton's method ended.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (1, P) or (K, P)
+        One row for two classes (towards class 1), K rows otherwise.
+    intercept : ndarray of shape (1,) or (K,)
+    log_likelihood : float
+        Without the penalty.
+    covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
+        Of the estimates, for each of M = K − 1 contrasts the intercept (if any) and
+        then the features; the sandwich where classes have weights. None when
+        penalised or separated, or for P > n.
+    rank : int
+        Of the features together with the intercept.
+    n_iter, n_halvings : int
+    converged : bool
+    separation : {None, "complete", "quasi-complete"}
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    log_likelihood: float
+    covariance: np.ndarray | None
+    rank: int
+    n_iter: int
+    n_halvings: int
+    converged: bool
+    separation: str | None
+
+    @property
+    def standard_errors(self):
+        """Roots of the diagonal of the covariance, of shape (M(P + 1),); or None."""
+        if self.covariance is None:
+            return None
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The question that a fit of rows answers.
+
+    Parameters
+    ----------
+    n_classes : int
+    C : float, default=inf
+    fit_intercept : bool, default=True
+    reference : int, default=0
+        Class whose logit is 0 when K > 2 and C is infinite.
+    firth : bool, default=False
+    tol, max_iter, max_halvings
+        See :class:`skauc.IRLSLogisticRegression`.
+    """
+
+    n_classes: int
+    C: float = np.inf
+    fit_intercept: bool = True
+    reference: int = 0
+    firth: bool = False
+    tol: float = 1e-8
+    max_iter: int = 50
+    max_halvings: int = 30
+
+    def coding(self, rows) -> Coding:
+        """Rows to terms; a finite C takes contrasts that treat all classes alike."""
+        symmetric = bool(np.isfinite(self.C))
+        T = coding_matrix(self.n_classes, self.reference, symmetric=symmetric)
+        classes = None if rows.in_memory else rows.classes
+        return Coding(T, self.fit_intercept, classes, rows.factors)
+
+    def objective(self, rows):
+        """What is maximised, and its point at 0 without an offset."""
+        frame, coding, terms = standardised(rows, self.coding(rows))
+        kind = FirthObjective if self.firth else Objective
+        ridge = None if np.isinf(self.C) else min(1 / float(self.C), 1e300)
+        objective = kind(rows, coding, frame, ridge)
+        return objective, objective.point(np.zeros(len(terms[2])), *terms)
+
+    def opened(self, rows, coef):
+        """The objective of rows, and its point at coefficients."""
+        objective, _ = self.objective(rows)
+        return objective, objective.at(_entered(objective, coef))
+
+    def maximise(self, rows, start=None) -> LogisticResult:
+        """Maximise the likelihood of rows.
+
+        Parameters
+        ----------
+        rows : FitRows
+        start : ndarray of shape (1, P + 1) or (K, P + 1), default=None
+            Coefficients before the intercept; None starts at 0.
+        """
+        block, level, P = rows.blocks, 0.0, rows.n_features
+        if getattr(block, "offset", None) is not None and self.fit_intercept:
+            # The intercept takes it up again: at 0 a large offset informs of nothing
+            level = float(np.average(block.offset, weights=block.weight))
+            rows = replace(rows, blocks=replace(block, offset=block.offset - level))
+            if start is not None:
+                start = start + level * (np.arange(P + 1) == P)
+        fit = self._in_row_space if rows.n_rows < P else self._newton
+        result = fit(rows, start)
+        return replace(result, intercept=result.intercept - level)
+
+    def _in_row_space(self, rows, _start):
+        """More features than rows: Newton's method on coordinates in their span."""
+        block, P = rows.blocks, rows.n_features
+        kept = slice(None) if block.weight is None else block.weight > 0
+        columns = block.X, block.y, block.weight, block.offset
+        X, *columns = (None if c is None else c[kept] for c in columns)
+        check.feature_range(X)
+        X = (X.toarray() if sparse.issparse(X) else X).astype(float, copy=False)
+        # The intercept takes up the centre
+        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(P)
+        Z, V = row_space(X - centre)
+        block = OneBlock(Z, *columns)
+        rows = replace(rows, blocks=block, n_features=Z.shape[1])
+        result = self._newton(rows, None)
+        coef = result.coef @ V.T
+        intercept = result.intercept - coef @ centre
+        return replace(result, coef=coef, intercept=intercept, covariance=None)
+
+    def _newton(self, rows, start):
+        """Newton's method from 0, or from a better start."""
+        objective, point = self.objective(rows)
+        if self.firth or getattr(rows.blocks, "offset", None) is not None:
+            point = objective.at(point.theta)
+        if start is not None:
+            other = objective.at(_entered(objective, start))
+            point = other if other.objective >= point.objective else point
+        penalised = self.firth or np.isfinite(self.C)
+        stop = None if penalised else partial(_separation, objective)
+        steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
+        end = climb(objective, point, objective.free(), stop=stop, **steps)
+        separation = end.stopped
+        if not (end.small or separation or penalised):
+            separation = _certificate(objective, end.point, end.step)
+        return self._result(objective, end, separation)
+
+    def _result(self, objective, end, separation):
+        frame, T = objective.coordinates, objective.coding.T
+        B = frame.leave(end.point.theta)
+        coef = B.T if len(T) == 2 else T @ B.T
+        P = frame.n_features
+        covariance = None
+        if np.isinf(self.C) and separation is None:
+            meat = None
+            if objective.coding.factors is not None:
+                meat = objective.sums(squared_scores, end.point.theta)
+            covariance = objective.covariance(end.point, meat)
+        return LogisticResult(
+            coef=np.ascontiguousarray(coef[:, :P]),
+            intercept=coef[:, P].copy() if self.fit_intercept else np.zeros(len(coef)),
+            log_likelihood=float(end.point.log_likelihood),
+            covariance=covariance,
+            rank=frame.rank,
+            n_iter=max(end.n_iter, 1),
+            n_halvings=end.n_halvings,
+            converged=bool(end.small) and separation is None,
+            separation=separation,
+        )
+
+
+def _entered(objective, coef):
+    """θ of coefficient rows, features before the intercept."""
+    T = objective.coding.T
+    if len(T) > 2:  # K rows are T B plus a common shift, which is dropped
+        coef = np.linalg.solve(np.column_stack([T, np.ones(len(T))]), coef)[:-1]
+    return objective.coordinates.enter(coef.T)
+
+
+def _separation(objective, point, step, previous):
+    """The separation of the classes, looked for where steps suggest it."""
+    # Quadratic convergence squares the decrement: a hundredth is a slow step
+    if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
+        return None
+    return _certificate(objective, point, step)
+
+
+def _certificate(objective, point, step):
+    """The separation that all rows certify, along a step."""
+    D = objective.coordinates.parameters(step.d)
+    B = objective.coordinates.parameters(point.theta)
+    return name_separation(objective.rows.blocks.map(margins, objective.coding, B, D))

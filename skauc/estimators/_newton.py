@@ -1,0 +1,283 @@
+"""One Newton iteration for logistic models, in coordinates of unit spread.
+
+Features are shifted where their means dwarf their spreads and scaled to unit spread;
+steps stay in the row space where features are linearly dependent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from ..statistics._numerics import TINY
+from . import _checks as check
+from ._likelihood import Coding, likelihood_terms
+from ._rows import FitRows
+
+_EPS = np.finfo(float).eps
+# Squared mean over variance beyond which features are shifted: the Gram matrix then
+# loses two of its sixteen digits
+_LARGE_MEAN = 100.0
+_LARGEST_RIDGE = 1e300  # coefficients below its inverse are 0
+_ROUNDING = 1e-12  # relative error of a log-likelihood: a sum over up to 1e7 rows
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """θ = s∘B of parameters B = (coefficients of x − shift, intercept)."""
+
+    scale: np.ndarray  # s, (size,)
+    kept: np.ndarray  # orthonormal basis of the row space of scaled features
+    null: np.ndarray  # and of what is orthogonal to it
+    shift: np.ndarray | None
+    n_features: int
+
+    @classmethod
+    def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
+        """From ``X̃ᵀdiag(w)X̃`` up to a factor; ``shift`` is off the features."""
+        P = len(gram) - fit_intercept
+        if fit_intercept:
+            _, variance = _mean_and_variance(gram)
+            mean = np.zeros(P) if shift is None else shift
+            # The spread of a constant feature is rounding, 8 ε of its size
+            constant = variance <= (8 * _EPS * mean) ** 2
+            variance = np.where(constant, np.maximum(mean**2, 1), variance)
+            scale = np.append(np.sqrt(variance), 1.0)
+        else:
+            scale = np.sqrt(np.diag(gram) / total)
+            scale[scale == 0] = 1.0
+        values, vectors = linalg.eigh(gram / scale / scale[:, None])
+        kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
+        return cls(scale, vectors[:, kept], vectors[:, ~kept], shift, P)
+
+    @property
+    def rank(self) -> int:
+        """Rank of the features together with the intercept."""
+        return self.kept.shape[1]
+
+    def parameters(self, theta):
+        """B of shape (size, M)."""
+        return theta.reshape(-1, len(self.scale)).T / self.scale[:, None]
+
+    def leave(self, theta):
+        """Coefficients of the features, then the intercept, as columns; least norm."""
+        B = self.parameters(theta)
+        if self.null.shape[1]:
+            # Along the null space logits stay: take off what lengthens coefficients
+            null = self.null / self.scale[:, None]
+            null = null / np.abs(null).max(axis=0)
+            P = self.n_features
+            B = B - null @ linalg.lstsq(null[:P], B[:P])[0]
+        if self.shift is not None:
+            B[-1] -= self.shift @ B[:-1]
+        return B
+
+    def enter(self, B):
+        """θ of columns of coefficients, then the intercept."""
+        B = B.astype(float)
+        if self.shift is not None:
+            B[-1] += self.shift @ B[:-1]
+        return (B * self.scale[:, None]).T.ravel()
+
+    def to_original(self, M):
+        """Matrix from θ to the original parameters, each intercept first."""
+        back = self.leave(np.eye(len(self.scale)).ravel())
+        if len(back) > self.n_features:
+            back = np.roll(back, 1, axis=0)
+        return np.kron(np.eye(M), back)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An objective at θ: its value, gradient and negative second derivatives."""
+
+    theta: np.ndarray
+    objective: float
+    log_likelihood: float
+    gradient: np.ndarray
+    information: np.ndarray  # of the rows: its inverse is the covariance
+    curvature: np.ndarray  # of the objective
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """``ℓ − ‖coef‖²·ridge/2`` of θ, from sums over rows."""
+
+    rows: FitRows
+    coding: Coding
+    coordinates: Coordinates
+    ridge: float | None = None
+
+    @property
+    def contrasts(self) -> int:
+        """M, the columns of B."""
+        return self.coding.T.shape[1]
+
+    def sums(self, function, theta, *shared):
+        """The sum over blocks of a function of the block, the coding and B."""
+        B = self.coordinates.parameters(theta)
+        return self.rows.blocks.total(function, self.coding, B, *shared)
+
+    def at(self, theta) -> Point:
+        """The objective at θ: one pass over the rows."""
+        value, G, H = self.sums(likelihood_terms, theta)
+        return self.point(theta, value, G, H)
+
+    def point(self, theta, value, G, H) -> Point:
+        """The point of sums that are known."""
+        s = np.tile(self.coordinates.scale, self.contrasts)
+        gradient, information = G.T.ravel() / s, H / s / s[:, None]
+        if self.ridge is None:
+            return Point(theta, value, value, gradient, information, information)
+        penalty = np.minimum(self.ridge / self.coordinates.scale**2, _LARGEST_RIDGE)
+        penalty[self.coordinates.n_features :] = 0  # the intercept is free
+        penalty = np.tile(penalty, self.contrasts)
+        return Point(
+            theta,
+            value - penalty @ theta**2 / 2,
+            value,
+            gradient - penalty * theta,
+            information,
+            information + np.diag(penalty),
+        )
+
+    def free(self, held=None):
+        """Orthonormal basis of steps: the row space, across ``held``; None is all."""
+        whole = self.ridge is not None or not self.coordinates.null.shape[1]
+        R = None if whole else np.kron(np.eye(self.contrasts), self.coordinates.kept)
+        if held is None:
+            return R
+        if R is None:
+            return linalg.null_space(held.T)
+        return R @ linalg.null_space(held.T @ R)
+
+    def covariance(self, point, meat=None):
+        """Covariance of the original parameters, each intercept first.
+
+        The inverse information V, or ``V meat V`` with the covariance of the gradient
+        of B.
+        """
+        M = self.contrasts
+        R = np.kron(np.eye(M), self.coordinates.kept)
+        # R(RᵀHR)⁻¹Rᵀ on the row space
+        inverse = R @ solve(R.T @ point.information @ R, R.T)
+        if meat is not None:
+            s = np.tile(self.coordinates.scale, M)
+            inverse = inverse @ (meat / s / s[:, None]) @ inverse
+        back = self.coordinates.to_original(M)
+        covariance = back @ inverse @ back.T
+        return (covariance + covariance.T) / 2
+
+
+def standardised(rows, coding):
+    """Coordinates of the rows, the coding with its shift, and the sums at B = 0."""
+    P = rows.n_features
+    size = P + coding.fit_intercept
+    zero = np.zeros((size, coding.T.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = rows.blocks.total(likelihood_terms, coding, zero)
+    # Σ w x² of the features, up to a factor below 1
+    check.feature_range(rows.blocks, np.diag(terms[2])[:P], rows.total)
+    if coding.fit_intercept:
+        mean, variance = _mean_and_variance(terms[2][:size, :size])
+        if np.any(mean**2 > _LARGE_MEAN * variance):
+            coding = replace(coding, shift=mean)
+            terms = rows.blocks.total(likelihood_terms, coding, zero)
+    gram = terms[2][:size, :size]
+    args = coding.fit_intercept, rows.total, coding.shift
+    return Coordinates.of_gram(gram, *args), coding, terms
+
+
+def _mean_and_variance(gram):
+    """Mean and variance of the features from ``X̃ᵀdiag(w)X̃`` up to a factor."""
+    gram = gram / gram[-1, -1]
+    # Σ x²/n − x̄² cancels where x̄ is large: then features are shifted
+    mean = gram[:-1, -1]
+    return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
+
+
+class Step(NamedTuple):
+    """Newton's step d, its decrement ``gᵀH⁻¹g`` and the largest mean gradient."""
+
+    d: np.ndarray
+    decrement2: float
+    gradient: float
+
+
+def newton_step(objective, point, basis) -> Step:
+    """Solve ``H d = g`` within the span of the basis (None: everywhere)."""
+    H, g = point.curvature, point.gradient
+    if basis is None:
+        d = solve(H, g)
+    else:
+        inner, g = basis.T @ H @ basis, basis.T @ g
+        if H is not point.information and linalg.eigvalsh(inner)[0] <= 0:
+            inner = basis.T @ point.information @ basis  # not concave here
+        d, g = basis @ solve(inner, g), basis @ g
+    return Step(d, float(g @ d), np.abs(g).max() / objective.rows.total)
+
+
+def ascend(objective, point, d, max_halvings):
+    """The first of ``θ + d, θ + d/2, …`` that does not fall; None if there is none."""
+    # A fall within the rounding of a sum over all rows is none
+    lowest = point.objective - _ROUNDING * max(abs(point.objective), 1)
+    for halved in range(max_halvings + 1):
+        trial = objective.at(point.theta + d / 2**halved)
+        if trial.objective >= lowest:
+            return trial, halved
+    return None, max_halvings
+
+
+class Climb(NamedTuple):
+    """Where Newton's method ended, and how."""
+
+    point: Point
+    step: Step
+    small: bool  # whether the last step was: the optimum is reached
+    stopped: Any  # what ``stop`` returned
+    n_iter: int
+    n_halvings: int
+
+
+def climb(objective, point, basis, *, tol, max_iter, max_halvings, stop=None) -> Climb:
+    """Newton's steps with halving from a point, within the span of a basis.
+
+    ``stop(point, step, previous decrement)`` ends the climb where it returns something.
+    """
+    n_halvings, previous, stopped = 0, 0.0, None
+    smallest = tol**2 * objective.rows.total / objective.rows.n_rows
+    for n_iter in range(max_iter + 1):
+        step = newton_step(objective, point, basis)
+        stopped = stop and stop(point, step, previous)
+        rounding = _EPS * abs(point.objective)  # gains below it cannot be seen
+        small = step.gradient <= tol and step.decrement2 <= max(smallest, rounding)
+        small = small and not stopped
+        if small:  # the step is solved: take it, its error squares
+            last, _ = ascend(objective, point, step.d, 0)
+            point = point if last is None else last
+        if small or stopped or n_iter == max_iter:
+            break
+        following, halved = ascend(objective, point, step.d, max_halvings)
+        n_halvings += halved
+        if following is None:
+            break
+        point, previous = following, step.decrement2
+    return Climb(point, step, small, stopped, n_iter, n_halvings)
+
+
+def solve(A, b):
+    """Solve a positive semidefinite system, by least squares if it is singular."""
+    # Unit diagonal, (A/rrᵀ)(r∘x) = b/r: nearly the best condition that a diagonal
+    # scaling gives (van der Sluis 1969, https://doi.org/10.1007/BF02165096).
+    root = np.sqrt(np.maximum(np.diag(A), TINY))
+    A = A / root / root[:, None]
+    b = (b.T / root).T
+    try:
+        x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
+    except linalg.LinAlgError:
+        # The least-squares solution of least norm leaves out what is rounding
+        x = linalg.lstsq(A, b, cond=len(A) * _EPS)[0]
+    return (x.T / root).T

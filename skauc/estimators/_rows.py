@@ -1,0 +1,209 @@
+"""The rows of a fit, checked once, in memory or in blocks.
+
+Rows in memory are one block (`OneBlock`), so that sums over blocks serve both. Of rows
+in blocks a first pass collects classes and weights; later passes add up sums.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils.validation import validate_data
+
+from .._validation import check_column, is_continuous
+from ..statistics._collections import refuse_collection
+from ..statistics._row_blocks import row_blocks
+from . import _checks as check
+
+_EPS = np.finfo(float).eps
+
+
+@dataclass(frozen=True, eq=False)
+class OneBlock:
+    """Rows in memory as the only block; y holds codes 0, …, K − 1."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    offset: np.ndarray | None = None  # added to the logit of class 1, of two classes
+    groups: np.ndarray | None = None
+
+    def total(self, function, *shared):
+        """``function(block, *shared)`` of the only block."""
+        return function(self, *shared)
+
+    def map(self, function, *shared):
+        """The same in a list."""
+        return [function(self, *shared)]
+
+
+@dataclass(frozen=True, eq=False)
+class FitRows:
+    """Checked rows of a fit, in memory or in blocks, and what they weigh."""
+
+    blocks: Any  # OneBlock or RowBlocks
+    classes: np.ndarray
+    counts: np.ndarray  # sums of the sample weights of each class, (K,)
+    n_rows: int  # of positive weight
+    n_features: int
+    factors: np.ndarray | None = None  # of the classes' weights
+
+    @classmethod
+    def of_arrays(cls, X, codes, classes, weight=None) -> FitRows:
+        """Rows in memory."""
+        counts = np.bincount(codes, weight, minlength=len(classes)).astype(float)
+        n_rows = len(codes) if weight is None else int(np.count_nonzero(weight))
+        block = OneBlock(X, codes, weight)
+        return cls(block, classes, counts, n_rows, X.shape[1])
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether there is one block, whose y holds codes."""
+        return isinstance(self.blocks, OneBlock)
+
+    @property
+    def labels(self):
+        """What y holds for each class."""
+        return np.arange(len(self.classes)) if self.in_memory else self.classes
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights, those of the classes included."""
+        factors = 1.0 if self.factors is None else self.factors
+        return float((self.counts * factors).sum())
+
+
+def open_rows(
+    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True, **options
+) -> FitRows:
+    """Check the rows of a fit, in memory or in blocks.
+
+    Only the ``known`` classes may occur; None takes those that occur, each with some
+    weight. Features in memory are dense or CSR, not copied, perhaps not finite.
+    Options of blocks: ``weights`` (allowed), ``gather`` (if fewer than features).
+    """
+    blocks = row_blocks(X, y, sample_weight)
+    if blocks is not None:
+        rows = _in_blocks(model, blocks, known, reset, **options)
+    else:
+        rows = _in_memory(model, X, y, sample_weight, known, reset)
+    check.class_count(rows.classes, binary=binary)
+    if known is None:
+        check.class_totals(rows.counts, rows.classes)
+    return rows
+
+
+def _in_memory(model, X, y, sample_weight, known, reset):
+    refuse_collection("X", X)
+    refuse_collection("y", y)
+    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+    with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
+        X, y = validate_data(model, X, y, accept_sparse="csr", reset=reset, **options)
+    check.labels(y)
+    if known is not None:
+        check.known(y, known)
+    classes = check.distinct(y) if known is None else known
+    weight = check.weights(sample_weight, len(y))
+    return FitRows.of_arrays(X, check.codes_of(y, classes), classes, weight)
+
+
+def _in_blocks(model, blocks, known, reset, *, weights=True, gather=True):
+    """One pass over labels and weights; few rows are gathered."""
+    parts = blocks.map(_outline_of_block, known, weights)
+    if not parts:
+        raise ValueError("X must have rows, got none in all chunks")
+    classes = _united(parts) if known is None else known
+    counts, n_features = np.zeros(len(classes)), parts[0][-1]
+    for _, own, total, _, _ in parts:
+        counts[np.searchsorted(classes, own)] += total
+    n_rows = sum(n for _, _, _, n, _ in parts)
+    record_features(model, blocks, n_features, reset=reset)
+    if n_rows >= n_features or not gather:
+        return FitRows(blocks, classes, counts, n_rows, n_features)
+    X, y, weight = blocks.gather(weighted=True)
+    return FitRows.of_arrays(X, check.codes_of(y, classes), classes, weight)
+
+
+def _outline_of_block(block, known, weights):
+    """Number, classes, sums of their weights, rows of weight and columns of a block."""
+    X, y = block.X, labels_of(block, known)
+    if X.ndim != 2 or X.shape[1] == 0:
+        rule = "be two-dimensional" if X.ndim != 2 else "hold one feature or more"
+        raise ValueError(f"X must {rule}, got shape {X.shape}")
+    if block.weight is not None and not weights:
+        raise ValueError("sample_weight must be None, got weights")
+    weight = check.weights(block.weight, len(y))
+    check.finite_features(X if weight is None else X[weight > 0])
+    classes = check.distinct(y)
+    total = np.bincount(check.codes_of(y, classes), weight, minlength=len(classes))
+    n = len(y) if weight is None else np.count_nonzero(weight)
+    return block.number, classes, total, n, X.shape[1]
+
+
+def labels_of(block, known=None):
+    """The labels of a block, of one kind."""
+    if block.y is None:
+        raise ValueError("y must hold a label for each row, got None")
+    y = check_column("y", block.y)
+    if isinstance(y[0], bytes):
+        raise ValueError(f"y must hold texts or numbers, got {y.tolist()[0]!r}")
+    if y.dtype.kind == "O":
+        check.kinds(y.tolist())
+        y = np.array(y.tolist()) if not isinstance(y[0], str) else y
+    if y.dtype.kind not in "OU" and is_continuous(y):
+        odd = y[np.argmax(~(y == np.floor(y)))].item()
+        rule = "hold class labels, got continuous or missing values such as"
+        raise ValueError(f"y must {rule} {odd!r}")
+    if known is not None:
+        check.known(y, known)
+    return y
+
+
+def _united(parts):
+    """The labels of all blocks, which must be of one kind."""
+    kinds = [classes.dtype.kind in "OUS" for _, classes, *_ in parts]
+    if len(set(kinds)) > 1:
+        (first, one, *_), (number, odd, *_) = parts[0], parts[kinds.index(not kinds[0])]
+        raise ValueError(
+            f"y must hold labels of one kind, got {one.tolist()[0]!r} in chunk {first} "
+            f"and {odd.tolist()[0]!r} in chunk {number}"
+        )
+    return np.unique(np.concatenate([classes for _, classes, *_ in parts]))
+
+
+def record_features(model, blocks, n_features, *, reset=True):
+    """Let scikit-learn record width and names of the columns, or compare them."""
+    columns = np.empty((0, n_features))
+    if blocks.feature_names is not None:
+        import pandas as pd
+
+        columns = pd.DataFrame(columns, columns=blocks.feature_names)
+    validate_data(model, columns, skip_check_array=True, reset=reset)
+
+
+@contextmanager
+def unchanged_by_errors(model):
+    """Give a model its state back if the body raises."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def row_space(Z):
+    """Coordinates of rows in their own span, and its orthonormal basis.
+
+    ``Z = U diag(σ) Vᵀ`` has coordinates ``U diag(σ)`` of shape (n, r) and the basis V
+    of shape (P, r): lengths in the span are those of the features.
+    """
+    U, sigma, Vt = linalg.svd(Z, full_matrices=False)
+    # numpy.linalg.matrix_rank's bound; one coordinate of zeros if all rows are equal
+    r = max(np.count_nonzero(sigma > max(Z.shape) * _EPS * sigma[0]), 1)
+    return U[:, :r] * sigma[:r], Vt[:r].T

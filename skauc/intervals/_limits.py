@@ -1,0 +1,203 @@
+"""From an estimate and its variance to limits that stay in their range; elementwise.
+
+A pair of *tails* is what an interval may miss below and above: α/2 and α/2 for a
+two-sided one, α and 0 for a one-sided. The formulas for AUCs are sections 2 and 3 of
+:mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
+``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit, ndtr, ndtri
+
+from ..statistics._auc_variance import balanced_variance
+
+TRANSFORMS = ("none", "logit", "probit")
+_TINY = 1e-300  # a parameter of the beta distribution must not be 0
+_HALVINGS = 60  # of [0, 1]: beyond the 53 bits of a float
+
+
+def larger_variance(auc, delong, n_neg, n_pos):
+    """Variance as a function of A: the larger of a model's and the data's.
+
+    :func:`balanced_variance`, or DeLong's scaled to ``A(1 − A)``, whichever is larger.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Estimate Â.
+    delong : float or ndarray
+        DeLong's variance of Â, 0 where it is not known.
+    n_neg, n_pos : float
+
+    Returns
+    -------
+    callable
+    """
+    # The data's variance at A: DeLong's · A(1 − A)/{Â(1 − Â)}
+    share = np.asarray(auc * (1 - auc), dtype=float)
+    scale = np.where(share > 0, delong / np.where(share > 0, share, 1), 0)
+
+    def variance(a):
+        return np.maximum(balanced_variance(a, n_neg, n_pos), scale * a * (1 - a))
+
+    return variance
+
+
+def exact_limits(share, n, tail_low, tail_high):
+    """Clopper–Pearson limits of ``share · n`` successes in n, which need not be whole.
+
+    The bound for an AUC whose variance is estimated as 0: no AUC varies more than a
+    share of the smaller class.
+    """
+    # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
+    x = np.asarray(share * n, dtype=float)
+    rest = n - x
+    low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
+    # I_h(x + 1, n − x) = 1 − I_{1−h}(n − x, x + 1): the tail is not rounded to 1
+    high = 1 - betaincinv(np.maximum(rest, _TINY), x + 1, tail_high)
+    return np.where(x > 0, low, 0.0)[()], np.where(rest > 0, high, 1.0)[()]
+
+
+def wald_limits(auc, error, n, tail_low, tail_high, transform):
+    """``g⁻¹(g(A) ± z SE g'(A))`` clipped to [0, 1].
+
+    Parameters
+    ----------
+    auc, error : float or ndarray
+        Estimate and standard error.
+    n : float or ndarray
+        Size of the smaller class (or its number of clusters), for
+        :func:`exact_limits` where the error is 0 or the AUC is 0 or 1.
+    tail_low, tail_high : float
+    transform : {"none", "logit", "probit"}
+        g.
+
+    Returns
+    -------
+    low, high : float or ndarray
+    """
+    auc, error = np.asarray(auc, dtype=float), np.asarray(error, dtype=float)
+    degenerate = (error <= 0) | (auc <= 0) | (auc >= 1)
+    inside = np.where(degenerate, 0.5, auc)  # any number that g takes
+    forward, slope, back = {
+        "none": (np.asarray, np.ones_like, lambda a: np.clip(a, 0, 1)),
+        "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
+        # dΦ⁻¹(A)/dA = 1/φ(Φ⁻¹(A))
+        "probit": (
+            ndtri, lambda a: np.sqrt(2 * np.pi) * np.exp(ndtri(a) ** 2 / 2), ndtr
+        ),
+    }[transform]  # fmt: skip
+    centre, reach = forward(inside), error * slope(inside)
+    exact = exact_limits(auc, n, tail_low, tail_high)
+    # g⁻¹(g(A) + Φ⁻¹(tail) SE g'(A)) below, with a minus above
+    low = back(centre + ndtri(tail_low) * reach) if tail_low else 0.0
+    high = back(centre - ndtri(tail_high) * reach) if tail_high else 1.0
+    return tuple(
+        np.where(degenerate, limit, smooth)[()]
+        for limit, smooth in zip(exact, (low, high), strict=True)
+    )
+
+
+def score_limits(auc, variance, tail_low, tail_high):
+    """All A with ``|Â − A| ≤ z √variance(A)``, by bisection.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Estimate Â.
+    variance : callable
+        Variance of the estimate when the AUC is A; 0 at A = 0 and 1.
+    tail_low, tail_high : float
+
+    Returns
+    -------
+    low, high : float or ndarray
+        Informative at Â = 0 and 1, and never outside [0, 1].
+    """
+    auc = np.asarray(auc, dtype=float)
+
+    def limit(end, tail):
+        if tail == 0:
+            return end + 0 * auc
+        # (Â − A)² ≤ z² V(A) holds at A = Â and from there up to the limit
+        z2 = ndtri(tail) ** 2
+        end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
+        inner, outer = auc, end + 0 * auc
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            within = (auc - middle) ** 2 <= z2 * variance(middle)
+            inner = np.where(within, middle, inner)
+            outer = np.where(within, outer, middle)
+        return inner[()]
+
+    return limit(0.0, tail_low), limit(1.0, tail_high)
+
+
+def wilson_limits(successes, n, tail_low, tail_high):
+    """Wilson's score limits of a share; (0, 1) where n is 0.
+
+    References: Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953.
+    """
+    x, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
+    total = np.where(n > 0, n, 1)
+
+    def limit(tail, sign, end):
+        if tail == 0:
+            return np.full_like(x, end)
+        z = -ndtri(tail)
+        # (x + z²/2 ± z √(x(n − x)/n + z²/4))/(n + z²)
+        reach = z * np.sqrt(x * (total - x) / total + z**2 / 4)
+        inside = np.clip((x + z**2 / 2 + sign * reach) / (total + z**2), 0, 1)
+        # All or no successes: the limit is the end itself, without rounding
+        return np.where(n > 0, np.where(x == end * total, end, inside), end)
+
+    return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
+
+
+def clopper_pearson_limits(successes, n, tail_low, tail_high):
+    """Exact limits of a share; (0, 1) where n is 0."""
+    x, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
+    return exact_limits(x / np.where(n > 0, n, 1), n, tail_low, tail_high)
+
+
+def ratio_limits(x, n, y, m, tail_low, tail_high):
+    """Limits of ``(x/n)/(y/m)`` on the log scale.
+
+    ``Var log = 1/x − 1/n + 1/y − 1/m`` (Katz et al. 1978,
+    https://doi.org/10.2307/2530610; Simel et al. 1991,
+    https://doi.org/10.1016/0895-4356(91)90128-V). Where a count is 0, both get ½ and
+    their totals 1, and the limit on that side is 0 or inf; also where both counts are
+    the totals, which would leave no variance.
+    """
+    none_x, none_y = x == 0, y == 0
+    odd = none_x | none_y | ((x == n) & (y == m))
+    x, y = np.where(odd, x + 0.5, x), np.where(odd, y + 0.5, y)
+    n, m = np.where(odd, n + 1, n), np.where(odd, m + 1, m)
+    centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
+    error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
+    return _log_limits(centre, error, none_x, none_y, tail_low, tail_high)
+
+
+def odds_ratio_limits(table, tail_low, tail_high):
+    """Woolf's limits; ½ is added to all four counts where one is 0.
+
+    References: Woolf (1955), https://doi.org/10.1111/j.1469-1809.1955.tb01348.x;
+    Haldane (1956), https://doi.org/10.1111/j.1469-1809.1955.tb01285.x.
+    """
+    tp, fn, fp, tn = table
+    none_above, none_below = (tp == 0) | (tn == 0), (fn == 0) | (fp == 0)
+    half = np.where(none_above | none_below, 0.5, 0.0)
+    tp, fn, fp, tn = tp + half, fn + half, fp + half, tn + half
+    # log OR = log{TP·TN/(FN·FP)},   Var log OR = 1/TP + 1/FN + 1/FP + 1/TN
+    centre = np.log(tp) + np.log(tn) - np.log(fn) - np.log(fp)
+    error = np.sqrt(1 / tp + 1 / fn + 1 / fp + 1 / tn)
+    return _log_limits(centre, error, none_above, none_below, tail_low, tail_high)
+
+
+def _log_limits(centre, error, no_low, no_high, tail_low, tail_high):
+    """``exp(log ratio ± z SE)``, 0 or inf where that side has no limit."""
+    low = np.exp(centre + ndtri(tail_low) * error) if tail_low else 0.0
+    high = np.exp(centre - ndtri(tail_high) * error) if tail_high else np.inf
+    return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)

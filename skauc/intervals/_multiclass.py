@@ -1,0 +1,415 @@
+"""AUCs that are averages: over pairs of classes, over classes, over folds.
+
+An average of AUCs is a U-statistic whose rows enter several of its terms. Its variance
+comes from the rows: sum the *influence* of a row on every term (from the placements,
+so that ties count ½ there too), then square.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import permutations
+
+import numpy as np
+
+from .._validation import (
+    check_column,
+    check_floats,
+    check_groups,
+    check_interval,
+    check_non_negative,
+    check_option,
+    check_score,
+    distinct_labels,
+    short,
+)
+from ..statistics._levels import placements
+from ..statistics._result import Result
+from ..statistics._wald import Interval, interval_tails
+from ._auc_estimate import AUCEstimate
+from ._comparison import stacked
+from ._limits import TRANSFORMS, wald_limits
+from ._sample import Sample
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AveragedAUC(Result):
+    """An average of AUCs with its standard error.
+
+    Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
+
+    Parameters
+    ----------
+    auc : float
+        The average.
+    standard_error : float
+        From the joint influence of the rows on all terms.
+    parts : ndarray
+        The AUCs averaged: of shape (n_folds,), or (K, K) with ``parts[i, j]`` the AUC
+        of column i for class i against class j (NaN on the diagonal).
+    n_smallest : int
+        Rows of the smallest class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import AveragedAUC
+    >>> result = AveragedAUC(0.9, 0.03, np.array([0.88, 0.92]), n_smallest=40)
+    >>> low, high = result.confidence_interval(0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.824, 0.945)
+    """
+
+    auc: float
+    standard_error: float
+    parts: np.ndarray
+    n_smallest: int
+
+    def __post_init__(self):
+        check_interval("auc", self.auc, 0, 1)
+        check_interval("standard_error", self.standard_error, 0, closed="left")
+        check_interval("n_smallest", self.n_smallest, 1, closed="left")
+
+    def __repr__(self):
+        low, high = self.confidence_interval()
+        return (
+            f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
+            f"parts of shape {np.shape(self.parts)})"
+        )
+
+    def _columns(self):
+        low, high = self.confidence_interval()
+        row = {"auc": self.auc, "standard_error": self.standard_error}
+        return {name: [v] for name, v in (row | {"low": low, "high": high}).items()}
+
+    def confidence_interval(
+        self, confidence_level=0.95, transform="logit", alternative="two-sided"
+    ) -> Interval:
+        """Limits for the average, inside [0, 1].
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        transform : {"none", "logit", "probit"}, default="logit"
+            Scale of ``A ± z SE``.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            ``"greater"`` gives ``(low, 1)``.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``; Clopper–Pearson's on the smallest class where the AUC is
+            0 or 1.
+
+        Raises
+        ------
+        ValueError
+            If an option breaks its rule.
+        """
+        check_option("transform", transform, TRANSFORMS)
+        tails = interval_tails(confidence_level, alternative)
+        # Placements are whole half pairs over n and round to some 1e-16: an error below
+        # 1e-14 is 0, and the limits are then the exact ones.
+        error = self.standard_error if self.standard_error > 1e-14 else 0.0
+        limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
+        return Interval(*map(float, limits))
+
+
+def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
+    """Multiclass AUC of Hand & Till with a joint DeLong interval.
+
+    Answers: how well do the scores of K classes tell two classes apart, on average
+    over the pairs? Equal to ``roc_auc_score(multi_class="ovo", average="macro")``,
+    but the scores need be no probabilities. Costs O(K² n log n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of K ≥ 2 classes.
+    y_score : array-like of shape (n, K)
+        Column i is larger for class i; ±inf are allowed, NaN is not.
+    labels : array-like of shape (K,), default=None
+        Class of each column; None takes the sorted labels of y_true.
+
+    Returns
+    -------
+    AveragedAUC
+
+    Raises
+    ------
+    ValueError
+        If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
+
+    Notes
+    -----
+    ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` with A(i|j) the AUC of column i for class i
+    against class j. A row r of class c contributes ``u_r``, the sum of its placements
+    in the 2(K − 1) terms that it enters; ``Var M ≈ Σ_c var(u)/n_c``. For K = 2 and
+    columns that order the rows alike it is DeLong's variance.
+
+    References
+    ----------
+    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831; DeLong, DeLong &
+    Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skauc import hand_till_auc
+    >>> X, y = load_iris(return_X_y=True)
+    >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
+    AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
+    """
+    y, score, classes = check_class_scores(y_true, y_score, labels)
+    K = len(classes)
+    rows = [np.flatnonzero(y == c) for c in classes]
+    smallest = min(map(len, rows))
+    if smallest < 2:
+        raise ValueError(f"y_true must hold 2 rows or more a class, got {smallest}")
+    parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
+    for i, j in permutations(range(K), 2):
+        # A(i|j): column i, class i as the positives, class j as the negatives.
+        v01, v10 = placements(score[rows[j], i], score[rows[i], i])
+        parts[i, j] = v10.mean()
+        influence[rows[j]] += v01
+        influence[rows[i]] += v10
+    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ_c var(u)/n_c
+    influence /= K * (K - 1)
+    variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
+    auc = parts[~np.eye(K, dtype=bool)].mean()
+    return AveragedAUC(float(auc), float(np.sqrt(variance)), parts, smallest)
+
+
+def check_class_scores(y_true, y_score, labels):
+    """Return labels of K classes, a column of scores for each, and the classes."""
+    y = check_column("y_true", y_true)
+    name, given = ("y_true", y) if labels is None else ("labels", labels)
+    classes = check_column(name, given)
+    names = distinct_labels(classes, name=name)
+    classes = names if labels is None else classes
+    K = len(classes)
+    if K < 2 or len(names) < K or len(y) == 0 or not np.isin(y, names).all():
+        raise ValueError(
+            "labels must name two classes or more once, and all of y_true, got "
+            f"{short(classes.tolist())}"
+        )
+    score = check_floats("y_score", y_score)
+    if score.shape != (len(y), K):
+        raise ValueError(
+            f"y_score must have one row for each label and one column for each of the "
+            f"{K} classes, {(len(y), K)}, got shape {score.shape}"
+        )
+    for column in score.T:
+        check_score(column, len(y), allow_infinite=True)
+    return y, score, classes
+
+
+def one_vs_rest_auc(
+    y_true, y_score, *, labels=None, sample_weight=None, groups=None
+) -> OneVsRestAUC:
+    """AUC of each class against all others, with intervals.
+
+    Answers: which classes does a model of K classes find, and how sure is that? Each
+    class has the intervals of :func:`auc_estimate`, and the mean over the classes,
+    ``roc_auc_score(multi_class="ovr")``, one of its own. Costs O(K n log n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of K ≥ 2 classes.
+    y_score : array-like of shape (n, K)
+        Column i is larger for class i; ±inf are allowed, NaN is not.
+    labels : array-like of shape (K,), default=None
+        Class of each column; None takes the sorted labels of y_true.
+    sample_weight, groups : array-like of shape (n,), default=None
+        As for :func:`auc_estimate`.
+
+    Returns
+    -------
+    OneVsRestAUC
+
+    Raises
+    ------
+    ValueError
+        If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
+
+    Notes
+    -----
+    The rest is what the data hold of the other classes: its AUC changes with their
+    shares, that of :func:`hand_till_auc` does not.
+
+    References
+    ----------
+    Provost & Domingos (2000), CeDER working paper IS-00-04, Stern School of Business;
+    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skauc import one_vs_rest_auc
+    >>> X, y = load_iris(return_X_y=True)
+    >>> one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
+    OneVsRestAUC(average=0.8335)
+          auc  standard_error     low    high  n_neg  n_pos
+    0  0.9332         0.02271  0.8718  0.9652    100     50
+    1  0.7662         0.04109  0.6754  0.8353    100     50
+    2  0.8012         0.03836  0.7142  0.8643    100     50
+    """
+    y, score, classes = check_class_scores(y_true, y_score, labels)
+    weight = (
+        None if sample_weight is None else check_non_negative(sample_weight, len(y))
+    )
+    rows = np.ones(len(y), bool) if weight is None else weight > 0
+    for c, name in zip(classes, classes.tolist(), strict=True):
+        if (y[rows] == c).sum() < 2:
+            raise ValueError(
+                "y_true must hold 2 rows or more (of positive weight) a class, got "
+                f"{(y[rows] == c).sum()} of {name!r}"
+            )
+    cluster = check_groups(groups, len(y))
+    estimates = (
+        AUCEstimate._of(
+            Sample.from_rows(column, y == c, weight, cluster, keep_order=True)
+        )
+        for c, column in zip(classes, score.T, strict=True)
+    )
+    return OneVsRestAUC(classes, tuple(estimates), y[rows])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneVsRestAUC(Result):
+    """AUCs of K classes, each against the rest.
+
+    Made by :func:`one_vs_rest_auc`.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (K,)
+    estimates : tuple of AUCEstimate
+        One a class, in the order of the labels.
+    _y : ndarray of shape (n,)
+        Labels of the rows.
+
+    Examples
+    --------
+    >>> from skauc import one_vs_rest_auc
+    >>> y = ["a", "a", "a", "b", "b", "b", "c", "c", "c"]
+    >>> score = [[3, 1, 0], [2, 1, 1], [1, 2, 0], [1, 3, 0], [0, 2, 1],
+    ...          [0, 1, 1], [0, 1, 2], [1, 0, 3], [0, 0, 1]]
+    >>> result = one_vs_rest_auc(y, score)
+    >>> result.auc.round(2)
+    array([0.94, 0.83, 0.92])
+    >>> result.average()
+    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686), parts of shape (3,))
+    """
+
+    labels: np.ndarray
+    estimates: tuple[AUCEstimate, ...]
+    _y: np.ndarray = field(repr=False)
+
+    _rows_in_text = True
+
+    def _head(self):
+        return {"average": self.auc.mean()}
+
+    def _columns(self):
+        return stacked(self.labels.tolist(), self.estimates)
+
+    @property
+    def auc(self) -> np.ndarray:
+        """Of each class, shape (K,)."""
+        return np.array([estimate.auc for estimate in self.estimates])
+
+    def standard_error(self, method=None, **options) -> np.ndarray:
+        """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
+        return np.array([e.standard_error(method, **options) for e in self.estimates])
+
+    def confidence_interval(
+        self, confidence_level=0.95, method=None, **options
+    ) -> Interval:
+        """Limits of each class's AUC; they do not hold together.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+            For all K together pass ``1 − 0.05/K`` (Bonferroni).
+        method, **options
+            As for :meth:`AUCEstimate.confidence_interval`.
+
+        Returns
+        -------
+        Interval
+            Arrays ``(low, high)`` of shape (K,).
+
+        Raises
+        ------
+        ValueError
+            As :meth:`AUCEstimate.confidence_interval`.
+        """
+        limits = [
+            e.confidence_interval(confidence_level, method, **options)
+            for e in self.estimates
+        ]
+        return Interval(*np.transpose(limits))
+
+    def average(self) -> AveragedAUC:
+        """Mean over the classes, with the error of all K under their covariance.
+
+        Returns
+        -------
+        AveragedAUC
+
+        Raises
+        ------
+        ValueError
+            If the weights are no counts and there are no groups.
+
+        Notes
+        -----
+        A row contributes to the error through each of the K AUCs, as a positive of
+        its own class and as a negative of the others. With K = 2 and columns that
+        order the rows alike it is DeLong's.
+        """
+        K, y = len(self.labels), self._y
+        influence = np.zeros(len(y))
+        for c, estimate in zip(self.labels, self.estimates, strict=True):
+            estimate._sample.check_variance()
+            for rows, part in zip((y != c, y == c), _parts(estimate), strict=True):
+                influence[rows] += part / K
+        sample = self.estimates[0]._sample
+        # A sample keeps its rows by class: the weights go back to the rows of _y.
+        first = y == self.labels[0]
+        count = np.ones(len(y))
+        count[~first], count[first] = sample.counts
+        if sample.cluster_neg is not None:
+            # A cluster may hold positives and negatives of a class: one sum of all.
+            cluster = np.empty(len(y), int)
+            cluster[~first], cluster[first] = sample.cluster_neg, sample.cluster_pos
+            variance = (np.bincount(cluster, influence * count) ** 2).sum()
+            smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
+        else:
+            # Var Ā = Σ w u², or the squares of the clusters' sums: u is scaled for it.
+            variance = count @ influence**2
+            smallest = int(min(count[y == c].sum() for c in self.labels))
+        error = float(np.sqrt(variance))
+        return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)
+
+
+def _parts(estimate):
+    """``(V − A)/√{n(n − 1)}`` of the negatives and the positives (section 1)."""
+    sample = estimate._sample
+    for v, count, cluster in zip(
+        sample.of_rows(*sample.levels.placements),
+        sample.counts,
+        (sample.cluster_neg, sample.cluster_pos),
+        strict=True,
+    ):
+        n = total = count.sum()
+        if cluster is not None:
+            n = len(np.unique(cluster))
+            if n < 2:
+                raise ValueError(
+                    f"each class must hold at least 2 groups for an error, got {n}"
+                )
+        # With w whole numbers, Σ w part² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
+        yield (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

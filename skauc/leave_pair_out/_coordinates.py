@@ -1,0 +1,144 @@
+"""Rows in at most min(n, P) coordinates that keep all products between rows.
+
+A ridge penalty sees the rows through ``Z Zᵀ`` alone, where ``Z = (X − x̄)·unit``. For
+P ≤ n the coordinates are Z itself. For P > n they are a pivoted Cholesky factor of the
+Gram matrix, ``A Aᵀ = Z Zᵀ`` with as many columns as its rank; a vector θ of these
+coordinates is ``w = Z_pᵀ L⁻ᵀ θ`` in the features, L the triangle of the pivot rows p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.linalg import lapack
+
+_ROUNDING = 1e-12  # of sums of squares: a column of sparse rows is constant
+_RANK = 1e-12  # of the largest diagonal entry: below, a pivot is rounding
+BLOCK = 2**18  # numbers of the dense blocks of rows that are summed over
+
+
+def dense(X) -> np.ndarray:
+    """Rows as an ndarray."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def spread(rows):
+    """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
+    return rows.kept("spread", lambda: _spread(rows))
+
+
+def _spread(rows):
+    mean = rows.weight @ rows.X / rows.n
+    if sparse.issparse(rows.X):
+        square = rows.weight @ rows.X.multiply(rows.X)
+        total = square - rows.n * mean**2
+        return mean, np.where(total > _ROUNDING * square, total, 0.0)
+    total = np.zeros(rows.shape[1])
+    for part in row_blocks(rows.shape):
+        total += rows.weight[part] @ (rows.X[part] - mean) ** 2
+    return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
+
+
+def standard_unit(rows) -> np.ndarray:
+    """Factors (P,) that give the features variance 1; 0 for constant features."""
+    square = spread(rows)[1]
+    return np.divide(rows.n, square, out=np.zeros_like(square), where=square > 0) ** 0.5
+
+
+def class_contrast(rows) -> np.ndarray:
+    """Weights (n,) whose sum over rows is the mean of the positives less the other."""
+    return rows.weight * np.where(rows.positive, 1 / rows.n_pos, -1 / rows.n_neg)
+
+
+def row_blocks(shape):
+    """Slices of rows that hold about ``BLOCK`` numbers each."""
+    step = max(BLOCK // max(shape[1], 1), 1)
+    return (slice(start, start + step) for start in range(0, shape[0], step))
+
+
+def gram(rows, centred, unit=None) -> np.ndarray:
+    """``Z Zᵀ`` of all rows, kept with them; ``unit`` (P,) multiplies the features."""
+    name = "gram", centred, None if unit is None else unit.tobytes()
+    return rows.kept(name, lambda: _gram(rows, centred, unit))
+
+
+def _gram(rows, centred, unit):
+    if not sparse.issparse(rows.X):
+        Z = centred_rows(rows, slice(None), centred, unit)
+        return Z @ Z.T
+    Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
+    product = (Z @ Z.T).toarray()
+    if centred:
+        # (z_i − z̄)ᵀ(z_j − z̄) from products of sparse rows, which centring would fill
+        share = rows.weight / rows.n
+        cross = product @ share
+        product += share @ cross - cross - cross[:, None]
+    return product
+
+
+def centred_rows(rows, which, centred, unit=None) -> np.ndarray:
+    """``Z`` of some rows as an ndarray."""
+    Z = dense(rows.X[which])
+    if centred:
+        Z = Z - spread(rows)[0]
+    return Z if unit is None else Z * unit
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """``A`` (n, r) with ``A Aᵀ = Z Zᵀ`` and the way between w and θ.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, r)
+    pivot : ndarray of int of shape (r,) or None
+        Rows whose triangle of A is L; None where A is Z.
+    centred : bool
+    unit : ndarray of shape (P,) or None
+    """
+
+    A: np.ndarray
+    pivot: np.ndarray | None
+    centred: bool
+    unit: np.ndarray | None
+
+    @classmethod
+    def of(cls, rows, centred, unit=None) -> Coordinates:
+        """Coordinates of all rows; those from the Gram matrix are kept with them."""
+        n, P = rows.shape
+        if P <= n:
+            Z = centred_rows(rows, slice(None), centred, unit)
+            return cls(Z, None, centred, unit)
+        name = "coordinates", centred, None if unit is None else unit.tobytes()
+        return rows.kept(name, lambda: cls._of_gram(rows, centred, unit))
+
+    @classmethod
+    def _of_gram(cls, rows, centred, unit):
+        K = gram(rows, centred, unit)
+        least = _RANK * K.diagonal().max(initial=0.0)
+        factor, order, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
+        A, order = np.empty((len(K), rank)), order - 1
+        A[order] = np.tril(factor)[:, :rank]
+        return cls(A, order[:rank], centred, unit)
+
+    def forth(self, rows, w) -> np.ndarray:
+        """θ with ``A θ = Z w'`` for ``Z w' = (X − x̄) w``."""
+        if self.pivot is None:
+            return w if self.unit is None else w / self.unit
+        score = rows.X[self.pivot] @ w
+        if self.centred:
+            score = score - spread(rows)[0] @ w
+        return linalg.solve_triangular(self.A[self.pivot], score, lower=True)
+
+    def back(self, rows, theta) -> np.ndarray:
+        """Coefficients (P,) or (P, k) of the features for θ of shape (r,) or (r, k)."""
+        unit = np.ones(rows.shape[1]) if self.unit is None else self.unit
+        if self.pivot is None:
+            return (theta.T * unit).T
+        alpha = linalg.solve_triangular(self.A[self.pivot], theta, lower=True, trans=1)
+        w = rows.X[self.pivot].T @ alpha
+        if self.centred:
+            w = w - np.multiply.outer(spread(rows)[0], alpha.sum(axis=0))
+        return (w.T * unit**2).T

@@ -1,0 +1,238 @@
+"""Leave-pair-out AUC of a penalised linear model from its single fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from ._bootstrap import model_variance, weighted_auc
+from ._coordinates import centred_rows, gram
+from ._objective import NUMBERS
+
+PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # rows of a class that form the pairs
+MANY_ROWS = 40  # rows a feature from which on 100 rows of a class are enough
+HESSIAN_ROWS = 2000  # at least, of the Hessian of many rows
+DUAL = 0.7  # features a row from which on the Gram matrix of the rows is factorised
+TIE = 1e-8  # of the range of the scores: smaller margins are those of equal rows
+_MOST_SHIFT = 1e8  # of the mean kernel: the intercept is nearly free
+_FLAT = 1e-9  # least curvature times kernel, relative to its mean: Q keeps its digits
+
+
+@dataclass(frozen=True, eq=False)
+class PairRows:
+    """An even sample of rows of either class, ``neg`` and ``pos``, and their masses.
+
+    The masses of a class are weights; all rows of a class are in it if they are few.
+    """
+
+    neg: np.ndarray
+    pos: np.ndarray
+    mass_neg: np.ndarray
+    mass_pos: np.ndarray
+
+    @classmethod
+    def of(cls, order, rows, limit) -> PairRows:
+        """At most ``limit`` rows of a class, evenly in an order of the rows."""
+        positive = rows.positive[order]
+        neg, mass_neg = _even(order[~positive], rows.weight, limit)
+        pos, mass_pos = _even(order[positive], rows.weight, limit)
+        return cls(neg, pos, mass_neg, mass_pos)
+
+    @property
+    def both(self) -> np.ndarray:
+        """Negative rows, then positive ones."""
+        return np.concatenate([self.neg, self.pos])
+
+
+def _even(rows, weight, limit):
+    """Rows in the middles of equal shares of the weight, and the mass of each."""
+    total = weight[rows].sum()
+    if max(len(rows), total) <= limit:
+        return rows, weight[rows]
+    middle = (np.arange((limit + 1) // 2) + 0.5) / limit * total
+    # the lower half from either end: the reversed order has the same sample
+    low = np.cumsum(weight[rows]).searchsorted(middle)
+    high = np.cumsum(weight[rows[::-1]]).searchsorted(middle[: limit // 2])
+    at = np.concatenate([low, len(rows) - 1 - high[::-1]])
+    return rows[np.clip(at, 0, len(rows) - 1)], np.full(limit, total / limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """Q and F of the pairs: blocks (n_neg, n_pos), and diagonals of both classes.
+
+    F is not symmetric: ``F_ij`` is the response of negative i to positive j.
+    """
+
+    Q: np.ndarray
+    F_ij: np.ndarray
+    F_ji: np.ndarray
+    Q_neg: np.ndarray
+    Q_pos: np.ndarray
+    F_neg: np.ndarray
+    F_pos: np.ndarray
+
+    @classmethod
+    def of(cls, Q, F, k) -> Response:
+        """From square matrices of k negatives, then positives."""
+        q, f = Q.diagonal(), F.diagonal()
+        return cls(Q[:k, k:], F[:k, k:], F[k:, :k].T, q[:k], q[k:], f[:k], f[k:])
+
+    def margins(self, z, g, one):
+        """``z_j − z_i`` after one Newton step without negative i and positive j.
+
+        ``one`` is the fraction of a row's weight that is one row.
+        """
+        k = len(self.Q_neg)
+        one_i, one_j = one[:k, None], one[k:]
+        g_i, g_j = (one * g)[:k, None], (one * g)[k:]
+        # F diag(one) + 1 − diag(one)
+        F_ii = self.F_neg[:, None] * one_i + 1 - one_i
+        F_jj = self.F_pos * one_j + 1 - one_j
+        F_ij, F_ji = self.F_ij * one_j, self.F_ji * one_i
+        q_i = self.Q_neg[:, None] * g_i + self.Q * g_j
+        q_j = self.Q * g_i + self.Q_pos * g_j
+        # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
+        det = F_ii * F_jj - F_ij * F_ji
+        lost = det <= 1e-14 * np.abs(F_ii * F_jj)
+        det = np.where(lost, np.inf, det)  # a row that no other supports: no step
+        step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
+        return z[k:] - z[:k, None] + step
+
+
+def auc_of_pairs(margin, z, pairs, rows, everyone):
+    """AUC of all rows less the loss of the pairs left out, and its variance.
+
+    Parameters
+    ----------
+    margin : ndarray of shape (k_neg, k_pos)
+        Of the pairs, without them.
+    z : ndarray of shape (k_neg + k_pos,)
+        Scores of the rows of the pairs.
+    pairs : PairRows
+    rows : Rows
+    everyone : float
+        AUC of all rows under the fit to them.
+
+    Returns
+    -------
+    auc, variance : float
+    """
+    k = len(pairs.neg)
+    least = TIE * np.ptp(z)
+    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
+    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    won = _won(margin, least)
+    of_neg, of_pos = won @ share_pos, share_neg @ won
+    lost = _won(z[k:] - z[:k, None], least) - won
+    auc = float(np.clip(everyone - share_neg @ lost @ share_pos, 0.0, 1.0))
+    # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
+    variance = _of_mean(of_neg, share_neg, rows.n_neg)
+    variance += _of_mean(of_pos, share_pos, rows.n_pos)
+    variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
+    return auc, variance if variance > 1e-20 else model_variance(auc, rows)
+
+
+def _won(margin, least):
+    """1 where the positive wins, ½ at ties."""
+    return (margin > least) * 0.5 + (margin >= -least) * 0.5
+
+
+def _of_mean(values, share, n):
+    """Variance of a mean of n values of which a sample is known."""
+    mean = share @ values
+    return float(share @ (values - mean) ** 2 / max(n - 1, 1))
+
+
+def leave_pair_out(fit, rows):
+    """Leave-pair-out AUC of a fit at its optimum.
+
+    Parameters
+    ----------
+    fit : Fit
+    rows : Rows
+        The rows that trained it, at least two of each class.
+
+    Returns
+    -------
+    auc, variance : float
+        or None where the system of the rows has no Cholesky factor.
+
+    Notes
+    -----
+    O(n min(n, P)²) for one fit. At most 250 rows of a class form the pairs (100 where
+    n ≥ 40 P), evenly in the order of their scores.
+    """
+    objective = fit.objective.with_penalty(rows)
+    n, P = rows.shape
+    score = rows.X @ fit.coef
+    limit = FEW_PAIR_ROWS if rows.n >= MANY_ROWS * P else PAIR_ROWS
+    order = np.argsort(score)
+    pairs = PairRows.of(order, rows, limit)
+    S = pairs.both
+    sign = np.where(rows.positive, 1.0, -1.0)
+    c, z = objective.case_weight(rows), score + fit.intercept
+    curvature = c * objective.loss.curvature(z, sign)
+    try:
+        build = _by_gram if P > DUAL * n else _by_hessian
+        Q, F = build(objective, rows, curvature, S, order)
+    except linalg.LinAlgError:
+        return None
+    g = c[S] * objective.loss.slope(z[S], sign[S])
+    one = np.minimum(1.0, 1 / rows.weight[S])
+    margin = Response.of(Q, F, len(pairs.neg)).margins(score[S], g, one)
+    everyone = weighted_auc(score[order], rows.positive[order], rows.weight[order])
+    return auc_of_pairs(margin, score[S], pairs, rows, everyone)
+
+
+def _by_hessian(objective, rows, curvature, S, order):
+    """``Q = A_S H⁻¹ A_Sᵀ``, ``F = I − QΩ`` of the rows S; H from an even sample."""
+    n, P = rows.shape
+    most = min(max(HESSIAN_ROWS, MANY_ROWS * P), max(NUMBERS // P, HESSIAN_ROWS))
+    T = slice(None)
+    if n > 2 * most:
+        T = order[np.linspace(0, n - 1, int(most)).astype(int)]
+    omega = curvature[T] * (curvature.sum() / max(curvature[T].sum(), 1e-300))
+    A_T, penalty = objective.design(
+        centred_rows(rows, T, objective.free, objective.unit)
+    )
+    A_S, _ = objective.design(centred_rows(rows, S, objective.free, objective.unit))
+    half = A_T * np.sqrt(omega)[:, None]
+    H = half.T @ half
+    H.flat[:: len(H) + 1] += penalty
+    factor = linalg.cholesky(H, lower=True, overwrite_a=True)
+    half = linalg.solve_triangular(factor, A_S.T, lower=True)
+    Q = half.T @ half
+    return Q, np.eye(len(S)) - Q * curvature[S]
+
+
+def _by_gram(objective, rows, curvature, S, order):
+    """Q and F of the rows S from ``G = B⁻¹ − v vᵀ/t``.
+
+    ``B = I + Ω^½ K Ω^½``, ``v = B⁻¹Ω^½1``, ``t = 1ᵀΩ^½v``; v and t only where the
+    intercept is free. ``Ω^½ Q Ω^½ = I − G`` and ``Ω^½ F Ω^−½ = G``: I − QΩ has no
+    digits under a weak penalty.
+    """
+    K = gram(rows, objective.free, objective.unit) / objective.strength
+    size = K.diagonal().mean()
+    # liblinear's column; a shift is free where K of centred rows is 0 along 1
+    shift = min(objective.column**2 / objective.strength, _MOST_SHIFT * size)
+    shift = size if objective.free else shift
+    root = np.sqrt(np.maximum(curvature, _FLAT / max(size + shift, 1e-300)))
+    B = (K + shift) * root
+    B *= root[:, None]
+    B.flat[:: len(B) + 1] += 1.0
+    factor = linalg.cholesky(B, lower=True, overwrite_a=True)
+    chosen = np.zeros((len(B), len(S) + 1))
+    chosen[S, np.arange(len(S))] = 1.0
+    chosen[:, -1] = root
+    half = linalg.solve_triangular(factor, chosen, lower=True)
+    G = half.T @ half
+    v, t, G = G[:-1, -1], G[-1, -1], G[:-1, :-1]
+    if objective.free:
+        G -= np.outer(v, v) / t
+    root = root[S]
+    Q = (np.eye(len(S)) - G) / np.outer(root, root)
+    return Q, G * (root / root[:, None])

@@ -1,0 +1,91 @@
+"""Nine ridge models of a data set with their exact leave-pair-out AUC."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ._bootstrap import weighted_auc
+from ._coordinates import Coordinates, class_contrast, standard_unit
+from ._left_out import PAIR_ROWS, PairRows, Response, auc_of_pairs
+
+STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
+MOST = 2000  # rows or features of the matrix that is decomposed
+_RANK = 1e-10  # of the largest eigenvalue
+
+
+def ridge_models(rows):
+    """Ridge regressions of the labels ±1 on standardised features.
+
+    Parameters
+    ----------
+    rows : Rows
+        At least two rows of each class.
+
+    Returns
+    -------
+    directions : ndarray of shape (P, 9)
+        Of the features as they are.
+    auc : ndarray of shape (9,)
+        Leave-pair-out AUC of each.
+
+    or None where both n and P exceed 2000.
+    """
+    if min(rows.shape) > MOST:
+        return None
+    unit = standard_unit(rows)
+    gap = unit * (class_contrast(rows) @ rows.X)
+    pairs = PairRows.of(np.argsort(rows.X @ (unit * gap)), rows, PAIR_ROWS)
+    space = Coordinates.of(rows, True, unit)
+    root = np.sqrt(rows.weight)
+    Z = space.A * root[:, None]
+    # √c X = Z W = U √Λ Vᵀ W, W orthonormal rows: V and Λ are those of ZᵀZ
+    values, V = _eigh(Z.T @ Z)
+    U = Z[pairs.both] @ V / np.sqrt(values)
+    target = V.T @ (Z.T @ (root * np.where(rows.positive, 1.0, -1.0))) / np.sqrt(values)
+    h = rows.n_neg * rows.n_pos / rows.n
+    # tr W = tr(scatter) − h|d|²
+    within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
+    penalties = STRENGTHS * within / max(min(rows.n - 2, len(values)), 1)
+    # w = V diag(√Λ/(Λ + l)) Uᵀ√c t
+    shares = (target * np.sqrt(values))[:, None] / (values[:, None] + penalties)
+    directions = space.back(rows, V @ shares)
+    auc = []
+    for penalty, score in zip(penalties, (rows.X @ directions).T, strict=True):
+        everyone = weighted_auc(score, rows.positive, rows.weight)
+        auc.append(_auc(rows, pairs, values, U, target, penalty, everyone))
+    return directions, np.array(auc)
+
+
+def _eigh(matrix):
+    values, vectors = linalg.eigh(matrix, driver="evd" if len(matrix) > 1 else "evr")
+    kept = values > max(_RANK * values.max(initial=0.0), np.finfo(float).tiny)
+    return values[kept], vectors[:, kept]
+
+
+def _auc(rows, pairs, values, U, target, penalty, everyone):
+    """Leave-pair-out AUC of one ridge model."""
+    S, k = pairs.both, len(pairs.neg)
+    c, t = rows.weight[S], np.where(rows.positive[S], 1.0, -1.0)
+    kept = values / (values + penalty)
+    root, u = np.sqrt(c), np.sqrt(c / rows.n)
+    # √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ
+    Q, q = _blocks(U, kept, u, k)
+    # √c F √c⁻¹ = I − √c Q √c, without loss of digits where U and u span all rows
+    if len(values) < rows.shape[0] - 1:
+        F, f = -Q, 1 - q
+    else:
+        F, f = _blocks(U, 1 - kept, 0 * u, k)
+    Q, q = Q / root[:k, None] / root[k:], q / c
+    F_ij, F_ji = F * (root[k:] / root[:k, None]), F * (root[:k, None] / root[k:])
+    response = Response(Q, F_ij, F_ji, q[:k], q[k:], f[:k], f[k:])
+    z = U @ (target * kept) / root + (rows.n_pos - rows.n_neg) / rows.n
+    margin = response.margins(z, c * (z - t), np.minimum(1.0, 1 / c))
+    return auc_of_pairs(margin, z, pairs, rows, everyone)[0]
+
+
+def _blocks(U, share, u, k):
+    """``U diag(share) Uᵀ + u uᵀ``: block of k rows and the others, and the diagonal."""
+    half = U * share
+    block = half[:k] @ U[k:].T + np.outer(u[:k], u[k:])
+    return block, np.einsum("ir,ir->i", half, U) + u**2

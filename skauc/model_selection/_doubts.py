@@ -1,0 +1,246 @@
+"""Why a number should not be trusted as it is: every sentence, and the one warning."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..statistics._warn_caller import warn_caller
+
+FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
+FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
+COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
+_NEAR = 0.1  # distance of a near copy, in units of that to the tenth neighbour
+_NEIGHBOURS = 10  # of a row; rows that are copied more often have no near copy
+_ASKED = 1000  # rows that are looked at
+
+
+class UntrustedAUCWarning(UserWarning):
+    """An AUC was computed as requested, but should not be trusted as it is.
+
+    Parameters
+    ----------
+    message : str
+        The reason, in one sentence.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skauc import UntrustedAUCWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", UntrustedAUCWarning)  # stop instead
+    """
+
+    def __init__(self, message):
+        super().__init__(message)
+
+
+def warn(reasons, rows=None) -> None:
+    """Issue reasons as warnings; of given rows each reason only once."""
+    for reason in reasons:
+        if rows is None:
+            _warn(reason)
+        else:
+            rows.kept(("warned", reason), lambda reason=reason: _warn(reason))
+
+
+def _warn(reason):
+    warn_caller(f"{reason[0].upper()}{reason[1:]}", UntrustedAUCWarning)
+
+
+# ---------------------------------------------------------------- rows and weights
+
+
+def few_rows(n_neg, n_pos) -> list[str]:
+    """A class has few rows."""
+    n = min(n_neg, n_pos)
+    if n >= FEW_ROWS:
+        return []
+    rows = "row" if n == 1 else "rows"
+    return [f"a class has only {n:g} {rows}: report the interval, not only the mean"]
+
+
+def relative_weights(weight) -> list[str]:
+    """Weights above 1 that are not whole numbers."""
+    if weight is None or not ((weight > 1) & (weight != np.round(weight))).any():
+        return []
+    return [
+        "weights are counts of rows, but sample_weight holds values above 1 that are "
+        "not whole numbers: divide relative weights by their largest, in fit as well"
+    ]
+
+
+def rounded_decisions(score_range, intercept) -> list[str]:
+    """The intercept is so large that decision_function loses its digits."""
+    if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
+        return []
+    # decisions near the intercept b are eps |b| apart
+    steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
+    if steps >= FEW_STEPS:
+        return []
+    return [
+        f"decision_function is dominated by its intercept: only {steps:.2g} distinct "
+        "values remain in the range of the scores. The reported AUC uses the scores "
+        "without the intercept. Scale the features"
+    ]
+
+
+def copied_rows(rows) -> list[str]:
+    """Rows that occur several times, exactly or nearly, as after oversampling."""
+    return list(rows.kept("copies", lambda: tuple(_copies(rows))))
+
+
+def _copies(rows):
+    n_copies = float(np.maximum(rows.weight - 1, 0).sum())
+    comparable = _tell_rows_apart(rows)
+    if comparable:
+        n_copies += _equal_rows(rows)
+    if n_copies >= COPIES * rows.n and relative_weights(rows.weight) == []:
+        yield (
+            f"{n_copies:.6g} of {rows.n:.6g} rows are copies of others (a weight of 2 "
+            "counts as one copy). A copy remains when a row is left out, so that the "
+            "AUC is too high. Fit each distinct row once and use class_weight, or "
+            "divide the weights by their largest"
+        )
+    elif comparable and n_copies == 0 and (share := _near_copies(rows)) >= COPIES:
+        yield (
+            f"{100 * share:.0f} % of the rows have a near copy of the same class. It "
+            "remains when a row is left out, so that the AUC is too high. Use "
+            'class_weight="balanced" instead of oversampled rows'
+        )
+
+
+def _tell_rows_apart(rows):
+    """Whether half of the features or more have so many values that ties are rare."""
+    if sparse.issparse(rows.X) or rows.shape[1] == 1:
+        return False
+    fine = [len(np.unique(x[:_ASKED])) > 0.5 * min(len(x), _ASKED) for x in rows.X.T]
+    return np.mean(fine) >= 0.5
+
+
+def _equal_rows(rows):
+    """Number of rows that equal an earlier one."""
+    distinct = np.unique(np.column_stack([rows.X, rows.positive]), axis=0)
+    return rows.shape[0] - len(distinct)
+
+
+def _near_copies(rows):
+    """Share of rows whose nearest neighbour is much nearer than the tenth one.
+
+    Less twice the share that chance makes in as many dimensions as the rows fill.
+    """
+    n = rows.shape[0]
+    if not 2 * _NEIGHBOURS <= n <= 20 * _ASKED:
+        return 0.0
+    spread = rows.X.std(axis=0)
+    X = (rows.X - rows.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    asked = np.linspace(0, n - 1, min(n, _ASKED // 4)).astype(int)
+    # |a − b|² = |a|² + |b|² − 2aᵀb
+    squares = np.einsum("ij,ij->i", X, X)
+    square = squares[asked, None] + squares - 2 * X[asked] @ X.T
+    square[np.arange(len(asked)), asked] = np.inf
+    same = rows.positive[square.argmin(axis=1)] == rows.positive[asked]
+    ranks = [0, _NEIGHBOURS // 2 - 1, _NEIGHBOURS - 1]
+    square.partition(ranks, axis=1)
+    first, fifth, tenth = np.sqrt(np.maximum(square[:, ranks], 0)).T
+    # in D dimensions (fifth/tenth)^D ~ Beta(5, 5), whose upper quartile is .61
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dimension = np.log(0.61) / np.nanquantile(np.log(fifth / tenth), 0.75)
+    # and P(first < r tenth) < 10 r^D
+    by_chance = _NEIGHBOURS * _NEAR**dimension
+    return float(np.mean(same & (first < _NEAR * tenth)) - 2 * by_chance)
+
+
+# ------------------------------------------------------- which rows trained the model
+
+
+def rows_assumed(name) -> str:
+    """Nothing shows whether the rows trained the model."""
+    return (
+        f"it could not be detected whether these rows trained the {name}; they are "
+        'assumed to be its training rows. Pass rows="training" or rows="held-out"'
+    )
+
+
+def judged_held_out() -> str:
+    """Rows that were judged to be held-out without the user's word."""
+    return (
+        "a model fitted to these rows differs from this one, so they are treated as "
+        "held-out rows. If they, or some of them, trained the model, the AUC is too "
+        'high: pass rows="training" and the sample_weight of the fit, or rows='
+        '"held-out" if none of them was used'
+    )
+
+
+def trained_by_some() -> str:
+    """Models that are compared on rows that trained some of them."""
+    return (
+        "these rows trained some of the models and not the others, so that their "
+        "differences cannot be trusted: compare models of the same rows"
+    )
+
+
+# ------------------------------------------------------------------- rows left out
+
+
+def no_rows_left_out(n_features, n) -> str:
+    """More features than rows, and nothing that corrects the model."""
+    return (
+        f"{n_features} features against {n:g} rows and no AUC of rows left out: the "
+        "estimate depends on the prior. Use AdaptivePrior(refits=5)"
+    )
+
+
+def supervised_step(name) -> str:
+    """A step that used y, and no refits of it."""
+    return (
+        f"{name} used y, which one fit cannot correct: the AUC can be too high (few "
+        "strong features) or too low (by up to .18 for text). Use "
+        "AdaptivePrior(refits=5), which refits the whole estimator"
+    )
+
+
+def no_closed_form(name) -> str:
+    """The posterior comes from refits alone."""
+    return (
+        f"no closed form holds for {name}: the posterior comes from refits of the "
+        "whole estimator alone"
+    )
+
+
+def closed_form_anyway(name) -> str:
+    """A closed form is used where none holds."""
+    return (
+        f"no closed form holds for {name}, but only a closed form is available here: "
+        "score held-out rows"
+    )
+
+
+def frozen_in_refits() -> str:
+    """Refits do not refit a FrozenEstimator."""
+    return (
+        "a FrozenEstimator is not refitted: if it was fitted to these rows, the AUC of "
+        "refits is too high"
+    )
+
+
+def pairs_without_refits() -> str:
+    """Refits of more than two classes are not made."""
+    return "refits are not available for more than two classes and are not used"
+
+
+def refits_failed(name) -> str:
+    """Clones could not be fitted to resampled rows."""
+    return (
+        f"{name} could not be refitted to resampled rows: the AUC comes from the model "
+        "of the data set alone"
+    )
+
+
+def stopped_early(name) -> str:
+    """The solver stopped before its optimum, which the rows left out refer to."""
+    return (
+        f"{name} is not at its optimum on these rows, but the AUC of rows left out is "
+        "that of the optimum: raise max_iter, scale the features, or pass the "
+        "sample_weight of the fit"
+    )

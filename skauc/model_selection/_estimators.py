@@ -1,0 +1,275 @@
+"""Rows of anything that scikit-learn takes, and the calls that every estimator has.
+
+Rows are arrays, sparse matrices, frames or lists; an estimator is fitted with weights
+under their routed name, and scores rows in the direction of ``classes_[1]``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from contextlib import contextmanager
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import clone, is_classifier, is_clusterer
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.validation import has_fit_parameter
+
+from .._validation import check_non_negative, check_positive, is_continuous
+from ..estimators._gaussian_auc import GaussianAUCClassifier
+from ..estimators._lda import LinearDiscriminantROC
+from ..estimators._logistic import IRLSLogisticRegression
+from ..statistics._collections import kind_of_blocks
+from ..statistics._numerics import RANGE
+from ..statistics._row_blocks import row_blocks
+from ..statistics._rows import CACHE, Rows
+
+_KNOWN = "sklearn", __name__.split(".")[0]
+_TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+
+
+def n_rows(X) -> int:
+    """Number of rows; a TypeError if X has none."""
+    if hasattr(X, "shape"):
+        return X.shape[0]
+    if not hasattr(X, "__len__"):
+        raise TypeError(f"X must be an array of rows, got {X!r}")
+    return len(X)
+
+
+def take_rows(X, rows):
+    """Rows by number, of the same kind as X."""
+    if hasattr(X, "iloc"):  # pandas
+        return X.iloc[rows]
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "shape"):  # arrays and polars
+        return X[rows]
+    return [X[row] for row in rows]
+
+
+def has_columns(X) -> bool:
+    """Whether rows have columns; texts, mappings and images do not."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 2
+    row = X[0]
+    if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
+        return False
+    return getattr(row, "ndim", 1) == 1
+
+
+def n_columns(X) -> int:
+    """Number of columns; rows without columns count as one column of objects."""
+    if not has_columns(X):
+        return 1
+    return X.shape[1] if hasattr(X, "shape") else len(X[0])
+
+
+def take_columns(X, columns):
+    """Columns by number; an array if X is a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    if sparse.issparse(X):
+        return X.tocsc()[:, columns]
+    return (X if hasattr(X, "shape") else np.asarray(X))[:, columns]
+
+
+def numeric(X):
+    """Numbers as an array or as CSR; a frame of several kinds becomes floats."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    return X.astype(float) if X.dtype == object else X
+
+
+def dense(X) -> np.ndarray:
+    """Numbers as an array."""
+    X = numeric(X)
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def column_positions(columns, names, width) -> list[int]:
+    """Positions of the columns that a fitted ColumnTransformer names.
+
+    Parameters
+    ----------
+    columns : slice, int, str, or array-like of int, str or bool
+    names : sequence of str or None
+    width : int
+    """
+    if isinstance(columns, slice) and all(
+        not isinstance(end, str) for end in (columns.start, columns.stop)
+    ):
+        return list(range(width))[columns]
+    labels = list(range(width)) if names is None else list(names)
+    if isinstance(columns, slice):
+        start = labels.index(columns.start) if columns.start is not None else 0
+        stop = labels.index(columns.stop) + 1 if columns.stop is not None else width
+        return list(range(start, stop))
+    wanted = np.atleast_1d(np.asarray(columns, dtype=object)).tolist()
+    if wanted and all(isinstance(c, bool | np.bool_) for c in wanted):
+        return np.flatnonzero(wanted).tolist()
+    return [labels.index(c) if isinstance(c, str) else int(c) for c in wanted]
+
+
+def decision_values(model, X):
+    """Score of each row in the direction of ``classes_[1]`` (the larger label)."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1]
+    if hasattr(model, "predict") and not _predicts_labels(model):
+        return model.predict(X)
+    raise TypeError(
+        "estimator must have decision_function or predict_proba, or be a regressor, "
+        f"got {type(model).__name__}"
+    )
+
+
+def _predicts_labels(model):
+    """Whether ``predict`` returns classes or clusters, which rank no rows."""
+    try:
+        return is_classifier(model) or is_clusterer(model)
+    except AttributeError:  # an estimator without scikit-learn's tags
+        return False
+
+
+def is_known(method) -> bool:
+    """Whether a method of a class is scikit-learn's or skauc's own."""
+    module = getattr(method, "__module__", None) or ""
+    return module.split(".")[0] in _KNOWN
+
+
+def has_known_fit(model) -> bool:
+    """Whether a model minimised what its class documents: ``fit`` is not overridden."""
+    return is_known(getattr(type(model), "fit", None))
+
+
+def weight_for_fit(model, weight) -> dict:
+    """Keyword under which ``fit`` takes the weights; empty if the model takes none.
+
+    Without metadata routing a Pipeline wants the name of its last step in front, at
+    every level.
+    """
+    if weight is None:
+        return {}
+    if get_config()["enable_metadata_routing"]:
+        return {"sample_weight": weight}
+    name = _weight_name(model)
+    return {} if name is None else {name: weight}
+
+
+def _weight_name(model):
+    """Name of the weights in ``model.fit``; None if it takes none."""
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        inner = _weight_name(last)
+        return None if inner is None else f"{step}__{inner}"
+    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        inner = _weight_name(model.estimator)
+        if inner not in (None, "sample_weight") or not _takes_weight(model):
+            raise ValueError(
+                f"{type(model).__name__} must be used with metadata routing to pass "
+                "sample_weight on, got sklearn's enable_metadata_routing=False"
+            )
+        return inner
+    if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
+        return _weight_name(model.estimator)
+    return "sample_weight" if _takes_weight(model) else None
+
+
+def _takes_weight(model):
+    """Whether ``fit`` has the parameter, or takes any keyword."""
+    parameters = inspect.signature(model.fit).parameters.values()
+    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    return keywords or has_fit_parameter(model, "sample_weight")
+
+
+def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
+    """A clone fitted to the rows, with the weights if it takes them.
+
+    Labels and weights are checked first, because a fit may take long. Rows in blocks
+    are passed to the estimators that take them.
+    """
+    if isinstance(estimator, _TAKE_BLOCKS):
+        if row_blocks(X, y, sample_weight) is not None:
+            how = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return clone(estimator).fit(X, y, **how)
+    for name, value in (("X", X), ("y", y)):
+        kind = kind_of_blocks(value)
+        if kind is not None:
+            names = " and ".join(one.__name__ for one in _TAKE_BLOCKS)
+            raise ValueError(
+                f"{name} must be an array where {type(estimator).__name__} is fitted, "
+                f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "
+                "takes any fitted linear model and rows in blocks"
+            )
+    indexable(X, y)
+    labels = column_or_1d(y)
+    # With more than two classes the estimator itself decides whether it takes them.
+    if pos_label is not None or not _is_multiclass(labels):
+        check_positive(labels, pos_label=pos_label)
+    if sample_weight is not None:
+        check_non_negative(sample_weight, len(labels))
+    _check_range(X)
+    model = clone(estimator)
+    return model.fit(X, y, **weight_for_fit(model, sample_weight))
+
+
+def _check_range(X):
+    """Raise if a matrix of numbers holds a finite value beyond the range of floats."""
+    X = np.asarray(X) if isinstance(X, list) else X
+    if not isinstance(X, np.ndarray) or X.dtype != np.float64:
+        return  # single precision ends at 3e38
+    size = np.abs(X)
+    odd = np.isfinite(size) & (size > RANGE[1])
+    if odd.any():
+        raise ValueError(f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}")
+
+
+def _is_multiclass(labels):
+    """Whether y holds more than two class labels of one kind."""
+    if is_continuous(labels):
+        return False
+    try:
+        return len(np.unique(labels)) > 2
+    except TypeError:  # labels of several kinds
+        return False
+
+
+@contextmanager
+def silenced():
+    """Fits that only answer a question issue no warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kept_for(name, estimator, X, y, compute, *more):
+    """``compute()``, kept for an estimator's class and parameters and for the rows.
+
+    An estimator that cannot be pickled is computed every time.
+    """
+    kind = type(estimator)
+    try:
+        params = estimator.get_params()
+        known = joblib.hash((kind.__module__, kind.__qualname__, params, y, more))
+        key = name, known, _rows_key(X)
+    except Exception:
+        return compute()
+    return CACHE.kept(key, compute)
+
+
+def _rows_key(X):
+    """Digest of rows: a sketch of numbers, which is fast, or of the pickled object."""
+    if type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2:
+        key = Rows.of(X, np.ones(len(X), dtype=bool)).key
+        if np.isfinite(X).all():
+            return key
+    return joblib.hash(X)

@@ -1,0 +1,393 @@
+"""The scores of a fitted linear model on some rows, computed once.
+
+:class:`FittedModel` is what every question about a model starts from: its scores, its
+direction in the features that entered (:mod:`._entered_features`), the rows in front of
+the linear model, and what the model minimised there (:mod:`._objective_of`). For more
+than two classes there is one for every pair of classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .._validation import (
+    check_codes,
+    check_column,
+    check_features,
+    check_positive,
+    check_score,
+    check_weight,
+)
+from ..leave_pair_out._objective import stationarity
+from ..statistics._rows import Rows
+from ._entered_features import entered_features
+from ._estimators import decision_values, n_rows, take_rows
+from ._objective_of import objective_of
+from ._opened_model import NotLinearError, OpenedModel
+
+_LARGEST = 1e70
+_SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """An opened estimator and the scores of all rows that count.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        As the user gave it.
+    opened : OpenedModel
+    X, y, weight : rows of the user's kind, ndarray of shape (n,), ndarray or None
+        Without the rows of weight 0.
+    as_given : tuple (X, y, weight)
+        With them.
+    stages : list of (step, its input, its output)
+    front : ndarray or CSR matrix of shape (n, P)
+        Rows in front of the linear model.
+    """
+
+    estimator: object
+    opened: OpenedModel
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    as_given: tuple
+    stages: list
+    front: Any
+    _kept: dict = field(default_factory=dict, repr=False)
+
+    def once(self, name, compute):
+        """A value that all pairs of classes share."""
+        if name not in self._kept:
+            self._kept[name] = compute()
+        return self._kept[name]
+
+    @property
+    def dropped(self) -> bool:
+        """Whether there were rows of weight 0."""
+        return len(self.as_given[1]) > len(self.y)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """``front @ Wᵀ`` of shape (n, k), without intercepts."""
+        return np.asarray(self.front @ self.opened.W.T)
+
+    @cached_property
+    def entered(self):
+        """:class:`EnteredFeatures` of all k directions."""
+        return entered_features(self.stages, self.X, self.opened.W.T, self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A fitted linear model of two classes on some rows.
+
+    Parameters
+    ----------
+    scored : ScoredRows
+        Of the rows of all classes.
+    mix : ndarray of shape (k,)
+        The direction is ``mix @ W``, its largest coefficient in front is 1.
+    threshold : float
+        ``score > threshold`` is what the classifier calls positive.
+    score : ndarray of shape (n,)
+        Larger is more positive; ``rows.X @ w`` up to a constant.
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,) or None
+    pair : tuple of (label, label) or None
+        The two classes among more than two.
+    flipped : bool
+        Whether the positive class is ``classes_[0]``.
+    which : ndarray of int of shape (n,) or None
+        The rows of the pair among those of all classes.
+    """
+
+    scored: ScoredRows
+    mix: np.ndarray
+    threshold: float
+    score: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+    pair: Any = None
+    flipped: bool = False
+    which: np.ndarray | None = None
+
+    @property
+    def estimator(self) -> object:
+        """The fitted estimator as the user gave it."""
+        return self.scored.estimator
+
+    @property
+    def linear(self) -> Any:
+        """The linear model; None for a classifier that is not linear."""
+        return self.scored.opened.linear
+
+    @property
+    def name(self) -> str:
+        """Class name of the model, for sentences."""
+        model = self.estimator if self.linear is None else self.linear
+        return type(model).__name__
+
+    @property
+    def given(self) -> tuple:
+        """X, y and weight of all classes as given, without rows of weight 0."""
+        return self.scored.X, self.scored.y, self.scored.weight
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences about the way to the linear model."""
+        sampler = self.scored.opened.resampled_by
+        if sampler is None:
+            return ()
+        return (
+            f"{sampler} resampled the rows of the fit, so that only refits of the "
+            'whole estimator leave rows out: use class_weight="balanced" in its place, '
+            "or AdaptivePrior(refits=5)",
+        )
+
+    @cached_property
+    def front(self) -> Rows:
+        """Features in front of the linear model."""
+        return self._rows(self.scored.front)
+
+    @cached_property
+    def w_front(self) -> np.ndarray:
+        """Direction in front of the linear model, of shape (P,)."""
+        return self.mix @ self.scored.opened.W
+
+    @property
+    def rows(self) -> Rows:
+        """The features that entered; those in front if no closed form holds."""
+        return self._entered[0]
+
+    @property
+    def w(self) -> np.ndarray:
+        """Direction in :attr:`rows`, of shape (P,)."""
+        return self._entered[1]
+
+    @property
+    def saw_y(self) -> str | None:
+        """Class name of a step in front, or of a search around it, that used y."""
+        return self._entered[2]
+
+    @property
+    def broken_by(self) -> str | None:
+        """Class name of the step (or classifier) behind which no closed form holds."""
+        return self._entered[3]
+
+    @property
+    def fit(self) -> Any:
+        """:class:`Fit` at :attr:`front` towards the positive class; None if unknown."""
+        return self._fit_and_reason[0]
+
+    @property
+    def fit_reason(self) -> str | None:
+        """Half a sentence: why there is no ``fit``."""
+        return self._fit_and_reason[1]
+
+    @cached_property
+    def gradient(self) -> float:
+        """Gradient of :attr:`fit` on :attr:`front`, in units of its random walk."""
+        return stationarity(self.fit, self.front)
+
+    def _rows(self, X):
+        """Rows of this model from rows of all classes."""
+        X = X if self.which is None else X[self.which]
+        return Rows.of(X, self.positive, self.weight)
+
+    @cached_property
+    def _entered(self):
+        """Rows, direction, step that used y, step that breaks the closed form."""
+        opened = self.scored.opened
+        used = opened.resampled_by or opened.searched_by
+        if self.linear is None:
+            return self.front, self.w_front, self.name, self.name
+        if not opened.steps or not self.w_front.any():
+            return self.front, self.w_front, used, None
+        entered = self.scored.entered
+        used = entered.saw_y or used
+        broken_by = entered.broken_by
+        if broken_by is None:
+            rows = self._entered_rows(entered)
+            if rows is not None:
+                return rows, entered.W @ self.mix, used, None
+            broken_by = entered.saw_y  # affine, but not on these rows
+        return self.front, self.w_front, used, broken_by
+
+    def _entered_rows(self, entered):
+        """The features that entered, if they lead to the same scores."""
+        if entered.X is self.scored.front:
+            rows = self.front
+        else:
+            try:
+                X = check_features(entered.X, len(self.scored.y))
+            except ValueError:  # texts in columns that no coefficient reaches
+                return None
+            rows = self._rows(X)
+        with np.errstate(all="ignore"):
+            # Two ways to one score differ by a constant: (A w)ᵀx and wᵀz.
+            rest = np.ptp(rows.X @ (entered.W @ self.mix) - self.score)
+            return rows if rest <= _SAME * np.ptp(self.score) else None
+
+    @cached_property
+    def _fit_and_reason(self):
+        """The fit, or the reason why there is none."""
+        if self.linear is None:
+            return None, f"{self.name} is not linear"
+        if self.pair is not None:
+            return None, f"{self.name} was trained on more than two classes"
+        if self.scored.opened.resampled_by is not None:
+            return None, f"{self.scored.opened.resampled_by} resampled the rows"
+        return objective_of(self.linear, self.front, flipped=self.flipped)
+
+
+def fitted_models(
+    estimator, X, y, sample_weight=None, *, pos_label=None, any_classifier=False
+) -> list[FittedModel]:
+    """Open a fitted estimator and score rows with it.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, sparse matrix or frame of shape (n, n_features)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    pos_label : label or None
+        None takes ``classes_[1]``; must be None for more than two classes.
+    any_classifier : bool, default=False
+        Whether a classifier of two classes that is not linear is scored, too: its
+        decision is the only feature, ``linear`` is None, ``broken_by`` is its class.
+
+    Returns
+    -------
+    list of FittedModel
+        One for two classes, otherwise one per pair of classes i < j, each on the rows
+        of the pair and in the direction of j.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError, NotLinearError, TypeError
+        As :meth:`OpenedModel.of`.
+    ValueError
+        If the input is bad (NaN, one class, lengths, other columns than the model's).
+    """
+    try:
+        opened = OpenedModel.of(estimator)
+    except NotLinearError:
+        if not any_classifier:
+            raise
+        opened = _open_decision(estimator)
+    labels = check_column("y_true", y)
+    if opened.n_classes > 2:
+        if pos_label is not None:
+            raise ValueError(
+                "pos_label must be None for more than two classes, got "
+                f"{pos_label!r} with {opened.n_classes} classes"
+            )
+        codes = check_codes(labels, opened.classes)
+        weight = None
+        if sample_weight is not None:
+            weight = check_weight(sample_weight, codes == codes.max())
+        scored, kept = _scored_rows(estimator, opened, X, labels, weight)
+        codes = codes if kept is None else codes[kept]
+        return list(_pair_models(scored, codes))
+    positive = check_positive(labels, pos_label=pos_label, classes=opened.classes)
+    weight = check_weight(sample_weight, positive)
+    scored, kept = _scored_rows(estimator, opened, X, labels, weight)
+    positive = positive if kept is None else positive[kept]
+    return [_binary_model(scored, positive, pos_label)]
+
+
+def _open_decision(estimator):
+    """A classifier that is not linear: its decision is the one feature."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and len(classes) != 2:
+        raise NotLinearError(
+            f"{type(estimator).__name__} is not linear, and refits are for two "
+            "classes: score held-out predict_proba with skauc.hand_till_auc"
+        )
+    # Probabilities are cut at ½, decisions at 0.
+    shares = classes is not None and not hasattr(estimator, "decision_function")
+    cut = np.array([0.5 if shares else 0.0])
+    return OpenedModel(None, estimator, np.ones((1, 1)), cut, classes)
+
+
+def _scored_rows(estimator, opened, X, labels, weight):
+    """Rows that count behind all steps, and their numbers (None for all)."""
+    as_given, kept = (X, labels, weight), None
+    if n_rows(X) != len(labels):
+        raise ValueError(
+            f"X must have the {len(labels)} rows of y_true, got {n_rows(X)} rows"
+        )
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
+    stages = opened.stages(X)
+    front = stages[-1][2] if stages else X
+    if opened.linear is None:
+        front = np.asarray(decision_values(estimator, X), dtype=float).reshape(-1, 1)
+    else:
+        opened.check_front(front)
+        front = check_features(front, len(labels))
+        if front.shape[1] != opened.W.shape[1]:
+            raise ValueError(
+                f"X must have the {opened.W.shape[1]} features the model was trained "
+                f"on, got {front.shape[1]}"
+            )
+        opened.check_ranks(front)
+    front = front.astype(float, copy=False)
+    data = X, labels, weight, as_given, stages, front
+    return ScoredRows(estimator, opened, *data), kept
+
+
+def _binary_model(scored, positive, pos_label):
+    """The model of two classes, in the direction of the positive one."""
+    classes, shift = scored.opened.classes, 0.0
+    if classes is None:  # a regressor on two labels cuts midway between them
+        classes = np.unique(scored.y)
+        shift = _midpoint(classes)
+    flipped = bool(pos_label is not None and pos_label == classes[0])
+    mix = np.array([-1.0 if flipped else 1.0])
+    return _model(scored, mix, positive, shift=shift, flipped=flipped)
+
+
+def _midpoint(labels):
+    """Midway between two labels, which must be numbers."""
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "y_true must hold numbers for a regressor to be scored, got labels "
+            f"{labels.tolist()}"
+        )
+    return float(labels.astype(float).mean())
+
+
+def _pair_models(scored, codes):
+    """Models of all pairs of classes i < j, each on the rows of its pair."""
+    opened, k = scored.opened, np.eye(len(scored.opened.W))
+    for number, (i, j) in enumerate(combinations(range(opened.n_classes), 2)):
+        # a row of W for each pair, or s = (w_j − w_i)ᵀz
+        mix = k[number] if opened.one_vs_one else k[j] - k[i]
+        which = np.flatnonzero((codes == i) | (codes == j))
+        labels = opened.classes[[i, j]]
+        positive = check_positive(scored.y[which], classes=labels)
+        pair = tuple(labels.tolist())
+        yield _model(scored, mix, positive, pair=pair, which=which)
+
+
+def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
+    """A direction with 1 as its largest coefficient in front, and its scores."""
+    opened, rows = scored.opened, slice(None) if which is None else which
+    mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
+    score = scored.scores[rows] @ mix
+    score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
+    weight = None if scored.weight is None else scored.weight[rows]
+    threshold = float(mix @ (opened.cut + shift))
+    return FittedModel(
+        scored, mix, threshold, score, positive, weight, which=which, **known
+    )

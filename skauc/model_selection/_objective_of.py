@@ -1,0 +1,216 @@
+"""What a fitted linear model minimised, as an objective of its rows.
+
+One registry: the class of a model names the function that describes it. Models with a
+smooth loss and an L2 penalty are described, and discriminants as the ridge regression
+that has their direction; for all others a reason is returned.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from ..estimators._gaussian_auc import GaussianAUCClassifier
+from ..estimators._logistic import IRLSLogisticRegression
+from ..leave_pair_out._losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
+from ..statistics._rows import Rows
+from ._estimators import has_known_fit
+
+# Their class_weight="balanced" counts rows, whatever the rows weigh.
+_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
+_SGD_LOSSES = {
+    "log_loss": LOGISTIC,
+    "squared_hinge": SQUARED_HINGE,
+    "squared_error": SQUARED,
+}
+UNKNOWN = "its objective is not known here"
+
+
+def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
+    """The fit of a linear model of two classes to its training rows.
+
+    Parameters
+    ----------
+    linear : fitted linear model
+    rows : Rows
+        In front of it.
+    flipped : bool, default=False
+        Whether the positive rows are those of ``classes_[0]``.
+
+    Returns
+    -------
+    fit : Fit or None
+        Coefficients towards the positive rows.
+    reason : str or None
+        Half a sentence: why there is no fit.
+    """
+    if not has_known_fit(linear):
+        return None, "its fit is not that of a class known here"
+    for kind, describe in _REGISTRY.items():
+        if isinstance(linear, kind):
+            found = describe(linear, rows, flipped)
+            return (None, found) if isinstance(found, str) else (found, None)
+    return None, UNKNOWN
+
+
+def _logistic(linear, rows, flipped):
+    """``Σ c log(1 + e^(−tz)) + ‖w‖²/(2C)``."""
+    if isinstance(linear, LogisticRegressionCV) and not linear.refit:
+        return "its coefficients are the mean of those of folds"
+    if not _l2_only(linear):
+        return "its penalty is not L2 alone"
+    C = float(np.ravel(linear.C_ if hasattr(linear, "C_") else linear.C)[0])
+    l2 = 0.0 if linear.penalty in (None, "none") else 1 / C
+    liblinear = linear.solver == "liblinear"
+    return _fit(linear, rows, flipped, LOGISTIC, l2, scaled_intercept=liblinear)
+
+
+def _l2_only(linear):
+    """Whether a logistic regression has no L1 part in its penalty."""
+    ratio = linear.l1_ratio_ if hasattr(linear, "l1_ratio_") else linear.l1_ratio
+    ratio = np.ravel(ratio)[0] if np.size(ratio) else None
+    # A penalty that is named rules, before and after scikit-learn 1.8
+    return linear.penalty in ("l2", None, "none") or (
+        linear.penalty == "deprecated" and ratio in (None, 0)
+    )
+
+
+def _irls(linear, rows, flipped):
+    """As :func:`_logistic`, if it is neither Firth's nor has an offset."""
+    if linear.has_offset_:
+        return "it was trained with an offset"
+    if linear.penalty == "firth":
+        return "its penalty is not L2 alone"
+    return _fit(linear, rows, flipped, LOGISTIC, 1 / float(linear.C))
+
+
+def _linear_svc(linear, rows, flipped):
+    """``C Σ c max(0, 1 − tz)² + ‖w‖²/2``, divided by C."""
+    if linear.multi_class == "crammer_singer":
+        return "multi_class='crammer_singer' minimises a hinge, which is not smooth"
+    if (linear.loss, linear.penalty) != ("squared_hinge", "l2"):
+        return f"loss={linear.loss!r} with penalty={linear.penalty!r} is not smooth"
+    l2 = 1 / float(linear.C)
+    return _fit(linear, rows, flipped, SQUARED_HINGE, l2, scaled_intercept=True)
+
+
+def _ridge(linear, rows, flipped):
+    """``Σ c (z − t)²/2 + α‖w‖²/2``."""
+    if getattr(linear, "positive", False):
+        return "its coefficients are bound to be positive"
+    alpha = float(linear.alpha_ if hasattr(linear, "alpha_") else linear.alpha)
+    return _fit(linear, rows, flipped, SQUARED, alpha)
+
+
+def _sgd(linear, rows, flipped):
+    """``Σ c loss/n + α‖w‖²/2``, times n."""
+    if linear.loss not in _SGD_LOSSES or linear.penalty != "l2" or linear.alpha == 0:
+        return f"loss={linear.loss!r} with penalty={linear.penalty!r} is not smooth"
+    l2 = float(linear.alpha) * rows.shape[0]
+    return _fit(linear, rows, flipped, _SGD_LOSSES[linear.loss], l2)
+
+
+def _discriminant(linear, rows, flipped):
+    """``Σ⁻¹d``, Σ the mean of the class covariances weighted by the priors."""
+    if rows.weighted:
+        return "discriminant analysis takes no sample_weight"
+    if linear.covariance_estimator is not None:
+        return "its covariance_estimator changes with every row that is left out"
+    if isinstance(linear.shrinkage, str):
+        return _automatic(linear.shrinkage)
+    shrinkage, priors = float(linear.shrinkage or 0.0), None
+    if linear.solver == "svd":
+        shrinkage = 0.0
+    elif linear.priors is not None:
+        priors = tuple(linear.priors_[::-1] if flipped else linear.priors_)
+    return discriminant_ridge(rows, shrinkage, priors=priors) or _SINGULAR
+
+
+def _gaussian_auc(linear, rows, flipped):
+    """``Σ⁻¹d``, Σ the sum of the unbiased class covariances."""
+    if isinstance(linear.shrinkage, str):
+        return _automatic(linear.shrinkage)
+    if linear.standardize and rows.shape[1] >= rows.shape[0] - 2:
+        return "with features >= rows - 2 the standardization is not free of any row"
+    alpha, scaled = float(linear.shrinkage_), bool(linear.standardize)
+    found = discriminant_ridge(rows, alpha, unbiased=True, diagonal=scaled)
+    return found or _SINGULAR
+
+
+_SINGULAR = "its covariance is singular"
+
+
+def _automatic(shrinkage):
+    """The reason why an automatic shrinkage has no closed form."""
+    return f"shrinkage={shrinkage!r} changes with every row that is left out"
+
+
+_REGISTRY: dict = {
+    IRLSLogisticRegression: _irls,
+    GaussianAUCClassifier: _gaussian_auc,
+    LogisticRegression: _logistic,
+    LogisticRegressionCV: _logistic,
+    LinearSVC: _linear_svc,
+    RidgeClassifier: _ridge,
+    RidgeClassifierCV: _ridge,
+    SGDClassifier: _sgd,
+    LinearDiscriminantAnalysis: _discriminant,
+}
+
+
+def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
+    """The fit of a smooth loss with an L2 penalty."""
+    sign = -1.0 if flipped else 1.0
+    w = sign * np.ravel(linear.coef_).astype(float)
+    b = sign * float(np.ravel(linear.intercept_)[0])
+    if l2 == 0 and loss is LOGISTIC and np.all((rows.X @ w + b > 0) == rows.positive):
+        return "separated classes have no optimum without a penalty"
+    intercept = "free" if linear.fit_intercept else "none"
+    if scaled_intercept and linear.fit_intercept:
+        intercept = float(linear.intercept_scaling)
+    class_weight = class_weight_of(linear, rows, flipped)
+    return Fit(Objective(loss, l2, intercept, class_weight), w, b)
+
+
+def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
+    """Factors by which a model weighs negative and positive rows in its fit.
+
+    Parameters
+    ----------
+    linear : fitted linear model
+    rows : Rows
+    flipped : bool, default=False
+    """
+    given = linear.class_weight
+    if given is None:
+        return 1.0, 1.0
+    if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
+        total = np.array([rows.n_neg, rows.n_pos])
+        if rows.weighted and balances_rows(linear):
+            n_pos = np.count_nonzero(rows.positive)
+            total = np.array([len(rows.positive) - n_pos, n_pos])
+        neg, pos = total.sum() / (2 * total)
+        return float(neg), float(pos)
+    factors = compute_class_weight(given, classes=linear.classes_, y=linear.classes_)
+    neg, pos = factors[::-1] if flipped else factors
+    return float(neg), float(pos)
+
+
+def balances_rows(linear) -> bool:
+    """Whether scikit-learn's ``class_weight="balanced"`` counts rows, not weights."""
+    if isinstance(linear, IRLSLogisticRegression):
+        return False
+    known = "sample_weight" in signature(compute_class_weight).parameters
+    return isinstance(linear, _BALANCE_ROWS) or not known

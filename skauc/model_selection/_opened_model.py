@@ -1,0 +1,340 @@
+"""A fitted estimator opened down to its linear model.
+
+Pipelines, searches, frozen and threshold classifiers, recursive elimination and
+one-vs-rest wrappers are opened, without rows, until a linear model is found:
+``decision = front @ w − threshold`` behind the transformers ``steps``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.feature_selection import RFE
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._estimators import decision_values, is_known, n_rows, take_rows
+
+_FEW_WAYS = 10  # a search among more ways to the rows in front counts as a step with y
+_ROWS_TRIED = 50  # of a class of somebody's own: does it rank by its coefficients?
+_FLOAT32 = 1e-4  # a model of float32 rounds each of its terms by 1e-7
+
+
+class NotLinearError(TypeError):
+    """There is no linear model inside an estimator."""
+
+    @classmethod
+    def of(cls, name) -> NotLinearError:
+        """The error for an estimator of this class name, with the remedies."""
+        return cls(
+            f"{name} is not linear (it has no coef_): score held-out decision_function "
+            "values with skauc.cbauc_score, or refit it with "
+            "prior=AdaptivePrior(refits=5)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """A fitted linear model and the way to it.
+
+    Parameters
+    ----------
+    linear : estimator or None
+        The linear model; None for a classifier that is not linear, whose decision is
+        the only feature.
+    whole : estimator
+        A clone of it is fitted to the same rows as the linear model and its steps:
+        searches, frozen and threshold classifiers around it are taken off.
+    W : ndarray of shape (k, P)
+        Coefficients, in the direction of ``classes[1]``; for K > 2 classes one row per
+        class, or one per pair.
+    cut : ndarray of shape (k,)
+        ``front @ w > cut`` is what the classifier calls ``classes[1]``.
+    classes : ndarray of shape (K,) or None
+        Labels; None for a regressor on two labels.
+    one_vs_one : bool, default=False
+        Whether the rows of W belong to the pairs of classes, each in the direction of
+        the second class of its pair.
+    steps : tuple of fitted transformers
+        The way to the linear model; nested Pipelines are flattened.
+    resampled_by : str or None, default=None
+        Class name of a step that resampled the rows of the fit (imbalanced-learn); it
+        is the identity afterwards.
+    searched_by : str or None, default=None
+        Class name of a search that chose the steps among many by y.
+    eliminator : RFE or None, default=None
+        A step whose estimator was fitted without names of columns.
+    """
+
+    linear: Any
+    whole: object
+    W: np.ndarray
+    cut: np.ndarray
+    classes: Any
+    one_vs_one: bool = False
+    steps: tuple = ()
+    resampled_by: str | None = None
+    searched_by: str | None = None
+    eliminator: object = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 for a regressor."""
+        return 2 if self.classes is None else len(self.classes)
+
+    @classmethod
+    def of(cls, estimator) -> OpenedModel:
+        """Open a fitted estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        NotLinearError, TypeError
+            If there is no linear model inside.
+        ValueError
+            If the coefficients do not fit the classes.
+        """
+        if isinstance(estimator, Pipeline):
+            return _open_pipeline(estimator)
+        if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
+            check_is_fitted(estimator)
+            inner = cls.of(estimator.estimator_)
+            steps = estimator, *inner.steps
+            return replace(inner, steps=steps, whole=estimator, eliminator=estimator)
+        if isinstance(estimator, FrozenEstimator):
+            return cls.of(estimator.estimator)
+        if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
+            return _open_threshold(estimator)
+        if hasattr(estimator, "best_estimator_"):
+            inner = cls.of(estimator.best_estimator_)
+            many = _n_ways(estimator) > _FEW_WAYS
+            name = type(estimator).__name__ if many else None
+            return replace(inner, searched_by=inner.searched_by or name)
+        return _open_linear(estimator)
+
+    def stages(self, X) -> list[tuple]:
+        """``(step, its input, its output)`` of every step."""
+        found = []
+        for step in self.steps:
+            behind = step.transform(X)
+            if step is self.eliminator and hasattr(behind, "columns"):
+                behind = np.asarray(behind)
+            found.append((step, X, behind))
+            X = behind
+        return found
+
+    def check_front(self, front):
+        """Raise if the model would not score these rows by its coefficients."""
+        nameless = type(front) is np.ndarray or sparse.issparse(front)
+        if not nameless or hasattr(self.linear, "feature_names_in_"):
+            # scikit-learn compares the names of the columns
+            how = {"reset": False, "skip_check_array": True, "ensure_2d": False}
+            validate_data(self.linear, front, **how)
+
+    def check_ranks(self, front):
+        """Raise if a class of somebody's own ranks by more than its coefficients.
+
+        Parameters
+        ----------
+        front : ndarray or sparse matrix of shape (n, P)
+        """
+        names = "decision_function", "predict_proba", "predict"
+        name = next((name for name in names if hasattr(self.linear, name)), "")
+        known = is_known(getattr(type(self.linear), name, None))
+        labels = name == "predict" and self.classes is not None  # they rank nothing
+        if self.n_classes == 2 and (known or labels or not name):
+            return
+        parts = hasattr(self.linear, "estimators_")
+        if self.n_classes > 2 and (self.one_vs_one or parts or name != names[0]):
+            return
+        rows = take_rows(front, np.arange(min(_ROWS_TRIED, n_rows(front))))
+        ours = rows @ self.W.T - self.cut
+        theirs = np.asarray(decision_values(self.linear, rows), dtype=float)
+        if self.n_classes > 2:
+            same = theirs.shape == ours.shape and _is_near(ours, theirs)
+            rule = "decide by X @ coef_.T + intercept_"
+        else:  # any increasing function of ours ranks alike; rounding makes ties
+            theirs = np.ravel(theirs)[np.argsort(ours[:, 0])]
+            fall = np.max(np.maximum.accumulate(theirs) - theirs, initial=0.0)
+            same, rule = fall <= _FLOAT32 * np.ptp(theirs), "rank rows by X @ coef_.T"
+        if not same:
+            raise ValueError(
+                f"{type(self.linear).__name__} must {rule} to be scored, got another "
+                f"{name}"
+            )
+
+
+def _is_near(ours, theirs):
+    """Whether decisions are equal up to single precision."""
+    return np.allclose(ours, theirs, atol=_FLOAT32 * np.abs(ours).max(initial=1.0))
+
+
+def is_stacked(estimator) -> bool:
+    """Whether a fitted estimator is a stacked model, or a Pipeline that ends in one."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return hasattr(estimator, "final_estimator_")
+
+
+def _open_pipeline(pipeline):
+    """Its last step behind all the others."""
+    if not hasattr(pipeline[-1], "coef_"):  # a model with coefficients is fitted
+        check_is_fitted(pipeline)
+    inner = OpenedModel.of(pipeline[-1])
+    steps, samplers = flat_steps(pipeline.steps[:-1])
+    resampled_by = next(iter(samplers), inner.resampled_by)
+    steps = *steps, *inner.steps
+    return replace(inner, steps=steps, whole=pipeline, resampled_by=resampled_by)
+
+
+def flat_steps(steps) -> tuple[list, list]:
+    """Transformers of nested Pipelines in order, and class names of samplers.
+
+    Parameters
+    ----------
+    steps : list of (name, fitted step)
+    """
+    transformers, samplers = [], []
+    for _, step in steps:
+        if step is None or isinstance(step, str):  # "passthrough"
+            continue
+        if isinstance(step, Pipeline):
+            more = flat_steps(step.steps)
+            transformers += more[0]
+            samplers += more[1]
+        elif hasattr(step, "fit_resample") and not hasattr(step, "transform"):
+            samplers.append(type(step).__name__)
+        else:
+            transformers.append(step)
+    return transformers, samplers
+
+
+def _n_ways(search):
+    """Number of ways to the rows in front of the linear model that a search tried."""
+    best, tried = search.best_estimator_, getattr(search, "cv_results_", {})
+    if not isinstance(best, Pipeline):
+        return 1
+    last = best.steps[-1][0]
+    ways = {
+        frozenset(
+            (name, _identity(value))
+            for name, value in params.items()
+            if name != last and not name.startswith(f"{last}__")
+        )
+        for params in tried.get("params", ())
+    }
+    return len(ways)
+
+
+def _identity(value):
+    """A value that compares; its id if it does not."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
+
+
+def _open_linear(model):
+    """A model with ``coef_``, or one-vs-rest and one-vs-one of such models."""
+    name = type(model).__name__
+    if not hasattr(model, "fit"):
+        raise TypeError(
+            f"{name} is not linear (it is no model with coef_): score held-out "
+            "decision_function values with skauc.cbauc_score, or cross-validate a "
+            "model with cv=5"
+        )
+    if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
+        return _open_parts(model)
+    if not hasattr(model, "coef_"):
+        check_is_fitted(model)
+        if hasattr(model, "cv_results_"):
+            raise TypeError(f"{name} must be fitted with refit to be scored, got none")
+        raise NotLinearError.of(name)
+    classes = getattr(model, "classes_", None)
+    W, intercept = _coefficients(model)
+    n_classes = 2 if classes is None else len(classes)
+    if n_classes > 2 and isinstance(model, SVC | NuSVC):
+        # libsvm's decision between a pair i < j is positive for i
+        return OpenedModel(model, model, -W, intercept, classes, one_vs_one=True)
+    if len(W) != (1 if n_classes == 2 else n_classes):
+        raise ValueError(
+            f"{name} must separate two classes, got coef_ of shape {W.shape} for "
+            f"{n_classes} classes"
+        )
+    return OpenedModel(model, model, W, -intercept, classes)
+
+
+def _coefficients(model):
+    """``coef_`` as a dense (k, P) array, and k intercepts."""
+    coef = model.coef_
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    coef = np.atleast_2d(coef).astype(float)
+    intercept = np.ravel(getattr(model, "intercept_", 0.0)).astype(float)
+    return coef, intercept + np.zeros(len(coef))
+
+
+def _open_parts(model):
+    """One binary linear model per class (one vs rest), or per pair (one vs one)."""
+    check_is_fitted(model)
+    parts = model.estimators_
+    if any(not hasattr(part, "coef_") for part in parts):
+        raise NotLinearError.of(type(model).__name__)
+    W, intercept = map(
+        np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
+    )
+    pairs = isinstance(model, OneVsOneClassifier) and len(parts) > 1
+    linear = parts[0] if len(parts) == 1 else model
+    return OpenedModel(linear, model, W, -intercept, model.classes_, one_vs_one=pairs)
+
+
+def _open_threshold(wrapper):
+    """A threshold classifier: the cut of the model inside, moved."""
+    inner = getattr(wrapper, "estimator_", None)
+    if inner is None:  # fitted before it was wrapped, or not at all
+        check_is_fitted(wrapper.estimator)
+        inner = wrapper.estimator
+    opened = OpenedModel.of(inner)
+    if opened.n_classes > 2:
+        raise ValueError(
+            f"{type(wrapper).__name__} must separate two classes, got "
+            f"{opened.n_classes} classes"
+        )
+    # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
+    natural = -float(np.ravel(getattr(opened.linear, "intercept_", 0.0))[0])
+    return replace(opened, cut=np.array([natural + _moved_cut(wrapper, opened)]))
+
+
+def _moved_cut(wrapper, opened):
+    """Threshold of the wrapper in units of the linear model's decision."""
+    tuned = isinstance(wrapper, TunedThresholdClassifierCV)
+    threshold = wrapper.best_threshold_ if tuned else wrapper.threshold
+    if isinstance(threshold, str):  # "auto"
+        return 0.0
+    method, linear = wrapper.response_method, opened.linear
+    if method == "auto":
+        has_proba = hasattr(linear, "predict_proba")
+        method = "predict_proba" if has_proba else "decision_function"
+    if method == "predict_proba":
+        # p > t is decision > logit(t) for logistic probabilities only: tried along w
+        w = opened.W[0]
+        rows = np.outer(np.linspace(-2, 2, 5), w) / ((w @ w) or 1.0)
+        logistic = expit(decision_values(linear, rows))
+        if not np.allclose(logistic, linear.predict_proba(rows)[:, 1]):
+            raise TypeError(
+                f"{type(wrapper).__name__} must cut decision_function, got a cut on "
+                f"probabilities of {type(linear).__name__} that are not logistic"
+            )
+        threshold = logit(np.clip(threshold, 0.0, 1.0))
+    pos_label = getattr(wrapper, "pos_label", None)
+    flipped = pos_label is not None and pos_label == opened.classes[0]
+    return float(-threshold if flipped else threshold)

@@ -1,0 +1,292 @@
+"""From a fitted model to the posterior of its AUC: the way of every score.
+
+:func:`evaluate` asks, in this order: what the rows are, what the model of the data set
+expects, and what rows left out of the fit say. A report (``auc_posterior``) refits the
+model where no closed form exists; a scorer, which only ranks, does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_counts
+from ..adaptive._join import DataSize
+from ..adaptive._prior import AdaptivePrior
+from ..intervals._projection import project, ranks_nothing, warn_undefined
+from ..leave_pair_out._second_source import Source, second_source
+from ..posterior._auc_posterior import AUCPosterior
+from ..statistics._auc_variance import balanced_variance
+from ..statistics._ranks import empirical_auc
+from . import _doubts as doubts
+from ._affine_steps import has_frozen
+from ._fitted_model import FittedModel, fitted_models
+from ._opened_model import is_stacked
+from ._refits import refits_source
+from ._training_rows import Judgement, judge_rows
+
+# Refits of a report: the fewer rows, the more a single sample varies
+_REFITS = ((200, 20), (500, 10), (np.inf, 5))
+_CLOSED = 5  # refits of a scorer where no closed form holds
+_STOPPED = 0.2  # gradient, in units of its random walk, of a solver that stopped early
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is known about the AUC of one model on some rows.
+
+    Parameters
+    ----------
+    model : FittedModel
+    prior : AdaptivePrior or NormalInverseWishart
+    covariance : {"common", "spherical", "separate"}
+    rows : Judgement
+        Whether the rows trained the model.
+    report : bool
+        Whether refits may be made for the AUC of rows left out.
+    """
+
+    model: FittedModel
+    prior: Any
+    covariance: str
+    rows: Judgement
+    report: bool
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the prior is the adaptive one."""
+        return isinstance(self.prior, AdaptivePrior)
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the rows did not train the model."""
+        return self.rows.kind == "held-out"
+
+    @cached_property
+    def reason_unranked(self) -> str | None:
+        """Why the scores rank nothing, as half a sentence; None if they do."""
+        return ranks_nothing(self.model.w_front, self.model.score)
+
+    @property
+    def size(self) -> DataSize:
+        """Weights of both classes and number of entered features."""
+        front = self.model.front
+        return DataSize(front.n_neg, front.n_pos, self.model.rows.shape[1])
+
+    @cached_property
+    def projection(self):
+        """The prior's answers for the direction of the model; None if it ranks nothing.
+
+        The adaptive prior learns the features that entered, a conjugate one those in
+        front of the linear model; of held-out rows the score is the one feature.
+        """
+        model = self.model
+        if self.reason_unranked is not None:
+            return None
+        if self.held_out:
+            rows, w = replace(model.front, X=model.score[:, None]), np.ones(1)
+        elif self.adaptive:
+            rows, w = model.rows, model.w
+        else:
+            rows, w = model.front, model.w_front
+        return project(self.prior, rows, w, model.score, self.covariance)
+
+    @cached_property
+    def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
+        """The AUC of rows left out, and doubts about it."""
+        model, prior = self.model, self.prior
+        broken = model.broken_by
+        if prior.refits and model.pair is not None:
+            return None, [doubts.pairs_without_refits()]
+        if prior.refits:
+            return self._refitted(prior.refits, whole=True)
+        if not prior.leave_pair_out or model.pair is not None:
+            return None, []
+        if model.saw_y is None and broken is None and model.fit is not None:
+            source = second_source(model.fit, model.front)
+            if source is not None:
+                return source, self._stopped_early()
+        if prior.refits is None and (self.report or broken is not None):
+            n_refits = self._n_refits if self.report else _CLOSED
+            whole = model.saw_y is not None or model.linear is None
+            return self._refitted(n_refits, whole=whole)
+        if model.saw_y is not None and prior.refits is not None:
+            return None, [doubts.supervised_step(model.saw_y)]
+        return None, []
+
+    @property
+    def source(self) -> Source | None:
+        """The AUC of rows left out; None if there is none."""
+        if self.held_out or not self.adaptive or self.projection is None:
+            return None
+        return self._source_and_reasons[0]
+
+    def _refitted(self, n_refits, whole):
+        """AUC of rows left out of true refits."""
+        if whole and has_frozen(self.model.estimator):
+            return None, [doubts.frozen_in_refits()]
+        source = refits_source(
+            self.model, int(n_refits), verbose=self.prior.verbose, whole=whole
+        )
+        if source is None:
+            return None, [doubts.refits_failed(self.model.name)]
+        return source, []
+
+    @property
+    def _n_refits(self):
+        n = self.model.front.n
+        return next(count for limit, count in _REFITS if n < limit)
+
+    def _stopped_early(self):
+        """A solver that stopped early, judged by its gradient on the rows."""
+        model = self.model
+        if min(model.front.shape) <= 2:
+            return []
+        if model.gradient <= _STOPPED:
+            return []
+        return [doubts.stopped_early(model.name)]
+
+    @cached_property
+    def posterior(self) -> AUCPosterior:
+        """Posterior of the AUC with all doubts about it."""
+        if self.reason_unranked is not None:
+            warn_undefined(self.reason_unranked)
+            return replace(AUCPosterior.point_mass_at_half(), rows=str(self.rows))
+        return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
+
+    def _joined(self):
+        """The posterior by what the rows are and what is known of them."""
+        if not self.adaptive:
+            return self.projection.auc()
+        if self.held_out:
+            return posterior_of_source(_empirical(self.model), self.size)
+        if self.source is not None and self.model.broken_by is not None:
+            return posterior_of_source(self.source, self.size, keep=True)
+        return self.projection.auc(self.source)
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """Every reason not to trust the number, a sentence each."""
+        model, front = self.model, self.model.front
+        out = []
+        if self.report or not self.held_out:  # a fold's score has no interval
+            out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
+        span = float(np.ptp(model.score))
+        out += doubts.rounded_decisions(span, model.threshold)
+        out += doubts.relative_weights(model.weight)
+        if not self.adaptive:
+            return out
+        judged = self.rows.how == "detected"
+        if self.held_out:
+            return out + [doubts.judged_held_out()] * (judged and self.report)
+        out += [*model.doubts, *doubts.copied_rows(model.rows)]
+        if self.rows.how == "assumed":
+            out.append(doubts.rows_assumed(model.name))
+        source, reasons = self._source_and_reasons
+        out += reasons
+        broken = model.broken_by
+        if broken is not None and source is not None:
+            out.append(doubts.no_closed_form(broken))
+        elif broken is not None:
+            out.append(doubts.closed_form_anyway(broken))
+        n, P = model.rows.n, model.rows.shape[1]
+        if source is None and P >= n and self.prior.leave_pair_out and not reasons:
+            out.append(doubts.no_rows_left_out(P, n))
+        return out
+
+    def warn(self, *, once=False) -> None:
+        """Issue the doubts as warnings; ``once`` per data set, for a search."""
+        doubts.warn(self.posterior.warnings, self.model.front if once else None)
+
+    def error(self) -> float:
+        """Bayesian error estimate at the model's own threshold."""
+        self._warn_without_closed_form()
+        model = self.model
+        share_pos = model.front.n_pos / model.front.n
+        if self.projection is None:  # all rows get the same answer
+            called_positive = model.score[0] > model.threshold
+            return float(1 - share_pos if called_positive else share_pos)
+        return self.projection.error(model.threshold, share_pos)
+
+    def ebauc(self, thresholds) -> float:
+        """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""
+        self._warn_without_closed_form()
+        if self.projection is None:
+            return 0.5
+        return self.projection.ebauc(None if thresholds == "all" else self.model.score)
+
+    def _warn_without_closed_form(self):
+        name = self.model.broken_by
+        if name is not None and not self.held_out:
+            doubts.warn([doubts.closed_form_anyway(name)], self.model.front)
+
+
+def evaluations(
+    estimator, X, y, *, prior, covariance, rows, sample_weight, pos_label, report
+) -> list[Evaluation]:
+    """Evaluations of a fitted estimator: one, or one for each pair of classes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X, y : rows and labels in memory
+    prior : AdaptivePrior or NormalInverseWishart
+    covariance : {"common", "spherical", "separate"}
+    rows : {"auto", "training", "held-out"}
+    sample_weight : array-like of shape (n,) or None
+    pos_label : label or None
+    report : bool
+        Whether refits may be made.
+
+    Returns
+    -------
+    list of Evaluation
+    """
+    adaptive = isinstance(prior, AdaptivePrior)
+    # refits, requested or the only way, take any classifier of two classes
+    any_classifier = adaptive and bool(prior.refits or is_stacked(estimator))
+    models = fitted_models(
+        estimator,
+        X,
+        y,
+        sample_weight,
+        pos_label=pos_label,
+        any_classifier=any_classifier,
+    )
+    out = []
+    for model in models:
+        check_counts(model.weight, model.positive)
+        if rows == "auto" and not adaptive:
+            judgement = Judgement("training", "assumed")
+        else:
+            judgement = judge_rows(model, rows)
+        out.append(Evaluation(model, prior, covariance, judgement, report))
+    return out
+
+
+def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
+    """Normal posterior in probits around an AUC, with its own variance."""
+    z = size.probit(source.auc)
+    # the delta method: Var Z = Var A/φ(z)²
+    variance = source.variance * 2 * np.pi * np.exp(z**2)
+    entered = {}
+    if keep:
+        entered = {"leave_pair_out": source.auc, "second_source": source.method}
+    variance = max(variance, np.finfo(float).tiny)
+    return AUCPosterior.normal(z, variance, choice_probit=z, **entered)
+
+
+def _empirical(model) -> Source:
+    """Empirical AUC of held-out rows with Hanley and McNeil's variance."""
+    rows, pos = model.front, model.positive
+    auc = empirical_auc(
+        model.score[~pos], model.score[pos], rows.weight[~pos], rows.weight[pos]
+    )
+    n = rows.n
+    # an AUC of 0 or 1 has the variance of its nearest neighbour
+    moved = (auc * n + 0.5) / (n + 1)
+    variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
+    return Source(float(auc), float(variance), "empirical")

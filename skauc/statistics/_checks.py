@@ -1,0 +1,204 @@
+"""Checks of single arguments: each rule writes its own sentence.
+
+An error names the argument, the rule and the value that was given, in this order.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def check_interval(name, value, low=-np.inf, high=np.inf, closed="both"):
+    """Check that a real number lies in an interval, and return it as a float.
+
+    Parameters
+    ----------
+    name : str
+        What the argument is called in the error.
+    value : object
+        Booleans, texts and NaN are refused.
+    low, high : float, default=-inf, inf
+    closed : {"both", "left", "right", "neither"}, default="both"
+        The ends that belong to the interval; an infinite end that does not belong to
+        it means that the number must be finite.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the value is no real number, or lies outside the interval.
+    """
+    number = _real(value)
+    above = low <= number if closed in ("both", "left") else low < number
+    below = number <= high if closed in ("both", "right") else number < high
+    if above and below:
+        return number
+    rule = _rule_in_words(low, high, closed)
+    raise ValueError(f"{name} must {rule}, got {short(value)}")
+
+
+def check_integer(name, value, low=-(2**53), high=2**53) -> int:
+    """Check a whole number in [low, high]; a float such as 1e4 is one."""
+    number = _real(value)
+    if low <= number <= high and number == np.floor(number):
+        return int(value)
+    rule = f"from {low} to {high}"
+    if high == 2**53:
+        rule = "<= 2**53" if number > high else f">= {low}"
+    raise ValueError(f"{name} must be a whole number {rule}, got {short(value)}")
+
+
+def check_numbers(
+    name, values, low=-np.inf, high=np.inf, closed="both", *, whole=False
+):
+    """Check numbers in an interval, one or an array of them, as :func:`check_interval`.
+
+    Parameters
+    ----------
+    name, low, high, closed
+        As for :func:`check_interval`.
+    values : float or array-like
+    whole : bool, default=False
+        Whether they must be whole numbers.
+
+    Returns
+    -------
+    ndarray of float
+    """
+    numbers = as_numbers(name, values)
+    above = numbers >= low if closed in ("both", "left") else numbers > low
+    below = numbers <= high if closed in ("both", "right") else numbers < high
+    odd = numbers[~(above & below & ~(whole & (numbers != np.floor(numbers))))]
+    for number in odd.flat[:1].tolist():
+        if whole:
+            check_integer(name, number, low, high)
+        check_interval(name, number, low, high, closed)
+    return numbers
+
+
+def check_level(name, value) -> float:
+    """Check a number strictly between 0 and 1."""
+    return check_interval(name, value, 0, 1, closed="neither")
+
+
+def check_flag(name, value) -> bool:
+    """Check True or False; the numbers 0 and 1 are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {short(value)}")
+    return bool(value)
+
+
+def check_option(name, value, options):
+    """Check one of a few words."""
+    if not isinstance(value, str) or value not in options:
+        known = ", ".join(map(repr, options))
+        raise ValueError(f"{name} must be one of {known}, got {short(value)}")
+    return value
+
+
+def generator(random_state) -> np.random.Generator:
+    """Return the numpy Generator that ``random_state`` names.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        A RandomState seeds a new Generator by its next number.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, a whole number >= 0, a Generator or a "
+            f"RandomState, got {short(random_state)}"
+        ) from None
+
+
+def as_numbers(name: str, value) -> np.ndarray:
+    """Convert to an array of float64; texts, complex numbers, ragged lists raise."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biufO":
+            return array.astype(float, copy=False)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must hold real numbers, got {short(value)}")
+
+
+def as_number(name: str, value) -> float:
+    """Convert to one float64."""
+    array = as_numbers(name, value)
+    if array.ndim:
+        raise ValueError(f"{name} must be one number, got {short(value)}")
+    return float(array)
+
+
+def as_rate(name: str, value) -> np.ndarray:
+    """Convert to an array of numbers in [0, 1]."""
+    value = as_numbers(name, value)
+    if not np.all((value >= 0) & (value <= 1)):  # NaN is refused as well
+        raise ValueError(f"{name} must lie in [0, 1], got {value}")
+    return value
+
+
+def as_index(name: str, value, n: int) -> int:
+    """Convert to an index of n items, counted from 0; from −n on, from the end."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise ValueError(f"{name} must be an integer, got {short(value)}")
+    if not -n <= int(value) < n:
+        raise ValueError(f"{name} must lie in [{-n}, {n - 1}], got {value}")
+    return int(value) % n
+
+
+def as_verbosity(value) -> int:
+    """Convert to a whole number >= 0; True is 1."""
+    whole = isinstance(value, Integral | np.bool_)
+    if not whole or not 0 <= value < 2**31:
+        raise ValueError(f"verbose must be an integer >= 0, got {value!r:.60}")
+    return int(value)
+
+
+def short(value, longest=80) -> str:
+    """Write a value on one line, for an error."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _real(value) -> float:
+    """Return a real number as a float, NaN for anything else."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond floats
+        return np.nan
+
+
+def _rule_in_words(low, high, closed):
+    """Write ``lie in [0, 1)``, ``be finite and > 0`` or ``be >= 1``."""
+    left, right = closed in ("both", "left"), closed in ("both", "right")
+    if np.isfinite(low) and np.isfinite(high):
+        return f"lie in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
+    finite = "" if left and right else "finite"
+    if np.isfinite(low):
+        finite = "" if right else "finite and "
+        return f"be {finite}{'>=' if left else '>'} {low:g}"
+    if np.isfinite(high):
+        finite = "" if left else "finite and "
+        return f"be {finite}{'<=' if right else '<'} {high:g}"
+    return f"be a {finite} number".replace("  ", " ")

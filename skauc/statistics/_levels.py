@@ -1,0 +1,318 @@
+"""Ranks of two samples: distinct scores with the weight of each class at them.
+
+``V₁₀`` of a positive is the share of negatives below it, ``V₀₁`` of a negative the
+share of positives above it, ties counted ½; both depend on the row's score alone. Their
+means are the Mann–Whitney estimate A of the AUC, and with weights w that count rows,
+n_c their sums, DeLong's variance is ``Σ_c Σ w (V − A)²/{n_c(n_c − 1)}``.
+
+References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
+Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),
+https://doi.org/10.1109/LSP.2014.2337313; Obuchowski (1997),
+https://doi.org/10.2307/2533958.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._result import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Levels(Value):
+    """Distinct scores in ascending order, and the weight of each class at them.
+
+    Parameters
+    ----------
+    value : ndarray of shape (d,)
+        The scores; ±inf are allowed.
+    neg, pos : ndarray of shape (d,)
+        Weight of the negatives and the positives; whole numbers without weights.
+    inside : float or ndarray of shape (d,), default=0.5
+        AUC among the rows of one level; not ½ after :meth:`coarse`.
+    _rows : tuple, default=None
+        Order of the rows, where the levels begin in it, number of negatives.
+    """
+
+    value: np.ndarray
+    neg: np.ndarray
+    pos: np.ndarray
+    inside: Any = 0.5
+    _rows: Any = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, neg, pos, weight_neg=None, weight_pos=None) -> Levels:
+        """Sort two samples of scores together; O(n) if both are sorted.
+
+        Parameters
+        ----------
+        neg, pos : ndarray of shape (n_neg,), (n_pos,)
+        weight_neg, weight_pos : ndarray, default=None
+            Of the rows; None counts each row once.
+        """
+        score, n_neg = np.concatenate([neg, pos]), len(neg)
+        in_order = not (_falls(neg) or _falls(pos))  # a stable sort merges the two
+        order = np.argsort(score, kind="stable" if in_order else None)
+        score, is_pos = score[order], order >= n_neg
+        starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
+        rows = order, starts, n_neg
+        if weight_neg is None and weight_pos is None:
+            ends = np.append(starts[1:], len(order))
+            at_pos = np.diff(np.cumsum(is_pos)[ends - 1], prepend=0)
+            return cls(score[starts], ends - starts - at_pos, at_pos, _rows=rows)
+        pairs = (neg, weight_neg), (pos, weight_pos)
+        counts = [np.ones(len(x)) if w is None else w for x, w in pairs]
+        weight = np.concatenate(counts)[order]
+        at_neg, at_pos = (
+            np.add.reduceat(weight * of, starts) for of in (~is_pos, is_pos)
+        )
+        return cls(score[starts], at_neg, at_pos, _rows=rows)
+
+    @cached_property
+    def row_levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number of the level of each negative and of each positive row."""
+        order, starts, n_neg = self._rows
+        level = np.zeros(len(order), dtype=np.intp)
+        level[starts[1:]] = 1
+        rows = np.empty_like(level)
+        rows[order] = np.cumsum(level)
+        return rows[:n_neg], rows[n_neg:]
+
+    @property
+    def sizes(self) -> tuple:
+        """Weight of each class."""
+        return self.neg.sum(), self.pos.sum()
+
+    @cached_property
+    def auc(self) -> float:
+        """Share of pairs ranked rightly, ties ½."""
+        n_neg, n_pos = map(float, self.sizes)
+        pairs = self.pos @ self._negatives_below  # whole numbers without weights
+        return min(float(pairs) / (2 * n_neg * n_pos), 1.0)
+
+    @property
+    def _negatives_below(self):
+        """Twice the weight of the negatives below each level, and once at it."""
+        return 2 * np.cumsum(self.neg) - self.neg
+
+    @cached_property
+    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+        """``V₀₁`` of a negative and ``V₁₀`` of a positive at each level."""
+        n_neg, n_pos = self.sizes
+        # Summed from above: a small rest of 1 − (weight below) would lose its digits
+        above = 2 * np.cumsum(self.pos[::-1])[::-1] - self.pos
+        return above / (2 * n_pos), self._negatives_below / (2 * n_neg)
+
+    @property
+    def spreads(self) -> tuple[float, ...]:
+        """Mean of ``(V − A)²`` over the negatives and over the positives."""
+        classes = zip(self.placements, (self.neg, self.pos), strict=True)
+        return tuple(float(w @ (v - self.auc) ** 2 / w.sum()) for v, w in classes)
+
+    @property
+    def delong_variance(self) -> float:
+        """DeLong's variance; NaN where a class counts once."""
+        pairs = zip(self.spreads, self.sizes, strict=True)
+        return float(sum(s / (n - 1) if n > 1 else np.nan for s, n in pairs))
+
+    @property
+    def bamber_variance(self) -> float:
+        """Bamber's unbiased variance (eq. 2 of Cortes & Mohri); below 0 it is 0.
+
+        ``[E ψ² + (n₁ − 1) P_xxy + (n₀ − 1) P_xyy − (n₁ + n₀ − 1) A²]`` over
+        ``(n₁ − 1)(n₀ − 1)``, with ψ ∈ {0, ½, 1} of a pair and the probabilities that
+        two positives beat one negative, or one positive two negatives.
+        """
+        n0, n1 = map(float, self.sizes)
+        # E ψ²: a tie has ψ² = ¼, not ½
+        square = self.auc - float(self.neg @ self.pos) / (n0 * n1) / 4
+        # (n₁ − 1) P_xxy = n₁ mean V₀₁² − E ψ²; around A, where little cancels
+        spread01, spread10 = self.spreads
+        excess = n1 * spread01 + n0 * spread10 - (square - self.auc**2)
+        return max(excess / ((n1 - 1) * (n0 - 1)), 0.0)
+
+    @cached_property
+    def thresholds(self) -> np.ndarray:
+        """The scores from the largest down."""
+        return self.value[::-1]
+
+    @cached_property
+    def above_neg(self) -> np.ndarray:
+        """Weight of the negatives with ``score >= threshold``, shape (d,)."""
+        return np.cumsum(self.neg[::-1])
+
+    @cached_property
+    def above_pos(self) -> np.ndarray:
+        """Weight of the positives with ``score >= threshold``, shape (d,)."""
+        return np.cumsum(self.pos[::-1])
+
+    @cached_property
+    def fpr(self) -> np.ndarray:
+        """False positive rates of the ROC corners, from 0 to 1, shape (d + 1,)."""
+        return np.append(0.0, self.above_neg / self.above_neg[-1])
+
+    @cached_property
+    def tpr(self) -> np.ndarray:
+        """True positive rates of the ROC corners, from 0 to 1, shape (d + 1,)."""
+        return np.append(0.0, self.above_pos / self.above_pos[-1])
+
+    def swapped(self) -> Levels:
+        """Exchange the classes and negate the scores: the ROC curve's mirror image."""
+        return Levels(-self.value[::-1], self.pos[::-1], self.neg[::-1])
+
+    def coarse(self, most=512) -> Levels:
+        """Join neighbouring levels until at most ``most`` remain.
+
+        The AUC inside a block is kept as it is when rows are drawn anew: a pair of
+        rows shares one block of B with probability 1/B, and the variance of the drawn
+        AUC loses about 1/B² of itself, 4e-6 for 512.
+        """
+        if len(self.value) <= most:
+            return self
+        # Half of a block's size is counted by each class: both are resolved alike
+        n_neg, n_pos = self.sizes
+        share = (self.neg / n_neg + self.pos / n_pos) / 2
+        block = ((np.cumsum(share) - share) * most).astype(int)
+        starts = np.flatnonzero(np.diff(block, prepend=-1))
+        neg, pos = (np.add.reduceat(w, starts) for w in (self.neg, self.pos))
+        # Negatives below each level within its block, ties ½
+        below = self._negatives_below / 2
+        below = below - np.repeat(
+            np.cumsum(neg) - neg, np.diff(np.append(starts, len(share)))
+        )
+        won, pairs = np.add.reduceat(self.pos * below, starts), neg * pos
+        inside = np.where(pairs > 0, won / np.maximum(pairs, 1), 0.5)
+        return Levels(self.value[starts], neg, pos, inside=inside)
+
+    def auc_of(self, neg, pos) -> np.ndarray:
+        """AUC for other weights of the levels, of shape (..., d)."""
+        below = np.cumsum(neg, axis=-1) - neg + self.inside * neg
+        won = (pos * below).sum(axis=-1)
+        return won / neg.sum(axis=-1) / pos.sum(axis=-1)
+
+    def sums_at(self, neg, pos) -> tuple[np.ndarray, ...]:
+        """Weights of the levels, shape (draws, d), from weights of the rows."""
+        return tuple(
+            weight @ sparse.csr_array((np.ones(len(at)), (np.arange(len(at)), at)),
+                                      shape=(len(at), len(self.value)))
+            for weight, at in zip((neg, pos), self.row_levels, strict=True)
+        )  # fmt: skip
+
+
+def height(x, y, at, side="right"):
+    """Height of the path of corners (x, y) at x = ``at``.
+
+    Where the path is vertical that is its top, or with ``side="left"`` its bottom.
+    """
+    # "right": x[left] is the last corner at or before ``at``, a vertical piece's top;
+    # "left": x[right] is the first at or after it, the bottom.
+    right = np.searchsorted(x, at, side=side)
+    left = np.maximum(right - 1, 0)
+    right = np.minimum(left + 1, len(x) - 1) if side == "right" else right
+    run = x[right] - x[left]
+    share = np.where(run > 0, at - x[left], 0) / np.where(run > 0, run, 1)
+    return y[left] + share * (y[right] - y[left])
+
+
+def placements(neg, pos, weight_neg=None, weight_pos=None):
+    """Placements ``V₀₁`` of the negative rows and ``V₁₀`` of the positive rows.
+
+    Parameters
+    ----------
+    neg, pos : ndarray of shape (n_neg,), (n_pos,)
+        Scores; ±inf are allowed, NaN is not.
+    weight_neg, weight_pos : ndarray, default=None
+        A placement is then a share of weight.
+
+    Returns
+    -------
+    v01, v10 : ndarray of shape (n_neg,), (n_pos,)
+    """
+    levels = Levels.of(neg, pos, weight_neg, weight_pos)
+    pairs = zip(levels.placements, levels.row_levels, strict=True)
+    return tuple(v[rows] for v, rows in pairs)
+
+
+def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
+    """Share of pairs in which the positive scores higher, ties ½."""
+    if (
+        weight_neg is None and weight_pos is None
+    ):  # sorted values merge faster than an order of all rows
+        neg, pos = np.sort(neg), np.sort(pos)
+    return Levels.of(neg, pos, weight_neg, weight_pos).auc
+
+
+def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
+    """DeLong's covariance of the AUCs of k scores; O(k² n) from their placements.
+
+    Parameters
+    ----------
+    v01, v10 : ndarray of shape (k, n_neg), (k, n_pos)
+    weight_neg, weight_pos : ndarray, default=None
+        How often each row counts.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        NaN where a class has one row only.
+    """
+    return _mean_covariance(v01, weight_neg) + _mean_covariance(v10, weight_pos)
+
+
+def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_pos):
+    """Obuchowski's covariance of k AUCs, for rows that come in clusters.
+
+    Clusters are drawn independently; rows within one may depend on each other. With
+    one row per cluster it is DeLong's.
+
+    Parameters
+    ----------
+    v01, v10 : ndarray of shape (k, n_neg), (k, n_pos)
+        Placements.
+    cluster_neg, cluster_pos : ndarray of int
+        Number of the cluster of each row, from 0.
+    weight_neg, weight_pos : ndarray
+        Weights of the rows; only their ratios within a class enter.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        NaN where one class lies in a single cluster.
+    """
+    n_clusters = 1 + max(cluster_neg.max(), cluster_pos.max())
+    neg = _cluster_sums(v01, cluster_neg, weight_neg, n_clusters)
+    pos = _cluster_sums(v10, cluster_pos, weight_pos, n_clusters)
+    sets = cluster_neg, cluster_pos, np.concatenate([cluster_neg, cluster_pos])
+    # G/(G − 1) for the clusters of each class, and of both together
+    f_neg, f_pos, f_both = (
+        n / (n - 1) if n > 1 else np.nan for n in (len(np.unique(s)) for s in sets)
+    )
+    # Negatives and positives of one cluster depend on each other
+    cross = neg @ pos.T
+    return f_neg * (neg @ neg.T) + f_pos * (pos @ pos.T) + f_both * (cross + cross.T)
+
+
+def _mean_covariance(v, weight):
+    """Covariance of the (frequency-weighted) mean of the rows' placements."""
+    n = v.shape[1] if weight is None else weight.sum()
+    centre = v.mean(axis=1) if weight is None else v @ weight / n
+    deviation = v - centre[:, None]
+    weighted = deviation if weight is None else deviation * weight
+    # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
+    return weighted @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
+
+
+def _cluster_sums(v, cluster, weight, n_clusters):
+    """Sums of ``w (V − A)/Σw`` in each cluster, shape (k, n_clusters)."""
+    deviation = (v - np.average(v, axis=1, weights=weight)[:, None]) * weight
+    sums = [np.bincount(cluster, row, n_clusters) for row in deviation]
+    return np.array(sums) / weight.sum()
+
+
+def _falls(score) -> bool:
+    return bool((score[1:] < score[:-1]).any())

@@ -1,0 +1,175 @@
+"""Rows of two classes, their key, and the one cache of what was computed from them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+LIMIT_BYTES = 256 * 2**20
+_ENTRY_BYTES = 1024  # the key and the objects of an entry: many small ones count too
+
+
+class Cache:
+    """Values by key, at most ``limit`` bytes of arrays; safe under threads.
+
+    The values that were used least recently go first; a value that is larger than the
+    limit is not kept.
+    """
+
+    def __init__(self, limit=LIMIT_BYTES):
+        self.limit = limit
+        self.nbytes = 0
+        self._items = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self):
+        return len(self._items)
+
+    def kept(self, key, compute):
+        """Return the value of a key; compute and keep it if it is not there."""
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return self._items[key][0]
+        value = compute()  # outside the lock: two threads may compute the same value
+        size = array_bytes(value) + _ENTRY_BYTES
+        with self._lock:
+            self._drop(key)
+            if size <= self.limit:
+                while self.nbytes + size > self.limit:
+                    self._drop(next(iter(self._items)))
+                self._items[key] = value, size
+                self.nbytes += size
+        return value
+
+    def clear(self):
+        """Drop all values."""
+        with self._lock:
+            self._items.clear()
+            self.nbytes = 0
+
+    def _drop(self, key):
+        _, size = self._items.pop(key, (None, 0))
+        self.nbytes -= size
+
+
+CACHE = Cache()
+
+
+def clear_cache() -> None:
+    """Free the memory of what was computed for the data sets used last.
+
+    All candidates of a search share the decomposition of their data set. skauc keeps
+    the decompositions of the data sets used last, at most 256 MiB in each process,
+    but never the rows, labels or weights themselves. Clearing changes no result:
+    only the next score takes longer, and warnings that were issued once for a data
+    set may be issued again.
+
+    Examples
+    --------
+    >>> from skauc import clear_cache
+    >>> clear_cache()
+    """
+    CACHE.clear()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features, classes and weights of the rows that count.
+
+    Parameters
+    ----------
+    X : ndarray of float64 or CSR matrix of shape (n, P)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of float64 of shape (n,)
+        Weights as repetitions of a row, all > 0.
+    """
+
+    X: Any
+    positive: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, X, positive, weight=None) -> Rows:
+        """Rows in float64 without those of weight 0."""
+        X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
+        X = X.astype(float, copy=False)
+        if weight is None:
+            return cls(X, positive, np.ones(len(positive)))
+        weight = np.asarray(weight, dtype=float)
+        counted = weight > 0
+        if counted.all():
+            return cls(X, positive, weight)
+        return cls(X[counted], positive[counted], weight[counted])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+        return self.X.shape
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether any weight differs from 1."""
+        return bool(np.any(self.weight != 1))
+
+    @cached_property
+    def n_pos(self) -> float:
+        """Sum of the weights of the positive rows."""
+        return float(self.weight @ self.positive)
+
+    @cached_property
+    def n_neg(self) -> float:
+        """Sum of the weights of the negative rows."""
+        return float(self.weight @ ~self.positive)
+
+    @property
+    def n(self) -> float:
+        """Sum of the weights."""
+        return self.n_neg + self.n_pos
+
+    def __getitem__(self, which) -> Rows:
+        """Rows of an index array or a mask."""
+        return Rows(self.X[which], self.positive[which], self.weight[which])
+
+    @cached_property
+    def key(self) -> bytes:
+        """Digest of the content: equal rows have equal keys in every process."""
+        kind = self.shape, sparse.issparse(self.X)
+        digest = hashlib.blake2b(repr(kind).encode(), digest_size=20)
+        # uᵀX, u uniform: no entry can change by more than rounding without a trace
+        u = np.random.default_rng(20190915).random(self.shape[0])
+        sketch = np.ascontiguousarray(u @ self.X) + 0.0
+        for array in (sketch, np.packbits(self.positive), self.weight):
+            digest.update(array.tobytes())
+        return digest.digest()
+
+    def kept(self, name, compute):
+        """Return ``compute()``, kept under a name for the next request."""
+        return CACHE.kept((name, self.key), compute)
+
+
+def array_bytes(value) -> int:
+    """Bytes of all distinct arrays that a value of dataclasses and tuples owns."""
+    return sum({id(array): array.nbytes for array in _arrays(value)}.values())
+
+
+def _arrays(value):
+    """Yield the arrays that own the memory, the bases of views included."""
+    if isinstance(value, np.ndarray):
+        while isinstance(value.base, np.ndarray):
+            value = value.base
+        yield value
+    elif sparse.issparse(value):
+        yield from _arrays((value.data, value.indices, value.indptr))
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _arrays(item)
+    elif is_dataclass(value):
+        yield from _arrays(tuple(getattr(value, f.name) for f in fields(value)))

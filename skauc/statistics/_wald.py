@@ -1,0 +1,146 @@
+"""Estimates with standard errors: statistics, p-values and limits, vectorised.
+
+    z = (estimate − null)/SE,   p = 2 F(−|z|),   estimate ± F⁻¹((1 + level)/2) SE
+
+with F the normal distribution, or Student's t with ``df`` degrees of freedom. A
+standard error of 0 means that the estimate is known: p is 0 for an estimate that
+differs from the null, and 1 for one that does not. An error of inf gives p = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from ._checks import check_level, check_option
+from ._result import Result
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+class Interval(NamedTuple):
+    """Limits ``(low, high)`` of an interval: floats, or arrays of many."""
+
+    low: Any
+    high: Any
+
+
+def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, float]:
+    """Return the probabilities to be missed below and above.
+
+    Parameters
+    ----------
+    confidence_level : float
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        scipy's meaning: ``"greater"`` bounds from below, ``"less"`` from above.
+
+    Returns
+    -------
+    tail_low, tail_high : float
+        Half of the risk each, or the risk and 0.
+
+    Raises
+    ------
+    ValueError
+        If the level lies outside (0, 1) or the alternative is unknown.
+    """
+    risk = 1 - check_level("confidence_level", confidence_level)
+    check_option("alternative", alternative, ALTERNATIVES)
+    return {
+        "two-sided": (risk / 2, risk / 2),
+        "greater": (risk, 0.0),
+        "less": (0.0, risk),
+    }[alternative]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WaldTable(Result):
+    """Estimates and their standard errors; arrays of one shape, or single numbers.
+
+    Parameters
+    ----------
+    estimate, error : float or ndarray of shape (r,)
+    null : float or ndarray, default=0
+        Value under the null hypothesis.
+    df : float, default=inf
+        Degrees of freedom of Student's t; inf is the normal distribution.
+    bounds : (float or ndarray, float or ndarray), default=(-inf, inf)
+        Least and largest possible value; limits stay inside.
+    names : sequence of str, default=None
+        Names of the rows.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Of the p-values, and of the limits unless they are asked for otherwise.
+    """
+
+    estimate: Any
+    error: Any
+    null: Any = 0.0
+    df: float = np.inf
+    bounds: tuple = (-np.inf, np.inf)
+    names: Any = None
+    alternative: str = "two-sided"
+    _rows_in_text = True
+
+    def __post_init__(self):
+        for name in ("estimate", "error"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            object.__setattr__(self, name, _plain(value))
+
+    @property
+    def statistic(self):
+        """``(estimate − null)/SE``; ±inf for an error of 0, and 0 for 0/0."""
+        gap = np.asarray(self.estimate - self.null)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = gap / np.asarray(self.error)
+        return _plain(np.where((gap == 0) & (self.error == 0), 0.0, z))
+
+    @property
+    def pvalue(self):
+        """P-value of each statistic."""
+        # Always a lower tail, which keeps its digits: 1 − Φ(9) is 0, Φ(−9) is 1e-19
+        z = self.statistic
+        if self.alternative == "two-sided":
+            return _plain(2 * self.cdf(-np.abs(z)))
+        return _plain(self.cdf(-z if self.alternative == "greater" else z))
+
+    def cdf(self, z):
+        """Distribution function F of the statistic."""
+        return ndtr(z) if np.isinf(self.df) else stdtr(self.df, z)
+
+    def limits(self, confidence_level=0.95, alternative=None) -> Interval:
+        """``estimate ± F⁻¹(1 − tail) SE``, inside the bounds."""
+        tails = interval_tails(confidence_level, alternative or self.alternative)
+        ppf = ndtri if np.isinf(self.df) else lambda p: stdtrit(self.df, p)
+        down, up = (-ppf(t) * self.error if t else np.inf for t in tails)
+        least, most = self.bounds
+        low, high = self.estimate - down, self.estimate + up
+        return Interval(_plain(np.maximum(low, least)), _plain(np.minimum(high, most)))
+
+    def columns(self, confidence_level=0.95) -> dict:
+        """Columns of the table: lists of one number per row."""
+        low, high = self.limits(confidence_level)
+        numbers = {
+            "estimate": self.estimate,
+            "standard_error": self.error,
+            "low": low,
+            "high": high,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+        }
+        rows = np.broadcast(*map(np.atleast_1d, numbers.values())).shape
+        names = {} if self.names is None else {"": list(self.names)}
+        return names | {
+            name: np.broadcast_to(value, rows).tolist()
+            for name, value in numbers.items()
+        }
+
+    def _columns(self):
+        return self.columns()
+
+
+def _plain(value):
+    """Return a float for a single number, an array for more."""
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)

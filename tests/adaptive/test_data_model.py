@@ -1,0 +1,360 @@
+"""The model of a data set against its definition, written with full matrices."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import trapezoid
+from scipy.special import multigammaln, ndtr, ndtri
+
+from skauc import AdaptivePrior
+from skauc.adaptive._data_model import DataModel
+from skauc.adaptive._join import DataSize, join
+from skauc.adaptive._prior import data_model
+from skauc.adaptive._signals import attainable_probits, normal_scores
+from skauc.statistics._rows import Rows
+
+
+def made(n_neg, n_pos, P, *, seed=0, signal=0.4, spread=1.0):
+    """Rows of two normal classes; the positive one varies ``spread`` times as much."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n_neg + n_pos) >= n_neg
+    X = rng.standard_normal((n_neg + n_pos, P))
+    X[positive] *= spread
+    X[positive, : min(P, 3)] += signal
+    return X, positive
+
+
+def learnt(X, positive, weight=None, **prior) -> DataModel:
+    return data_model(AdaptivePrior(**prior), Rows.of(X, positive, weight))
+
+
+def full(model):
+    """Scatter W, mean difference d and the basis of all features, standardised."""
+    rows, scatter = model.rows, model.learnt.scatter
+    code = rows.positive.astype(int)
+    means = np.array([rows.X[code == c].mean(axis=0) for c in (0, 1)])
+    Z = (rows.X - means[code]) * scatter.inverse_scale
+    return Z.T @ Z, (means[1] - means[0]) * scatter.inverse_scale
+
+
+def square(scatter, values, model):
+    """``V diag(values) Vᵀ + values₀ (I − VVᵀ)`` as a matrix."""
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    rest = values[-1] if scatter.multiplicity[-1] else 0.0
+    return (V * (values[:-1] - rest)) @ V.T + rest * np.eye(len(V))
+
+
+SHAPES = [(12, 9, 4), (30, 20, 8), (7, 6, 30)]
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
+def test_scatter_equals_that_of_all_standardised_features(n_neg, n_pos, P):
+    model = learnt(*made(n_neg, n_pos, P))
+    scatter, (W, d) = model.learnt.scatter, full(model)
+    np.testing.assert_allclose(np.diag(W), n_neg + n_pos - 2)
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    np.testing.assert_allclose((V * scatter.values) @ V.T, W, atol=1e-9)
+    np.testing.assert_allclose(scatter.b, V.T @ d, atol=1e-9)
+    w = np.arange(1.0, P + 1)
+    direction = scatter.direction(w, model.rows.X @ w)
+    np.testing.assert_allclose(direction.along, V.T @ direction.x, atol=1e-9)
+    assert direction.difference == pytest.approx(d @ direction.x)
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
+def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
+    """The evidence of W by its determinants, over a fine grid of a and s."""
+    model = learnt(*made(n_neg, n_pos, P))
+    W, _ = full(model)
+    n, covariance = n_neg + n_pos, model.learnt.covariance
+
+    def evidence(a, scale):
+        kappa, nu = P + 1 + a, P + 1 + a + n - 2
+        return (
+            multigammaln(nu / 2, P)
+            - multigammaln(kappa / 2, P)
+            + kappa / 2 * P * np.log(scale)
+            - nu / 2 * np.linalg.slogdet(W + scale * np.eye(P))[1]
+        )
+
+    a = covariance.df - n
+    best = evidence(a, covariance.scale)
+    for factor in (0.97, 1.03):
+        assert best > evidence(a, covariance.scale * factor)
+    for other in P * np.append(2.0 ** np.arange(-4, 6), 1e4):
+        grid = covariance.scale * other / a * np.geomspace(0.2, 5, 41)
+        assert best >= max(evidence(other, s) for s in grid) - 1e-3
+
+
+def test_covariance_of_equal_classes_is_the_posterior_mean():
+    model = learnt(*made(40, 40, 6, signal=0.0))
+    W, _ = full(model)
+    covariance, scatter = model.learnt.covariance, model.learnt.scatter
+    a = covariance.df - 80
+    expected = (covariance.scale * np.eye(6) + W) / (a + 78)
+    found = square(scatter, covariance.values / scatter.spread.mean(), model)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+    # noise of the difference: Σ (1/n₀ + 1/n₁) ν/(ν − 2), when the classes vary alike
+    noise = square(scatter, covariance.noise, model)
+    np.testing.assert_allclose(noise, expected * 2 / 40 * 78 / 76, rtol=0.1, atol=0.005)
+
+
+def test_cross_validated_variances_are_those_of_new_rows():
+    """Leading eigenvalues of the sample are too large, the last ones too small."""
+    rng = np.random.default_rng(3)
+    root = np.sqrt(np.geomspace(5, 0.2, 60))
+    positive = np.arange(50) % 2 == 1
+    model = learnt(rng.standard_normal((50, 60)) * root, positive, standardize=False)
+    scatter, (_, cross) = model.learnt.scatter, model.learnt.models
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    fresh = rng.standard_normal((20000, 60)) * root * scatter.inverse_scale
+    truth = ((fresh @ V) ** 2).mean(axis=0)
+    sample = scatter.values / 48
+    error = np.abs(np.log(cross.covariance.values[:-1] / truth)).mean()
+    assert error < 0.5 * np.abs(np.log(sample / truth)).mean()
+    rest = (fresh**2).sum(axis=1).mean() - truth.sum()
+    assert cross.covariance.values[-1] == pytest.approx(rest / 12, rel=0.5)
+
+
+def test_many_rows_have_the_sample_variances_of_each_class():
+    model = learnt(*made(200, 300, 5, spread=2.0))
+    scatter, (_, second) = model.learnt.scatter, model.learnt.models
+    Z = model.rows.X * scatter.inverse_scale @ scatter.basis
+    neg, pos = (
+        Z[mask].var(axis=0, ddof=1)
+        for mask in (~model.rows.positive, model.rows.positive)
+    )
+    np.testing.assert_allclose(second.covariance.values[:-1], (neg + pos) / 2)
+    np.testing.assert_allclose(
+        second.covariance.noise[:-1], (neg / 200 + pos / 300) * scatter.excess
+    )
+
+
+@dataclass
+class Component:
+    weight: float
+    shape: np.ndarray
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
+def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P):
+    """Marginal normal densities of d for dense signals, of ω for few strong ones."""
+    model = learnt(*made(n_neg, n_pos, P, signal=0.8))
+    scatter, (_, d) = model.learnt.scatter, full(model)
+    signals = model.learnt.models[0]
+    covariance = signals.covariance
+    probits = attainable_probits(1.0)
+    N = square(scatter, covariance.noise, model)
+    null = stats.multivariate_normal(np.zeros(P), N).logpdf(d)
+    dense = []
+    for gamma in (0, 0.5, 1, 1.5, 2):
+        S = square(scatter, covariance.values**gamma, model)
+        unit = square(scatter, covariance.values ** (gamma - 1), model)
+        for z in probits:
+            tau = 2 * z**2 / np.trace(unit)
+            density = stats.multivariate_normal(np.zeros(P), N + tau * S)
+            dense.append(density.logpdf(d) - null)
+    # decorrelated differences by the symmetric root
+    values, V = np.linalg.eigh(N / scatter.excess)
+    omega = normal_scores((V / np.sqrt(values)) @ V.T @ d, n_neg + n_pos - 2)
+    unit = (
+        np.trace(N)
+        / scatter.excess
+        / np.trace(square(scatter, covariance.values, model))
+    )
+    few = []
+    for share in 0.5 ** np.arange(1, int(np.log2(P)) + 2):
+        for z in probits:
+            spread = np.sqrt(1 + 2 * z**2 / unit / (share * P))
+            ratio = stats.norm.pdf(omega, 0, spread) / stats.norm.pdf(omega)
+            few.append(np.log1p(share * (ratio - 1)).sum())
+    mass = np.array([1.0, np.exp(dense).mean(), np.exp(few).mean()])
+    np.testing.assert_allclose(signals.shares, mass / mass.sum(), rtol=2e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
+def test_probit_is_that_of_drawn_signals(n_neg, n_pos, P):
+    """Mean and variance of Z over draws from the posterior of δ and Σ."""
+    rng = np.random.default_rng(1)
+    model = learnt(*made(n_neg, n_pos, P, signal=0.8))
+    scatter, signals = model.learnt.scatter, model.learnt.models[0]
+    w = rng.standard_normal(P)
+    projection = model.along(w)
+    direction, (weight, mean, variance) = projection.direction, projection.components[0]
+    assert weight.sum() == pytest.approx(1, abs=2e-3)
+    # one dense component by the normal posterior of δ, full matrices
+    k = int(np.argmax(signals.weight))
+    N = square(scatter, signals.covariance.noise, model)
+    shrink = square(scatter, signals.shrink[k], model)
+    _, d = full(model)
+    D = direction.x @ shrink @ d
+    spread = direction.x @ shrink @ N @ direction.x
+    sigma = np.sqrt(
+        direction.x @ square(scatter, signals.covariance.values, model) @ direction.x
+    )
+    df = signals.covariance.df
+    z = (
+        D * np.sqrt(rng.chisquare(df, 400_000) / df) / sigma
+        + np.sqrt(spread) / sigma * rng.standard_normal(400_000)
+    ) / np.sqrt(2)
+    assert mean[1 + k] == pytest.approx(z.mean(), abs=4e-3)
+    assert variance[1 + k] == pytest.approx(z.var(), rel=0.02)
+
+
+def test_few_strong_signals_are_shrunk_as_by_their_posterior():
+    """``E ω`` and ``Var ω`` of one component by quadrature over a spike and a slab."""
+    rng = np.random.default_rng(2)
+    X, positive = made(30, 30, 40, signal=2.0)
+    model = learnt(X, positive)
+    slab = model.learnt.models[0].slab
+    k = int(np.argmax(slab.weight))
+    knots = slab.knots.value
+    # share π and τ from two knots: the posterior odds and the shrinkage far out
+    far = int(np.argmax(np.abs(knots)))
+    shrink = slab.mean[k, far] / knots[far]
+    tau = shrink / (1 - shrink)
+
+    x = np.linspace(-40, 40, 20_001)
+
+    def moments(value, share):
+        density = stats.norm.pdf(x, 0, np.sqrt(tau)) * stats.norm.pdf(value - x)
+        at = [trapezoid(x**power * density, x) for power in (0, 1, 2)]
+        total = share * at[0] + (1 - share) * stats.norm.pdf(value)
+        mean = share * at[1] / total
+        return mean, share * at[2] / total - mean**2
+
+    shares = 0.5 ** np.arange(1, 7)
+    chosen = rng.choice(len(knots), 3, replace=False)
+    errors = []
+    for share in shares:
+        expected = np.array([moments(knots[j], share) for j in chosen])
+        errors.append(
+            np.abs(expected[:, 0] - slab.mean[k, chosen]).max()
+            + np.abs(expected[:, 1] - slab.variance[k, chosen]).max()
+        )
+    assert min(errors) < 0.02
+
+
+def test_normal_scores_keep_the_tails_of_t():
+    t = np.array([-6.0, -2.0, 0.5, 3.0, 9.0])
+    for df in (5, 18, 200):
+        exact = stats.norm.isf(stats.t.sf(t, df))
+        np.testing.assert_allclose(normal_scores(t, df), exact, rtol=0.02)
+
+
+def test_attainable_auc_has_its_prior():
+    for power in (0.5, 1.0, 3.0):
+        z = attainable_probits(power)
+        level = (1 - np.exp(-z / 2)) ** power
+        np.testing.assert_allclose(level, (np.arange(24) + 0.5) / 24)
+
+
+@dataclass
+class Left:
+    auc: float
+    variance: float = 0.0
+    method: str = ".632+"
+
+
+@pytest.mark.parametrize(
+    ("n_neg", "n_pos", "P", "m", "auc"),
+    [(30, 30, 20, 0.8, 0.7), (30, 30, 20, 0.2, 1.0), (500, 700, 10, 1.0, 0.8)],
+)
+def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, m, auc):
+    n, size = n_neg + n_pos, DataSize(n_neg, n_pos, P)
+    z = ndtri((auc * n + 0.5) / (n + 1))
+
+    def error(x):  # Hanley & McNeil, symmetric in the classes, by the delta method
+        A = ndtr(x)
+        shape = (1 - A) / (2 - A) + A / (1 + A)
+        variance = A * (1 - A) * (1 + (n / 2 - 1) * shape) / (n_neg * n_pos)
+        return np.sqrt(variance) / stats.norm.pdf(x)
+
+    posterior = join(m, Left(auc), size)
+    w = max(2 / 3, 0.09 / (0.09 + error(m + 2 / 3 * (z - m)) ** 2))
+    estimate = m + w * (z - m)
+    assert posterior.mean_probit() == pytest.approx(estimate)
+    deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
+    assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
+    assert posterior.choice("probit") == pytest.approx(m + (z - m) / 3)
+
+
+def test_predicted_rates_are_those_of_new_rows():
+    """Rates, error and EBAUC where the data leave no doubt."""
+    X, positive = made(4000, 6000, 3, signal=0.7)
+    projection = learnt(X, positive).along(np.array([1.0, 2.0, 0.5]))
+    fresh, labels = made(40_000, 60_000, 3, signal=0.7, seed=5)
+    score = fresh @ [1.0, 2.0, 0.5]
+    t = np.array([-1.0, 0.5, 2.0])
+    fpr, tpr = projection.rates(t)
+    np.testing.assert_allclose(fpr, [(score[~labels] > x).mean() for x in t], atol=0.01)
+    np.testing.assert_allclose(tpr, [(score[labels] > x).mean() for x in t], atol=0.01)
+    wrong = 0.4 * fpr[1] + 0.6 * (1 - tpr[1])
+    assert projection.error(0.5, 0.6) == pytest.approx(wrong)
+    auc = ndtr(projection.probit[0])
+    assert projection.ebauc() == pytest.approx(auc, abs=0.003)
+    assert projection.ebauc(score[:2000]) == pytest.approx(auc, abs=0.003)
+
+
+def _probit(X, positive, w, weight=None, **prior):
+    return learnt(X, positive, weight, **prior).along(w).probit
+
+
+@pytest.mark.parametrize("P", [1, 5, 60])
+@pytest.mark.parametrize(
+    "law",
+    ["row order", "column order", "shift and scale", "length of w", "weights", "swap"],
+)
+def test_laws(law, P):
+    X, positive = made(20, 16, P, signal=0.6)
+    w = np.random.default_rng(9).standard_normal(P)
+    before, rng = _probit(X, positive, w), np.random.default_rng(0)
+    if law == "row order":
+        order = rng.permutation(len(X))
+        after = _probit(X[order], positive[order], w)
+    elif law == "column order":
+        order = rng.permutation(P)
+        after = _probit(X[:, order], positive, w[order])
+    elif law == "shift and scale":
+        scale = np.exp(rng.standard_normal(P))
+        after = _probit(X * scale + 100, positive, w / scale)
+    elif law == "length of w":
+        after = _probit(X, positive, 1e3 * w)
+    elif law == "weights":
+        weight = rng.integers(0, 3, len(X)).astype(float)
+        before = _probit(X, positive, w, weight)
+        kept = np.repeat(np.arange(len(X)), weight.astype(int))
+        after = _probit(X[kept], positive[kept], w)
+    else:
+        mean, variance = _probit(X, ~positive, w)
+        after = -mean, variance
+    np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-7)
+
+
+def test_constant_features_are_left_out():
+    X, positive = made(20, 20, 4)
+    w = np.array([1.0, -1.0, 0.5, 2.0])
+    with_constant = np.column_stack([X, np.full(40, 3.0)])
+    np.testing.assert_allclose(
+        _probit(with_constant, positive, np.append(w, 7.0)), _probit(X, positive, w)
+    )
+    with pytest.raises(ValueError, match="X must have a feature whose variance"):
+        learnt(np.ones((40, 3)), positive)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "sentence"),
+    [
+        ("attainable_power", 0, "attainable_power must be > 0 and finite, got 0"),
+        ("standardize", 1, "standardize must be True or False, got 1"),
+        ("leave_pair_out", "no", "leave_pair_out must be True or False, got 'no'"),
+        ("refits", 1, "refits must be None, 0 or an integer >= 2, got 1"),
+        ("refits", True, "refits must be None, 0 or an integer >= 2, got True"),
+        ("verbose", -1, "verbose must be an integer >= 0, got -1"),
+    ],
+)
+def test_parameters_are_checked(keyword, value, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        AdaptivePrior(**{keyword: value})

@@ -1,0 +1,123 @@
+"""The tools: runs that resume, the gate, code lines, mutants, times, workers."""
+
+import numpy as np
+import pytest
+
+from benchmarks.panel.runs import Key, Run
+from benchmarks.speed import speed
+from benchmarks.tools import gate, gate_answers, mutants, runs, size
+from benchmarks.tools.table import read_table
+
+CALLS = []
+
+
+def square(x, name):
+    CALLS.append(x)
+    if x < 0:
+        raise KeyboardInterrupt
+    return {"x": x * x, "name": name}
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    CALLS.clear()
+    return runs.parse("doc", ["--fast", "--out", str(tmp_path)], folder="x")
+
+
+def test_an_interrupted_run_goes_on(arguments):
+    with pytest.raises(KeyboardInterrupt):
+        runs.resume("squares", square, [(2, "a"), (-1, "b"), (3, "c")], arguments)
+    with (arguments.out / "squares.jsonl").open("a") as file:
+        file.write('\n["torn')
+    CALLS.clear()
+    results = runs.resume("squares", square, [(3, "c"), (2, "a")], arguments)
+    assert [r["x"] for r in results] == [9, 4]  # in the order of the jobs
+    assert CALLS == [3]
+
+
+def test_a_claim_holds_by_its_cells():
+    flags = [True, True], [True, False], [False, False], []
+    words = [runs.claim("1", "text", "measured", f, "rule")["holds"] for f in flags]
+    assert words == ["yes", "partly", "no", "not measured"]
+
+
+def test_the_gate_compares_what_both_versions_report(tmp_path):
+    run = Run(Key("few signals", "l2", 0, tmp_path))
+    m = len(run.truth)
+    assert list(gate_answers.reported(8)) == [2, 4, 5]
+
+    def answer(error, known=(1, 1, 1)):
+        report = [
+            [run.truth[k] + error, 0.0, 1.0] if ok else [None] * 3
+            for k, ok in zip(gate_answers.reported(m), known, strict=True)
+        ]
+        score = run.truth.tolist()
+        return {"score": score, "report": report, "error message": None, "seconds": 1}
+
+    before, after = gate.pair(run, [answer(0.02), answer(0.01, (1, 0, 1))], False)
+    assert before["error"] == pytest.approx(0.02)
+    assert after["error"] == pytest.approx(0.01)
+    assert before["cv error"] == after["cv error"]  # of the same two candidates
+    assert (before["unknown"], after["unknown"]) == (0, pytest.approx(1 / 3))
+    assert before["loss"] == 0
+    (row, *_) = gate.panel_table([(before, after)] * 3, ("l2",))
+    change = float(row["error / CV, change"].split()[0])
+    assert change == pytest.approx(-0.01 / before["cv error"], abs=0.006)
+
+
+def test_code_lines_are_neither_text_nor_comment():
+    source = '"""Text."""\n\n# comment\ndef f(x):\n    """Text\n\n    of two."""\n'
+    assert size.code_lines(source + "    return (\n        x\n    )  # why\n") == 4
+
+
+SOURCE = '''
+def f(x: int = 3) -> float:
+    """Return 1 + 1."""
+    if x > 9:
+        raise ValueError(f"x must be <= {8 + 1}")
+    check_number("x", x, 7.0)
+    if x < 0 and x != 20:
+        x = x.reshape(5, 1).shape[6]
+    return -x + 2.0 * x + 1e-9
+'''
+
+
+def test_every_sign_and_constant_once():
+    made = list(mutants.mutants("m", SOURCE))
+    changes = [mutant.change.split(": ")[1] for mutant in made]
+    assert sorted(changes) == sorted(
+        "3 -> 4,And -> Or,Lt -> Gt,0 -> 1,NotEq -> Eq,20 -> 22,"
+        "Add -> Sub,Add -> Sub,-x -> +x,2.0 -> 2.2,Mult -> Div,1e-09 -> 1e-06".split(
+            ","
+        )
+    )
+    sources = [mutant.source(SOURCE) for mutant in made]
+    assert len(set(sources)) == len(made)
+    assert any("return -x + 2.2 * x" in source for source in sources)
+
+
+@pytest.mark.parametrize(
+    "group", ["scorers", "headline", "searches", "text", "estimators", "intervals"]
+)
+def test_a_fast_group_writes_its_ratios(group, tmp_path):
+    speed.main(["--fast", group, "--out", str(tmp_path)])
+    table = read_table(tmp_path / f"{group}.csv")
+    assert {"what", "peer", "seconds", "peer_seconds", "ratio", "goal"} <= set(table[0])
+
+
+def test_sums_travel_and_rows_do_not(tmp_path):
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    pytest.importorskip("dask.array", reason="Dask's arrays are not installed")
+    from benchmarks.speed import scale
+
+    scale.main(["--fast", "--out", str(tmp_path)])
+    rows = read_table(tmp_path / "scale.csv")
+    assert {row["operation"] for row in rows} == set(scale.OPERATIONS)
+    moved = {}
+    for row in rows[:-1]:  # the last has nothing but small chunks
+        moved.setdefault(row["operation"], []).append(float(row["bytes a row"]))
+    del moved["auc_posterior"]  # a sample of the rows comes as it is
+    # a scheduler may once move a chunk to an idle worker
+    assert all(min(sizes) < 0.05 * 8 * scale.P for sizes in moved.values())
+    slopes = scale.with_slopes([{"operation": "a", "n": n, "cpu": n} for n in (1, 10)])
+    np.testing.assert_allclose([row["slope"] for row in slopes], [np.nan, 1])

@@ -1,0 +1,83 @@
+"""Variances of planned studies: bivariate normal probabilities, simulation, pROC."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+
+from skauc.intervals._planned_variance import (
+    binormal_covariance,
+    obuchowski_variance,
+)
+
+
+def phi2(h, k, r):
+    return multivariate_normal.cdf(
+        [h, k], cov=[[1, r], [r, 1]], allow_singular=True, abseps=1e-10, releps=1e-10
+    )
+
+
+@pytest.mark.parametrize("auc", [0.3, 0.5, 0.73, 0.9, 0.99])
+def test_variance_is_that_of_the_mann_whitney_statistic(auc):
+    # Bamber's three terms, each probability of two pairs of rows from scipy
+    h, n_neg, n_pos = norm.ppf(auc), 13, 29
+    together = phi2(h, h, 0.5) - auc**2
+    expected = auc * (1 - auc) + (n_pos - 1 + n_neg - 1) * together
+    expected /= n_neg * n_pos
+    got = binormal_covariance(auc, auc, n_neg, n_pos)
+    assert got == pytest.approx(expected, rel=1e-8)
+
+
+def test_null_variance_is_wilcoxons():
+    got = binormal_covariance(0.5, 0.5, 13, 29)
+    assert got == pytest.approx((13 + 29 + 1) / (12 * 13 * 29), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "r0", "r1"),
+    [(0.8, 0.7, 0.5, 0.5), (0.6, 0.95, 0.2, 0.9), (0.8, 0.7, -0.4, 0.1)],
+)
+def test_covariance_by_bivariate_normal_probabilities(a, b, r0, r1):
+    h, k = norm.ppf([a, b])
+    n_neg, n_pos = 20, 7
+    expected = phi2(h, k, (r0 + r1) / 2) - a * b
+    expected += (n_neg - 1) * (phi2(h, k, r1 / 2) - a * b)
+    expected += (n_pos - 1) * (phi2(h, k, r0 / 2) - a * b)
+    got = binormal_covariance(a, b, n_neg, n_pos, r0, r1)
+    assert got == pytest.approx(expected / (n_neg * n_pos), rel=1e-6)
+    assert got == binormal_covariance(b, a, n_neg, n_pos, r0, r1)
+
+
+def test_covariance_by_simulation():
+    rng = np.random.default_rng(0)
+    (a, b), (r0, r1), (n_neg, n_pos) = (0.85, 0.7), (0.3, 0.8), (12, 8)
+    reps = 40_000
+
+    def scores(n, r, means):
+        common = rng.normal(size=(reps, n))
+        own = rng.normal(size=(reps, n))
+        return means[0] + common, means[1] + r * common + np.sqrt(1 - r**2) * own
+
+    neg, pos = scores(n_neg, r0, (0, 0)), scores(n_pos, r1, 2**0.5 * norm.ppf([a, b]))
+    aucs = [
+        (p[:, :, None] > n[:, None, :]).mean(axis=(1, 2))
+        for n, p in zip(neg, pos, strict=True)
+    ]
+    S = np.cov(aucs)
+    got = binormal_covariance(a, b, n_neg, n_pos, r0, r1)
+    assert got == pytest.approx(S[0, 1], rel=0.03)  # 4 standard errors
+    assert binormal_covariance(a, a, n_neg, n_pos) == pytest.approx(S[0, 0], rel=0.03)
+
+
+def test_equal_scores_have_the_variance_as_covariance():
+    for auc in (0.6, 0.9):
+        near = binormal_covariance(auc, auc, 10, 20, 1 - 1e-9, 1 - 1e-9)
+        exact = binormal_covariance(auc, auc, 10, 20)
+        assert near == pytest.approx(exact, rel=1e-4)
+        assert exact * 200 > auc * (1 - auc)  # the first of the three terms
+
+
+def test_obuchowski_by_hand():
+    # κ = 2, a = 1.414 · 1: .0099 e^{−.999698} (5·1.999396 + 8 + 9.999396/2)/n₁
+    auc = norm.cdf(1.0)
+    expected = 0.0099 * np.exp(-0.999698) * (9.99698 + 8 + 4.999698) / 50
+    assert obuchowski_variance(auc, 100, 50) == pytest.approx(expected, rel=1e-9)

@@ -1,0 +1,729 @@
+"""auc_posterior and bayesian_val_score: which model gets which answer, and its laws."""
+
+import re
+import warnings
+from functools import wraps
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import RFE, SelectKBest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn_versions import l1_part
+
+from skauc import (
+    AdaptivePrior,
+    AUCPosterior,
+    GaussianAUCClassifier,
+    IRLSLogisticRegression,
+    LinearDiscriminantROC,
+    NormalInverseWishart,
+    PairwiseAUCPosterior,
+    ResubstitutionSplit,
+    UntrustedAUCWarning,
+    auc_posterior,
+    bayesian_val_score,
+    bee_scorer,
+    cbauc_scorer,
+    clear_cache,
+    ebauc_scorer,
+    make_cbauc_scorer,
+    make_ebauc_scorer,
+)
+
+X, Y = make_classification(
+    120, 6, n_informative=3, n_redundant=0, flip_y=0.2, random_state=1
+)
+MODEL = LogisticRegression(C=0.5).fit(X, Y)
+FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+SILENT = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+
+
+def behind(*steps, last=None):
+    return make_pipeline(*steps, last or LogisticRegression())
+
+
+# -------------------------------------------------------------- which source answers
+
+NEWTON = {  # smooth losses with an L2 penalty, and discriminants
+    "logistic": LogisticRegression(C=0.5),
+    "liblinear": LogisticRegression(solver="liblinear"),
+    "balanced": LogisticRegression(class_weight="balanced"),
+    "logistic cv": LogisticRegressionCV(Cs=3),
+    "ridge": RidgeClassifier(),
+    "ridge cv": RidgeClassifierCV(),
+    "squared hinge": LinearSVC(),
+    "lda": LinearDiscriminantAnalysis(),
+    "lda shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.2),
+    "gaussian": GaussianAUCClassifier(shrinkage=0.1),
+    "irls": IRLSLogisticRegression(C=1.0),
+    "lda roc": LinearDiscriminantROC(),
+    "scaled": behind(StandardScaler()),
+    "components": behind(StandardScaler(), PCA(3)),
+    "columns": behind(
+        ColumnTransformer([("a", StandardScaler(), [3, 0]), ("b", "passthrough", [1])])
+    ),
+    "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, **FREE),
+    "frozen": FrozenEstimator(MODEL),
+    "tuned": TunedThresholdClassifierCV(LogisticRegression(), cv=2),
+    "fixed": FixedThresholdClassifier(LogisticRegression(), threshold=0.3),
+}
+REFITTED = {  # other losses and penalties, and steps that used y
+    "l1": LogisticRegression(C=0.5, solver="liblinear", **l1_part(1)),
+    "elastic net": LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
+    "hinge": LinearSVC(loss="hinge", C=0.1, max_iter=100_000, random_state=0),
+    "svc": SVC(kernel="linear"),
+    "sgd": SGDClassifier(alpha=0.1, random_state=0),
+    "perceptron": Perceptron(random_state=0),
+    "lda of an estimated shrinkage": LinearDiscriminantAnalysis(
+        solver="lsqr", shrinkage="auto"
+    ),
+    "selected": behind(SelectKBest(k=3)),
+    "eliminated": RFE(LogisticRegression(), n_features_to_select=4),
+    "discriminant in front": behind(LinearDiscriminantAnalysis()),
+    "polynomials of selected": behind(SelectKBest(k=2), PolynomialFeatures(2)),
+    "search of steps": GridSearchCV(
+        behind(SelectKBest()), {"selectkbest__k": [2, 4]}, **FREE
+    ),
+}
+
+
+@SILENT
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of LogisticRegressionCV
+@pytest.mark.parametrize("name", [*NEWTON, *REFITTED])
+def test_source_and_rows(name):
+    model = clone(NEWTON.get(name) or REFITTED[name]).fit(X, Y)
+    posterior = auc_posterior(model, X, Y)
+    assert posterior.second_source == (".632+" if name in NEWTON else "refits")
+    assert posterior.rows == "training (detected)"
+    assert str(posterior.rows) in repr(posterior)
+    low, high = posterior.interval(0.95)
+    assert low < posterior.mean() < high
+    assert 0.5 < posterior.leave_pair_out < 1
+    assert cbauc_scorer(model, X, Y) == pytest.approx(posterior.choice(), abs=0.03)
+    if name in NEWTON:  # a closed form needs no refits, and enters both
+        assert cbauc_scorer(model, X, Y) == pytest.approx(posterior.choice(), rel=1e-9)
+
+
+def test_pairs_are_left_out_from_500_rows_on():
+    A, b = make_classification(500, 5, flip_y=0.2, random_state=0)
+    sources = [
+        auc_posterior(MODEL_OF_FIVE.fit(A[:n], b[:n]), A[:n], b[:n]).second_source
+        for n in (499, 500)
+    ]
+    assert sources == [".632+", "leave-pair-out"]
+
+
+MODEL_OF_FIVE = LogisticRegression()
+
+
+@SILENT
+@pytest.mark.parametrize("name", ["RandomUnderSampler", "RandomOverSampler"])
+def test_samplers_are_the_identity_of_new_rows(name):
+    sampling = pytest.importorskip("imblearn")
+    kind = "under_sampling" if "Under" in name else "over_sampling"
+    sampler = getattr(getattr(sampling, kind), name)(random_state=0)
+    rows = np.r_[np.flatnonzero(Y == 0), np.flatnonzero(Y)[:20]]
+    model = sampling.pipeline.make_pipeline(sampler, LogisticRegression())
+    posterior = auc_posterior(model.fit(X[rows], Y[rows]), X[rows], Y[rows])
+    assert posterior.second_source == "refits"
+    assert posterior.rows.startswith("training")
+
+
+def test_any_classifier_with_refits():
+    forest = RandomForestClassifier(10, random_state=0).fit(X, Y)
+    with pytest.warns(UntrustedAUCWarning, match="No closed form holds for RandomFore"):
+        found = auc_posterior(forest, X, Y, prior=AdaptivePrior(refits=5))
+    assert found.second_source == "refits"
+    assert found.mean() < roc_auc_score(Y, forest.predict_proba(X)[:, 1])
+    with pytest.raises(TypeError, match="RandomForestClassifier is not linear"):
+        auc_posterior(forest, X, Y)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """Numbers of rows of all fits of two kinds of models."""
+    seen = []
+
+    def counted(fit):
+        @wraps(fit)
+        def counting(self, X, y, *more, **params):
+            seen.append(len(y))
+            return fit(self, X, y, *more, **params)
+
+        return counting
+
+    for kind in (SVC, LogisticRegression):
+        monkeypatch.setattr(kind, "fit", counted(kind.fit))
+    return seen
+
+
+@pytest.mark.parametrize(("n", "count"), [(199, 20), (200, 10), (499, 10), (500, 5)])
+def test_reports_refit_and_scorers_do_not(n, count, fits):
+    A, b = make_classification(n, 4, flip_y=0.2, random_state=0)
+    model = SVC(kernel="linear").fit(A, b)
+    make_cbauc_scorer(rows="training")(model, A, b)
+    assert len(fits) == 1
+    auc_posterior(model, A, b, rows="training")
+    assert len(fits) == 1 + count
+
+
+@SILENT
+@pytest.mark.parametrize("refits", [0, 3])
+@pytest.mark.parametrize("steps", [(), (SelectKBest(k=3),)], ids=["alone", "selected"])
+def test_refits_that_are_requested(refits, steps, fits):
+    """Reports and scorers alike refit the whole estimator."""
+    model = behind(*steps, last=SVC(kernel="linear")).fit(X, Y)
+    question = {"prior": AdaptivePrior(refits=refits), "rows": "training"}
+    found = auc_posterior(model, X, Y, **question)
+    assert found.second_source == ("refits" if refits else None)
+    assert len(fits) == 1 + refits
+    score = make_cbauc_scorer(**question)(model, X, Y)
+    assert score == pytest.approx(found.choice(), rel=1e-9)
+    assert len(fits) == 1 + 2 * refits
+
+
+def test_a_closed_form_fits_nothing(fits):
+    model = LogisticRegression().fit(X, Y)
+    for rows in ("training", "auto"):  # the gradient shows which rows they are
+        auc_posterior(model, X, Y, rows=rows)
+    assert fits == [120]
+    bayesian_val_score(model, X, Y)
+    assert fits == [120] * 2
+    selected = behind(SelectKBest(k=3)).fit(X, Y)
+    make_cbauc_scorer(rows="training")(selected, X, Y)
+    assert fits == [120] * 3
+    auc_posterior(selected, X, Y, rows="training")
+    assert len(fits) == 3 + 20
+
+
+# --------------------------------------------------------------- held-out rows, pairs
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_held_out_rows_have_their_empirical_auc(weighted):
+    model = LogisticRegression().fit(X[:60], Y[:60])
+    new, label = X[60:], Y[60:]
+    w = 1.0 + np.arange(60) % 3 if weighted else None
+    found = auc_posterior(model, new, label, rows="held-out", sample_weight=w)
+    auc = roc_auc_score(label, model.decision_function(new), sample_weight=w)
+    n = 60 if w is None else w.sum()
+    expected = (auc * n + 0.5) / (n + 1)
+    assert found.choice() == pytest.approx(expected, rel=1e-9)
+    assert found.mean() == pytest.approx(expected, rel=1e-9)
+    assert (found.rows, found.second_source) == ("held-out (given)", None)
+    assert found.warnings == ()
+
+
+def test_rows_that_are_judged_to_be_held_out():
+    """A report says so, since a part of the training rows looks the same (F2)."""
+    model, old = behind(StandardScaler()).fit(X, Y), X[:, 0] > 0
+    with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
+        found = auc_posterior(model, X[old], Y[old])
+    assert found.rows == "held-out (detected)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbauc_scorer(model, X[old], Y[old])
+        given = auc_posterior(model, X[old], Y[old], rows="held-out")
+    assert given.mean() == found.mean()
+    with pytest.warns(UntrustedAUCWarning, match="is not at its optimum on these rows"):
+        training = auc_posterior(model, X[old], Y[old], rows="training")
+    assert training.rows == "training (given)"
+
+
+A3, B3 = make_classification(
+    150, 5, n_informative=4, n_redundant=0, n_classes=3, class_sep=0.6, random_state=2
+)
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def pair_rule(model, i, j):
+    """The pair's rule as a model of two classes."""
+    rows = np.isin(B3, (i, j))
+    pair = LogisticRegression().fit(A3[rows], B3[rows])
+    pair.coef_ = (model.coef_[j] - model.coef_[i])[None]
+    pair.intercept_ = model.intercept_[[j]] - model.intercept_[[i]]
+    return pair, A3[rows], B3[rows]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), LinearDiscriminantAnalysis(), RidgeClassifier()],
+    ids=repr,
+)
+@pytest.mark.parametrize("prior", ["paper", AdaptivePrior(leave_pair_out=False)])
+def test_more_than_two_classes_are_their_pairs(model, prior):
+    model = clone(model).fit(A3, B3)
+    found = auc_posterior(model, A3, B3, prior=prior, rows="training")
+    assert isinstance(found, PairwiseAUCPosterior)
+    assert list(found.pairs) == PAIRS
+    means, areas = [], []
+    for i, j in PAIRS:
+        pair = pair_rule(model, i, j)
+        one = auc_posterior(*pair, prior=prior, rows="training")
+        assert found.pairs[i, j].mean() == pytest.approx(one.mean(), rel=1e-9)
+        assert found.pairs[i, j].std() == pytest.approx(one.std(), rel=1e-9)
+        means.append(one.choice())
+        areas.append(make_ebauc_scorer(prior=prior, rows="training")(*pair))
+    for make, values in ((make_cbauc_scorer, means), (make_ebauc_scorer, areas)):
+        scorer = make(prior=prior, rows="training")
+        assert scorer(model, A3, B3) == pytest.approx(np.mean(values), rel=1e-9)
+        thin = sparse.csr_array(A3)
+        assert scorer(model, thin, B3) == pytest.approx(np.mean(values), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("whole", "single"),
+    [
+        (SVC(kernel="linear", tol=1e-8), SVC(kernel="linear", tol=1e-8)),
+        (OneVsOneClassifier(RidgeClassifier()), RidgeClassifier()),
+    ],
+    ids=["svc", "ridge"],
+)
+def test_one_vs_one_models_are_the_models_of_the_pairs(whole, single):
+    prior = AdaptivePrior(leave_pair_out=False)
+    found = auc_posterior(clone(whole).fit(A3, B3), A3, B3, prior=prior)
+    for i, j in PAIRS:
+        rows = np.isin(B3, (i, j))
+        pair = clone(single).fit(A3[rows], B3[rows])
+        one = auc_posterior(pair, A3[rows], B3[rows], prior=prior)
+        assert found.pairs[i, j].mean() == pytest.approx(one.mean(), rel=1e-5)
+
+
+# ------------------------------------------------------------------------------- laws
+
+
+def same(found, expected, rel=1e-8):
+    assert found.mean() == pytest.approx(expected.mean(), rel=rel)
+    assert found.std() == pytest.approx(expected.std(), rel=max(rel, 1e-6))
+    assert found.second_source == expected.second_source
+    assert found.rows == expected.rows
+
+
+ORDER = np.random.default_rng(0).permutation(len(Y))
+TURN = np.random.default_rng(1).uniform(0.1, 10, 6)
+TEXTS = np.array(["no", "yes"])
+LAWS = {  # model, X, y, options that must give the same answer as LAW_MODEL, X, Y
+    "order": lambda m: (m, X[ORDER], Y[ORDER], {}),
+    "scale of coefficients": lambda m: (with_coef(m, 1e-9 * m.coef_), X, Y, {}),
+    "scale and shift of features": lambda m: (
+        with_coef(m, m.coef_ / TURN, m.intercept_ - m.coef_ @ (3 / TURN)),
+        TURN * X + 3,
+        Y,
+        {},
+    ),
+    "another feature": lambda m: (
+        with_coef(m, np.append(m.coef_, [[0.0]], axis=1)),
+        np.column_stack([X, np.full(len(Y), 5.0)]),
+        Y,
+        {},
+    ),
+    "swapped classes": lambda m: (with_coef(m, -m.coef_, -m.intercept_), X, 1 - Y, {}),
+    "pos_label": lambda m: (m, X, Y, {"pos_label": 0}),
+    "fortran": lambda m: (m, np.asfortranarray(X), Y, {}),
+    "csr": lambda m: (m, sparse.csr_array(X), Y, {}),
+    "csc": lambda m: (m, sparse.csc_matrix(X), Y, {}),
+    "lists": lambda m: (m, X.tolist(), Y.tolist(), {}),
+    "texts": lambda m: (with_coef(m, m.coef_, y=TEXTS[Y]), X, TEXTS[Y], {}),
+    "booleans": lambda m: (with_coef(m, m.coef_, y=Y == 1), X, Y == 1, {}),
+    "weights of one": lambda m: (m, X, Y, {"sample_weight": np.ones(len(Y))}),
+}
+PRIORS = {
+    "adaptive": "adaptive",
+    "alone": AdaptivePrior(leave_pair_out=False),
+    "flat": NormalInverseWishart(nu_neg=0, nu_pos=0, scale=0.0),
+}
+
+
+def with_coef(model, coef, intercept=None, y=Y):
+    """The model with other coefficients, of as many features and these labels."""
+    out = LogisticRegression(C=0.5).fit(np.zeros((len(y), coef.shape[1])), y)
+    out.coef_ = coef
+    out.intercept_ = model.intercept_ if intercept is None else intercept
+    return out
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("law", LAWS)
+def test_laws(law, prior):
+    question = {"prior": PRIORS[prior], "rows": "training"}
+    if law == "another feature" and prior == "flat":
+        pytest.skip("a conjugate prior speaks about every feature")
+    if prior == "adaptive" and ("scale" in law or law == "another feature"):
+        question["prior"] = PRIORS["alone"]  # the optimum depends on the units
+    model = LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(X, Y)
+    expected = auc_posterior(model, X, Y, **question)
+    other, *data, more = LAWS[law](model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(auc_posterior(other, *data, **question | more), expected, rel=1e-6)
+
+
+@SILENT
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
+def test_weights_repeat_rows(prior, covariance):
+    if prior != "flat" and covariance != "common":
+        pytest.skip("the adaptive prior has one covariance")
+    weight = np.random.default_rng(0).integers(0, 4, len(Y))
+    many = np.repeat(np.arange(len(Y)), weight)
+    model = LogisticRegression(tol=1e-10, max_iter=10_000)
+    model.fit(X, Y, sample_weight=weight)
+    question = {"prior": PRIORS[prior], "covariance": covariance}
+    a = auc_posterior(model, X, Y, sample_weight=weight, **question)
+    b = auc_posterior(model, X[many], Y[many], **question)
+    # other folds and bootstrap samples: copies of a row are not kept together
+    rel = 1e-6 if prior == "flat" else 0.02
+    assert a.mean() == pytest.approx(b.mean(), rel=rel)
+    assert a.std() == pytest.approx(b.std(), rel=5 * rel)
+    fresh = bayesian_val_score(model, X, Y, sample_weight=weight, **question)
+    assert fresh.mean() == pytest.approx(a.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "float32", "memory map"])
+def test_features_of_any_kind(kind, tmp_path):
+    rows = X.astype(np.float32)
+    expected = auc_posterior(MODEL, rows.astype(float), Y, rows="training")
+    model, given = MODEL, rows
+    if kind == "memory map":
+        np.save(tmp_path / "X.npy", rows)
+        given = np.load(tmp_path / "X.npy", mmap_mode="r")
+        given.flags.writeable = False
+    elif kind != "float32":
+        frames = pytest.importorskip(kind)
+        given = frames.DataFrame({f"x{i}": column for i, column in enumerate(rows.T)})
+        model = clone(MODEL).fit(given, Y)
+        model.coef_, model.intercept_ = MODEL.coef_, MODEL.intercept_
+        with pytest.raises(ValueError, match="feature names should match"):
+            auc_posterior(model, given[["x1", "x0", "x2", "x3", "x4", "x5"]], Y)
+    same(auc_posterior(model, given, Y, rows="training"), expected, rel=1e-6)
+
+
+@SILENT
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("P", [1, 2, 40])
+def test_small_classes_and_single_features(n, P):
+    rng = np.random.default_rng(P)
+    y = (np.arange(n + 20) < n).astype(int)
+    rows = rng.normal(size=(n + 20, P)) + 0.5 * y[:, None]
+    found = bayesian_val_score(LogisticRegression(), rows, y)
+    low, high = found.interval(0.95)
+    assert 0 < low < found.mean() < high < 1
+    assert high - low > 0.2
+    assert found.second_source is not None
+    assert np.isfinite(cbauc_scorer(LogisticRegression().fit(rows, y), rows, y))
+
+
+def test_one_row_of_a_class_is_defined_by_the_prior():
+    y = (np.arange(len(Y)) == 0).astype(int)
+    model = LogisticRegression().fit(X, y)
+    for covariance in ("common", "spherical", "separate"):
+        question = {"prior": "paper", "covariance": covariance}
+        with pytest.warns(UntrustedAUCWarning, match="A class has only 1 row: report"):
+            posterior = auc_posterior(model, X, y, **question)
+        assert 0 < posterior.mean() < 1
+        assert posterior.std() > 0
+
+
+def published_formula(X, y, w, *, nu=0.5):
+    """CBAUC of the paper from P×P matrices: m = 0, S = I, κ = P + 2."""
+    P, n = X.shape[1], len(y)
+    parts = [X[y == c] for c in (0, 1)]
+    S = np.eye(P)
+    for part in parts:
+        centred = part - part.mean(axis=0)
+        n_c, mean = len(part), part.mean(axis=0)
+        S = S + centred.T @ centred + n_c * nu / (n_c + nu) * np.outer(mean, mean)
+    nus = [len(part) + nu for part in parts]
+    means = [part.sum(axis=0) / nu_c for part, nu_c in zip(parts, nus, strict=True)]
+    D = w @ (means[1] - means[0])
+    v, df = sum(1 / nu_c for nu_c in nus), P + 2 + n - P + 1
+    return stats.t.cdf(D / np.sqrt((2 + v) * (w @ S @ w) / df), df)
+
+
+def test_the_published_prior_is_the_published_formula():
+    """In a Pipeline it speaks about the features in front of the model."""
+    expected = published_formula(X, Y, MODEL.coef_[0])
+    found = auc_posterior(MODEL, X, Y, prior="paper")
+    assert found.mean() == pytest.approx(expected, rel=1e-12)
+    pipe = behind(StandardScaler()).fit(100 * X, Y)
+    expected = published_formula(pipe[0].transform(100 * X), Y, pipe[-1].coef_[0])
+    found = auc_posterior(pipe, 100 * X, Y, prior="paper")
+    assert found.mean() == pytest.approx(expected, rel=1e-12)
+
+
+def test_extreme_units_and_shifts():
+    flat = PRIORS["flat"]
+    base = auc_posterior(MODEL, X, Y, prior=flat).mean()
+    for unit in (1e-60, 1e60):
+        scaled = with_coef(MODEL, MODEL.coef_ / unit)
+        found = auc_posterior(scaled, X * unit, Y, prior=flat)
+        assert found.mean() == pytest.approx(base, rel=1e-12)
+    for prior, same_answer in ((flat, True), ("paper", False)):
+        base = auc_posterior(MODEL, X, Y, prior=prior).mean()
+        moved = auc_posterior(MODEL, X + 20, Y, prior=prior).mean()
+        assert (moved == pytest.approx(base, rel=1e-9)) is same_answer
+
+
+def test_a_clone_is_fitted_and_no_more():
+    pipe = behind(StandardScaler())
+    found = bayesian_val_score(pipe, X, Y)
+    assert not hasattr(pipe[-1], "coef_")
+    expected = auc_posterior(pipe.fit(X, Y), X, Y, rows="training")
+    same(found, expected, rel=1e-12)
+
+
+def test_models_that_rank_nothing():
+    flat = with_coef(MODEL, 0 * MODEL.coef_)
+    for model, rows, text in (
+        (flat, X, "1/2 because the coefficients are all 0"),
+        (MODEL, np.full_like(X, 0.1), "1/2 because all scores are equal"),
+    ):
+        with pytest.warns(UndefinedMetricWarning, match=text):
+            posterior = auc_posterior(model, rows, Y, rows="training")
+        assert isinstance(posterior, AUCPosterior)
+        assert posterior.mean() == 0.5
+        assert posterior.interval() == pytest.approx((0.5, 0.5), abs=1e-12)
+
+
+# -------------------------------------------------------------------------- sentences
+
+
+def noise(n, P, share=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, P)), (np.arange(n) < share * n).astype(int)
+
+
+def oversampled(near):
+    rows, y = noise(160, 10, 1 / 8)
+    some = np.append(np.arange(160), np.arange(120) % 20)
+    rng = np.random.default_rng(1)
+    return rows[some] + near * rng.normal(size=(280, 10)), y[some]
+
+
+def fitted(model, rows, y, **weight):
+    return clone(model).fit(rows, y, **weight), rows, y
+
+
+SKEWED = np.arange(len(Y)) % 5 + 1.0
+RELATIVE = np.resize([0.5, 1.7, 2.0], len(Y))
+STOPPED = SGDClassifier(loss="log_loss", max_iter=1, tol=None, random_state=0)
+BROKEN = behind(SelectKBest(k=2), PolynomialFeatures(2))
+NEVER, THRICE = AdaptivePrior(refits=0), AdaptivePrior(refits=3)
+L1 = REFITTED["l1"]
+ROWS = {"rows": "training"}
+SENTENCES = {
+    "few rows": (
+        lambda: fitted(L1, X[40:57], Y[40:57]),
+        {},
+        "a class has only . rows: report the interval, not only the mean",
+    ),
+    "relative weights": (
+        lambda: fitted(MODEL, X, Y, sample_weight=RELATIVE),
+        {"sample_weight": RELATIVE},
+        "sample_weight holds values above 1 that are not whole numbers: divide",
+    ),
+    "intercept": (
+        lambda: (with_coef(MODEL, MODEL.coef_, np.array([-1e14])), X, Y),
+        ROWS,
+        "decision_function is dominated by its intercept: only .* Scale the features",
+    ),
+    "copies": (
+        lambda: fitted(MODEL, *oversampled(0)),
+        {},
+        "120 of 280 rows are copies of others .a weight of 2 counts as one copy",
+    ),
+    "near copies": (
+        lambda: fitted(MODEL, *oversampled(0.01)),
+        {},
+        r"50 % of the rows have a near copy of the same class.*class_weight",
+    ),
+    "held-out": (
+        lambda: (behind(StandardScaler()).fit(X, Y), X[X[:, 0] > 0], Y[X[:, 0] > 0]),
+        {},
+        "treated as held-out rows. If they, or some of them, trained the model",
+    ),
+    "nothing left out": (
+        lambda: fitted(L1, *noise(40, 60)),
+        {"prior": NEVER},
+        "60 features against 40 rows and no AUC of rows left out",
+    ),
+    "supervised step": (
+        lambda: fitted(behind(SelectKBest(k=3)), X, Y),
+        {"prior": NEVER},
+        r"SelectKBest used y, which one fit cannot correct.*AdaptivePrior\(refits=5\)",
+    ),
+    "no closed form": (
+        lambda: fitted(BROKEN, X, Y),
+        {},
+        "no closed form holds for PolynomialFeatures: the posterior comes from refits",
+    ),
+    "closed form anyway": (
+        lambda: fitted(BROKEN, X, Y),
+        {"prior": NEVER},
+        "no closed form holds for PolynomialFeatures, but only a closed form is avail",
+    ),
+    "frozen": (
+        lambda: (FrozenEstimator(MODEL), X, Y),
+        {"prior": THRICE},
+        "a FrozenEstimator is not refitted: if it was fitted to these rows",
+    ),
+    "pairs": (
+        lambda: fitted(LogisticRegression(), A3, B3),
+        {"prior": THRICE},
+        "refits are not available for more than two classes and are not used",
+    ),
+    "refits failed": (
+        lambda: fitted(SVC(kernel="linear"), X, (np.arange(len(Y)) == 3).astype(int)),
+        ROWS,
+        "SVC could not be refitted to resampled rows",
+    ),
+    "stopped early": (
+        lambda: fitted(STOPPED, X, Y),
+        {},
+        "SGDClassifier is not at its optimum on these rows, .* raise max_iter",
+    ),
+    "assumed": (
+        lambda: fitted(
+            behind(StandardScaler()), X, Y, logisticregression__sample_weight=SKEWED
+        ),
+        {},
+        "it could not be detected whether these rows trained the LogisticRegression",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SENTENCES)
+def test_every_sentence_is_warned_of(name):
+    """And every warning is a sentence of the posterior (F3)."""
+    make, question, text = SENTENCES[name]
+    model, rows, y = make()
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        posterior = auc_posterior(model, rows, y, **question)
+    said = [str(w.message) for w in issued if w.category is UntrustedAUCWarning]
+    if name == "pairs":
+        [sentences] = {one.warnings for one in posterior.pairs.values()}
+    else:
+        sentences = posterior.warnings
+    assert set(said) == {s[0].upper() + s[1:] for s in sentences}
+    assert any(re.match(f".*{text}", sentence) for sentence in sentences)
+
+
+def test_a_clean_answer_has_no_warnings():
+    for model in (*NEWTON.values(), L1, behind(SelectKBest(k=3))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            model = clone(model).fit(X, Y)
+        assert auc_posterior(model, X, Y).warnings == ()
+
+
+def test_a_search_says_it_once_per_data_set():
+    rows, y = oversampled(0)
+    models = [behind(StandardScaler(), last=LogisticRegression(C=C)) for C in (0.1, 1)]
+    models = [model.fit(rows, y) for model in models]
+    for data in ((rows, y), (rows[:250], y[:250])):
+        clear_cache()
+        scorer = make_cbauc_scorer(rows="training")
+        with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
+            [scorer(model, *data) for model in models]
+        assert len(said) == 1
+
+
+def test_copies_among_held_out_rows_and_coarse_features_are_no_doubt():
+    rows, y = oversampled(0)
+    model = LogisticRegression().fit(rows, y)
+    assert not auc_posterior(model, rows, y, rows="held-out").warnings
+    coarse = np.sign(X).round()
+    assert not bayesian_val_score(LogisticRegression(), coarse, Y).warnings
+
+
+@pytest.mark.parametrize("scorer", [ebauc_scorer, bee_scorer], ids=repr)
+def test_scorers_of_closed_forms_say_where_none_holds(scorer):
+    clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="score held-out rows"):
+        scorer(clone(BROKEN).fit(X, Y), X, Y)
+
+
+# ----------------------------------------------------------------------------- errors
+
+NAN = np.where(np.arange(len(Y))[:, None] == 3, np.nan, X)
+BAD = [
+    ({"X": NAN}, "got nan in row 3"),
+    ({"X": X[:, :4]}, "X must have the 6 features .* got 4"),
+    ({"X": X[:-1]}, "X must have the 120 rows of y_true, got 119"),
+    ({"y": Y + 1}, "labels of the fitted model, 0, 1, got 2"),
+    ({"y": np.ones(120, int)}, "y_true must hold both classes, got only 1"),
+    ({"y": np.where(Y == 1, None, "no")}, "y_true must hold"),
+    ({"rows": "new"}, "rows must be one of .* got 'new'"),
+    ({"prior": "papers"}, "prior must be 'adaptive', 'paper', .* got 'papers'"),
+    ({"prior": "paper", "covariance": "full"}, "covariance must be one of .* 'full'"),
+    ({"covariance": "separate"}, "covariance must be 'common' for the adaptive prior"),
+    ({"pos_label": 7}, "pos_label must be one of the labels 0, 1, got 7"),
+    ({"sample_weight": np.where(np.arange(120) == 4, -2.0, 1)}, "got -2.0 in row 4"),
+    ({"sample_weight": 1.0 - Y}, "only zeros in the positive class"),
+    ({"sample_weight": np.ones(119)}, r"sample_weight .* got shape \(119,\)"),
+    ({"prior": NormalInverseWishart(kappa=5)}, "kappa must exceed P - 1 = 5 .* got 5"),
+    (
+        {"prior": NormalInverseWishart(scale=np.ones(3))},
+        r"scale must match the 6 features .* \(3,\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), BAD)
+def test_bad_input(change, text):
+    with pytest.raises(ValueError, match=text):
+        auc_posterior(MODEL, **{"X": X, "y": Y} | change)
+
+
+def test_bad_weights_are_named_before_the_fit(fits):
+    weight = np.where(np.arange(len(Y)) == 3, -2.0, 1.0)
+    with pytest.raises(ValueError, match="sample_weight must be >= 0, got -2.0 in row"):
+        bayesian_val_score(LogisticRegression(), X, Y, sample_weight=weight)
+    assert fits == []
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        bayesian_val_score(LogisticRegression(), X, Y[:-1])
+
+
+def test_bad_models_and_priors():
+    with pytest.raises(TypeError, match="DecisionTreeClassifier is not linear"):
+        auc_posterior(DecisionTreeClassifier().fit(X, Y), X, Y)
+    with pytest.raises(ValueError, match="pos_label must be None .* got 2 with 3 clas"):
+        auc_posterior(LogisticRegression().fit(A3, B3), A3, B3, pos_label=2)
+    rows = np.r_[np.flatnonzero(Y)[:2], np.flatnonzero(1 - Y)[:2]]
+    improper = NormalInverseWishart(scale=0.0, kappa=0.0)
+    with pytest.raises(ValueError, match=r"prior is improper .* 2 \+ 2 rows"):
+        auc_posterior(MODEL, X[rows], Y[rows], prior=improper)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = LogisticRegression().fit(frame, Y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        auc_posterior(model, X, Y, rows="training")

@@ -1,0 +1,666 @@
+"""Searches: joint posterior, rule of choice, bias of the best score, the splitter."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import integrate, sparse, stats
+from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    check_cv,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn_versions import l1_part
+
+from skauc import (
+    AdaptivePrior,
+    NormalInverseWishart,
+    ResubstitutionSplit,
+    UntrustedAUCWarning,
+    auc_posterior,
+    best_score_bias,
+    cbauc_scorer,
+    compare_auc,
+    make_cbauc_scorer,
+    one_sd_rule,
+    search_posterior,
+)
+from skauc.model_selection._candidate import Candidate, alike, joint_aucs, luck
+from skauc.posterior._auc_posterior import AUCPosterior
+from skauc.posterior._joint import maximum_bias
+
+X, Y = make_classification(
+    80, 6, n_informative=3, n_redundant=0, flip_y=0.3, random_state=1
+)
+CS = [1e-3, 1e-2, 0.1, 1.0]
+PIPE = make_pipeline(StandardScaler(), LogisticRegression())
+NAME = "logisticregression__C"
+GRID = {NAME: CS}
+FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+DICT = make_cbauc_scorer(output="dict")
+L1 = {"solver": "liblinear", **l1_part(1)}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning"),
+    pytest.mark.filterwarnings("ignore:The AUC is undefined"),
+]
+
+
+@pytest.fixture(scope="module")
+def search():
+    return GridSearchCV(PIPE, GRID, **FREE).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def posterior(search):
+    return search_posterior(search, X, Y, random_state=0)
+
+
+# ------------------------------------------------------------ the joint posterior
+
+
+def test_joint_covariance_by_its_definition():
+    """Entry by entry; candidates 0 to 2 share a model of the data, 3 has its own."""
+    rng = np.random.default_rng(1)
+    between, rows = rng.normal(size=(4, 5)), rng.normal(size=(4, 9))
+    shift, known = np.array([0.1, 0.4, 0.2, 0.0]), [True, True, False, True]
+    law = AUCPosterior.normal(0.5, 40.0)
+    found = [
+        Candidate(law, 0.3 * i, "ab"[i == 3], between[i], rows[i], shift[i], known[i])
+        for i in range(4)
+    ]
+    joint = joint_aucs(found)
+    rho = np.array([[a @ b / np.sqrt(a @ a * (b @ b)) for b in rows] for a in rows])
+    c = np.where(known, shift - shift[known].mean(), 0.0)
+    V = np.empty((4, 4))
+    for i in range(4):
+        for j in range(4):
+            shared = between[i] @ between[j]
+            if (i == 3) != (j == 3):
+                shared = (
+                    rho[i, j] * np.linalg.norm(between[i]) * np.linalg.norm(between[j])
+                )
+            V[i, j] = shared + rows[i] @ rows[j] + c[i] * c[j]
+            V[i, j] += shift[known].var() * (i == j == 2)
+    common = 40.0 - np.diag(V).mean()
+    np.testing.assert_allclose(joint.covariance, V + common, rtol=1e-9)
+    half_way = 0.3 * np.arange(4) - shift
+    level = law.probit_moments()[0] - half_way.mean()
+    assert joint.mean == pytest.approx(half_way + level, rel=1e-9)
+
+
+def test_the_winners_luck_is_taken_off():
+    """Equal models whose scores are the truth and known luck."""
+    rng = np.random.default_rng(0)
+    m, n, spread, truth = 5, 400, 0.2, 0.8
+    rows = rng.standard_normal((m, n))
+    rows -= rows.mean(axis=0)  # what all share is no luck
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    law, none, off, taken = AUCPosterior.normal(truth, spread**2), np.zeros(0), [], []
+    for error in rng.multivariate_normal(np.zeros(m), spread**2 * rows @ rows.T, 200):
+        found = [
+            Candidate(law, truth + e, None, none, spread * row, luck=spread)
+            for e, row in zip(error, rows, strict=True)
+        ]
+        joint = joint_aucs(found)
+        taken.append(maximum_bias(joint.mean, luck(found, alike(found)), 400, 0))
+        off.append(error.max())
+    # a bootstrap around scores that are spread by luck takes off a part of it
+    assert 0.5 * np.mean(off) < np.mean(taken) < np.mean(off)
+
+
+def test_held_out_rows_have_delongs_difference():
+    A, b = make_classification(
+        400, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=2
+    )
+    models = [
+        make_pipeline(SelectKBest(k=k), LogisticRegression()).fit(A[:200], b[:200])
+        for k in (1, 3)
+    ]
+    rows = A[200:], b[200:]
+    delong = compare_auc(rows[1], *(m.decision_function(rows[0]) for m in models))
+    got = search_posterior(models, *rows).difference(0, 1)
+    assert got.mean() == pytest.approx(delong.difference, abs=0.005)
+    assert got.std() == pytest.approx(delong.standard_error, rel=0.15)
+
+
+def test_a_search_is_its_posteriors(search, posterior):
+    assert posterior.p_best.sum() == pytest.approx(1, rel=1e-12)
+    assert (posterior.expected_loss >= 0).all()
+    assert posterior.selected_index == search.best_index_
+    assert posterior.row.tolist() == [0, 1, 2, 3]
+    assert posterior.score == pytest.approx(search.cv_results_["mean_test_score"])
+    models = [clone(PIPE).set_params(**{NAME: C}).fit(X, Y) for C in CS]
+    alone = AdaptivePrior(leave_pair_out=False)
+    m = [auc_posterior(model, X, Y, prior=alone).choice("probit") for model in models]
+    half_way = (np.array(m) + ndtri(posterior.score)) / 2
+    assert np.diff(posterior.joint.mean) == pytest.approx(np.diff(half_way), rel=1e-6)
+    for one, model in zip(posterior.auc, models, strict=True):
+        own = auc_posterior(model, X, Y)
+        assert one.mean() == pytest.approx(own.mean(), rel=1e-9)
+        assert one.interval(0.9) == pytest.approx(own.interval(0.9), rel=1e-6)
+
+
+def test_the_selected_one_is_lowered(posterior):
+    own = posterior.auc[posterior.selected_index]
+    bias = own.mean() - posterior.selected.mean()
+    assert 0 < bias < own.std()
+    assert posterior.bias_of_best_score == pytest.approx(bias, rel=1e-12)
+    mean, variance = own.probit_moments()
+    lower, wider = posterior.selected.probit_moments()
+    assert wider == pytest.approx(variance + (mean - lower) ** 2, rel=1e-9)
+    for name in ("second_source", "leave_pair_out", "rows", "warnings"):
+        assert getattr(posterior.selected, name) == getattr(own, name)
+
+
+def test_the_best_three_are_reported_with_refits():
+    models = [LogisticRegression(C=C, **L1).fit(X, Y) for C in (0.05, 0.1, 0.3, 1, 3)]
+    got = search_posterior(models, X, Y, random_state=0)
+    reported = [one.second_source == "refits" for one in got.auc]
+    assert sum(reported) == 3
+    assert reported[got.selected_index]
+    k = int(np.argmax(reported))
+    own = auc_posterior(models[k], X, Y)
+    assert got.auc[k].mean() == pytest.approx(own.mean(), rel=1e-9)
+
+
+def test_one_candidate_and_equal_candidates():
+    got = search_posterior([clone(PIPE).fit(X, Y)], X, Y)
+    assert (got.p_best.tolist(), got.expected_loss.tolist()) == ([1.0], [0.0])
+    assert got.bias_of_best_score == 0
+    assert got.selected == got.auc[0]
+    assert "mean_test_score" not in got.to_frame()
+    twice = GridSearchCV(PIPE, {NAME: [1e-2, 1.0, 1.0]}, **FREE).fit(X, Y)
+    got = search_posterior(twice, X, Y, random_state=1)
+    assert got.p_best[1] == got.p_best[2]
+    assert got.difference(1, 2).probability == 0.5
+
+
+@pytest.mark.parametrize("make", [GridSearchCV, RandomizedSearchCV])
+def test_any_folds_and_scores(make, posterior):
+    options = {"n_iter": 4, "random_state": 0} if make is RandomizedSearchCV else {}
+    search = make(PIPE, GRID, scoring="roc_auc", cv=3, **options).fit(X, Y)
+    got = search_posterior(search, X, Y, random_state=0)
+    order = [CS.index(p[NAME]) for p in got.params]
+    assert got.auc.mean() == pytest.approx(posterior.auc.mean()[order], abs=0.03)
+    assert got.joint.mean[0] - got.joint.mean[1] == pytest.approx(
+        posterior.joint.mean[order[0]] - posterior.joint.mean[order[1]], rel=1e-6
+    )
+    assert got.selected_index == search.best_index_
+
+
+def test_halving_failed_candidates_and_several_scores():
+    search = HalvingGridSearchCV(
+        PIPE, GRID, cv=2, scoring="roc_auc", factor=2, random_state=0
+    ).fit(X, Y)
+    results = search.cv_results_
+    got = search_posterior(search, X, Y, random_state=0)
+    last = np.flatnonzero(results["iter"] == results["iter"].max())
+    assert got.row.tolist() == last.tolist()
+    assert got.row[got.selected_index] == search.best_index_
+    search = GridSearchCV(
+        PIPE, GRID, scoring=DICT, cv=ResubstitutionSplit(), refit=False
+    )
+    search.fit(X, Y).cv_results_["mean_test_choice"][0] = np.nan
+    got = search_posterior(search, X, Y)
+    assert got.row.tolist() == [1, 2, 3]
+    assert got.selected_index == int(
+        np.argmax(search.cv_results_["mean_test_choice"][1:])
+    )
+
+
+def test_the_scorers_prior_is_taken():
+    """A forest needs the refits that the scorer makes (F13)."""
+    prior = AdaptivePrior(refits=2)
+    models = [PIPE, RandomForestClassifier(5, random_state=0)]
+    grid = {"model": models}
+    scoring = make_cbauc_scorer(prior=prior)
+    pipe = make_pipeline(StandardScaler(), PIPE)
+    grid = {"pipeline": models}
+    search = GridSearchCV(pipe, grid, scoring=scoring, cv=ResubstitutionSplit())
+    got = search_posterior(search.fit(X, Y), X, Y)
+    assert [one.second_source for one in got.auc] == ["refits"] * 2
+    with pytest.raises(TypeError, match="RandomForestClassifier is not linear"):
+        search_posterior(search, X, Y, prior="adaptive")
+
+
+def test_several_data_sets_and_conjugate_priors():
+    """Pipelines with other entered features are compared by their scores."""
+    steps = [
+        [PolynomialFeatures(2, include_bias=False), StandardScaler()],
+        [SelectKBest(k=2)],
+        [SelectKBest(k=2), PolynomialFeatures(2)],
+        [StandardScaler()],
+    ]
+    models = [make_pipeline(*s, LogisticRegression()).fit(X, Y) for s in steps]
+    for prior in ("adaptive", NormalInverseWishart(), AdaptivePrior(refits=2)):
+        got = search_posterior(models, X, Y, prior=prior, random_state=0)
+        assert np.linalg.eigvalsh(got.joint.covariance).min() > -1e-9
+        for i in range(3):
+            assert 0 < got.difference(i, 3).std() < 0.3
+        assert got.p_best.sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_another_candidate_changes_no_difference():
+    models = [LogisticRegression(C=C).fit(X, Y) for C in CS]
+    none = LogisticRegression(C=1e-6, **L1).fit(X, Y)
+    poly = make_pipeline(PolynomialFeatures(2), LogisticRegression()).fit(X, Y)
+    alone = search_posterior(models, X, Y, random_state=0)
+    ahead = np.subtract.outer(alone.joint.mean, alone.joint.mean)
+    for other in (none, poly):
+        got = search_posterior([*models, other], X, Y, random_state=0)
+        again = np.subtract.outer(got.joint.mean[:-1], got.joint.mean[:-1])
+        assert again == pytest.approx(ahead, abs=1e-12)
+        if other is none:
+            expected = alone.joint.deviation_from(0)
+            assert got.joint.deviation_from(0)[:-1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_model_that_ranks_nothing_is_a_half():
+    models = [clone(PIPE).fit(X, Y) for _ in range(2)]
+    models[1][-1].coef_[:] = 0
+    got = search_posterior(models, X, Y, random_state=0)
+    assert got.auc.mean()[1] == 0.5
+    assert got.joint.mean[1] == 0
+    assert not got.joint.covariance[1].any()
+    gap = got.difference(0, 1)
+    assert gap.mean() == pytest.approx(got.auc[0].mean() - 0.5, abs=1e-3)
+    assert gap.std() == pytest.approx(got.auc[0].std(), rel=0.05)
+    search = GridSearchCV(PIPE, GRID, **FREE).fit(X, Y)
+    search.estimator = make_pipeline(StandardScaler(), LogisticRegression(**L1))
+    search.cv_results_["params"][0] = {NAME: 1e-6}
+    search.best_index_ = 0
+    got = search_posterior(search, X, Y, random_state=0)
+    assert (got.bias_of_best_score, got.selected.mean()) == (0, 0.5)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1.0])
+def test_separated_rows(noise):
+    """A loss is no larger than the deviation of an AUC."""
+    A = noise * X + 1e4 * Y[:, None]
+    models = [LogisticRegression(C=C).fit(A, Y) for C in CS]
+    got = search_posterior(models, A, Y, random_state=0)
+    assert (got.expected_loss < got.auc.std()).all()
+    assert got.p_best == pytest.approx(np.full(4, 0.25), abs=0.1)
+
+
+def test_weights_of_the_fit_repeat_rows():
+    w = np.random.default_rng(5).integers(0, 4, len(Y))
+    weights = {"logisticregression__sample_weight": w}
+    search = GridSearchCV(PIPE[-1:], GRID, **FREE)
+    got = search_posterior(search.fit(X, Y, **weights), X, Y, fit_params=weights)
+    many = X.repeat(w, axis=0), Y.repeat(w)
+    wanted = search_posterior(search.fit(*many), *many)
+    # other folds and samples: copies of a row are not kept together
+    assert got.auc.mean() == pytest.approx(wanted.auc.mean(), abs=0.02)
+    assert [one.warnings for one in got.auc] == [one.warnings for one in wanted.auc]
+
+
+def test_jobs_seeds_and_text(search, posterior):
+    again = search_posterior(search, X, Y, random_state=0)
+    assert again == posterior == pickle.loads(pickle.dumps(posterior))
+    assert hash(again) == hash(posterior)
+    other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
+    assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
+    assert repr(posterior).startswith("SearchPosterior(4 candidates, selected={'log")
+
+
+@pytest.mark.slow
+def test_jobs(search, posterior):
+    assert search_posterior(search, X, Y, random_state=0, n_jobs=2) == posterior
+
+
+def test_simplest_and_frame(search, posterior):
+    assert posterior.simplest(np.arange(4), within=1e9) == 0
+    assert posterior.simplest(f"-{NAME}", within=1e9) == 3
+    best = int(np.argmax(posterior.joint.mean))
+    assert posterior.simplest(np.arange(4), within=0) == best
+    assert posterior.simplest(np.zeros(4)) == best  # the better of equally simple ones
+    by_name = posterior.simplest(NAME, within=1.0)
+    near = posterior.joint.within(1.0)
+    assert near[by_name]
+    assert not near[:by_name].any()
+    frame = posterior.to_frame(0.9)
+    assert frame[f"param_{NAME}"].tolist() == CS
+    assert frame["selected"].to_numpy().nonzero()[0].tolist() == [search.best_index_]
+    assert frame["p_best"].to_numpy() == pytest.approx(posterior.p_best)
+    low, high = posterior.auc.interval(0.9)
+    assert frame[["low", "high"]].to_numpy().T == pytest.approx(np.array([low, high]))
+
+
+def fitted(model=PIPE, rows=slice(None)):
+    return clone(model).fit(X[rows], Y[rows])
+
+
+TUNED = TunedThresholdClassifierCV(PIPE, store_cv_results=True, cv=2)
+UNEQUAL = {"a__sample_weight": np.ones(80), "b__sample_weight": np.zeros(80)}
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "text"),
+    [
+        (
+            lambda s, p: search_posterior(PIPE, X, Y),
+            TypeError,
+            "must be a fitted search",
+        ),
+        (
+            lambda s, p: search_posterior([], X, Y),
+            ValueError,
+            "at least one fitted mode",
+        ),
+        (
+            lambda s, p: search_posterior(fitted(TUNED), X, Y),
+            TypeError,
+            "list of fitted models, got TunedThresholdClassifierCV",
+        ),
+        (
+            lambda s, p: search_posterior(GridSearchCV(PIPE, GRID), X, Y),
+            NotFittedError,
+            "not fitted",
+        ),
+        (lambda s, p: search_posterior([fitted(SVC())], X, Y), TypeError, "SVC"),
+        (lambda s, p: search_posterior(s, X, 0 * Y), ValueError, "y_true"),
+        (
+            lambda s, p: search_posterior(s, X[:70], Y),
+            ValueError,
+            "inconsistent number",
+        ),
+        (lambda s, p: search_posterior(s, X, np.arange(80) % 3), ValueError, "y_true"),
+        (
+            lambda s, p: search_posterior(s, X, Y, fit_params=[1.0]),
+            ValueError,
+            r"fit_params must be a dict .* got \[1.0\]",
+        ),
+        (
+            lambda s, p: search_posterior(s, X, Y, fit_params=UNEQUAL),
+            ValueError,
+            "same sample_weight for all steps, got .'a__sample_weight', 'b__sample",
+        ),
+        (
+            lambda s, p: search_posterior(s, X, Y, fit_params={"sample_weight": [1]}),
+            ValueError,
+            "sample_weight must have .* 80",
+        ),
+        (
+            lambda s, p: search_posterior(s, X, Y, n_draws=0),
+            ValueError,
+            "n_draws must be .* >= 1, got 0",
+        ),
+        (
+            lambda s, p: search_posterior(s, X, Y, prior="flat"),
+            ValueError,
+            "prior must be 'adaptive', 'paper'",
+        ),
+        (
+            lambda s, p: search_posterior(s, X, Y, random_state="a"),
+            ValueError,
+            "random_state must be",
+        ),
+        (
+            lambda s, p: p.simplest("C"),
+            ValueError,
+            "order must name a parameter of all",
+        ),
+        (
+            lambda s, p: p.simplest([1, 2]),
+            ValueError,
+            "order must hold a number for .*4",
+        ),
+        (lambda s, p: p.simplest(CS, within=-1), ValueError, "within must be >= 0"),
+        (lambda s, p: p.difference(0, 4), ValueError, "j must "),
+    ],
+)
+def test_errors(ask, error, text, search, posterior):
+    with pytest.raises(error, match=text):
+        ask(search, posterior)
+
+
+def test_models_of_other_rows_are_not_compared_in_silence():
+    models = [LogisticRegression().fit(*rows) for rows in ((X, Y), (X[:40], Y[:40]))]
+    text = "These rows trained some of the models and not the others"
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        search_posterior(models, X, Y)
+
+
+# --------------------------------------------------------------------- the 1-SD rule
+
+
+def results(choice, place, values):
+    """``cv_results_`` of candidates at known places of the sketch."""
+    out = {f"mean_test_contrast_{k:02d}": np.zeros(len(choice)) for k in range(32)}
+    for k, column in enumerate(np.transpose(place)):
+        out[f"mean_test_contrast_{k:02d}"] = column
+    return out | {
+        "mean_test_choice": np.array(choice),
+        "params": [{"C": v} for v in values],
+    }
+
+
+def test_rule_by_hand():
+    place = np.array([[0.0, 3.0], [0.3, 0.4], [0.0, 0.0], [0.6, 0.0]])
+    found = results([0.0, 0.7, 0.9, 1.4], place, [1.0, 2.0, 3.0, 4.0])
+    # less the first coordinate they are behind the best by .9, .5, 0, .1
+    # and differ from it with deviations of 3, .5, 0, .6
+    for options, expected in (
+        ({}, 0),
+        ({"within": 0.2}, 2),
+        ({"simplest": "largest", "within": 0.2}, 3),
+        ({"within": 0}, 2),
+        ({"within": 0.29}, 2),
+        ({"within": 0.31}, 0),
+    ):
+        assert one_sd_rule("C", **options)(found) == expected
+    failed = results([0.5, 0.6, np.nan, 0.7], np.eye(4), [1, 1, 0, 2])
+    assert one_sd_rule("C")(failed) == 1  # the better of equally simple ones
+    rounded = results([0.5 - 1e-15, 0.5, 0.4], [[0.0], [1e-16], [9.0]], [1, 2, 3])
+    assert one_sd_rule("C", within=0)(rounded) == 0
+
+
+def test_rule_of_folds_is_nadeaus_and_bengios():
+    split = np.array([[0.70, 0.80, 0.75], [0.80, 0.82, 0.81], [0.78, 0.80, 0.82]])
+    found = {f"split{k}_test_score": split[:, k] for k in range(3)}
+    found["params"] = [{"C": c} for c in (1, 2, 3)]
+    gaps = split - split[1]
+    sd = np.sqrt((1 / 3 + 1 / 2) * gaps.var(axis=1, ddof=1))
+    behind = -gaps.mean(axis=1)
+    for within in (0.5, 1.0, 0.999 * behind[0] / sd[0], 1.001 * behind[0] / sd[0]):
+        near = np.flatnonzero(behind <= within * sd)
+        assert one_sd_rule("C", within=within)(found) == near[0]
+
+
+def test_the_sketch_keeps_the_distances_of_the_joint_posterior(posterior):
+    rule = one_sd_rule(NAME)
+    search = GridSearchCV(
+        PIPE, GRID, scoring=DICT, cv=ResubstitutionSplit(), refit=rule
+    ).fit(X, Y)
+    found = search.cv_results_
+    place = [found[f"mean_test_contrast_{k:02d}"] for k in range(32)]
+    place, best = np.transpose(place), int(np.argmax(posterior.joint.mean))
+    got = np.linalg.norm(place - place[best], axis=1)
+    keep = np.arange(len(CS)) != best
+    expected = posterior.joint.deviation_from(best)[keep]
+    # χ²_31/31: the standard deviation of a distance is 1/√62 = .127 of itself
+    assert np.abs(np.log(got[keep] / expected)).max() < 0.45
+    choice = found["mean_test_choice"] - place[:, 0]
+    assert np.diff(choice) == pytest.approx(np.diff(posterior.joint.mean), abs=1e-9)
+    near = np.flatnonzero(choice[best] - choice <= got)
+    assert search.best_index_ == near[0]
+    assert pickle.loads(pickle.dumps(rule)) == rule
+    assert repr(rule).startswith(f"OneSDRule(parameter='{NAME}'")
+
+
+@pytest.mark.parametrize("scoring", [DICT, cbauc_scorer, "roc_auc"], ids=str)
+def test_rule_over_folds(scoring):
+    search = GridSearchCV(PIPE, GRID, scoring=scoring, cv=5, refit=one_sd_rule(NAME))
+    found = search.fit(X, Y).cv_results_
+    name = "choice" if scoring is DICT else "score"
+    assert search.best_index_ <= int(np.argmax(found[f"mean_test_{name}"]))
+
+
+def test_rule_of_one_score():
+    search = GridSearchCV(PIPE, GRID, **FREE, refit=one_sd_rule(NAME))
+    with pytest.warns(UntrustedAUCWarning, match="so that the best score is selected"):
+        search.fit(X, Y)
+    assert search.best_index_ == np.argmax(search.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: one_sd_rule(3), "parameter must be a name, got 3"),
+        (lambda: one_sd_rule("C", "few"), "simplest must be"),
+        (lambda: one_sd_rule("C", within=-1), "within must be >= 0, got -1"),
+        (
+            lambda: one_sd_rule("D")(results([0.5], np.eye(1), [1])),
+            "parameter must be one that the search tries, got 'D' where it tries",
+        ),
+        (
+            lambda: one_sd_rule("C")(results([np.nan], np.eye(1), [1])),
+            "cv_results must hold a finite score, got none",
+        ),
+        (
+            lambda: one_sd_rule("C")(results([0.5], np.eye(1), ["a"])),
+            "C must hold real numbers",
+        ),
+        (
+            lambda: one_sd_rule("C")(
+                {"mean_test_a": [0.5], "mean_test_b": [0.5], "params": [{"C": 1}]}
+            ),
+            r"one score or those of make_cbauc_scorer\(output=\"dict\"\), got \['mean",
+        ),
+    ],
+)
+def test_errors_of_the_rule(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+# ---------------------------------------------------------- bias of the best score
+
+TREE = DecisionTreeClassifier(random_state=0)
+TREES = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 6]}
+
+
+def searched(scoring="roc_auc", cv=5, **how):
+    return GridSearchCV(TREE, TREES, scoring=scoring, cv=cv, **how).fit(X, Y)
+
+
+def test_bias_by_fits_and_loops():
+    search = searched()
+    errors = []  # e_k(θ) = 1 − AUC of candidate θ in fold k, as the source writes
+    for train, test in StratifiedKFold(5).split(X, Y):
+        errors.append([])
+        for params in search.cv_results_["params"]:
+            model = clone(TREE).set_params(**params).fit(X[train], Y[train])
+            score = model.predict_proba(X[test])[:, 1]
+            errors[-1].append(1 - roc_auc_score(Y[test], score))
+    best = min(range(6), key=lambda j: sum(e[j] for e in errors))  # the first of ties
+    expected = sum(e[best] - min(e) for e in errors) / 5
+    assert best_score_bias(search) == pytest.approx(expected, rel=1e-10)
+    assert expected > 0.005
+    others = np.flatnonzero(np.arange(6) != best)  # one that failed is left out
+    worst = others[np.argmin(search.cv_results_["split2_test_score"][others])]
+    search.cv_results_["split2_test_score"][worst] = np.nan
+    assert best_score_bias(search) == pytest.approx(expected, rel=1e-10)
+
+
+def test_bias_of_several_scores_and_of_halving():
+    alone = searched("balanced_accuracy")
+    both = searched(["roc_auc", "balanced_accuracy"], refit="balanced_accuracy")
+    assert best_score_bias(both) == best_score_bias(alone)
+    assert best_score_bias(searched(refit=False)) == best_score_bias(searched())
+    search = HalvingGridSearchCV(
+        TREE, {"max_depth": [1, 2, 3, 4]}, scoring="roc_auc", cv=3, factor=2,
+        min_resources=36, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    found = search.cv_results_
+    last = found["iter"] == found["iter"].max()
+    folds = [found[f"split{k}_test_score"] for k in range(3)]
+    expected = np.mean([s[last].max() - s[search.best_index_] for s in folds])
+    assert 0 < last.sum() < len(last)
+    assert best_score_bias(search) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("K", [2, 4, 10])
+def test_expected_bias_of_equal_candidates(K):
+    """The bias is σ c/√K, and its estimate expects σ c (1 − 1/√K)."""
+    search, sigma, draws = searched(cv=K), 0.05, 1500
+    estimates, biases, rng = [], [], np.random.default_rng(K)
+    for _ in range(draws):
+        scores = 0.7 + sigma * rng.standard_normal((K, 6))
+        for k in range(K):
+            search.cv_results_[f"split{k}_test_score"] = scores[k]
+        search.best_index_ = int(scores.mean(axis=0).argmax())
+        estimates.append(best_score_bias(search))
+        biases.append(scores.mean(axis=0).max() - 0.7)
+    # c: mean of the largest of 6 standard normals
+    c = integrate.quad(
+        lambda z: z * 6 * stats.norm.pdf(z) * stats.norm.cdf(z) ** 5, -10, 10
+    )[0]
+    for found, share in ((biases, 1 / np.sqrt(K)), (estimates, 1 - 1 / np.sqrt(K))):
+        error = np.std(found) / np.sqrt(draws)
+        assert np.mean(found) == pytest.approx(sigma * c * share, abs=4 * error)
+
+
+def test_errors_of_the_bias():
+    unscored = searched(cv=2)
+    unscored.cv_results_["split1_test_score"][unscored.best_index_] = np.nan
+    for search, text in (
+        (clone(TREE).fit(X, Y), "search must have best_score_.* got Decision"),
+        (searched(refit=lambda results: 0), "search must have best_score_ and"),
+        (0.5, "search must be a fitted search, got 0.5"),
+        (GridSearchCV(TREE, TREES), "not fitted yet"),
+        (searched(cv=ResubstitutionSplit()), "must have two folds or more, got 1"),
+        (unscored, r"in every fold, got \[0\..*, nan\]"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            best_score_bias(search)
+
+
+# ------------------------------------------------------------------------ splitter
+
+
+def test_split_is_all_rows_once():
+    for data in (X, X.tolist(), sparse.csr_array(X)):
+        [(train, test)] = ResubstitutionSplit().split(data)
+        np.testing.assert_array_equal(train, np.arange(80))
+        np.testing.assert_array_equal(test, np.arange(80))
+    assert ResubstitutionSplit().get_n_splits() == 1
+    assert repr(check_cv(ResubstitutionSplit())) == "ResubstitutionSplit()"
+    with pytest.raises(
+        ValueError, match="groups must be None: .* with a group splitter"
+    ):
+        GridSearchCV(PIPE, GRID, **FREE).fit(X, Y, groups=np.arange(80) // 2)
+    with pytest.raises(TypeError, match="X must hold rows, got 3"):
+        next(ResubstitutionSplit().split(3))
+
+
+def test_a_search_fits_each_candidate_once_on_all_rows():
+    seen = []
+
+    class Counting(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(len(X))
+            return super().fit(X, y, sample_weight)
+
+    scoring = make_cbauc_scorer(rows="training")
+    GridSearchCV(Counting(), {"C": CS}, scoring=scoring, cv=ResubstitutionSplit()).fit(
+        X, Y
+    )
+    assert seen == [80] * 5  # four candidates and the refit

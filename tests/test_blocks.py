@@ -1,0 +1,324 @@
+"""Rows in blocks give the answer of rows in memory: calls × containers, calls × errors.
+
+Containers are lists of tuples, memory maps, Parquet files, Dask arrays and frames; bad
+input raises one error that names the chunk.
+"""
+
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+
+import skauc
+from skauc import RowBlocks
+
+N, P = 211, 4
+FEATURES = [f"x{j}" for j in range(P)]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Features, labels and whole weights; both classes overlap."""
+    rng = np.random.default_rng(3)
+    y = rng.random(N) < 0.4
+    X = 5 + rng.normal(size=(N, P)) * np.arange(1, P + 1) + 0.8 * y[:, None]
+    # float32 holds these numbers exactly, so that every container holds the same
+    return X.round(1).astype(np.float32).astype(float), y, rng.integers(1, 4, N) * 1.0
+
+
+# ---------------------------------------------------------------------- containers
+
+
+def cut(sizes, *arrays):
+    """Tuples of consecutive rows, as many as ``sizes`` says."""
+    ends = np.cumsum([0, *sizes])
+    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
+
+
+def of_sizes(*sizes, kind=np.asarray, scores_kind=np.asarray):
+    def make(folder, X, *columns):
+        like = kind if X.ndim == 2 else scores_kind
+        parts = cut(sizes or [1] * N, X, *columns)
+        return RowBlocks([(like(part[0]), *part[1:]) for part in parts])
+
+    return make
+
+
+def float32(X):
+    return X.astype(np.float32)
+
+
+def memory_maps(folder, *arrays):
+    files = [folder / f"{k}.npy" for k in range(len(arrays))]
+    for file, array in zip(files, arrays, strict=True):
+        np.save(file, array)
+    maps = [np.load(file, mmap_mode="r") for file in files]
+    return RowBlocks.from_arrays(*maps, n_rows=20)
+
+
+def columns_of(X, y, weight=None):
+    features = dict(zip(FEATURES, X.T, strict=False)) if X.ndim == 2 else {"x": X}
+    return {**features, "y": y, **({} if weight is None else {"w": weight})}
+
+
+def parquet(folder, X, y, weight=None):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    table = pyarrow.table(columns_of(X, y, weight))
+    parquet.write_table(table, folder / "rows.parquet", row_group_size=50)
+    names = {"y": "y", "X": "x" if X.ndim == 1 else FEATURES[: X.shape[1]]}
+    weights = {} if weight is None else {"sample_weight": "w"}
+    return RowBlocks.from_parquet(folder / "rows.parquet", **names, **weights)
+
+
+def dask_arrays(sizes, unknown=False, kind=None):
+    def make(folder, X, *columns):
+        da = pytest.importorskip("dask.array", reason="Dask is not installed")
+        given = [da.from_array(X, chunks=(sizes, 2) if X.ndim == 2 else (sizes,))]
+        if kind is not None and X.ndim == 2:
+            given = [da.from_array(X, chunks=(sizes, P)).map_blocks(kind)]
+        given += [da.from_array(column, chunks=(sizes,)) for column in columns]
+        if unknown:
+            given = [one[da.ones(N, chunks=(sizes,)) > 0] for one in given]
+        return given
+
+    return make
+
+
+def dask_frames(folder, X, y, weight=None):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    dd = pytest.importorskip("dask.dataframe", reason="Dask's frames are missing")
+    frame = dd.from_pandas(pd.DataFrame(columns_of(X, y, weight)), npartitions=4)
+    features = frame[FEATURES[: X.shape[1]]] if X.ndim == 2 else frame["x"]
+    return features, frame["y"], *([] if weight is None else [frame["w"]])
+
+
+CONTAINERS = {
+    "one block": of_sizes(N),
+    "blocks of one row": of_sizes(),
+    "empty and uneven blocks": of_sizes(0, 1, 0, 150, 60, 0),
+    "float32 blocks": of_sizes(100, 111, kind=float32, scores_kind=float32),
+    "sparse blocks": of_sizes(100, 111, kind=sparse.csr_matrix),
+    "sparse columns": of_sizes(100, 111, kind=sparse.csc_array),
+    "lists": of_sizes(100, 111, kind=np.ndarray.tolist, scores_kind=np.ndarray.tolist),
+    "memory maps": memory_maps,
+    "Parquet": parquet,
+    "Dask arrays": dask_arrays((60, 60, 0, 91)),
+    "Dask, a tree of two levels": dask_arrays((11,) * 19 + (2,)),
+    "Dask, unknown sizes": dask_arrays((100, 111), unknown=True),
+    "Dask, sparse chunks": dask_arrays((100, 111), kind=sparse.csr_matrix),
+    "Dask frames": dask_frames,
+}
+
+
+# --------------------------------------------------------------------------- calls
+
+
+def moments(X, y=None, weight=None):
+    neg, pos = skauc.class_moments(X, y, weight)
+    return [neg.n, pos.n, neg.mean, pos.mean, neg.scatter, pos.scatter]
+
+
+def diagonals(X, y=None, weight=None):
+    neg, pos = skauc.class_moments(X, y, weight, featurewise=True)
+    return [neg.scatter, pos.scatter]
+
+
+def gaussian(X, y=None, weight=None):
+    model = skauc.GaussianAUCClassifier().fit(X, y, weight)
+    return [model.coef_, model.intercept_]
+
+
+def shrunk(X, y=None, weight=None):
+    return [skauc.GaussianAUCClassifier(shrinkage="auto").fit(X, y, weight).coef_]
+
+
+def irls(X, y=None, weight=None):
+    model = skauc.IRLSLogisticRegression().fit(X, y, weight)
+    return [model.coef_, model.intercept_, model.standard_errors_]
+
+
+def penalised(X, y=None, weight=None):
+    model = skauc.IRLSLogisticRegression(C=0.1).fit(X, y, weight)
+    return [model.coef_, model.intercept_]
+
+
+def lda(X, y=None, weight=None):
+    model = skauc.LinearDiscriminantROC(solver="eigen", shrinkage=0.1).fit(X, y)
+    return [model.coef_, model.intercept_, model.means_]
+
+
+def area(score, y=None, weight=None):
+    if isinstance(score, RowBlocks):
+        found = skauc.auc_estimate(labels_first(score))
+    else:
+        found = skauc.auc_estimate(y, score, sample_weight=weight)
+    return [found.auc, *found.confidence_interval(), found.standard_error("delong")]
+
+
+def labels_first(blocks):
+    """Tuples in the order of a function's arguments; named columns as they are."""
+    if isinstance(blocks._blocks, list):
+        return RowBlocks([(y, X, *w) for X, y, *w in blocks._blocks])
+    return blocks
+
+
+def comparison(scores, y=None, weight=None):
+    if isinstance(scores, RowBlocks):
+        found = skauc.compare_auc(labels_first(scores))
+    else:
+        is_frame = hasattr(scores, "columns")
+        two = (scores[k] if is_frame else scores[:, k] for k in scores_of(scores))
+        found = skauc.compare_auc(y, *two, sample_weight=weight)
+    return [found.auc_a, found.auc_b, found.difference, found.pvalue]
+
+
+def scores_of(scores):
+    """Names or numbers of two columns."""
+    return FEATURES[:2] if hasattr(scores, "columns") else (0, 1)
+
+
+def posterior(X, y=None, weight=None):
+    """Of blocks within .2 of its standard deviation of the one in memory."""
+    rng = np.random.default_rng(0)
+    model = skauc.IRLSLogisticRegression().fit(
+        rng.normal(size=(30, P)), np.arange(30) % 2
+    )
+    model.coef_, model.intercept_ = np.array([[0.5, -0.1, 0.2, 0.1]]), np.array([-2.0])
+    found = skauc.auc_posterior(model, X, y, sample_weight=weight, rows="held-out")
+    return [found.mean() / found.std()]
+
+
+CALLS = {  # function, columns of X (None for a score), rtol, whether weights enter
+    "class_moments": (moments, P, 1e-12, True),
+    "diagonals": (diagonals, P, 1e-12, True),
+    "Gaussian AUC": (gaussian, P, 1e-8, True),
+    "shrunk Gaussian AUC": (shrunk, P, 1e-8, True),
+    "IRLS": (irls, P, 1e-8, True),
+    "penalised IRLS": (penalised, P, 1e-8, True),
+    "LDA": (lda, P, 1e-8, False),
+    "auc_estimate": (area, None, 1e-12, True),
+    "compare_auc": (comparison, 2, 1e-12, True),
+    "auc_posterior": (posterior, P, 0.02, True),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("call", CALLS)
+def test_answers_of_blocks(rows, tmp_path, call, container, weighted):
+    ask, width, rtol, takes_weights = CALLS[call]
+    if weighted and not takes_weights:
+        pytest.skip("takes no weights")
+    if width != P and "sparse" in container:
+        pytest.skip("scores are not sparse")
+    X, y, weight = rows
+    X = X[:, 0] if width is None else X[:, :width]
+    given = (X, y, weight) if weighted else (X, y)
+    made = CONTAINERS[container](tmp_path, *given)
+    found = ask(made) if isinstance(made, RowBlocks) else ask(*made)
+    for one, other in zip(found, ask(*given), strict=True):
+        atol = rtol * np.max(np.abs(other))
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (1.0, 2.0)], ids=str)
+def test_labels_and_blocks_of_one_class(rows, call, labels):
+    """One class after the other; labels are texts or numbers."""
+    ask, width, rtol, _ = CALLS[call]
+    X, y, _ = rows
+    order = np.argsort(y, kind="stable")
+    X = (X[:, 0] if width is None else X)[order]
+    y = np.array(labels)[y[order].astype(int)]
+    blocks = RowBlocks(cut([np.sum(~rows[1]), np.sum(rows[1])], X, y))
+    for one, other in zip(ask(blocks), ask(X, y), strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
+
+
+def test_as_many_blocks_at_once_as_joblib_has_jobs(rows):
+    X, y, weight = rows
+    parts = cut([50] * 4 + [11], X, y, weight)
+    bad = [*parts[:3], (*parts[3][:2], -parts[3][2])]
+    with joblib.parallel_config(n_jobs=2):
+        at_once = moments(RowBlocks(parts))
+        with pytest.raises(ValueError, match="sample_weight must .*in chunk 3$"):
+            moments(RowBlocks(bad))
+    for one, other in zip(at_once, moments(RowBlocks(parts)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# -------------------------------------------------------------------------- errors
+
+BAD = {  # what is changed in chunk 2, and the text of the error
+    "nan": (
+        0,
+        lambda X: np.where(X == X[0], np.nan, X),
+        "must be finite|must not be NaN",
+    ),
+    "texts": (0, lambda X: X.astype(str), "must hold real numbers|must hold numbers"),
+    "length": (1, lambda y: y[1:], "must have one value for each of the 50 rows"),
+    "width": (0, lambda X: X[:, :1], "must have . columns as the other chunks"),
+    "negative": (2, lambda w: w - 100, "sample_weight must be .*>= 0"),
+    "missing labels": (1, lambda y: np.where(y, np.nan, 0.0), "missing|boolean|NaN"),
+}
+ASKED = ["class_moments", "Gaussian AUC", "IRLS", "auc_estimate", "compare_auc"]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("call", ASKED)
+def test_errors_name_the_chunk(rows, call, case, lazy):
+    part, change, text = BAD[case]
+    ask, width, *_ = CALLS[call]
+    if case == "width" and (width is None or (lazy and width < P)):
+        pytest.skip("scores of one column each")
+    X, y, weight = rows
+    chunks = cut(
+        [60, 51, 50, 50], X[:, 0] if width is None else X[:, :width], y, weight
+    )
+    bad = list(chunks[2])
+    bad[part] = change(bad[part])
+    chunks[2] = tuple(bad)
+    given = [RowBlocks(chunks)]
+    if lazy:
+        given = [delayed_arrays(column) for column in zip(*chunks, strict=True)]
+    with pytest.raises(ValueError, match=rf"(?:{text}).*in chunk 2$"):
+        ask(*given)
+
+
+def delayed_arrays(parts):
+    """A Dask array whose chunks are not what it was told."""
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    import dask
+
+    shape = parts[0].shape[1:]
+    sizes = [60, 51, 50, 50]
+    found = [
+        da.from_delayed(dask.delayed(part), (size, *shape), dtype=parts[0].dtype)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    return da.concatenate(found)
+
+
+@pytest.mark.parametrize("call", ASKED)
+def test_no_rows_at_all(rows, call):
+    ask, width, *_ = CALLS[call]
+    X, y, _ = rows
+    X = X[:0, 0] if width is None else X[:0, :width]
+    for blocks in ([], [(X, y[:0])] * 2):
+        with pytest.raises(ValueError, match="must have rows, got none in all chunks"):
+            ask(RowBlocks(blocks))
+
+
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+def test_kinds_of_labels_that_differ(rows, call):
+    ask, width, *_ = CALLS[call]
+    X, y, _ = rows
+    parts = cut([100, 111], X[:, 0] if width is None else X, y)
+    parts[1] = parts[1][0], np.where(parts[1][1], "yes", "no")
+    with pytest.raises(ValueError, match="one kind|must hold class labels"):
+        ask(RowBlocks(parts))

@@ -1,0 +1,317 @@
+"""Every bad argument is refused in one sentence that names it, the rule and the value.
+
+A row of the tables is a call with one bad argument, and the words that the sentence
+must contain: the name of the argument and the value it got.
+"""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import skauc
+
+Y = np.array([0, 1] * 10)
+SCORE = np.random.default_rng(0).normal(size=20) + Y
+PROB = 1 / (1 + np.exp(-SCORE))
+X = np.random.default_rng(1).normal(size=(20, 3)) + Y[:, None]
+ONES = np.ones(20)
+
+
+def changed(values, value, row=1):
+    """Return a copy with another value in one row."""
+    out = np.array(values, dtype=object if isinstance(value, str) else float)
+    out[row] = value
+    return out
+
+
+@cache
+def fitted():
+    return LogisticRegression().fit(X, Y)
+
+
+def refused(call, *words, error=(ValueError, TypeError)):
+    """Check that the call is refused with one sentence that contains the words."""
+    with pytest.raises(error) as caught:
+        call()
+    text = str(caught.value)
+    for word in words:
+        assert re.search(rf"(?<!\w)({word})(?!\w)", text), f"{word!r} is not in: {text}"
+    assert len(text) < 700, text  # the longest is scikit-learn's, of missing values
+    assert " object at 0x" not in text
+
+
+# ------------------------------------------------------------- labels, scores, weights
+
+OF_SCORES = {
+    "auc_estimate": (skauc.auc_estimate, SCORE),
+    "cbauc_score": (skauc.cbauc_score, SCORE),
+    "ebauc_score": (skauc.ebauc_score, SCORE),
+    "binormal_auc_score": (skauc.binormal_auc_score, SCORE),
+    "binormal_roc": (skauc.binormal_roc, SCORE),
+    "empirical_roc": (skauc.empirical_roc, SCORE),
+    "calibration_estimate": (skauc.calibration_estimate, PROB),
+    "hosmer_lemeshow": (skauc.hosmer_lemeshow, PROB),
+    "compare_auc": (lambda y, s, **how: skauc.compare_auc(y, s, SCORE, **how), SCORE),
+    "operating_points": (
+        lambda y, s, **how: skauc.operating_points(y, s, threshold=0.5, **how),
+        SCORE,
+    ),
+}
+BAD_ROWS = {  # y_true, change of the score, options, words
+    "one class": (np.zeros(20), None, {}, ["y_true", "both classes", "0"]),
+    "no rows": ([], lambda s: [], {}, ["y_true|y_score|y_prob"]),
+    "three classes": (np.arange(20) % 3, None, {}, ["classes", "3"]),
+    "missing label": (changed(Y, np.nan), None, {}, ["y_true", "missing"]),
+    "numbers for labels": (SCORE, None, {}, ["y_true", "labels"]),
+    "missing score": (Y, lambda s: changed(s, np.nan), {}, ["nan", "row 1"]),
+    "text for a score": (Y, lambda s: changed(s, "a"), {}, ["could not convert|a"]),
+    "short score": (Y, lambda s: s[:19], {}, [r"20 rows", r"\(19,\)"]),
+    "unknown pos_label": (Y, None, {"pos_label": 7}, ["pos_label", "7"]),
+    "short weight": (
+        Y,
+        None,
+        {"sample_weight": ONES[:3]},
+        ["sample_weight", r"\(3,\)"],
+    ),
+    "negative weight": (
+        Y,
+        None,
+        {"sample_weight": changed(ONES, -0.5)},
+        ["sample_weight", "-0.5", "row 1"],
+    ),
+    "infinite weight": (
+        Y,
+        None,
+        {"sample_weight": changed(ONES, np.inf)},
+        ["sample_weight", "inf", "row 1"],
+    ),
+    "a class without weight": (
+        Y,
+        None,
+        {"sample_weight": Y},
+        ["sample_weight", "negative class"],
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_ROWS)
+@pytest.mark.parametrize("name", OF_SCORES)
+def test_bad_rows_are_refused(name, bad):
+    call, score = OF_SCORES[name]
+    y, change, options, words = BAD_ROWS[bad]
+    score = score if change is None else change(score)
+    refused(lambda: call(y, score, **options), *words)
+
+
+# -------------------------------------------------------------------- models and rows
+
+ON_ROWS = {
+    "auc_posterior": skauc.auc_posterior,
+    "bayesian_val_score": skauc.bayesian_val_score,
+    "diagnose": skauc.diagnose,
+    "cbauc_scorer": skauc.cbauc_scorer,
+    "ebauc_scorer": skauc.ebauc_scorer,
+    "bee_scorer": skauc.bee_scorer,
+    "lpo_auc_scorer": skauc.lpo_auc_scorer,
+    "bootstrap_auc": skauc.bootstrap_auc,
+    "auc_difference_posterior": lambda m, X, y, **how: skauc.auc_difference_posterior(
+        m, fitted(), X, y, **how
+    ),
+}
+BAD_MODELS = {  # estimator or None for a good one, X, y, options, words
+    "missing feature": (None, changed(X, np.nan), Y, {}, ["NaN|nan|finite"]),
+    "one class": (None, X, np.zeros(20), {}, ["class|classes"]),
+    "short X": (None, X[:5], Y, {}, ["20", "5"]),
+    "no matrix": (None, X[:, 0], Y, {}, ["2D|dimensions"]),
+    "no estimator": ("a", X, Y, {}, ["estimator|str|clone"]),
+    "unfitted": (LogisticRegression(), X, Y, {}, ["fitted|LogisticRegression"]),
+    "text": (None, np.full((20, 3), "a"), Y, {}, ["a|numeric"]),
+}
+FITS = "bayesian_val_score", "bootstrap_auc", "diagnose"
+
+
+@pytest.mark.parametrize("bad", BAD_MODELS)
+@pytest.mark.parametrize("name", ON_ROWS)
+def test_bad_models_and_features_are_refused(name, bad):
+    model, rows, y, options, words = BAD_MODELS[bad]
+    if bad == "unfitted" and name in FITS:
+        pytest.skip("fits a clone")
+    model = fitted() if model is None else model
+    error = (ValueError, TypeError, NotFittedError)
+    refused(lambda: ON_ROWS[name](model, rows, y, **options), *words, error=error)
+
+
+@pytest.mark.parametrize("name", ["auc_posterior", "cbauc_scorer", "ebauc_scorer"])
+@pytest.mark.parametrize(
+    "model", [DecisionTreeClassifier(), QuadraticDiscriminantAnalysis()], ids=repr
+)
+def test_models_that_are_not_linear_are_refused_with_a_remedy(name, model):
+    call = ON_ROWS[name]
+    refused(lambda: call(model.fit(X, Y), X, Y), type(model).__name__, "refits=5")
+
+
+# -------------------------------------------------------------------- single arguments
+
+
+def estimate(**options):
+    return skauc.auc_estimate(Y, SCORE).confidence_interval(**options)
+
+
+def points(**options):
+    return skauc.operating_points(Y, SCORE, **options)
+
+
+def power(**options):
+    return skauc.auc_power(**{"auc": 0.8, "n_pos": 10, "n_neg": 10, **options})
+
+
+def posterior(**options):
+    return skauc.auc_posterior(fitted(), X, Y, rows="training", **options)
+
+
+def band(**options):
+    return skauc.empirical_roc(Y, SCORE).band(**options)
+
+
+def compare(**options):
+    return skauc.compare_auc(Y, SCORE, PROB[::-1], **options)
+
+
+def irls(**options):
+    return skauc.IRLSLogisticRegression(**options).fit(
+        X[:, :1], Y[::-1] ^ (X[:, 1] > 2)
+    )
+
+
+def gaussian(**options):
+    return skauc.GaussianAUCClassifier(**options).fit(X, Y)
+
+
+def bootstrap(**options):
+    return skauc.bootstrap_auc(LogisticRegression(), X, Y, **{"n_boot": 3, **options})
+
+
+def difference(**options):
+    return skauc.auc_difference_posterior(fitted(), fitted(), X, Y, **options)
+
+
+def moments(**options):
+    return skauc.cortes_mohri_interval(
+        **{"n_pos": 5, "n_neg": 5, "n_errors": 2, **options}
+    )
+
+
+def of_group(groups):
+    return skauc.auc_estimate(Y, SCORE, groups=groups)
+
+
+ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
+    (estimate, "confidence_level", 1.5, [r"\(0, 1\)"]),
+    (estimate, "confidence_level", "a", []),
+    (estimate, "method", "wald", ["delong"]),
+    (estimate, "transform", "log", ["logit"]),
+    (estimate, "alternative", "both", ["two-sided"]),
+    (compare, "method", "wald", ["delong"]),
+    (compare, "alternative", "both", ["two-sided"]),
+    (compare, "margin", -1, []),
+    (compare, "fpr", (0.5, 0.1), []),
+    (points, "threshold", np.nan, []),
+    (points, "sensitivity", 1.5, []),
+    (points, "specificity", -0.5, []),
+    (points, "best", "largest", ["youden"]),
+    (band, "confidence_level", 0, []),
+    (band, "method", "wide", ["pointwise"]),
+    (power, "auc", 1.2, []),
+    (power, "n_pos", 0, []),
+    (power, "alpha", 2, []),
+    (power, "null", -1, []),
+    (power, "alternative", "both", []),
+    (power, "method", "wald", []),
+    (posterior, "prior", "flat", ["adaptive"]),
+    (posterior, "pos_label", 7, []),
+    (difference, "n_draws", 0, []),
+    (difference, "prior", "flat", []),
+    (bootstrap, "method", ".5", [r"\.632"]),
+    (bootstrap, "n_boot", 0, []),
+    (moments, "n_errors", 11, []),
+    (moments, "n_pos", 0, []),
+    (moments, "error_interval", "wald", ["wilson"]),
+    (moments, "confidence_level", 1, []),
+    (irls, "C", -1.0, []),
+    (irls, "penalty", "l1", ["firth"]),
+    (irls, "tol", 0.0, []),
+    (irls, "max_iter", 0, []),
+    (irls, "class_weight", "even", []),
+    (gaussian, "shrinkage", 2.0, []),
+    (gaussian, "shrinkage", "much", ["oas"]),
+    (gaussian, "solver", "adam", ["bfgs"]),
+    (gaussian, "threshold", "best", ["youden"]),
+    (gaussian, "tol", -1.0, []),
+    (skauc.AdaptivePrior, "attainable_power", -1.0, []),
+    (skauc.AdaptivePrior, "refits", 1, []),
+    (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
+    (skauc.NormalInverseWishart, "scale", -1.0, []),
+    (skauc.make_cbauc_scorer, "scale", "log", ["probit"]),
+    (skauc.make_cbauc_scorer, "output", "frame", ["dict"]),
+    (skauc.make_cbauc_scorer, "rows", "test", ["training"]),
+    (skauc.make_cbauc_scorer, "prior", "flat", ["adaptive"]),
+    (skauc.make_cbauc_scorer, "multi_class", "ovr", ["ovo"]),
+    (skauc.make_ebauc_scorer, "thresholds", "some", ["all"]),
+    (skauc.make_cv_auc_scorer, "pooling", "median", ["mean"]),
+    (lambda within: skauc.one_sd_rule("C", within=within), "within", -1, []),
+    (lambda simplest: skauc.one_sd_rule("C", simplest), "simplest", "least", []),
+    (of_group, "groups", ONES[:3], ["3", "20"]),
+]
+
+
+def case_name(value):
+    return getattr(value, "__name__", str(value)[:20])
+
+
+@pytest.mark.parametrize(("call", "name", "value", "words"), ARGUMENTS, ids=case_name)
+def test_bad_argument_is_named_with_its_value(call, name, value, words):
+    shown = f"{value:g}" if isinstance(value, int | float) else str(value)
+    shown = [] if isinstance(value, np.ndarray) else [re.escape(shown)]
+    refused(lambda: call(**{name: value}), name, *shown, *words)
+
+
+TOGETHER = {  # calls that lack or contradict something
+    "two rules": (lambda: points(threshold=0, best="youden"), ["threshold", "best"]),
+    "no goal": (lambda: skauc.auc_sample_size(0.8), ["power", "width"]),
+    "half of plan": (lambda: power(correlation=0.5), ["correlation", "auc2"]),
+    "one model": (
+        lambda: skauc.compare_cross_val_auc({"a": fitted()}, X, Y),
+        ["estimators", "1"],
+    ),
+    "no search": (lambda: skauc.best_score_bias(fitted()), ["search"]),
+    "no search either": (lambda: skauc.search_posterior(3, X, Y), ["search", "3|int"]),
+    "groups without folds": (
+        lambda: list(skauc.ResubstitutionSplit().split(X, Y, groups=Y)),
+        ["groups"],
+    ),
+    "one-column block": (lambda: skauc.RowBlocks(3), ["blocks", "3|int"]),
+    "missing in moments": (
+        lambda: skauc.class_moments(changed(X, np.nan), Y == 1),
+        ["finite|NaN"],
+    ),
+    "labels of a fitted model": (
+        lambda: skauc.auc_posterior(fitted(), X, Y + 5),
+        ["labels", "5|6"],
+    ),
+    "other number of features": (
+        lambda: skauc.auc_posterior(fitted(), X[:, :2], Y),
+        ["2", "3"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_contradiction_is_named(name):
+    call, words = TOGETHER[name]
+    refused(call, *words)
