@@ -271,7 +271,7 @@ ASKED = {
     "irls": (partial(fitted_coefficients, IRLSLogisticRegression()), 5, 1e-8),
     "ranks": (area, 1, 0),
     "two scores": (comparison, 1, 1e-12),
-    "posterior": (posterior, 3, 0.02),
+    "posterior": (posterior, 1, 0.02),
 }
 
 
