@@ -20,7 +20,7 @@ BUDGET = {
     "adaptive": 1000,
     "intervals": 2660,
     "estimators": 2310,
-    "model_selection": 3210,
+    "model_selection": 3420,
     "displays": 580,
     "distributed": 170,
 }

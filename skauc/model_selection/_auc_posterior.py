@@ -6,7 +6,7 @@ from .._validation import check_option
 from ..intervals._projection import check_covariance, check_prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ._blocks import evaluations_of, rows_at_hand
+from ._blocks import evaluations_of
 from ._estimators import fitted_clone
 from ._training_rows import ROWS
 
@@ -125,7 +125,9 @@ def auc_posterior(
     check_covariance(prior, covariance)
     found = evaluations_of(
         estimator,
-        *rows_at_hand(X, y, sample_weight),
+        X,
+        y,
+        sample_weight,
         prior=prior,
         covariance=covariance,
         rows=rows,

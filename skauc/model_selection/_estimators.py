@@ -31,7 +31,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE, Rows
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-_TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
 
 def n_rows(X) -> int:
@@ -197,14 +197,14 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     Labels and weights are checked first, because a fit may take long. Rows in blocks
     are passed to the estimators that take them.
     """
-    if isinstance(estimator, _TAKE_BLOCKS):
+    if isinstance(estimator, TAKE_BLOCKS):
         if row_blocks(X, y, sample_weight) is not None:
             how = {} if sample_weight is None else {"sample_weight": sample_weight}
             return clone(estimator).fit(X, y, **how)
     for name, value in (("X", X), ("y", y)):
         kind = kind_of_blocks(value)
         if kind is not None:
-            names = " and ".join(one.__name__ for one in _TAKE_BLOCKS)
+            names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
             raise ValueError(
                 f"{name} must be an array where {type(estimator).__name__} is fitted, "
                 f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "

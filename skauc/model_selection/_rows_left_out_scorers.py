@@ -17,6 +17,7 @@ from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._collections import refuse_collection
 from ..statistics._ranks import empirical_auc
 from ..statistics._warn_caller import warn_caller
+from ._blocks import rows_at_hand
 from ._estimators import decision_values, take_rows, weight_for_fit
 from ._fitted_model import fitted_models
 from ._scorer import Scorer, ready_made
@@ -77,6 +78,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
 
 def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
+    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
     model, *more = fitted_models(estimator, X, y, sample_weight, pos_label=pos_label)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")

@@ -8,8 +8,6 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ._blocks import rows_at_hand
-
 
 class Scorer:
     """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
@@ -32,7 +30,6 @@ class Scorer:
 
         ``sample_weight`` counts rows; for cross-validation only ratios matter.
         """
-        X, y_true, sample_weight = rows_at_hand(X, y_true, sample_weight)
         return self._score(
             estimator, X, y_true, sample_weight=sample_weight, **self._params
         )
