@@ -355,6 +355,8 @@ def check_column(name: str, values) -> np.ndarray:
 
 def check_floats(name: str, values) -> np.ndarray:
     """Check numbers, as a float array: no texts, dates or missing values."""
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return values.astype(float, copy=False)
     refuse_collection(name, values)
     try:
         array = np.asarray(values)

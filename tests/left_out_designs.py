@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from skauc.leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
 from skauc.leave_pair_out._objective import Fit, Objective
 from skauc.statistics._rows import Rows
 

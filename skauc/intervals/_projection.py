@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import check_counts, check_option
-from ..adaptive._prior import AdaptivePrior, data_model
+from ..adaptive._data_model import data_model
+from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, LearntConjugate, NormalInverseWishart
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller

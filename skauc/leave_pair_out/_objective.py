@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ._coordinates import Coordinates, spread
-from ._losses import SQUARED, Loss
-from ._newton import minimise
+from ._newton import SQUARED, Loss, minimise
 
 NO_PENALTY = 1e-9  # of a column's sum of squares: half of the digits of H⁻¹ are left
 WALK_ROWS = 1000  # the size of a random walk is known to 5 % from so many rows
@@ -43,11 +42,6 @@ class Objective:
     def free(self) -> bool:
         """Whether there is an intercept without a penalty."""
         return self.intercept == "free"
-
-    @property
-    def penalised(self) -> bool:
-        """Whether every coefficient has a penalty."""
-        return bool(np.all(np.asarray(self.l2) > 0))
 
     def case_weight(self, rows) -> np.ndarray:
         """c: weight of the row times that of its class, (n,)."""

@@ -114,8 +114,8 @@ def candidate(evaluation: Evaluation) -> Candidate:
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
     luck = 0.0
     if source is not None:  # the rows left out enter the choice with w_c, shrunk by w_c
-        s2 = projection.size.variance(posterior.probit_moments()[0])
-        luck = CONTRAST**2 * np.sqrt(projection.size.excess(source) * s2)
+        s2 = projection.model.size.variance(posterior.probit_moments()[0])
+        luck = CONTRAST**2 * np.sqrt(projection.model.size.excess(source) * s2)
     return Candidate(
         posterior,
         choice,

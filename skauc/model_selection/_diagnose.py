@@ -309,7 +309,7 @@ def _diagnosis(evaluation, more=None) -> Diagnosis:
     estimates.update(more or {})
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
-    dense, covariance, scatter = learnt.models[0], learnt.covariance, learnt.scatter
+    dense, scatter = learnt.models[0], learnt.scatter
     out = Diagnosis(
         posterior=posterior,
         n_neg=neg.n,
@@ -317,11 +317,11 @@ def _diagnosis(evaluation, more=None) -> Diagnosis:
         n_features=scatter.n_features,
         attainable=_attainable(dense),
         # a/(a + n)
-        covariance_shrinkage=1 - scatter.n / covariance.df,
+        covariance_shrinkage=1 - scatter.n / dense.covariance.df,
         mean_shrinkage=_mean_shrinkage(dense, scatter, projection.direction),
         # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
         effective_dimension=float(
-            np.sum(scatter.values / (scatter.values + covariance.scale))
+            np.sum(scatter.values / (scatter.values + dense.covariance.scale))
         ),
         variance_ratio=ratio,
         normality=_normality(model),
@@ -352,7 +352,7 @@ def _estimates(evaluation, neg, pos, posterior):
 def _discrepancy(evaluation):
     """Mean of leave-pair-out less model over the ridge models, in probits."""
     projection = evaluation.projection
-    if evaluation.held_out or projection.size.n_features == 1:
+    if evaluation.held_out or projection.model.size.n_features == 1:
         return None
     return projection.model.disagreement if projection.model.leave_pair_out else None
 

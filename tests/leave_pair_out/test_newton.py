@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from left_out_designs import LOSSES, draw, fit_of, model, rows_and_fit
+from left_out_designs import LOSSES, draw, model, rows_and_fit
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from skauc.leave_pair_out._bootstrap import Samples
 from skauc.leave_pair_out._coordinates import Coordinates
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED
-from skauc.leave_pair_out._newton import minimise
+from skauc.leave_pair_out._newton import LOGISTIC, SQUARED, minimise
 from skauc.leave_pair_out._objective import (
     Fit,
     Objective,
@@ -208,4 +207,3 @@ def test_fit_of_other_rows_is_taken_to_the_optimum():
     early = Fit(fit.objective, 0.5 * fit.coef, 0.0)
     assert at_optimum(early, rows).coef == pytest.approx(fit.coef, rel=1e-3)
     assert at_optimum(fit, rows).coef is fit.coef
-    assert fit_of("logistic", 1.0, rows.X, rows.positive).objective.penalised

@@ -13,7 +13,7 @@ from skauc.leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED
+from skauc.leave_pair_out._newton import LOGISTIC, SQUARED
 from skauc.leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from skauc.leave_pair_out._second_source import second_source
 from skauc.statistics._rows import Rows

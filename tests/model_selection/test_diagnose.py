@@ -27,7 +27,7 @@ from skauc import (
     bootstrap_auc,
     diagnose,
 )
-from skauc.adaptive._prior import data_model
+from skauc.adaptive._data_model import data_model
 from skauc.model_selection._diagnose import _attainable, _normality, _reasons
 from skauc.statistics._rows import Rows
 
