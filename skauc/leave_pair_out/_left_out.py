@@ -168,14 +168,15 @@ def leave_pair_out(fit, rows):
     """
     objective = fit.objective.with_penalty(rows)
     n, P = rows.shape
-    score = rows.X @ fit.coef
+    z = fit.score(rows.X)
+    score = z - fit.intercept
     few = MANY_ROWS * P <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS
     order = np.argsort(score)
     pairs = PairRows.of(order, rows, limit)
     S = pairs.both
     sign = np.where(rows.positive, 1.0, -1.0)
-    c, z = objective.case_weight(rows), score + fit.intercept
+    c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
     try:
         build = _by_gram if P > DUAL * n else _by_hessian

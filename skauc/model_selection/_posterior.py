@@ -131,7 +131,7 @@ class Evaluation:
 
     def _left_out(self):
         """AUC of rows left out of the model, in closed form."""
-        return second_source(self.fit, self.model.front)
+        return second_source(self.fit, self.model.front, self.model.gradient)
 
     @property
     def source(self) -> Source | None:

@@ -111,8 +111,8 @@ def _judge(model):
         same_steps = _same_statistics(scored)
         if same_steps is False and not scored.dropped:  # it may have had these, too
             return HELD_OUT
-        # no clone of a stochastic solver says more than the scaler
-        if same_steps and (gradient <= _NEAR_REST or hasattr(opened.linear, "t_")):
+        # without a gradient, a clone says little more than the scaler
+        if same_steps and (gradient <= _NEAR_REST or np.isinf(gradient)):
             return DETECTED
     judgement = _by_clones(scored, repeatable)
     # These rows were there: with other weights, or in another order.
@@ -125,7 +125,7 @@ def _gradient(model):
     if model.fit is None or min(model.front.shape) <= 2:
         return np.inf
     # The fit of a discriminant is that of these rows: the model's direction decides
-    if distance(model.front.X @ model.fit.coef, model.score) > _PARALLEL:
+    if distance(model.fit.score(model.front.X), model.score) > _PARALLEL:
         return np.inf
     return model.gradient
 
