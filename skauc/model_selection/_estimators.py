@@ -21,7 +21,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
-from .._validation import check_non_negative, check_positive, is_continuous
+from .._validation import (
+    check_non_negative,
+    check_positive,
+    check_score,
+    is_continuous,
+)
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
@@ -189,6 +194,22 @@ def _takes_weight(model):
     parameters = inspect.signature(model.fit).parameters.values()
     keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
     return keywords or has_fit_parameter(model, "sample_weight")
+
+
+def fitted_to_rows(estimator, X, y, weight, rows):
+    """A clone fitted to rows by number, which may repeat, and to their weights."""
+    model = clone(estimator)
+    weight = None if weight is None else weight[rows]
+    return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
+
+
+def scores_of_rows(model, X, y, positive, rows):
+    """Scores of rows by number, larger for the positive class of all labels y."""
+    score = decision_values(model, take_rows(X, rows))
+    # a score points to the larger label, which may not be the positive one
+    lower = getattr(model, "classes_", np.unique(y))[0]
+    score = -score if positive[y == lower].any() else score
+    return check_score(score, len(rows), name="decision_function")
 
 
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):

@@ -7,7 +7,6 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.utils import check_random_state, column_or_1d, indexable
 
 from .._validation import (
@@ -32,26 +31,23 @@ from ..statistics._numbers import as_verbosity
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import frozen_in_refits, warn
-from ._estimators import decision_values, silenced, take_rows, weight_for_fit
+from ._estimators import decision_values, fitted_to_rows, silenced, take_rows
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
-REFITS = 5  # where the user names no number
 # In units of Hanley and McNeil's: the squared error of .632+ with 5 refits of models
 # with selection or an L1 penalty is 1.30 (.12) times it.
 _VARIANCE = 1.5
 
 
-def refits_source(
-    model: FittedModel, K=REFITS, *, verbose=0, whole=False
-) -> Source | None:
+def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | None:
     """The .632+ AUC of K clones fitted to balanced bootstrap samples.
 
     Parameters
     ----------
     model : FittedModel
         On the rows that trained it.
-    K : int, default=5
+    K : int
         At least 2.
     verbose : int, default=0
         joblib's; 0 is silent.
@@ -93,32 +89,19 @@ def refits_source(
 def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
     """Scores (K, n) of all rows by clones fitted to samples."""
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(refit_scores)(estimator, X, y, weight, count) for count in counts
+        delayed(_refit_scores)(estimator, X, y, weight, count) for count in counts
     )
     return np.array(scores)
 
 
-def refit_scores(estimator, X, y, weight, count) -> np.ndarray:
-    """Scores of all rows, in the direction of the larger label, by one clone.
+def _refit_scores(estimator, X, y, weight, count) -> np.ndarray:
+    """Scores of all rows, larger for the larger label, by a clone fitted to a sample.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X : array-like, sparse matrix or frame of shape (n, n_features)
-    y : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-    count : ndarray of int of shape (n,)
-        How often the sample drew each row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    ``count`` is how often the sample drew each row.
     """
     # Rows are repeated, not weighted: any estimator can be refitted in this way.
     drawn = np.repeat(np.arange(len(y)), count)
-    model = clone(estimator)
-    weight = None if weight is None else weight[drawn]
-    model.fit(take_rows(X, drawn), y[drawn], **weight_for_fit(model, weight))
+    model = fitted_to_rows(estimator, X, y, weight, drawn)
     score = np.ravel(decision_values(model, X)).astype(float)
     if not np.isfinite(score).all():
         name = type(estimator).__name__
@@ -341,16 +324,7 @@ def _group_counts(groups, positive, n_boot, rng):
     """
     _, groups = np.unique(groups, return_inverse=True)
     holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
-    stratum = holds[0] + 2 * holds[1]
-    drawn = np.zeros((n_boot, len(stratum)), dtype=int)
-    for kind in np.unique(stratum):
-        members = np.flatnonzero(stratum == kind)
-        share = np.full(len(members), 1 / len(members))
-        picks = rng.multinomial(len(members), share, size=n_boot)
-        while len(members) > 1 and (whole := (picks > 0).all(axis=1)).any():
-            picks[whole] = rng.multinomial(len(members), share, size=whole.sum())
-        drawn[:, members] = picks  # each sample leaves a group out
-    return drawn[:, groups]
+    return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 
 
 def _aucs(scores, positive, weights):
@@ -367,10 +341,8 @@ def _estimate(method, full, scores, counts, positive, weight):
     outside = weighted_auc(scores, positive, out)
     if method == "optimism":
         # mean AUC of the refits on their own samples less that on all rows
-        lost = _aucs(scores, positive, counts * weight) - _aucs(
-            scores, positive, np.broadcast_to(weight, scores.shape)
-        )
-        auc = apparent - float(np.mean(lost))
+        own = _aucs(scores, positive, counts * weight)
+        auc = apparent - float(np.mean(own - _aucs(scores, positive, weight)))
     elif method == "oob":
         auc = outside
     elif method == ".632":

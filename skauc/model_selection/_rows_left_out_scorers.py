@@ -7,19 +7,23 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_option, check_positive, check_score, check_weight
+from .._validation import check_option, check_positive, check_weight
 from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._collections import refuse_collection
 from ..statistics._ranks import empirical_auc
 from ..statistics._warn_caller import warn_caller
-from ._estimators import decision_values, take_rows, weight_for_fit
+from ._estimators import (
+    decision_values,
+    fitted_to_rows,
+    scores_of_rows,
+    take_rows,
+)
 from ._fitted_model import fitted_models
-from ._scorer import Scorer, ready_made
+from ._scorers import Scorer, ready_made
 from ._training_rows import judge_rows
 
 
@@ -203,14 +207,8 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     """AUC of a clone on one fold, and the (weighted) number of its pairs."""
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    model = clone(estimator)
-    fit_params = {} if weight is None else weight_for_fit(model, weight[train])
-    model.fit(take_rows(X, train), y[train], **fit_params)
-    score = decision_values(model, take_rows(X, test))
-    lower = getattr(model, "classes_", np.unique(y))[0]
-    if positive[y == lower].any():  # the score points to the other label
-        score = -score
-    score = check_score(score, len(test), name="decision_function")
+    model = fitted_to_rows(estimator, X, y, weight, train)
+    score = scores_of_rows(model, X, y, positive, test)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
