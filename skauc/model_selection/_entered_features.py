@@ -131,21 +131,15 @@ class _Columns:
         return [self.entry]
 
 
-class _Start:
-    """Features made by a step that is not affine: the data set from there on."""
+class _Start(_Entry):
+    """Features behind a step that is not affine: the data set from there on."""
 
-    def __init__(self, rows, saw_y, broken_by):
-        self.rows, self.saw_y, self.broken_by = rows, saw_y, broken_by
-        self.W = 0.0
+    def __init__(self, X, saw_y, broken_by):
+        super().__init__(X)
+        self.saw_y, self.broken_by = saw_y, broken_by
 
     def back(self, W):
-        self.W = self.W + W
-
-    def starts(self):
-        return [self]
-
-    def block(self):
-        return (numeric(self.rows), self.W) if np.ndim(self.W) else None
+        self.arrive(None, W)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.utils import check_random_state, column_or_1d, indexable
+from sklearn.utils import check_random_state
 
-from .._validation import (
-    check_groups,
-    check_level,
-    check_option,
-    check_positive,
-    check_weight,
-)
+from .._validation import check_groups, check_level, check_option
 from ..leave_pair_out._bootstrap import (
     INSIDE,
     Samples,
@@ -26,12 +19,11 @@ from ..leave_pair_out._bootstrap import (
     wins,
 )
 from ..leave_pair_out._second_source import Source
-from ..statistics._collections import refuse_collection
-from ..statistics._numbers import as_verbosity
+from ..statistics._numbers import as_count, as_verbosity
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import frozen_in_refits, warn
-from ._estimators import decision_values, fitted_to_rows, silenced, take_rows
+from ._estimators import counted_rows, decision_values, fitted_to_rows, silenced
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
@@ -267,30 +259,20 @@ def bootstrap_auc(
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 1:
-        raise ValueError(f"n_boot must be a whole number >= 1, got {n_boot!r}")
-    verbose = as_verbosity(verbose)
-    refuse_collection("X", X)
-    positive = check_positive(y, pos_label=pos_label)
-    weight = check_weight(sample_weight, positive)
-    labels = column_or_1d(y)
-    X, labels = indexable(X, labels)
-    groups = check_groups(groups, len(labels))
+    n_boot, verbose = as_count("n_boot", n_boot), as_verbosity(verbose)
+    kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
+    groups = check_groups(groups, len(y))
+    groups = None if groups is None else groups[kept]
     flipped = pos_label is not None and pos_label == np.unique(labels)[0]
-    if weight is not None and not weight.all():  # weight 0 is no row
-        kept = np.flatnonzero(weight)
-        X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
-        positive = positive[kept]
-        groups = None if groups is None else groups[kept]
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([frozen_in_refits()])
     # The samples depend on the seed and the labels alone: all models share them.
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
-        counts = bootstrap_counts(positive, int(n_boot), rng)
+        counts = bootstrap_counts(positive, n_boot, rng)
     else:
-        counts = _group_counts(groups, positive, int(n_boot), rng)
+        counts = _group_counts(groups, positive, n_boot, rng)
     # The first sample is all rows once: the estimator itself.
     samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
     scores = _refitted(estimator, X, labels, weight, samples, n_jobs, verbose)
@@ -301,19 +283,15 @@ def bootstrap_auc(
 
 def _check_sizes(positive, groups):
     """Raise unless a row (or a group) of each class can be left out."""
-    sides = [np.flatnonzero(positive == side) for side in (False, True)]
-    smaller = min(map(len, sides))
-    if smaller < 2:
-        raise ValueError(
-            f"y must hold 2 rows of each class or more to be resampled, got {smaller}"
+    rule = "groups must hold each class in 2 groups or more"
+    if groups is None:
+        rule, groups = (
+            "y must hold 2 rows of each class or more",
+            np.arange(len(positive)),
         )
-    if groups is not None:
-        smaller = min(len(np.unique(groups[rows])) for rows in sides)
-        if smaller < 2:
-            raise ValueError(
-                "groups must hold each class in 2 groups or more to be resampled, got "
-                f"{smaller}"
-            )
+    smaller = min(len(np.unique(groups[positive == side])) for side in (False, True))
+    if smaller < 2:
+        raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
 def _group_counts(groups, positive, n_boot, rng):

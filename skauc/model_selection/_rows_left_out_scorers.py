@@ -9,14 +9,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_option, check_positive, check_weight
+from .._validation import check_option
+from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
-from ..statistics._collections import refuse_collection
 from ..statistics._ranks import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._estimators import (
+    counted_rows,
     decision_values,
     fitted_to_rows,
     scores_of_rows,
@@ -85,10 +85,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     if not np.any(model.w_front):
-        warn_caller(
-            "The AUC is undefined and set to 1/2 because the coefficients are all 0",
-            UndefinedMetricWarning,
-        )
+        warn_undefined("the coefficients are all 0")
         return 0.5
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
@@ -175,16 +172,9 @@ def make_cv_auc_scorer(
 def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
-    refuse_collection("X", X)
-    positive = check_positive(y, pos_label=pos_label)
-    weight = check_weight(sample_weight, positive)
-    X, labels = indexable(X, column_or_1d(y))
+    _, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
     if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
         decision_values(estimator, take_rows(X, [0]))
-    if weight is not None and not weight.all():  # weight 0 is no row
-        keep = np.flatnonzero(weight)
-        X, labels = take_rows(X, keep), labels[keep]
-        positive, weight = positive[keep], weight[keep]
     if isinstance(cv, Integral):
         smaller = min(positive.sum(), (~positive).sum())
         if not 2 <= cv <= smaller:
