@@ -104,8 +104,11 @@ from .intervals._score_functions import (
     cbauc_score,
     ebauc_score,
 )
-from .model_selection._auc_difference import auc_difference_posterior
-from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
+from .model_selection._auc_posterior import (
+    auc_difference_posterior,
+    auc_posterior,
+    bayesian_val_score,
+)
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from .model_selection._doubts import UntrustedAUCWarning

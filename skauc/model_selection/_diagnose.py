@@ -95,20 +95,20 @@ class Diagnosis(Result):
         low, high = self.posterior.interval(0.95)
         mean, below, above = self.attainable
         apart = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
-        lines = [
-            f"Bayesian AUC            {self.posterior.mean():.3f}  "
-            f"[{low:.3f}, {high:.3f}]",
-            f"rows, features          {self.n_neg:g} neg + {self.n_pos:g} pos, "
-            f"{self.n_features}",
-            f"attainable AUC          {mean:.3f}  [{below:.3f}, {above:.3f}]",
-            f"shrinkage               covariance {self.covariance_shrinkage:.0%}, "
-            f"mean difference {self.mean_shrinkage:.0%}",
-            f"effective dimension     {self.effective_dimension:.1f}",
-            f"score variance ratio    {self.variance_ratio:.2f}",
-            f"normal scores           p = {self.normality[0]:.3f} (neg), "
-            f"{self.normality[1]:.3f} (pos)",
-            f"ridge models − model    {apart} probit",
-        ]
+        sizes = f"{self.n_neg:g} neg + {self.n_pos:g} pos, {self.n_features}"
+        shrunken, shorter = self.covariance_shrinkage, self.mean_shrinkage
+        p_neg, p_pos = self.normality
+        table = {
+            "Bayesian AUC": f"{self.posterior.mean():.3f}  [{low:.3f}, {high:.3f}]",
+            "rows, features": sizes,
+            "attainable AUC": f"{mean:.3f}  [{below:.3f}, {above:.3f}]",
+            "shrinkage": f"covariance {shrunken:.0%}, mean difference {shorter:.0%}",
+            "effective dimension": f"{self.effective_dimension:.1f}",
+            "score variance ratio": f"{self.variance_ratio:.2f}",
+            "normal scores": f"p = {p_neg:.3f} (neg), {p_pos:.3f} (pos)",
+            "ridge models − model": f"{apart} probit",
+        }
+        lines = [f"{name:24}{text}" for name, text in table.items()]
         lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
         lines += [f"! {warning}" for warning in self.warnings]
         return "\n".join(lines)
@@ -116,11 +116,8 @@ class Diagnosis(Result):
     __repr__ = __str__
 
     def _columns(self):
-        return {name: [value] for name, value in self._row().items()}
-
-    def _row(self):
         low, high = self.posterior.interval(0.95)
-        return {
+        row = {
             "AUC": self.posterior.mean(),
             "low": low,
             "high": high,
@@ -132,6 +129,7 @@ class Diagnosis(Result):
             **self.estimates,
             "warnings": "; ".join(self.warnings),
         }
+        return {name: [value] for name, value in row.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +179,10 @@ class PairwiseDiagnosis(Result):
     __repr__ = __str__
 
     def _columns(self):
-        rows = [diagnosis._row() for diagnosis in self.pairs.values()]
-        shown = [name for name in rows[0] if all(name in row for row in rows)]
+        tables = [diagnosis._columns() for diagnosis in self.pairs.values()]
+        shared = [name for name in tables[0] if all(name in one for one in tables)]
         names = [f"{i} against {j}" for i, j in self.pairs]
-        return {"": names} | {name: [row[name] for row in rows] for name in shown}
+        return {"": names} | {k: [one[k][0] for one in tables] for k in shared}
 
 
 def diagnose(

@@ -13,8 +13,8 @@ from ..statistics._checks import generator
 from ..statistics._numbers import as_count, as_number, as_numbers
 from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
-from ._candidate import alike, joint_aucs, luck
-from ._search_candidates import candidates_of, prior_of_scorer
+from ._candidates import alike, candidates_of, joint_aucs, luck
+from ._scorers import Scorer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,7 +261,7 @@ def search_posterior(
     -----
     In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the data
     set and the ranking scores, at the level of the posteriors; the covariance is in
-    :mod:`skauc.model_selection._candidate`. ``p_best`` and ``expected_loss`` are means
+    :mod:`skauc.model_selection._candidates`. ``p_best`` and ``expected_loss`` are means
     over draws and may prefer another candidate than the search did.
 
     The posteriors of the selected candidate and of the next two are those that
@@ -294,7 +294,7 @@ def search_posterior(
     >>> float(posterior.p_best.sum().round(6)), posterior.simplest("C") in (0, 1)
     (1.0, True)
     """
-    prior = prior_of_scorer(search) if prior is None else prior
+    prior = _prior_of_scorer(search) if prior is None else prior
     prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
     rng = generator(random_state)
     searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
@@ -321,6 +321,16 @@ def search_posterior(
         score=searched.score,
         joint=joint,
     )
+
+
+def _prior_of_scorer(search):
+    """The prior of the scorer of a search; "adaptive" where it has none."""
+    scorers = getattr(search, "scorer_", None)
+    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
+    for scorer in scorers:
+        if isinstance(scorer, Scorer) and "prior" in scorer._params:
+            return scorer._params["prior"]
+    return "adaptive"
 
 
 def _lowered(posterior, bias):

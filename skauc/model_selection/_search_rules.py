@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_number, check_option, short
 from ..statistics._numbers import as_numbers
 from . import _doubts as doubts
-from ._candidate import contrast_names
+from ._candidates import contrast_names
 
 _ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
 

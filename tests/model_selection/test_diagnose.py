@@ -68,11 +68,8 @@ def learnt():
 def test_shrinkage_and_effective_dimension_by_full_matrices():
     scale, d, W = standardised_rows()
     values, V = np.linalg.eigh(W)
-    w, dense, covariance = (
-        MODEL.coef_[0] / scale,
-        learnt().models[0],
-        learnt().covariance,
-    )
+    w, dense = MODEL.coef_[0] / scale, learnt().models[0]
+    covariance = dense.covariance
     a = covariance.df - len(Y)
     believed = sum(
         weight * (w @ V @ np.diag(shrink[:-1]) @ V.T @ d)
