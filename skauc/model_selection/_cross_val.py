@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import indexable
 
-from .._validation import check_number, check_option, check_positive, check_score, short
+from .._validation import (
+    check_interval,
+    check_option,
+    check_positive,
+    check_score,
+    short,
+)
 from ..intervals._compared_scores import paired_error, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -17,9 +23,9 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
+from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
-from ..statistics._numbers import as_verbosity
-from ..statistics._ranks import placements
+from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
 from ._estimators import decision_values, take_rows
 
@@ -317,7 +323,7 @@ def compare_cross_val_auc(
     """
     names, models = _named(estimators)
     check_option("alternative", alternative, ALTERNATIVES)
-    check_number("rope", rope, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    check_interval("rope", rope, 0, 1, closed="left")
     if len(models) > 2 and alternative != "two-sided":
         raise ValueError(
             "alternative must be 'two-sided' for more than two estimators, got "

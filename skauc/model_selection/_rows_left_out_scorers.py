@@ -15,7 +15,7 @@ from sklearn.utils import column_or_1d, indexable
 from .._validation import check_option, check_positive, check_score, check_weight
 from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._collections import refuse_collection
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._estimators import decision_values, take_rows, weight_for_fit
 from ._fitted_model import fitted_models

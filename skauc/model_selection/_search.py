@@ -9,10 +9,8 @@ import numpy as np
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
-from ..statistics._checks import generator
-from ..statistics._numbers import as_count, as_number, as_numbers
-from ..statistics._result import data_frame, picture
-from ..statistics._values import Value
+from ..statistics._checks import as_numbers, check_integer, check_interval, generator
+from ..statistics._result import Value, data_frame, picture
 from ._candidate import alike, joint_aucs, luck
 from ._search_candidates import candidates_of, prior_of_scorer
 
@@ -127,9 +125,7 @@ class SearchPosterior(Value):
         ValueError
             If the order or ``within`` is not understood.
         """
-        within = as_number("within", within)
-        if not within >= 0:
-            raise ValueError(f"within must be >= 0, got {within}")
+        within = check_interval("within", within, 0)
         order = self._complexity(order)
         near = np.flatnonzero(self.joint.within(within))
         return int(near[np.lexsort((-self.joint.mean[near], order[near]))[0]])
@@ -295,7 +291,7 @@ def search_posterior(
     (1.0, True)
     """
     prior = prior_of_scorer(search) if prior is None else prior
-    prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
+    prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
     rng = generator(random_state)
     searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
     rho = alike(searched.candidates)

@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import (
     as_numbers,
-    as_rate,
     check_interval,
+    check_numbers,
     check_option,
     generator,
 )
@@ -245,7 +245,7 @@ class AUCPosterior(AUCDistribution):
 
     def ppf(self, q):
         """Quantiles of the AUC, elementwise."""
-        q = as_rate("q", q)
+        q = check_numbers("q", q, 0, 1)
         components = self._components
         quantiles = [components.quantile(level) for level in q.ravel()]
         return np.reshape(ndtr(quantiles), q.shape)[()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from ..statistics._checks import as_number, as_numbers
+from ..statistics._checks import as_numbers, check_interval
 from ..statistics._moments import Moments, class_moments, class_traces
 from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
@@ -81,12 +81,9 @@ class NormalInverseWishart(Value):
                 )
             object.__setattr__(self, name, value if value.ndim else float(value))
         for name in ("nu_neg", "nu_pos"):
-            if not 0 <= as_number(name, getattr(self, name)) < np.inf:
-                raise ValueError(
-                    f"{name} must be >= 0 and finite, got {getattr(self, name)}"
-                )
-        if self.kappa is not None and not np.isfinite(as_number("kappa", self.kappa)):
-            raise ValueError(f"kappa must be finite or None, got {self.kappa}")
+            check_interval(name, getattr(self, name), 0, closed="left")
+        if self.kappa is not None:
+            check_interval("kappa", self.kappa, closed="neither")
         lowest = _smallest_eigenvalue(self.scale)
         if not (lowest > 0 or (np.ndim(self.scale) == 0 and self.scale == 0)):
             raise ValueError(

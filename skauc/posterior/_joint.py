@@ -14,10 +14,9 @@ from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 
 from ..statistics._checks import (
-    as_index,
     as_numbers,
-    as_rate,
     check_integer,
+    check_numbers,
     generator,
 )
 from ..statistics._moments import class_moments
@@ -88,7 +87,7 @@ class AUCDifferencePosterior(Distribution):
 
     def ppf(self, q):
         """Quantiles of the difference, elementwise."""
-        return np.quantile(self.difference, as_rate("q", q))
+        return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 
     def _head(self):
         head = super()._head() | {"probability": self.probability}
@@ -308,7 +307,8 @@ class JointAUCs(Value):
         -------
         AUCDifferencePosterior
         """
-        i, j = (as_index(name, k, len(self.mean)) for name, k in (("i", i), ("j", j)))
+        m = len(self.mean)
+        i, j = (check_integer(name, k, -m, m - 1) for name, k in (("i", i), ("j", j)))
         pair, n_draws = np.array([i, j]), check_integer("n_draws", n_draws, 1)
         normal = ndtri(sobol(2, n_draws, random_state))
         # (Z_i, Z_j) = m + A N with AAᵀ their covariance

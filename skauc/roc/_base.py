@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..statistics._checks import as_number, check_flag
+from ..statistics._checks import check_flag, check_interval
 
 
 class YoudenPoint(NamedTuple):
@@ -49,9 +49,7 @@ class ROCCurve:
         ValueError
             If ``max_fpr`` lies outside (0, 1].
         """
-        max_fpr = as_number("max_fpr", max_fpr)
-        if not 0 < max_fpr <= 1:
-            raise ValueError(f"max_fpr must lie in (0, 1], got {max_fpr}")
+        max_fpr = check_interval("max_fpr", max_fpr, 0, 1, closed="right")
         area = self._partial_area(max_fpr)
         if not check_flag("standardize", standardize):
             return float(area)

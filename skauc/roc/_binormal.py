@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
-from ..statistics._checks import as_number, as_numbers, as_rate, check_flag
+from ..statistics._checks import as_numbers, check_flag, check_interval, check_numbers
 from ..statistics._moments import Moments
 from ._base import ROCCurve
 
@@ -65,11 +65,9 @@ class BinormalROC(ROCCurve):
 
     def __post_init__(self):
         for name in ("mean_neg", "std_neg", "mean_pos", "std_pos"):
-            value = as_number(name, getattr(self, name))
             deviation = name.startswith("std")
-            if not abs(value) <= _LARGEST or (deviation and value < 0):
-                rule = "finite and >= 0" if deviation else "finite"
-                raise ValueError(f"{name} must be {rule}, got {value}")
+            lowest = 0 if deviation else -_LARGEST
+            value = check_interval(name, getattr(self, name), lowest, _LARGEST)
             if deviation and 0 < value < 1 / _LARGEST:
                 raise ValueError(
                     f"{name} must be 0 or at least {1 / _LARGEST:g}, got {value}"
@@ -148,7 +146,7 @@ class BinormalROC(ROCCurve):
 
     def threshold(self, fpr):
         """Threshold with the given false positive rate, elementwise."""
-        fpr = as_rate("fpr", fpr)
+        fpr = check_numbers("fpr", fpr, 0, 1)
         if self.std_neg == 0:
             # FPR is 0 from the point mass on, and 1 below it
             return np.where(fpr == 1, -np.inf, self.mean_neg)[()]
@@ -157,7 +155,7 @@ class BinormalROC(ROCCurve):
 
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
-        fpr = as_rate("fpr", fpr)
+        fpr = check_numbers("fpr", fpr, 0, 1)
         gap = self.mean_pos - self.mean_neg
         if self.std_neg == self.std_pos == 0 and gap == 0:
             return fpr[()]  # one point mass: only guessing moves along the curve

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, ndtri
 
-from ..statistics._checks import as_numbers, as_rate
+from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
@@ -58,12 +58,6 @@ class NormalLaw:
     def whitened(self, X):
         """``Σ^{−½}X``."""
         return (self.axes / self.deviations).T @ X
-
-
-def _check_log_odds(log_odds):
-    values = as_numbers("log_odds", log_odds)
-    if values.ndim or not np.isfinite(values):
-        raise ValueError(f"log_odds must be a finite number, got {log_odds}")
 
 
 def _checked_normal(name, mean, covariance, shape=None):
@@ -168,7 +162,7 @@ class QuadraticROC(ROCCurve):
             if not isinstance(value, QuadraticForm):
                 raise TypeError(f"{name} must be a QuadraticForm, got {value!r}")
         if self.log_odds is not None:
-            _check_log_odds(self.log_odds)
+            check_interval("log_odds", self.log_odds, closed="neither")
 
     @classmethod
     def between_normals(
@@ -195,7 +189,7 @@ class QuadraticROC(ROCCurve):
             symmetric and positive definite. The correlation matrix decides: units of
             the features do not matter.
         """
-        _check_log_odds(log_odds)
+        check_interval("log_odds", log_odds, closed="neither")
         m0, S0 = _checked_normal("neg", mean_neg, covariance_neg)
         m1, S1 = _checked_normal("pos", mean_pos, covariance_pos, m0.shape)
         unit = (np.diag(S0) * np.diag(S1)) ** 0.25  # the curve does not depend on it
@@ -240,7 +234,7 @@ class QuadraticROC(ROCCurve):
 
     def threshold(self, fpr):
         """Threshold with the given false positive rate, elementwise."""
-        return self.neg.isf(as_rate("fpr", fpr))
+        return self.neg.isf(check_numbers("fpr", fpr, 0, 1))
 
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
