@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..statistics._checks import as_numbers, check_interval
-from ..statistics._moments import Moments, class_moments, class_traces
+from ..statistics._moments import Moments, class_moments
 from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
@@ -142,8 +142,9 @@ class NormalInverseWishart(Value):
         LearntConjugate
             Its ``project(w, score)`` is the posterior of one linear model.
         """
-        traces = covariance == "spherical"
-        features = class_traces(Z, positive, weight) if traces else None
+        features = None
+        if covariance == "spherical":
+            features = class_moments(Z, positive, weight, featurewise=True)
         return LearntConjugate(self, positive, weight, covariance, features)
 
 
@@ -163,7 +164,7 @@ class ProjectedPrior:
 class LearntConjugate:
     """A prior with the labels and weights of a data set, but not its rows.
 
-    ``features`` holds the feature-wise means and traces of both classes for a spherical
+    ``features`` holds the feature-wise moments of both classes for a spherical
     covariance; everything else is computed for one direction at a time.
     """
 
@@ -264,8 +265,7 @@ def projected_posterior(
     prior : NormalInverseWishart
     covariance : {"common", "spherical", "separate"}
     features : tuple of Moments, default=None
-        Feature-wise moments ``neg, pos``, or their traces; ``"spherical"`` needs them
-        for ``tr S*``.
+        Feature-wise moments ``neg, pos``; ``"spherical"`` needs them for ``tr S*``.
 
     Returns
     -------

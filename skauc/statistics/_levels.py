@@ -63,12 +63,8 @@ class Levels(Value):
         score, is_pos = score[order], order >= n_neg
         starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
         rows = order, starts, n_neg
-        if weight_neg is None and weight_pos is None:
-            ends = np.append(starts[1:], len(order))
-            at_pos = np.diff(np.cumsum(is_pos)[ends - 1], prepend=0)
-            return cls(score[starts], ends - starts - at_pos, at_pos, _rows=rows)
         pairs = (neg, weight_neg), (pos, weight_pos)
-        counts = [np.ones(len(x)) if w is None else w for x, w in pairs]
+        counts = [np.ones(len(x), dtype=int) if w is None else w for x, w in pairs]
         weight = np.concatenate(counts)[order]
         at_neg, at_pos = (
             np.add.reduceat(weight * of, starts) for of in (~is_pos, is_pos)
@@ -242,10 +238,8 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½."""
-    if (
-        weight_neg is None and weight_pos is None
-    ):  # sorted values merge faster than an order of all rows
-        neg, pos = np.sort(neg), np.sort(pos)
+    if weight_neg is None and weight_pos is None:
+        neg, pos = np.sort(neg), np.sort(pos)  # they merge faster than all rows sort
     return Levels.of(neg, pos, weight_neg, weight_pos).auc
 
 
@@ -321,12 +315,11 @@ def balanced_variance(auc, n_neg, n_pos):
 
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
-    n = v.shape[1] if weight is None else weight.sum()
-    centre = v.mean(axis=1) if weight is None else v @ weight / n
-    deviation = v - centre[:, None]
-    weighted = deviation if weight is None else deviation * weight
+    weight = np.ones(v.shape[1]) if weight is None else weight
+    n = weight.sum()
+    deviation = v - (v @ weight / n)[:, None]
     # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
-    return weighted @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
+    return (deviation * weight) @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
 
 
 def _cluster_sums(v, cluster, weight, n_clusters):
