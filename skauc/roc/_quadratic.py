@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._base import ROCCurve, YoudenPoint
@@ -17,7 +16,6 @@ from ._quadratic_form import QuadraticForm
 # decade from a vertex, where a density may change on any scale
 _FROM_MEAN = np.linspace(-8, 8, 65)
 _FROM_VERTEX = np.outer([-1, 1], np.geomspace(1e-8, 0.1, 8)).ravel()
-_NODES = 113  # of the double exponential quadrature: a step of 1/16
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,28 +237,15 @@ class QuadraticROC(ROCCurve):
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
         threshold = self.threshold(fpr)
-        if self._is_chance():
+        difference = self.pos - self.neg
+        if difference.std() == 0 and difference.offset == 0:
+            # One point mass: only guessing moves along the curve
             return np.asarray(fpr, dtype=float)[()]
         return self.tpr(threshold)
 
-    def _is_chance(self):
-        """One point mass: only guessing moves along the curve."""
-        difference = self.pos - self.neg
-        return difference.std() == 0 and difference.offset == 0
-
-    def _partial_area(self, max_fpr):
-        if max_fpr == 1:
-            return self.auc
-        if self._is_chance():
-            return max_fpr**2 / 2
-        if self.neg.std() == 0:
-            # At FPR 0 a share P(S₁ > c₀) of the positives is found, and no more below 1
-            return max_fpr * self.pos.sf(self.neg.offset)
-        # The curve has a corner where the densities of one or two terms are not smooth,
-        # and a jump at a point mass
-        marks = {float(self.fpr(form.vertex())) for form in (self.neg, self.pos)}
-        ends = [0.0, *sorted(v for v in marks if 0 < v < max_fpr), max_fpr]
-        return sum(_integrate(self.roc, a, b) for a, b in pairwise(ends))
+    def _corners(self):
+        """Where the densities of one or two terms are not smooth, or have a mass."""
+        return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
 
     def youden(self) -> YoudenPoint:
         """Threshold at which ``J = TPR − FPR`` is largest: ``log_odds`` if it is known.
@@ -296,15 +281,3 @@ class QuadraticROC(ROCCurve):
     def _loss(self, t):
         """``−J = FPR − TPR``."""
         return self.fpr(t) - self.tpr(t)
-
-
-def _integrate(function, low, high):
-    """Double exponential quadrature (Takahasi & Mori), exact for steep ends too."""
-    # t = low + (high − low)(1 + tanh g)/2 with g = ½π sinh v, trapezoidal rule in v; at
-    # |v| = 3.5 the weight is 1/cosh² 26 = e^−51
-    v = np.linspace(-3.5, 3.5, _NODES)
-    g = np.pi / 2 * np.sinh(v)
-    # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
-    t = low + (high - low) * expit(2 * g)
-    dt = (high - low) * np.pi / 4 * np.cosh(v) / np.cosh(g) ** 2 * (v[1] - v[0])
-    return np.sum(function(t) * dt)
