@@ -39,8 +39,8 @@ class BinormalROC(ROCCurve):
     a jump; with both 0 the AUC is 0, ½ or 1. The curve is concave (proper) only when
     σ₀ = σ₁ and μ₁ ≥ μ₀: otherwise it crosses the chance line near one corner.
 
-    A partial area has an error of about 1e-15, and a relative one below 1e-12 for a
-    ``max_fpr`` up to 0.99.
+    A partial area has an error of about 1e-15, and a relative one below 1e-10 where the
+    area is above 1e-15 and ``max_fpr`` below 0.99.
 
     As an *estimate* from training scores this plug-in curve is optimistic;
     :func:`skauc.auc_posterior` is the honest one.
@@ -169,7 +169,7 @@ class BinormalROC(ROCCurve):
         return ndtr(reached / self.std_pos)
 
     def _corners(self):
-        """Where the curve rises from 0 to 1, within nine deviations of the positives."""
+        """Where the curve rises: at nine deviations around the positive mean."""
         if self.std_neg == 0:
             return []
         z = (self.mean_neg - self.mean_pos + self.std_pos * _RISE) / self.std_neg
