@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
-from ..statistics._auc_variance import balanced_variance
+from ..statistics._levels import balanced_variance
 
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_integer, check_interval, check_option, generator
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
-from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._draws import drawn_weights
 from ._limits import exact_limits, larger_variance, score_limits, wald_limits

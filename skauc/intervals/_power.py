@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._validation import check_numbers, check_option, short
-from ..statistics._auc_variance import hanley_mcneil_variance
+from ..statistics._levels import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
 from ._planned_variance import binormal_covariance, obuchowski_variance
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..statistics._auc_variance import balanced_variance
+from ..statistics._levels import balanced_variance
 from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
 
 SEED = 632  # one for all, so that all candidates of a search share their samples

@@ -20,7 +20,7 @@ from ..intervals._projection import project
 from ..leave_pair_out._objective import stationarity
 from ..leave_pair_out._second_source import second_source
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import empirical_auc
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._doubts import relative_weights

@@ -30,7 +30,7 @@ from ..adaptive._join import CONTRAST
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs
-from ..statistics._ranks import placements
+from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 

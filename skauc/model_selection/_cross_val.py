@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_number, check_option, check_positive, short
+from .._validation import check_option, check_positive, short
 from ..intervals._compared_scores import paired_error, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -17,9 +17,9 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
+from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
-from ..statistics._numbers import as_verbosity
-from ..statistics._ranks import placements
+from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
 from ._estimators import scores_of_rows
 
@@ -284,7 +284,7 @@ def compare_cross_val_auc(
     """
     names, models = _named(estimators)
     check_option("alternative", alternative, ALTERNATIVES)
-    check_number("rope", rope, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    check_interval("rope", rope, 0, 1, closed="left")
     if len(models) > 2 and alternative != "two-sided":
         raise ValueError(
             "alternative must be 'two-sided' for more than two estimators, got "

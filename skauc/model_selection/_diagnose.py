@@ -17,8 +17,8 @@ from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
+from ..statistics._levels import empirical_auc
 from ..statistics._moments import class_moments
-from ..statistics._ranks import empirical_auc
 from ..statistics._result import Result
 from . import _doubts as doubts
 from ._estimators import fitted_clone

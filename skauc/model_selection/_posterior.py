@@ -19,8 +19,7 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._second_source import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
-from ..statistics._auc_variance import balanced_variance
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from ._affine_steps import has_frozen

@@ -19,7 +19,7 @@ from ..leave_pair_out._bootstrap import (
     wins,
 )
 from ..leave_pair_out._second_source import Source
-from ..statistics._numbers import as_count, as_verbosity
+from ..statistics._checks import as_count, as_verbosity
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import frozen_in_refits, warn

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from .._validation import check_option
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_at_hand
 from ._estimators import (

@@ -9,8 +9,7 @@ import numpy as np
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
-from ..statistics._checks import generator
-from ..statistics._numbers import as_count, as_number, as_numbers
+from ..statistics._checks import as_count, as_numbers, generator
 from ..statistics._result import data_frame, picture
 from ..statistics._values import Value
 from ._candidates import alike, candidates_of, joint_aucs, luck
@@ -127,9 +126,7 @@ class SearchPosterior(Value):
         ValueError
             If the order or ``within`` is not understood.
         """
-        within = as_number("within", within)
-        if not within >= 0:
-            raise ValueError(f"within must be >= 0, got {within}")
+        within = check_interval("within", within, 0)
         order = self._complexity(order)
         near = np.flatnonzero(self.joint.within(within))
         return int(near[np.lexsort((-self.joint.mean[near], order[near]))[0]])

@@ -18,7 +18,7 @@ from skauc import (
     cortes_mohri_moments,
 )
 from skauc.intervals._methods import METHODS
-from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from skauc.statistics._levels import balanced_variance, hanley_mcneil_variance
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 Y = np.array(ASAH["outcome"])

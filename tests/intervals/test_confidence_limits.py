@@ -10,7 +10,7 @@ from skauc.intervals._limits import (
     score_limits,
     wald_limits,
 )
-from skauc.statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from skauc.statistics._levels import balanced_variance, hanley_mcneil_variance
 from skauc.statistics._wald import interval_tails
 
 

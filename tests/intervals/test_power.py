@@ -10,7 +10,7 @@ from scipy.stats import norm, rankdata
 
 from skauc import auc_power, auc_sample_size, compare_auc
 from skauc.intervals._power import VARIANCES
-from skauc.statistics._auc_variance import hanley_mcneil_variance
+from skauc.statistics._levels import hanley_mcneil_variance
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 POWER = json.loads((REFERENCE / "proc_tests.json").read_text())["power"]

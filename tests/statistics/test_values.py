@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skauc.statistics._values import Value
+from skauc.statistics._result import Value
 
 
 @dataclass(frozen=True, eq=False)
