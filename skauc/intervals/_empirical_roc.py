@@ -232,7 +232,13 @@ class EmpiricalROC(Result):
         return ROCHull(points.fpr[corners], points.tpr[corners], thresholds)
 
     def band(
-        self, confidence_level=0.95, method="pointwise", *, fpr=None, **options
+        self,
+        confidence_level=0.95,
+        method="pointwise",
+        *,
+        fpr=None,
+        n_draws=None,
+        random_state=0,
     ) -> ROCBand:
         """Limits of the curve, pointwise or simultaneous.
 
@@ -242,8 +248,9 @@ class EmpiricalROC(Result):
         method : {"pointwise", "simultaneous"}, default="pointwise"
         fpr : array-like of shape (m,), default=None
             Where; None takes 153 rates, dense in both corners.
-        **options
-            ``n_draws`` (4000) and ``random_state`` (0).
+        n_draws : int, default=None
+            Draws of the Bayesian bootstrap; None takes 4000.
+        random_state : int or Generator, default=0
 
         Returns
         -------
@@ -257,7 +264,7 @@ class EmpiricalROC(Result):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.check_variance()
-        return roc_band(self._sample.levels, level, method, fpr, options)
+        return roc_band(self._sample.levels, level, method, fpr, n_draws, random_state)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band, see :class:`skauc.BinormalROCDisplay`.

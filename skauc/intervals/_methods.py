@@ -19,8 +19,8 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._draws import drawn_weights
 from ._limits import exact_limits, larger_variance, score_limits, wald_limits
+from ._resampling import resampled_weights
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _drawn_aucs(sample, n_resamples=9999, random_state=0):
     number = check_integer("n_resamples", n_resamples, 2, 10**8)
     blocks, rng = sample.levels.coarse(), generator(random_state)
     counts = blocks.neg, blocks.pos
-    drawn = [blocks.auc_of(*w) for w in drawn_weights(counts, number, rng)]
+    drawn = [blocks.auc_of(*w) for w in resampled_weights(counts, number, rng)]
     observed = blocks.auc_of(*(count.astype(float) for count in counts))
     return observed, np.sort(np.concatenate(drawn))
 

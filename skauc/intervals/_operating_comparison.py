@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import generator
 from ._comparison import TestedDifference
-from ._draws import checked_draws, drawn_weights
+from ._resampling import bayesian_weights
 
 _NO_GAP = 1e-12  # a difference of rates below it is a rounding
 
@@ -93,9 +92,8 @@ def drawn_points(several, n_draws, random_state):
     ------
     list of dict of ndarray of shape (draws, k)
     """
-    number, rng = checked_draws(n_draws), generator(random_state)
     counts = several[0]._sample.counts
-    for weights in drawn_weights(counts, number, rng, law="dirichlet"):
+    for weights in bayesian_weights(counts, n_draws, random_state):
         yield [_points_of_draw(one, *weights) for one in several]
 
 

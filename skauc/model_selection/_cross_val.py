@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import indexable
 
 from .._validation import check_number, check_option, check_positive, check_score, short
-from ..intervals._compared_scores import paired_error, same_ranking
+from ..intervals._compare import paired_error, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
