@@ -9,12 +9,13 @@ import numpy as np
 from .._validation import check_interval, check_option
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
-from ._operating_comparison import OperatingComparison, compared
 from ._operating_intervals import (
     CROSSED,
     INTERVALS,
     NAMES,
     RATES,
+    OperatingComparison,
+    compared,
     is_crossed,
     is_optimistic,
 )

@@ -71,9 +71,9 @@ class ThresholdRule(Value):
                 at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first that reaches it
-            return _count(tpr, self.targets - _ROUNDING, np.less)
+            return _count(tpr, self.targets - _ROUNDING, "left")
         if self.kind == "specificity":  # the last that keeps it
-            return _count(1 - fpr, self.targets - _ROUNDING, np.greater_equal) - 1
+            return _count(fpr, 1 - self.targets + _ROUNDING, "right") - 1
         if self.kind == "youden":
             return _first_best(tpr - self.weight * fpr)
         return _first_best(-((1 - tpr) ** 2) - self.weight * fpr**2)
@@ -116,14 +116,13 @@ def _first_best(gain):
     return np.argmax(near, axis=-1)[..., None]
 
 
-def _count(rates, targets, compare):
-    """How many corners compare so with each target, shape (..., number of targets)."""
+def _count(rates, targets, side):
+    """Count the corners below each target, shape (..., number of targets).
+
+    With ``side="right"`` those at the target count too.
+    """
     flat = rates.reshape(-1, rates.shape[-1])
-    # rates rise for np.less and fall for np.greater_equal: a binary search a row
-    if compare is np.less:
-        rows = [np.searchsorted(row, targets, side="left") for row in flat]
-    else:
-        rows = [np.searchsorted(-row, -targets, side="right") for row in flat]
+    rows = [np.searchsorted(row, targets, side=side) for row in flat]
     return np.array(rows).reshape(*rates.shape[:-1], len(targets))
 
 
