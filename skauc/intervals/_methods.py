@@ -82,7 +82,7 @@ def _newcombe(sample):
 def _larger(sample):
     # One row of a class shows no variance: the model's is used alone
     delong = 0.0 if sample.smaller < 2 else sample.delong_variance
-    return larger_variance(sample.auc, delong, *sample.sizes)
+    return larger_variance(sample.auc, delong, _newcombe(sample))
 
 
 def _score(variance_of):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
+from .._validation import check_option
 from ._band import pointwise_tails
 from ._comparison import TestedDifference
 from ._limits import (
@@ -261,6 +262,22 @@ class OperatingComparison(TestedDifference):
 
 def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
+    if type(b) is not type(a):
+        raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
+    # The weights of the rows of each class are all that two scores share.
+    pairs = zip(a._sample.counts, b._sample.counts, strict=True)
+    if not all(np.array_equal(*pair) for pair in pairs):
+        raise ValueError(
+            f"other must have the rows of these points, got {b._sample.sizes} rows of "
+            f"the classes in place of {a._sample.sizes}"
+        )
+    k = len(a.threshold)
+    if len(b.threshold) != k:
+        raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
+    a._sample.check_variance()
+    if name is None:
+        name = CROSSED.get(a.chosen_by, "sensitivity")
+    check_option("name", name, RATES)
     rates = getattr(a, name), getattr(b, name)
     gaps = [
         one[name] - two[name]

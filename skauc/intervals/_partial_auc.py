@@ -22,7 +22,7 @@ from .._validation import check_flag, check_numbers, check_option, short
 from ..statistics._levels import height
 from ..statistics._result import Result, Value
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, score_limits, wald_limits
+from ._limits import TRANSFORMS, larger_variance, score_limits, wald_limits
 from ._sample import Sample
 
 METHODS = ("score", "delong")
@@ -271,20 +271,15 @@ class PartialAUC(Result):
         # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
         if method == "score":
-            limits = score_limits(share, _larger(share, variance, part.trials), *tails)
+            # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
+            uniform = _UNIFORM / part.trials
+            at = larger_variance(share, variance, lambda s: s * (1 - s) * uniform)
+            limits = score_limits(share, at, *tails)
         else:
             error = np.sqrt(variance)
             limits = wald_limits(share, error, part.trials, *tails, transform)
         areas = [region.width * float(limit) for limit in limits]
         return Interval(*map(region.standardized, areas) if self.standardize else areas)
-
-
-def _larger(share, variance, trials):
-    """Variance at a share: the data's, or that of uniform placements."""
-    # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
-    largest = share * (1 - share)
-    factor = max(variance / largest if largest else 0.0, _UNIFORM / trials)
-    return lambda s: s * (1 - s) * factor
 
 
 def _mean_clipped(path, low, high):

@@ -23,6 +23,7 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_numbers, check_option, short
 from ..statistics._auc_variance import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
+from ._limits import bisected
 from ._planned_variance import binormal_covariance, obuchowski_variance
 
 
@@ -37,7 +38,6 @@ VARIANCES: dict[str, Callable] = {
 }
 TESTS = ("score", "wald")
 _LEAST_ROWS = 2  # of a class, for a variance
-_HALVINGS = 30  # of a distance between AUCs: 1e-9
 _MOST_ROWS = 2.0**40  # 10¹²: more patients than there are
 
 
@@ -382,14 +382,13 @@ class _Plan:
         if self.test == "score":
             return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
         # r = z √V(border ± r): DeLong's error changes with the AUC that is observed
-        low, high = 0.0, 1 - self.border if toward > 0 else self.border
-        for _ in range(_HALVINGS):
-            r = (low + high) / 2
-            enough = r >= z * np.sqrt(
-                self.variance(self.border + toward * r, n_neg, n_pos)
-            )
-            low, high = np.where(enough, low, r), np.where(enough, r, high)
-        return high
+        most = 1 - self.border if toward > 0 else self.border
+
+        def significant(r):
+            auc = self.border + toward * r
+            return r >= z * np.sqrt(self.variance(auc, n_neg, n_pos))
+
+        return bisected(significant, most, 0.0)
 
     def width(self, n_neg, n_pos):
         """``high − low`` of the interval Â ± z SE."""
