@@ -7,7 +7,6 @@ scores have a variance of exactly 0 and not of a few roundings.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -189,7 +188,8 @@ def compare_auc(
     result = a.compare(0, 1, null, alternative)
     if method != "permutation":
         return result
-    pvalue = permutation_pvalue(*a.samples, alternative, number, rng)
+    first, second = a.samples
+    pvalue = permutation_pvalue(first, second, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
 
 
@@ -215,7 +215,8 @@ def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
     if method == "welch" and sum(variances) > _ROUNDING:
         # (Σ V)²/Σ{V²/(n − 1)}; the square of a tiny variance would be 0
         share = np.array(variances) / sum(variances)
-        df = float(1 / (share**2 / (np.array([a.n_rows, b.n_rows]) - 1)).sum())
+        n = np.array([sum(one.samples[0].sizes) for one in (a, b)])
+        df = float(1 / (share**2 / (n - 1)).sum())
     pair = float(a.auc[0]), float(b.auc[0])
     return AUCComparison(*pair, error, null, alternative, df, width=a.width)
 
@@ -269,26 +270,14 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
 
 
-def error_of(variance, largest) -> float:
-    """Standard error; the largest possible where no variance is estimated."""
-    return float(np.sqrt(variance if variance > _ROUNDING else largest))
+def error_of(variance, largest, same=False) -> float:
+    """Standard error of a difference: 0 for the same rankings.
 
-
-def paired_error(variance, same: Callable[[], bool], smaller) -> float:
-    """Standard error of a difference of two AUCs of the same rows.
-
-    Parameters
-    ----------
-    variance : float
-        Estimate from the rows; 0 is no knowledge unless the rankings are the same.
-    same : callable
-        Whether they are, called only then.
-    smaller : float
-        Rows of the smaller class: V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller.
+    Other differences without an estimated variance have the largest possible one.
     """
-    if variance <= _ROUNDING and same():
+    if same:
         return 0.0
-    return error_of(variance, 1 / smaller)
+    return float(np.sqrt(variance if variance > _ROUNDING else largest))
 
 
 def same_ranking(a, b) -> bool:
@@ -340,11 +329,6 @@ class ComparedScores:
         """Take the covariance from resamples of the rows, in place of placements."""
         return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
 
-    @property
-    def n_rows(self):
-        """Rows of both classes."""
-        return sum(self.samples[0].sizes)
-
     def covariance(self):
         """Covariance of the AUCs, from their placements or draws."""
         if self.draws is not None:
@@ -364,12 +348,9 @@ class ComparedScores:
         """Compare two of the scores."""
         contrast = np.zeros(len(self.auc))
         contrast[i], contrast[j] = 1, -1
-        error = paired_error(
-            self.variance(contrast), lambda: self._same(i, j), self.smaller
-        )
+        levels = [self.samples[k].levels.row_levels for k in (i, j)]
+        same = all(map(np.array_equal, *levels))
+        # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
+        error = error_of(self.variance(contrast), 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
         return AUCComparison(*pair, error, null, alternative, width=self.width)
-
-    def _same(self, i, j):
-        a, b = (self.samples[k].levels.row_levels for k in (i, j))
-        return all(map(np.array_equal, a, b))

@@ -113,17 +113,13 @@ class AUCContrast(Result):
                 f"{L.tolist()}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
-        unit = np.abs(L).max(axis=1)
-        rows = L / unit[:, None]
-        # In units of the largest coefficient the variance is compared with S's trace.
-        variance = np.diag(rows @ covariance @ rows.T).copy()
-        none = variance <= _NO_VARIANCE * np.trace(covariance)
-        largest = _largest_variance(_merged(rows, comparisons.pairs), smaller)
-        variance[none] = largest[none]
         spread = L @ covariance @ L.T
-        statistic, df = chi_square(L, auc, covariance, smaller)
-        error, width = unit * np.sqrt(variance), comparisons.pairs[0].width
-        return cls(L, L @ auc, spread, error, statistic, df, width)
+        variance = np.diag(spread)
+        none = variance <= _NO_VARIANCE * np.trace(covariance) * np.abs(L).max(1) ** 2
+        largest = _largest_variance(_merged(L, comparisons.pairs), smaller)
+        error = np.sqrt(np.where(none, largest, variance))
+        chi2 = chi_square(L, auc, covariance, smaller)
+        return cls(L, L @ auc, spread, error, *chi2, comparisons.pairs[0].width)
 
     def _head(self):
         return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}

@@ -13,7 +13,6 @@ from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
-_HALVINGS = 60  # of [0, 1]: beyond the 53 bits of a float
 
 
 def larger_variance(estimate, variance, model):
@@ -93,9 +92,9 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     )
 
 
-def bisected(holds, inner, outer):
+def bisected(holds, inner, outer, halvings=60):
     """Find how far a condition that holds at ``inner`` holds towards ``outer``."""
-    for _ in range(_HALVINGS):
+    for _ in range(halvings):  # 60 of [0, 1] are beyond the 53 bits of a float
         middle = (inner + outer) / 2
         inside = holds(middle)
         inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)

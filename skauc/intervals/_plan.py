@@ -233,7 +233,7 @@ class Plan:
             return r >= z * np.sqrt(self.variance(self.border + toward * r, *sizes))
 
         most = 1 - self.border if toward > 0 else self.border
-        return bisected(significant, most, 0.0)
+        return bisected(significant, most, 0.0, halvings=30)  # 1e-9
 
     def width(self, n_neg, n_pos):
         """``high − low`` of the interval Â ± z SE."""

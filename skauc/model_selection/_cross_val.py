@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import indexable
 
 from .._validation import check_number, check_option, check_positive, check_score, short
-from ..intervals._compare import paired_error, same_ranking
+from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
@@ -363,10 +363,8 @@ def compare_folds(names, scores, folds, positive, rope, alternative):
     smaller = int(min(positive.sum(), (~positive).sum()))
 
     def influence(i, j):
-        def same():
-            return all(map(same_ranking, scores[i], scores[j]))
-
-        error = paired_error(((U[i] - U[j]) ** 2).sum(), same, smaller)
+        same = all(map(same_ranking, scores[i], scores[j]))
+        error = error_of(((U[i] - U[j]) ** 2).sum(), 1 / smaller, same)
         return AUCComparison(
             float(means[i]), float(means[j]), error, alternative=alternative
         )
