@@ -188,12 +188,12 @@ class AUCEstimate(Result):
         return sample.has_variance and enough
 
     def _columns(self):
-        error, (low, high) = np.nan, (np.nan, np.nan)
+        error, limits = np.nan, (np.nan, np.nan)
         if self._has_interval:
-            error, (low, high) = self.standard_error(), self.confidence_interval()
-        row = {"auc": self.auc, "standard_error": error, "low": low, "high": high}
-        row |= {"n_neg": self.n_neg, "n_pos": self.n_pos}
-        return {name: [value] for name, value in row.items()}
+            error, limits = self.standard_error(), self.confidence_interval()
+        names = ("auc", "standard_error", "low", "high", "n_neg", "n_pos")
+        row = (self.auc, error, *limits, self.n_neg, self.n_pos)
+        return {name: [value] for name, value in zip(names, row, strict=True)}
 
     def plot(self, ax=None, **options):
         """Draw the ROC curve: a short way to :class:`skauc.BinormalROCDisplay`.
@@ -307,9 +307,8 @@ class AUCEstimate(Result):
         chosen = self._choose(method, options)
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
-        if transform is None or chosen.transform is None:
-            transform = chosen.transform  # a method that no transform changes
-        limits = chosen.limits(self._sample, tails, transform, **options)
+        scale = transform or chosen.transform
+        limits = chosen.limits(self._sample, tails, scale, **options)
         return Interval(*map(float, limits))
 
     def _choose(self, method, options):

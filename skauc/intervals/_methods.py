@@ -170,8 +170,7 @@ def _cortes_mohri_limits(
     k = _count_errors(sample, threshold, n_errors)
     n_neg, n_pos = sample.sizes
     # A one-sided interval is one side of a two-sided one of twice the risk
-    both = tail_low and tail_high
-    risk = tail_low + tail_high if both else 2 * max(tail_low, tail_high)
+    risk = 2 * max(tail_low, tail_high)
     if risk >= 1:
         raise ValueError(
             "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "

@@ -199,13 +199,12 @@ class PartialAUC(Result):
         area = region.standardized(part.area) if scaled else part.area
         return cls(area, region.axis, region.low, region.high, scaled, part)
 
-    def __repr__(self):
-        text = f"PartialAUC(auc={self.auc:.4g}, "
+    def _head(self):
+        head = {"auc": self.auc}
         if self._has_interval:
-            low, high = self.confidence_interval()
-            text += f"interval95=({low:.4g}, {high:.4g}), "
-        text += f"{self.axis}=({self.low:g}, {self.high:g})"
-        return text + (", standardize=True)" if self.standardize else ")")
+            head["interval95"] = self.confidence_interval()
+        head[self.axis] = self.low, self.high
+        return head | ({"standardize": True} if self.standardize else {})
 
     @property
     def _has_interval(self):
