@@ -18,6 +18,7 @@ from .._validation import check_integer, check_interval, check_option, generator
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._limits import exact_limits, larger_variance, score_limits, wald_limits
 from ._resampling import resampled_weights
@@ -54,10 +55,15 @@ def _around_auc(variance):
 
 
 def _moments(sample, method):
-    """Moments of the scores in units of the largest of them."""
-    if sample.moments is None:
+    """Moments of the scores of each class in units of the largest score."""
+    largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
+    if np.isinf(largest):
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    return sample.moments
+    unit = largest or 1.0  # an AUC does not depend on it
+    return (
+        Moments.from_samples(sample.neg / unit, sample.weight_neg),
+        Moments.from_samples(sample.pos / unit, sample.weight_pos),
+    )
 
 
 def _binormal(sample):

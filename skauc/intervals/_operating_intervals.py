@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from .._validation import check_option
 from ._band import pointwise_tails
 from ._comparison import TestedDifference
+from ._empirical_roc import BEST
 from ._limits import (
     clopper_pearson_limits,
     odds_ratio_limits,
@@ -22,7 +23,6 @@ from ._limits import (
     wilson_limits,
 )
 from ._resampling import bayesian_weights
-from ._threshold_rule import BEST
 
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
@@ -243,12 +243,9 @@ class OperatingComparison(TestedDifference):
     rate_b: np.ndarray
     standard_error: np.ndarray
 
-    def __repr__(self):
-        with np.printoptions(precision=4):
-            return (
-                f"OperatingComparison({self.name}: difference={self.difference}, "
-                f"standard_error={self.standard_error}, pvalue={self.pvalue})"
-            )
+    def _head(self):
+        names = ("name", "difference", "standard_error", "pvalue")
+        return {name: getattr(self, name) for name in names}
 
     def _columns(self):
         rates = {f"{self.name}_a": self.rate_a, f"{self.name}_b": self.rate_b}

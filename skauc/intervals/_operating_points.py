@@ -9,6 +9,7 @@ import numpy as np
 from .._validation import check_interval, check_option
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
+from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
     INTERVALS,
     NAMES,
@@ -18,7 +19,6 @@ from ._operating_intervals import (
     is_optimistic,
 )
 from ._sample import Sample
-from ._threshold_rule import ThresholdRule, relative_weight
 
 
 def operating_points(
@@ -101,11 +101,9 @@ def operating_points(
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
-    if cost is not None and best is None:
-        raise ValueError(f"cost must come with best, got {cost!r} without it")
-    rule = ThresholdRule.of(
-        threshold, sensitivity, specificity, best, relative_weight(cost, share)
-    )
+    targets = {"threshold": threshold, "sensitivity": sensitivity}
+    targets |= {"specificity": specificity, "best": best}
+    rule = ThresholdRule.of(cost, share, **targets)
     points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
     # Corner 0 is (0, 0), the threshold inf, above which there is no row.

@@ -17,7 +17,6 @@ from .._validation import (
     check_weight,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._moments import Moments
 from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 
@@ -104,28 +103,28 @@ class Sample(Value):
         return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
 
     @cached_property
-    def fraction(self) -> float | None:
-        """The first weight that is no whole number."""
-        if self.weight_neg is None:
+    def _no_count(self) -> str | None:
+        """Describe weights that count no rows and have no clusters, or return None."""
+        if self.weight_neg is None or self.clustered:
             return None
         weight = np.concatenate(self.counts)
         odd = weight[weight != np.floor(weight)]
-        return odd[0] if len(odd) else None
+        if len(odd):
+            return f"{odd[0]:g}"
+        total = sum(self.sizes)
+        return f"a sum of {total:g}" if total > MOST_ROWS else None
 
     @property
     def has_variance(self) -> bool:
         """Whether clusters, or weights that count rows, determine a variance."""
-        counted = self.fraction is None and sum(self.sizes) <= MOST_ROWS
-        return self.clustered or counted
+        return self._no_count is None
 
     def check_variance(self):
         """Refuse weights for which no variance is valid."""
-        if not self.has_variance:
-            total = f"a sum of {sum(self.sizes):g}"
-            got = total if self.fraction is None else f"{self.fraction:g}"
+        if self._no_count is not None:
             raise ValueError(
                 "sample_weight must hold whole numbers (counts of rows) that add up to "
-                f"at most 2**53 for an interval without groups, got {got}"
+                f"at most 2**53 for an interval without groups, got {self._no_count}"
             )
 
     def check_two(self):
@@ -171,18 +170,6 @@ class Sample(Value):
     def delong_variance(self) -> float:
         """DeLong's variance, or Obuchowski's with clusters."""
         return self.mean_variance(*self.levels.placements)
-
-    @property
-    def moments(self) -> tuple[Moments, Moments] | None:
-        """Moments of the scores in units of the largest; None if that is infinite."""
-        largest = max(np.abs(self.neg).max(), np.abs(self.pos).max())
-        if np.isinf(largest):
-            return None
-        unit = largest or 1.0  # an AUC does not depend on it; no square overflows
-        return (
-            Moments.from_samples(self.neg / unit, self.weight_neg),
-            Moments.from_samples(self.pos / unit, self.weight_pos),
-        )
 
 
 def samples_of(
