@@ -62,12 +62,9 @@ class ROCBand(Result):
     method: str
     simultaneous: bool
 
-    def __repr__(self):
-        kind = "simultaneous" if self.simultaneous else "pointwise"
-        return (
-            f"ROCBand({self.confidence_level:.4g}, {kind}, method={self.method!r}, "
-            f"mean_width={np.mean(self.high - self.low):.4g})"
-        )
+    def _head(self):
+        head = {"level": self.confidence_level, "method": repr(self.method)}
+        return head | {"mean_width": np.mean(self.high - self.low)}
 
     def _columns(self):
         return {"fpr": self.fpr, "low": self.low, "high": self.high}

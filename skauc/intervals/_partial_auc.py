@@ -122,14 +122,11 @@ class PartOfSample(Value):
     @property
     def trials(self) -> float:
         """Independent draws that the area is at least as sure as (section 7)."""
-        # Of the class on the axis only the rows within the range count.
-        share = self.region.width
-        if self.sample.clustered:
-            return self.sample.smaller * share
-        n_neg, n_pos = self.sample.sizes
-        if self.region.axis == "fpr":
-            return min(n_neg * share, n_pos)
-        return min(n_neg, n_pos * share)
+        # Only the rows within the range count of the class on the axis.
+        sample = self.sample
+        sizes = (sample.smaller, sample.smaller) if sample.clustered else sample.sizes
+        on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
+        return min(on_axis * self.region.width, other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
