@@ -160,18 +160,8 @@ def compare_auc(
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
     region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
-    given = [score for score in (score_b, *more_scores) if score is not None]
-    scores, scores_b = [score_a, *given], []
-    if y_true_b is not None:
-        in_blocks = isinstance(y_true_b, RowBlocks)
-        scores, scores_b = [score_a], given or [None] * in_blocks
-    weight, weight_b = _of_both("sample_weight", sample_weight, y_true_b)
-    cluster, cluster_b = _of_both("groups", groups, y_true_b)
-    a = ComparedScores.of(y_true, scores, weight, cluster, pos_label, region)
-    b = None
-    if scores_b:
-        others = y_true_b, scores_b, weight_b, cluster_b
-        b = ComparedScores.of(*others, pos_label, region, "_b")
+    given = y_true_b, sample_weight, groups, pos_label, region
+    a, b = _placed(y_true, score_a, (score_b, *more_scores), *given)
     n = len(a.auc) + (0 if b is None else len(b.auc))
     _check_question(n, y_true_b, constant, margin, alternative)
     _check_method(method, n == 2 and b is None, y_true_b, margin, region, groups)
@@ -191,6 +181,21 @@ def compare_auc(
     first, second = a.samples
     pvalue = permutation_pvalue(first, second, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
+
+
+def _placed(y_true, score_a, more, y_true_b, sample_weight, groups, pos_label, region):
+    """Check and place the scores of the rows of y_true, and those of y_true_b."""
+    more = [score for score in more if score is not None]
+    weight, weight_b = _of_both("sample_weight", sample_weight, y_true_b)
+    cluster, cluster_b = _of_both("groups", groups, y_true_b)
+    scores, others = ([score_a, *more], []) if y_true_b is None else ([score_a], more)
+    if isinstance(y_true_b, RowBlocks) and not others:
+        others = [None]  # the score stands in the blocks
+    a = ComparedScores.of(y_true, scores, weight, cluster, pos_label, region)
+    if not others:
+        return a, None
+    rows_b = y_true_b, others, weight_b, cluster_b
+    return a, ComparedScores.of(*rows_b, pos_label, region, "_b")
 
 
 def _with_constant(a, constant, null, alternative) -> AUCComparison:

@@ -87,22 +87,20 @@ def _is_ratio(points, name):
 
 def _ratio_intervals(points, name, tail_low, tail_high):
     tp, fn, fp, tn = points._table
-    n_neg, n_pos = points._sample.sizes
-    prior = logit(points.prevalence)
-    tails = tail_low, tail_high
     if name == "odds_ratio":
-        return odds_ratio_limits(points._table, *tails)
+        return odds_ratio_limits(points._table, tail_low, tail_high)
+    n_neg, n_pos = points._sample.sizes
+    ratios = {
+        "lr_positive": (tp, n_pos, fp, n_neg),
+        "lr_negative": (fn, n_pos, tn, n_neg),
+        "ppv": (tp, n_pos, fp, n_neg),
+        "npv": (tn, n_neg, fn, n_pos),
+    }
+    low, high = ratio_limits(*ratios[name], tail_low, tail_high)
+    if name in _RATIOS:
+        return low, high
     # odds of PPV = LR+ · π/(1 − π),   odds of NPV = (1/LR−) · (1 − π)/π
-    if name in ("lr_positive", "ppv"):
-        low, high = ratio_limits(tp, n_pos, fp, n_neg, *tails)
-        return (low, high) if name == "lr_positive" else _after(prior, low, high)
-    if name == "lr_negative":
-        return ratio_limits(fn, n_pos, tn, n_neg, *tails)
-    return _after(-prior, *ratio_limits(tn, n_neg, fn, n_pos, *tails))
-
-
-def _after(prior, low, high):
-    """Probabilities whose odds are the prior ones times a likelihood ratio."""
+    prior = logit(points.prevalence) * (1 if name == "ppv" else -1)
     with np.errstate(divide="ignore"):
         return expit(prior + np.log(low)), expit(prior + np.log(high))
 

@@ -215,10 +215,8 @@ def auc_sample_size(
         return plan.width(*sizes) <= goal * (1 + 1e-12)  # a rounding is no row
 
     n_pos = _least(enough, shape)
-    n_neg = _negatives(ratio, n_pos)
-    if not shape:
-        return SampleSize(int(n_pos), int(n_neg))
-    return SampleSize(n_pos.astype(int), n_neg.astype(int))
+    sizes = n_pos, _negatives(ratio, n_pos)
+    return SampleSize(*(n.astype(int) if shape else int(n) for n in sizes))
 
 
 def _negatives(ratio, n_pos):
