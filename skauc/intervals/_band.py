@@ -1,12 +1,12 @@
 """Bands around the empirical ROC curve, in one registry.
 
 **Draws.** A Bayesian bootstrap gives each row of a class an exponential weight, so that
-the shares at the distinct scores are Dirichlet (Gu, Ghosal & Roy 2008). What lies
+the shares at the distinct scores are Dirichlet (Gu, Ghosal & Roy 2008). The range
 beyond the outermost scores gets half a row at each end of each class: the rates at a
 threshold between two scores are then Beta(k + ½, n − k + ½), Jeffreys' posterior, and
-no part of the band has width 0. Nobody knows where the half rows lie, so each draw is
-two curves: for the lower limit negatives take the highest places that they may have
-and positives the lowest, for the upper limit the other way round.
+no part of the band has width 0. The half rows have no known position, so each draw is
+two curves: for the lower limit negatives take their highest possible places and
+positives their lowest, for the upper limit the other way round.
 
 **Pointwise**: quantiles of the lower and the upper curves at each FPR.
 **Simultaneous**: quantiles of the one level at which the share of draws that lie
@@ -28,7 +28,7 @@ from ._resampling import bayesian_weights
 # False positive rates, dense in both corners
 # (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
 _GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
-_INSIDE = 1e-12  # beside the vertical pieces at FPR 0 and 1
+_INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -72,7 +72,7 @@ def compare_auc(
     y_true : array-like of shape (n,), or RowBlocks
         Labels of two classes; a Dask array or series if the scores are. Or
         :class:`RowBlocks` whose tuples are ``(y_true, scores)`` or ``(y_true, scores,
-        sample_weight)``, with the k scores as columns and none beside it.
+        sample_weight)``, with the k scores as columns without further arguments.
     score_a, score_b : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
         None only where the scores stand in the blocks.
@@ -90,7 +90,7 @@ def compare_auc(
         :meth:`AUCEstimate.partial_auc`; constant and margin are then such areas, not
         standardized. (Standardizing is linear: the p-values are the same.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
+        Direction of ``AUC_a − AUC_b``; for three scores or more only two-sided.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
         ``"delong"`` takes DeLong's error and the normal distribution. ``"welch"``, for
         different rows, takes Student's t with Welch's degrees of freedom, as pROC.
@@ -133,8 +133,8 @@ def compare_auc(
     Notes
     -----
     ``z = (Â_a − Â_b − null)/SE``, normal under the null. Where the estimated variance
-    is 0 it says nothing; the largest possible one, ``1/min(n₀, n₁)``, is then
-    taken, so that p is never 0 by default of data. Equal rankings have difference 0
+    is 0 it is no evidence; the largest possible one, ``1/min(n₀, n₁)``, is then
+    taken, so that p is never 0 for lack of data. Equal rankings have difference 0
     for sure, and p = 1.
 
     Collections and blocks are read once: their labels, weights and scores come into
@@ -248,7 +248,7 @@ def _check_question(n, y_true_b, constant, margin, alternative):
 
 
 def _of_both(name, value, y_true_b):
-    """The weights or clusters of the rows of both scores."""
+    """Split weights or clusters into those of the rows of both scores."""
     if y_true_b is None or value is None:
         return value, None
     if isinstance(value, list | tuple) and len(value) == 2:

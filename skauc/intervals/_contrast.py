@@ -37,8 +37,8 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
     statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
-    # A difference without variance comes of no repeated score: as in section 5 it is
-    # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
+    # A difference without variance is no repeated score: as in section 5 it gets the
+    # largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
     without = axes[:, ~varies] @ gap[~varies]
     length = np.linalg.norm(without)
     if length > _NO_GAP:
@@ -137,7 +137,7 @@ class AUCContrast(Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis ``LA = 0``."""
+        """P-value of the hypothesis ``LA = 0``."""
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     @property
@@ -172,7 +172,7 @@ class AUCContrast(Result):
 
 
 def _merged(L, pairs):
-    """L with the columns of scores that rank the rows alike added to the first."""
+    """Add the columns of L whose scores rank the rows alike to the first of them."""
     L, k = L.copy(), L.shape[1]
     order = [(i, j) for i in range(k) for j in range(i + 1, k)]
     for (i, j), pair in zip(order, pairs, strict=True):

@@ -160,7 +160,7 @@ def _log_risk_of_k0(distance, probability, confidence_level):
 
 
 def _whole_numbers(first, last, *within):
-    """Whole numbers from first to last, at most some thousand, and those within."""
+    """Whole numbers from first to last, at most about 8000, and those of ``within``."""
     step = max(1, int((last - first) // _MOST_ERRORS))
     inside = [k for k in within if first <= k <= last]
     return np.unique(np.append(np.arange(first, last, step), [*inside, last]))
@@ -178,7 +178,7 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     Answers: a table gives the class sizes and the errors of a classifier, no scores;
     what may its AUC have been? Every strict ranking with ``n_errors`` errors at some
     threshold is taken to be equally likely. The relative error is a few roundings
-    for every 0 ≤ k ≤ N; some microseconds a case, of any size.
+    for every 0 ≤ k ≤ N; a few microseconds per case of any size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a comparison of AUCs over shared folds answers.
+"""Results of a comparison of AUCs over shared folds.
 
 ``d_j`` is the difference of the AUCs of two models in fold j of J, n_test and n_train
 the sizes of the folds. The folds' training rows overlap, so that the d_j are not
@@ -139,7 +139,7 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def alternative(self) -> str:
-        """Of the tests, as in :class:`AUCComparison`."""
+        """Alternative of the tests, as in :class:`AUCComparison`."""
         return self.influence.alternative
 
     @property
@@ -195,7 +195,7 @@ class CrossValAUCComparisons(Result):
     Parameters
     ----------
     names : tuple of str
-        Of the k models.
+        Names of the k models.
     pairs : tuple of CrossValAUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.

@@ -25,7 +25,7 @@ from ._partial_auc import PartialAUC
 from ._sample import Sample
 
 BEST = ("youden", "closest")
-# Of rates: one this close to its target meets it, and points this close are as good
+# A rate this close to its target meets it, and points this close are as good
 _ROUNDING = 1e-12
 
 
@@ -94,16 +94,9 @@ def empirical_roc(
         bends |= np.diff(points.above_pos, 2).astype(bool)
         keep[1:-1] = bends
     corners = np.append(True, keep)
-    n_neg, n_pos = sample.sizes
-    return EmpiricalROC(
-        fpr=points.fpr[corners],
-        tpr=points.tpr[corners],
-        thresholds=np.append(np.inf, points.thresholds[keep]),
-        auc=sample.auc,
-        n_neg=n_neg,
-        n_pos=n_pos,
-        _sample=sample,
-    )
+    thresholds = np.append(np.inf, points.thresholds[keep])
+    rates = points.fpr[corners], points.tpr[corners]
+    return EmpiricalROC(*rates, thresholds, sample.auc, *sample.sizes, sample)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +120,7 @@ class EmpiricalROC(Result):
 
     Notes
     -----
-    The bands of :meth:`band`, and what they promise:
+    The bands of :meth:`band`, and their promises:
 
     - ``"pointwise"`` (default): each TPR on its own. Bayesian bootstrap, with half a
       row beyond the outermost scores of each class.
@@ -195,7 +188,7 @@ class EmpiricalROC(Result):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         rule = ThresholdRule("youden", np.zeros(1))
-        # Corner 0 is (0, 0), whose threshold inf a rule does not ask for.
+        # Corner 0 is (0, 0), whose threshold inf no rule takes.
         (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
@@ -221,7 +214,7 @@ class EmpiricalROC(Result):
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def convex_hull(self) -> ROCHull:
-        """Least concave curve above this one: what random mixtures of thresholds reach.
+        """Least concave curve above this one: random mixtures of thresholds reach it.
 
         Returns
         -------
@@ -232,7 +225,9 @@ class EmpiricalROC(Result):
         # (Fawcett & Niculescu-Mizil 2007, https://doi.org/10.1007/s10994-007-5011-0).
         points = self._sample.levels
         right, up = np.diff(points.fpr), np.diff(points.tpr)
-        moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
+        moves = np.flatnonzero(
+            right + up
+        )  # a tiny weight next to a huge one moves none
         # The hull's slopes fall along the curve, a regression rises: from its end back.
         # up/(right + up) orders the pieces as the slope up/right does, and is finite.
         right, up = right[moves][::-1], up[moves][::-1]

@@ -1,6 +1,6 @@
 """From an estimate and its variance to limits that stay in their range; elementwise.
 
-A pair of *tails* is what an interval may miss below and above: α/2 and α/2 for a
+A pair of *tails* holds the probabilities to miss below and above: α/2 and α/2 for a
 two-sided one, α and 0 for a one-sided. The formulas for AUCs are sections 2 and 3 of
 :mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.

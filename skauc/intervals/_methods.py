@@ -111,7 +111,7 @@ def reference_posterior(neg, pos, covariance="separate") -> AUCPosterior:
     Parameters
     ----------
     neg, pos : Moments
-        Of the scores of each class.
+        Moments of the scores of each class.
     covariance : {"separate", "common"}
         Prior ∝ 1/(σ₀² σ₁²), or ∝ 1/σ² for one variance.
 

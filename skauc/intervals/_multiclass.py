@@ -70,12 +70,11 @@ class AveragedAUC(Result):
         check_interval("standard_error", self.standard_error, 0, closed="left")
         check_interval("n_smallest", self.n_smallest, 1, closed="left")
 
+    def _head(self):
+        return {"auc": self.auc, "interval95": self.confidence_interval()}
+
     def __repr__(self):
-        low, high = self.confidence_interval()
-        return (
-            f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
-            f"parts of shape {np.shape(self.parts)})"
-        )
+        return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
 
     def _columns(self):
         low, high = self.confidence_interval()
@@ -98,8 +97,7 @@ class AveragedAUC(Result):
         Returns
         -------
         Interval
-            ``(low, high)``; Clopper–Pearson's on the smallest class where the AUC is
-            0 or 1.
+            ``(low, high)``; Clopper–Pearson's on the smallest class for AUCs 0 and 1.
 
         Raises
         ------
@@ -108,8 +106,8 @@ class AveragedAUC(Result):
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
-        # Placements are whole half pairs over n and round to some 1e-16: an error below
-        # 1e-14 is 0, and the limits are then the exact ones.
+        # Placements are whole half pairs over n and round to about 1e-16: an error
+        # below 1e-14 is 0, and the limits are then the exact ones.
         error = self.standard_error if self.standard_error > 1e-14 else 0.0
         limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
         return Interval(*map(float, limits))
@@ -235,7 +233,7 @@ def one_vs_rest_auc(
 
     Notes
     -----
-    The rest is what the data hold of the other classes: its AUC changes with their
+    The rest are the rows of the other classes: the AUC changes with their
     shares, that of :func:`hand_till_auc` does not.
 
     References
@@ -267,10 +265,9 @@ def one_vs_rest_auc(
                 f"{(y[counted] == c).sum()} of {name!r}"
             )
     cluster = check_groups(groups, len(y))
+    given = weight, cluster
     estimates = (
-        AUCEstimate._of(
-            Sample.from_rows(column, y == c, weight, cluster, keep_order=True)
-        )
+        AUCEstimate._of(Sample.from_rows(column, y == c, *given, keep_order=True))
         for c, column in zip(classes, score.T, strict=True)
     )
     cluster = None if cluster is None else cluster[counted]
@@ -319,7 +316,7 @@ class OneVsRestAUC(Result):
 
     @property
     def auc(self) -> np.ndarray:
-        """Of each class, shape (K,)."""
+        """AUC of each class, shape (K,)."""
         return np.array([estimate.auc for estimate in self.estimates])
 
     def standard_error(self, method=None, **options) -> np.ndarray:
@@ -348,10 +345,8 @@ class OneVsRestAUC(Result):
         ValueError
             As :meth:`AUCEstimate.confidence_interval`.
         """
-        limits = [
-            e.confidence_interval(confidence_level, method, **options)
-            for e in self.estimates
-        ]
+        how = confidence_level, method
+        limits = [e.confidence_interval(*how, **options) for e in self.estimates]
         return Interval(*np.transpose(limits))
 
     def average(self) -> AveragedAUC:

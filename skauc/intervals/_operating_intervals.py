@@ -129,7 +129,7 @@ def drawn_points(several, n_draws, random_state):
     Parameters
     ----------
     several : sequence of OperatingPoints
-        Of the same rows in the same order; one draw weighs the rows for all.
+        They share their rows and the order; one draw weighs the rows for all.
     n_draws : int or None
     random_state
 
@@ -223,7 +223,7 @@ class OperatingComparison(TestedDifference):
     name : {"sensitivity", "specificity"}
     rate_a, rate_b : ndarray of shape (k,)
     standard_error : ndarray of shape (k,)
-        Of the difference; inf where the rows say nothing about it.
+        Error of the difference; inf where the rows do not determine it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Operating points of a score: what a threshold does, and how sure that is."""
+"""Operating points of a score: the effect of a threshold, and how sure it is."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def operating_points(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoints(Result):
-    """What thresholds of a score do: one value a point in every array.
+    """Effect of thresholds of a score: one value per point in every array.
 
     Made by :func:`operating_points`.
 
@@ -138,7 +138,7 @@ class OperatingPoints(Result):
         Rows (sums of the weights), of shape (k,).
     prevalence : float
     prevalence_given : bool
-        Whether the user said it, or it is the sample's.
+        Whether the user gave it, or it is the sample's.
     _rule : ThresholdRule
     _sample : Sample
 
@@ -162,8 +162,8 @@ class OperatingPoints(Result):
     - ``"bayesian_bootstrap"``: the specificity at a wanted sensitivity, and the
       sensitivity at a wanted specificity, **with** the uncertainty of the threshold
       (the pointwise band of :meth:`EmpiricalROC.band`); the threshold and both rates
-      of a best point, chosen anew in every draw. Of the best points it knows the
-      scores that were seen only: one that separates the classes does not vary.
+      of a best point, chosen anew in every draw. For best points it knows only
+      the observed scores: one that separates the classes does not vary.
 
     - ``"optimism_corrected"``: both rates of a best point **on new rows**, at the
       threshold that these rows chose (the default there): Wilson's limits around the
@@ -228,7 +228,7 @@ class OperatingPoints(Result):
 
     @property
     def chosen_by(self) -> str:
-        """What chose the thresholds: a name of an argument, of a best point, or all."""
+        """Rule of the thresholds: a name of an argument, of a best point, or all."""
         return self._rule.kind
 
     @property
@@ -273,12 +273,12 @@ class OperatingPoints(Result):
 
     @property
     def lr_positive(self) -> np.ndarray:
-        """``sensitivity/(1 − specificity)``: what a positive call does to the odds."""
+        """``sensitivity/(1 − specificity)``: effect of a positive call on the odds."""
         return _ratio(self.sensitivity, self.false_positives / self._sample.sizes[0])
 
     @property
     def lr_negative(self) -> np.ndarray:
-        """``(1 − sensitivity)/specificity``: what a negative call does to the odds."""
+        """``(1 − sensitivity)/specificity``: effect of a negative call on the odds."""
         return _ratio(self.false_negatives / self._sample.sizes[1], self.specificity)
 
     @property
@@ -363,7 +363,7 @@ class OperatingPoints(Result):
         Parameters
         ----------
         other : OperatingPoints
-            Of the same rows in the same order, with as many points.
+            Points of the same rows in the same order, as many as these.
         name : {"sensitivity", "specificity"}, default=None
             None takes the rate that is not the target: specificity at a wanted
             sensitivity, and else sensitivity.

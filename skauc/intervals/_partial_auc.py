@@ -8,7 +8,7 @@ over the positives, and falls as negatives move up, by (section 7 of
 
 each the mean over the piece of the curve that belongs to the row's score: a point for
 a score of its own, a straight line for scores that are tied. They take the place of
-DeLong's placements, which they are (but for a constant) for a = 0, b = 1.
+DeLong's placements, which they are (except for a constant) for a = 0, b = 1.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class PartialAUC(Result):
     ----------
     auc : float
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
-        TPR; standardized if asked for.
+        TPR; standardized on request.
     axis : {"fpr", "tpr"}
     low, high : float
         Limits of the range.
@@ -157,8 +157,8 @@ class PartialAUC(Result):
 
     Intervals are those of the share S = area/width. ``"score"`` (default): all S for
     which ``|Ŝ − S| ≤ z √V(S)``, ``V(S) = S(1 − S) max(v, 1/(3m))``, v DeLong's
-    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is what uniform placements of m rows
-    vary, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
+    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is the variance of uniform placements of
+    m rows, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
     ``width · n₁``): few rows in the range cannot show their variance. ``"delong"``:
     ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale of ``transform``, and Clopper and Pearson's
     limits for m trials where the variance is 0.

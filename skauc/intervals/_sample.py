@@ -186,7 +186,7 @@ def samples_of(
     sample_weight, groups : array-like of shape (n,) or None
     pos_label : label or None
     names : sequence of str
-        What the scores are called in an error.
+        Names of the scores in an error.
     """
     blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:
