@@ -94,11 +94,11 @@ from .intervals._multiclass import (
     hand_till_auc,
     one_vs_rest_auc,
 )
-from .intervals._operating_comparison import OperatingComparison
+from .intervals._operating_intervals import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
 from .intervals._power import auc_power, auc_sample_size
-from .intervals._score_functions import (
+from .intervals._projection import (
     binormal_auc_score,
     binormal_roc,
     cbauc_score,

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_option, check_positive, short
-from ..intervals._compared_scores import paired_error, same_ranking
+from .._validation import check_interval, check_option, check_positive, short
+from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
@@ -315,10 +315,8 @@ def compare_folds(names, scores, folds, positive, rope, alternative):
     smaller = int(min(positive.sum(), (~positive).sum()))
 
     def influence(i, j):
-        def same():
-            return all(map(same_ranking, scores[i], scores[j]))
-
-        error = paired_error(((U[i] - U[j]) ** 2).sum(), same, smaller)
+        same = all(map(same_ranking, scores[i], scores[j]))
+        error = error_of(((U[i] - U[j]) ** 2).sum(), 1 / smaller, same)
         return AUCComparison(
             float(means[i]), float(means[j]), error, alternative=alternative
         )

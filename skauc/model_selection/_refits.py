@@ -19,7 +19,7 @@ from ..leave_pair_out._bootstrap import (
     wins,
 )
 from ..leave_pair_out._second_source import Source
-from ..statistics._checks import as_count, as_verbosity
+from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import frozen_in_refits, warn
@@ -259,7 +259,7 @@ def bootstrap_auc(
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    n_boot, verbose = as_count("n_boot", n_boot), as_verbosity(verbose)
+    n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
     kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
     groups = check_groups(groups, len(y))
     groups = None if groups is None else groups[kept]

@@ -9,9 +9,8 @@ import numpy as np
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
-from ..statistics._checks import as_count, as_numbers, generator
-from ..statistics._result import data_frame, picture
-from ..statistics._values import Value
+from ..statistics._checks import as_numbers, check_integer, check_interval, generator
+from ..statistics._result import Value, data_frame, picture
 from ._candidates import alike, candidates_of, joint_aucs, luck
 from ._scorers import Scorer
 
@@ -292,7 +291,7 @@ def search_posterior(
     (1.0, True)
     """
     prior = _prior_of_scorer(search) if prior is None else prior
-    prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
+    prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
     rng = generator(random_state)
     searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
     rho = alike(searched.candidates)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from skauc.intervals._planned_variance import (
+from skauc.intervals._plan import (
     binormal_covariance,
     obuchowski_variance,
 )

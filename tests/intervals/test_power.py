@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import norm, rankdata
 
 from skauc import auc_power, auc_sample_size, compare_auc
-from skauc.intervals._power import VARIANCES
+from skauc.intervals._plan import VARIANCES
 from skauc.statistics._levels import hanley_mcneil_variance
 
 REFERENCE = Path(__file__).parents[1] / "reference"
