@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments, project_samples
 from ..statistics._row_blocks import row_blocks
+from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._class_moments import class_moments_of, fourth_powers
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
@@ -264,7 +264,7 @@ def _priors(given, n):
     """Priors that add up to 1, those of the rows where none are given."""
     priors = n / n.sum() if given is None else np.asarray(given, dtype=float)
     if abs(priors.sum() - 1) > 1e-5:
-        warnings.warn("The priors do not sum to 1. Renormalizing", stacklevel=2)
+        warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
         priors = priors / priors.sum()
     return priors
 

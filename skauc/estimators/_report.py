@@ -173,6 +173,7 @@ class Report:
             self.likelihood.fall(row[None], -gap[None])
             for row, gap in zip(identity, self.coef, strict=True)
         ]
+        self.likelihood.warn()
         z = np.copysign(np.sqrt(falls), self.coef)
         low, high = self.coef + limits.T * self.errors
         numbers = self.coef, self.errors, z, 2 * ndtr(-np.abs(z)), low, high
@@ -201,6 +202,7 @@ class Report:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = value)}``, χ² with as many degrees as rows."""
         L, gap = self.gap(contrast, value)
         fall = self.likelihood.fall(L, -gap)
+        self.likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
     def gap(self, contrast, value):
