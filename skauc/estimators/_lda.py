@@ -15,9 +15,8 @@ from ..statistics._moments import group_moments, project_samples
 from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
-from ._class_moments import class_moments_of, fourth_powers
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
-from ._rows import open_rows, record_features, unchanged_by_errors
+from ._rows import fourth_powers, open_rows, record_features, unchanged_by_errors
 
 
 class _NoShrinkageError(NotImplementedError, ValueError):
@@ -158,7 +157,7 @@ covariance_estimator
             self.fit(X, rows.classes[rows.blocks.y])
             record_features(self, blocks, rows.n_features)
             return self
-        parts = class_moments_of(rows)
+        parts = rows.class_moments()
         with self._named_errors():
             _fit_from_moments(self, rows, parts)
         self._fit_curves([part.project(self.coef_.T) for part in parts], rows.n_rows)
@@ -317,8 +316,8 @@ def _covariances(shrinkage, rows, parts):
     # Ledoit & Wolf's, on standardised features: a second pass
     variances = np.array([np.diag(part.scatter) / part.n for part in parts])
     scales = np.where(variances > 0, np.sqrt(variances), 1.0)
-    shared = (*rows.labels, None), [part.mean for part in parts], scales
-    fourth = rows.blocks.total(fourth_powers, *shared)
+    codes = *range(len(parts) - 1), None
+    fourth = rows.sum(fourth_powers, codes, [part.mean for part in parts], scales)
     covariances = []
     for part, scale, power in zip(parts, scales, fourth, strict=True):
         C = part.scatter / part.n / scale / scale[:, None]

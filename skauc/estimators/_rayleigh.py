@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 
 from ..adaptive._data_model import dense_probits
 from ..statistics._moments import Moments, class_moments
-from ._class_moments import fourth_powers
-from ._rows import FitRows, row_space
+from ._rows import FitRows, fourth_powers, row_space
 
 _EPS = np.finfo(float).eps
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
@@ -84,8 +83,7 @@ class RayleighProblem:
         if self.basis is not None:  # the rows are working coordinates
             origin, scale = np.zeros(1), np.ones(self.basis.shape[1])
         centres = [origin + part.mean * scale for part in parts]
-        shared = self.rows.labels, centres, [scale, scale]
-        powers = self.rows.blocks.total(fourth_powers, *shared)
+        powers = self.rows.sum(fourth_powers, (0, 1), centres, [scale, scale])
         n = np.array([part.n for part in parts])
         return float(np.sum(powers / (n - 1) ** 2))
 
