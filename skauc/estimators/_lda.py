@@ -16,6 +16,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
+from ._rayleigh import ledoit_wolf_weight
 from ._rows import fourth_powers, open_rows, record_features, unchanged_by_errors
 
 
@@ -199,11 +200,6 @@ covariance_estimator
 
         publish_curves(self, curve)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # the curves are numpy's
-        return tags
-
 
 # From moments -------------------------------------------------------------------------
 
@@ -321,10 +317,8 @@ def _covariances(shrinkage, rows, parts):
     covariances = []
     for part, scale, power in zip(parts, scales, fourth, strict=True):
         C = part.scatter / part.n / scale / scale[:, None]
-        # α = min(b², d²)/d²: b² = (Σ‖z‖⁴/n − ‖C‖²)/n, d² = ‖C − τI‖² = ‖C‖² − (tr C)²/P
-        noise = (power / part.n - np.sum(C**2)) / part.n
-        distance = np.sum(C**2) - np.trace(C) ** 2 / len(C)
-        alpha = min(max(noise, 0.0), distance) / distance if distance > 0 else 0.0
+        # Of z/√n, whose Gram matrix is C, the fourth powers add up to Σ‖z‖⁴/n²
+        alpha = ledoit_wolf_weight(C, len(C), part.n, power / part.n**2)
         covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
     return covariances
 

@@ -52,13 +52,6 @@ class LogisticResult:
     converged: bool
     separation: str | None
 
-    @property
-    def standard_errors(self):
-        """Roots of the diagonal of the covariance, of shape (M(P + 1),); or None."""
-        if self.covariance is None:
-            return None
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:
