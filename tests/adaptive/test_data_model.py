@@ -9,10 +9,8 @@ from scipy.integrate import trapezoid
 from scipy.special import multigammaln, ndtr, ndtri
 
 from skauc import AdaptivePrior
-from skauc.adaptive._data_model import DataModel
 from skauc.adaptive._join import DataSize, join
 from skauc.adaptive._prior import data_model
-from skauc.adaptive._signals import attainable_probits, normal_scores
 from skauc.statistics._rows import Rows
 
 
@@ -26,7 +24,7 @@ def made(n_neg, n_pos, P, *, seed=0, signal=0.4, spread=1.0):
     return X, positive
 
 
-def learnt(X, positive, weight=None, **prior) -> DataModel:
+def learnt(X, positive, weight=None, **prior):
     return data_model(AdaptivePrior(**prior), Rows.of(X, positive, weight))
 
 
@@ -44,6 +42,16 @@ def square(scatter, values, model):
     V = scatter.combine(np.eye(len(scatter.values)), model.rows)
     rest = values[-1] if scatter.multiplicity[-1] else 0.0
     return (V * (values[:-1] - rest)) @ V.T + rest * np.eye(len(V))
+
+
+def attainable_probits(power):
+    """Midpoints of 24 equal shares of ``P(Z < z) = (1 − e^{−z/2})^power``."""
+    return -2 * np.log(1 - ((np.arange(24) + 0.5) / 24) ** (1 / power))
+
+
+def normal_scores(t, df):
+    """Normal deviates with nearly the tails of t (Wallace 1959)."""
+    return np.sign(t) * np.sqrt(df * np.log1p(t**2 / df)) * (8 * df + 1) / (8 * df + 3)
 
 
 SHAPES = [(12, 9, 4), (30, 20, 8), (7, 6, 30)]
@@ -246,9 +254,11 @@ def test_normal_scores_keep_the_tails_of_t():
 
 def test_attainable_auc_has_its_prior():
     for power in (0.5, 1.0, 3.0):
-        z = attainable_probits(power)
-        level = (1 - np.exp(-z / 2)) ** power
-        np.testing.assert_allclose(level, (np.arange(24) + 0.5) / 24)
+        dense = learnt(*made(12, 9, 4), attainable_power=power).learnt.models[0]
+        z, expected = np.unique(dense.attainable), attainable_probits(power)
+        z = z[z > 0]  # components without weight are left out
+        assert len(z) > 16
+        assert np.abs(z[:, None] / expected - 1).min(axis=1).max() < 1e-9
 
 
 @dataclass

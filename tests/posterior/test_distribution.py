@@ -12,9 +12,9 @@ from skauc import (
     AUCPosterior,
     NormalInverseWishart,
     PairwiseAUCPosterior,
+    class_moments,
 )
 from skauc.posterior._conjugate import projected_posterior
-from skauc.statistics._moments import class_moments
 
 POSTERIOR = AUCPosterior.from_components([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])
 HEARD = replace(
