@@ -1,14 +1,12 @@
 """Rows of two classes and fits to them, for the tests of this folder."""
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED, SQUARED_HINGE
-from skauc.leave_pair_out._objective import Fit, Objective
+from skauc.model_selection._objective_of import objective_of
 from skauc.statistics._rows import Rows
 
-LOSSES = {"logistic": LOGISTIC, "squared": SQUARED, "squared hinge": SQUARED_HINGE}
 EXACT = {"tol": 1e-10, "max_iter": 100_000}
 
 
@@ -27,19 +25,24 @@ def model(loss, C):
     if loss == "logistic":
         return LogisticRegression(C=C, **EXACT)
     if loss == "squared":
-        return Ridge(alpha=1 / C)
+        return RidgeClassifier(alpha=1 / C)
     return LinearSVC(C=C, **EXACT)
 
 
 def fit_of(loss, C, X, positive, weight=None):
     """What that estimator minimised."""
     fitted = model(loss, C).fit(X, np.where(positive, 1, -1), weight)
-    intercept = 1.0 if loss == "squared hinge" else "free"
-    objective = Objective(LOSSES[loss], 1 / C, intercept)
-    return Fit(objective, np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0]))
+    return objective_of(fitted, Rows.of(X, positive, weight))[0]
 
 
 def rows_and_fit(loss, C, *shape, **options):
     """Rows and the fit to them."""
     X, positive = draw(*shape, **options)
     return Rows.of(X, positive), fit_of(loss, C, X, positive)
+
+
+LOSSES = {
+    name: fit_of(name, 1.0, *draw(20, 2)).objective.loss
+    for name in ("logistic", "squared", "squared hinge")
+}
+LOGISTIC, SQUARED, _ = LOSSES.values()

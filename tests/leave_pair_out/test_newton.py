@@ -2,14 +2,20 @@
 
 import numpy as np
 import pytest
-from left_out_designs import LOSSES, draw, fit_of, model, rows_and_fit
+from left_out_designs import (
+    LOGISTIC,
+    LOSSES,
+    SQUARED,
+    draw,
+    fit_of,
+    model,
+    rows_and_fit,
+)
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from skauc.leave_pair_out._bootstrap import Samples
-from skauc.leave_pair_out._coordinates import Coordinates
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED
 from skauc.leave_pair_out._newton import minimise
 from skauc.leave_pair_out._objective import (
     Fit,
@@ -122,20 +128,22 @@ def test_coordinates_keep_products_of_rows(shape):
         for make in [np.asarray, sparse.csr_matrix]:
             X, positive = draw(*shape)
             rows = Rows.of(make(X), positive, np.arange(1.0, shape[0] + 1))
-            space = Coordinates.of(rows, centred)
+            objective = Objective(SQUARED, 1.0, "free" if centred else "none")
+            setting = Setting.of(objective, rows)
+            A = setting.A[:, :-1]  # the last column is that of the intercept
             Z = X - np.average(X, axis=0, weights=rows.weight) * centred
-            assert space.A.shape[1] <= min(shape)
-            assert space.A @ space.A.T == pytest.approx(Z @ Z.T, abs=1e-10)
-            theta = np.random.default_rng(0).normal(size=space.A.shape[1])
-            w = space.back(rows, theta)
-            assert Z @ w == pytest.approx(space.A @ theta, abs=1e-8)
-            assert space.forth(rows, w) == pytest.approx(theta, abs=1e-6)
+            assert A.shape[1] <= min(shape)
+            assert A @ A.T == pytest.approx(Z @ Z.T, abs=1e-10)
+            theta = np.random.default_rng(0).normal(size=setting.A.shape[1])
+            fit = setting.fit(rows, theta)
+            assert Z @ fit.coef == pytest.approx(A @ theta[:-1], abs=1e-8)
+            assert setting.start(fit, rows)[:-1] == pytest.approx(theta[:-1], abs=1e-6)
 
 
 def test_equal_rows_have_equal_coordinates():
     X, positive = draw(20, 90)
     X[7] = X[3]
-    A = Coordinates.of(Rows.of(X, positive), True).A
+    A = Setting.of(Objective(SQUARED, 1.0), Rows.of(X, positive)).A[:, :-1]
     assert A[7] == pytest.approx(A[3], abs=1e-12)
     assert A.shape[1] == 18
 

@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from left_out_designs import LOSSES, draw, fit_of, model, rows_and_fit
+from left_out_designs import (
+    LOGISTIC,
+    LOSSES,
+    SQUARED,
+    draw,
+    fit_of,
+    model,
+    rows_and_fit,
+)
 from scipy import sparse
 from scipy.stats import norm
 
@@ -13,7 +21,6 @@ from skauc.leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
-from skauc.leave_pair_out._losses import LOGISTIC, SQUARED
 from skauc.leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from skauc.leave_pair_out._second_source import second_source
 from skauc.statistics._rows import Rows
