@@ -1,10 +1,10 @@
 """Rows of two classes and fits to them, for the tests of this folder."""
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from skauc.model_selection._objective_of import objective_of
+from skauc.model_selection._fitted_model import fitted_models
 from skauc.statistics._rows import Rows
 
 EXACT = {"tol": 1e-10, "max_iter": 100_000}
@@ -25,14 +25,17 @@ def model(loss, C):
     if loss == "logistic":
         return LogisticRegression(C=C, **EXACT)
     if loss == "squared":
-        return RidgeClassifier(alpha=1 / C)
+        return Ridge(alpha=1 / C)
     return LinearSVC(C=C, **EXACT)
 
 
 def fit_of(loss, C, X, positive, weight=None):
     """What that estimator minimised."""
-    fitted = model(loss, C).fit(X, np.where(positive, 1, -1), weight)
-    return objective_of(fitted, Rows.of(X, positive, weight))[0]
+    y = np.where(positive, 1, -1)
+    # the classifier fits the same labels -1 and 1, and its objective is known
+    one = RidgeClassifier(alpha=1 / C) if loss == "squared" else model(loss, C)
+    [opened] = fitted_models(one.fit(X, y, weight), X, y, weight)
+    return opened.fit
 
 
 def rows_and_fit(loss, C, *shape, **options):

@@ -1,5 +1,6 @@
 """Posterior of the AUC against the P × P model, mpmath, quadrature and simulation."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import mpmath as mp
@@ -12,27 +13,21 @@ from scipy import stats
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
-from skauc import AUCPosterior, NormalInverseWishart, class_moments
-from skauc.posterior._conjugate import (
-    COVARIANCES,
-    ProjectedPosterior,
-    projected_posterior,
-)
+from skauc import AUCPosterior, NormalInverseWishart
 
 SAMPLERS = {
     "common": oracles.sample_common,
     "spherical": oracles.sample_spherical,
     "separate": oracles.sample_separate,
 }
-covariances = pytest.mark.parametrize("covariance", COVARIANCES)
+covariances = pytest.mark.parametrize("covariance", SAMPLERS)
 
 
 def project(X, positive, w, prior, covariance, weight=None):
-    """The faces' path from rows to the projected posterior."""
+    """The posterior of the scores of one direction."""
     w = np.asarray(w, dtype=float)
-    neg, pos = class_moments(X @ w, positive, weight)
-    features = class_moments(X, positive, weight, featurewise=True)
-    return projected_posterior(neg, pos, w, prior, covariance, features)
+    learnt = prior.learn(X, positive, weight, covariance=covariance)
+    return learnt.project(w, X @ w)
 
 
 def small_problem(rng, n0=9, n1=7, P=3, gap=0.8):
@@ -244,10 +239,13 @@ def test_small_upper_tail_keeps_its_digits():
 
 
 @pytest.mark.parametrize("df", [(3.0, 3.0), (10.0, 14.0), (6.0, 200.0), (51.0, 60.0)])
-def test_separate_mean_is_a_race_of_students(df):
+def test_separate_mean_is_a_race_of_students(rng, df):
+    some = some_posterior(rng, "separate")
     for D in [0.0, 1.0, -3.0, 10.0, 30.0, 100.0]:
-        rule = ProjectedPosterior(
-            0.5, 0.5 + D, 10.5, 14.5, 10.0, 20.0, *df, shared=False
+        rule = replace(
+            some,
+            **{"mean_neg": 0.5, "nu_neg": 10.5, "q_neg": 10.0, "df_neg": df[0]},
+            **{"mean_pos": 0.5 + D, "nu_pos": 14.5, "q_pos": 20.0, "df_pos": df[1]},
         )
         posterior = rule.auc()
         scale = np.sqrt((1 + 1 / np.array([10.5, 14.5])) * [10.0, 20.0] / np.array(df))
