@@ -44,6 +44,17 @@ def rows_and_fit(loss, C, *shape, **options):
     return Rows.of(X, positive), fit_of(loss, C, X, positive)
 
 
+def refitted_auc(make, X, positive):
+    """Share of pairs that the positive wins under the fit without both."""
+    t, won = np.where(positive, 1, -1), []
+    for i in np.flatnonzero(positive):
+        for j in np.flatnonzero(~positive):
+            keep = np.delete(np.arange(len(t)), [i, j])
+            w = np.ravel(make().fit(X[keep], t[keep]).coef_)
+            won.append(np.heaviside(X[i] @ w - X[j] @ w, 0.5))
+    return np.mean(won)
+
+
 LOSSES = {
     name: fit_of(name, 1.0, *draw(20, 2)).objective.loss
     for name in ("logistic", "squared", "squared hinge")

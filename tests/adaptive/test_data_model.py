@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
+import oracles
 import pytest
+from left_out_designs import draw
 from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.special import multigammaln, ndtr, ndtri
+from sklearn.linear_model import Ridge
 
 from skauc import AdaptivePrior
-from skauc.adaptive._join import DataSize, join
 from skauc.adaptive._prior import data_model
 from skauc.statistics._rows import Rows
 
@@ -269,11 +271,14 @@ class Left:
 
 
 @pytest.mark.parametrize(
-    ("n_neg", "n_pos", "P", "m", "auc"),
+    ("n_neg", "n_pos", "P", "signal", "auc"),
     [(30, 30, 20, 0.8, 0.7), (30, 30, 20, 0.2, 1.0), (500, 700, 10, 1.0, 0.8)],
 )
-def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, m, auc):
-    n, size = n_neg + n_pos, DataSize(n_neg, n_pos, P)
+def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
+    X, positive = made(n_neg, n_pos, P, signal=signal)
+    projection = learnt(X, positive).along((np.arange(P) < 3) * 1.0)
+    m, n = projection.probit[0], n_neg + n_pos
+    assert projection.direction.difference > 0
     z = ndtri((auc * n + 0.5) / (n + 1))
 
     def error(x):  # Hanley & McNeil, symmetric in the classes, by the delta method
@@ -282,13 +287,33 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, m, auc):
         variance = A * (1 - A) * (1 + (n / 2 - 1) * shape) / (n_neg * n_pos)
         return np.sqrt(variance) / stats.norm.pdf(x)
 
-    posterior = join(m, Left(auc), size)
+    posterior = projection.auc(Left(auc))
     w = max(2 / 3, 0.09 / (0.09 + error(m + 2 / 3 * (z - m)) ** 2))
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
     deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
     assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
     assert posterior.choice("probit") == pytest.approx(m + (z - m) / 3)
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.5])
+@pytest.mark.parametrize("shape", [(24, 5), (20, 40)])
+def test_disagreement_is_the_mean_over_ridge_models(shape, distance):
+    """Directions and leave-pair-out AUCs of nine ridge models by refits."""
+    X, positive = draw(*shape, seed=7, distance=distance)
+    model, t, n = learnt(X, positive), np.where(positive, 1, -1), len(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    gap = Z[positive].mean(axis=0) - Z[~positive].mean(axis=0)
+    h = positive.sum() * (~positive).sum() / n
+    unit = ((Z**2).sum() - h * gap @ gap) / min(n - 2, shape[1])
+    apart = []
+    for strength in np.geomspace(3e-3, 3e2, 9):
+        w = Ridge(alpha=strength * unit).fit(Z, t).coef_ / X.std(axis=0)
+        margins = oracles.ridge_margins(Z, t, positive, strength * unit, np.ones(n))
+        auc = oracles.share_won(margins)
+        z = ndtri((auc * n + 0.5) / (n + 1))
+        apart.append(z - model.along(w).probit[0])
+    assert model.disagreement == pytest.approx(np.mean(apart), rel=1e-6)
 
 
 def test_predicted_rates_are_those_of_new_rows():
