@@ -20,6 +20,23 @@ def psi(neg, pos):
     return np.where(pos > neg, 1.0, np.where(pos == neg, 0.5, 0.0))
 
 
+def rows_of_auc(n_neg, n_pos, auc):
+    """Labels and scores whose empirical AUC is this, to half a pair."""
+    won = round(auc * n_neg * n_pos)
+    above = np.full(n_pos, won // n_pos)
+    above[: won % n_pos] += 1
+    score = np.concatenate([np.arange(n_neg), above - 0.5])
+    return np.repeat([0, 1], [n_neg, n_pos]), score
+
+
+def newcombe_variance(auc, n_neg, n_pos):
+    """Hanley and McNeil's three terms with (n₀ + n₁)/2 in place of both sizes."""
+    others = (n_neg + n_pos) / 2 - 1
+    two_pos, two_neg = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    terms = auc * (1 - auc) + others * (two_pos + two_neg - 2 * auc**2)
+    return terms / (n_neg * n_pos)
+
+
 def loop_delong(negs, poss):
     """DeLong's covariance of k scores by loops over scores and rows."""
     k = len(negs)

@@ -1,14 +1,12 @@
 """Rows of two classes and fits to them, for the tests of this folder."""
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from skauc.leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
-from skauc.leave_pair_out._objective import Fit, Objective
+from skauc.model_selection._fitted_model import fitted_models
 from skauc.statistics._rows import Rows
 
-LOSSES = {"logistic": LOGISTIC, "squared": SQUARED, "squared hinge": SQUARED_HINGE}
 EXACT = {"tol": 1e-10, "max_iter": 100_000}
 
 
@@ -33,13 +31,32 @@ def model(loss, C):
 
 def fit_of(loss, C, X, positive, weight=None):
     """What that estimator minimised."""
-    fitted = model(loss, C).fit(X, np.where(positive, 1, -1), weight)
-    intercept = 1.0 if loss == "squared hinge" else "free"
-    objective = Objective(LOSSES[loss], 1 / C, intercept)
-    return Fit(objective, np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0]))
+    y = np.where(positive, 1, -1)
+    # the classifier fits the same labels -1 and 1, and its objective is known
+    one = RidgeClassifier(alpha=1 / C) if loss == "squared" else model(loss, C)
+    [opened] = fitted_models(one.fit(X, y, weight), X, y, weight)
+    return opened.fit
 
 
 def rows_and_fit(loss, C, *shape, **options):
     """Rows and the fit to them."""
     X, positive = draw(*shape, **options)
     return Rows.of(X, positive), fit_of(loss, C, X, positive)
+
+
+def refitted_auc(make, X, positive):
+    """Share of pairs that the positive wins under the fit without both."""
+    t, won = np.where(positive, 1, -1), []
+    for i in np.flatnonzero(positive):
+        for j in np.flatnonzero(~positive):
+            keep = np.delete(np.arange(len(t)), [i, j])
+            w = np.ravel(make().fit(X[keep], t[keep]).coef_)
+            won.append(np.heaviside(X[i] @ w - X[j] @ w, 0.5))
+    return np.mean(won)
+
+
+LOSSES = {
+    name: fit_of(name, 1.0, *draw(20, 2)).objective.loss
+    for name in ("logistic", "squared", "squared hinge")
+}
+LOGISTIC, SQUARED, _ = LOSSES.values()

@@ -8,7 +8,6 @@ from math import fsum
 import mpmath as mp
 import numpy as np
 from scipy import stats
-from scipy.integrate import quad
 from scipy.special import stdtr
 
 # ------------------------------------------------------------------------- samples
@@ -199,38 +198,6 @@ def student_race(m0, s0, df0, m1, s1, df1):
     return total
 
 
-# ------------------------------------------------------------- adaptive prior, dense
-
-
-def winsorised(X, positive, k=2.5):
-    """Within-class deviations pulled in to k pooled sd, then inflated by 1/√c.
-
-    c is the variance of a standard normal clipped at ±k, by quadrature.
-    """
-    X = np.array(X, dtype=float)
-    inside, _ = quad(lambda x: x**2 * stats.norm.pdf(x), 0, k, epsabs=0, epsrel=1e-13)
-    shrink = np.sqrt(2 * inside + 2 * k**2 * stats.norm.sf(k))
-    centre = np.where(
-        positive[:, None], X[positive].mean(axis=0), X[~positive].mean(axis=0)
-    )
-    pooled = np.sqrt(((X - centre) ** 2).sum(axis=0) / (len(X) - 2))
-    return centre + np.clip(X - centre, -k * pooled, k * pooled) / shrink
-
-
-def dense_scatters(X, positive, standardize=True):
-    """Scale, W₀, W₁ (P×P) and d in scaled features, from rows as they are."""
-    parts = [X[~positive], X[positive]]
-    W = [
-        np.cov(part.T, bias=True).reshape(X.shape[1], -1) * len(part) for part in parts
-    ]
-    variance = np.diag(W[0] + W[1]) / (len(X) - 2)
-    if not standardize:
-        variance = np.full(len(variance), variance.mean())
-    scale = 1 / np.sqrt(variance)
-    d = (parts[1].mean(axis=0) - parts[0].mean(axis=0)) * scale
-    return scale, *(w * np.outer(scale, scale) for w in W), d
-
-
 # ----------------------------------------------------------------------- leave pair out
 
 
@@ -257,15 +224,3 @@ def ridge_margins(X, sign, positive, alpha, c, intercept=True):
         return (A[i] - A[j]) @ theta
 
     return loop_leave_pair_out(margin, positive)
-
-
-def smooth_statistic(margin, bandwidth):
-    """Mean and DeLong variance of ``Φ(margin/(bandwidth·s))``, in loops."""
-    spread = np.sqrt(np.pi / 2) * np.mean(np.abs(margin - margin.mean()))
-    if bandwidth:
-        won = stats.norm.cdf(margin / (bandwidth * spread))
-    else:
-        won = (margin > 0) + 0.5 * (margin == 0)
-    v10 = [np.mean(row) for row in won]
-    v01 = [np.mean(column) for column in won.T]
-    return np.mean(won), np.var(v10, ddof=1) / len(v10) + np.var(v01, ddof=1) / len(v01)

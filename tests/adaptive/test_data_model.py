@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+import oracles
 import pytest
+from left_out_designs import draw
 from scipy import stats
 from scipy.integrate import trapezoid
 from scipy.special import multigammaln, ndtr, ndtri
+from sklearn.linear_model import Ridge
 
 from skauc import AdaptivePrior
-from skauc.adaptive._data_model import DataModel, data_model
-from skauc.adaptive._join import DataSize, join
-from skauc.adaptive._signals import attainable_probits, normal_scores
+from skauc.adaptive._data_model import data_model
 from skauc.statistics._rows import Rows
 
 
@@ -25,7 +26,7 @@ def made(n_neg, n_pos, P, *, seed=0, signal=0.4, spread=1.0):
     return X, positive
 
 
-def learnt(X, positive, weight=None, **prior) -> DataModel:
+def learnt(X, positive, weight=None, **prior):
     return data_model(AdaptivePrior(**prior), Rows.of(X, positive, weight))
 
 
@@ -43,6 +44,16 @@ def square(scatter, values, model):
     V = scatter.combine(np.eye(len(scatter.values)), model.rows)
     rest = values[-1] if scatter.multiplicity[-1] else 0.0
     return (V * (values[:-1] - rest)) @ V.T + rest * np.eye(len(V))
+
+
+def attainable_probits(power):
+    """Midpoints of 24 equal shares of ``P(Z < z) = (1 − e^{−z/2})^power``."""
+    return -2 * np.log(1 - ((np.arange(24) + 0.5) / 24) ** (1 / power))
+
+
+def normal_scores(t, df):
+    """Normal deviates with nearly the tails of t (Wallace 1959)."""
+    return np.sign(t) * np.sqrt(df * np.log1p(t**2 / df)) * (8 * df + 1) / (8 * df + 3)
 
 
 SHAPES = [(12, 9, 4), (30, 20, 8), (7, 6, 30)]
@@ -245,9 +256,11 @@ def test_normal_scores_keep_the_tails_of_t():
 
 def test_attainable_auc_has_its_prior():
     for power in (0.5, 1.0, 3.0):
-        z = attainable_probits(power)
-        level = (1 - np.exp(-z / 2)) ** power
-        np.testing.assert_allclose(level, (np.arange(24) + 0.5) / 24)
+        dense = learnt(*made(12, 9, 4), attainable_power=power).learnt.models[0]
+        z, expected = np.unique(dense.attainable), attainable_probits(power)
+        z = z[z > 0]  # components without weight are left out
+        assert len(z) > 16
+        assert np.abs(z[:, None] / expected - 1).min(axis=1).max() < 1e-9
 
 
 @dataclass
@@ -258,11 +271,14 @@ class Left:
 
 
 @pytest.mark.parametrize(
-    ("n_neg", "n_pos", "P", "m", "auc"),
+    ("n_neg", "n_pos", "P", "signal", "auc"),
     [(30, 30, 20, 0.8, 0.7), (30, 30, 20, 0.2, 1.0), (500, 700, 10, 1.0, 0.8)],
 )
-def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, m, auc):
-    n, size = n_neg + n_pos, DataSize(n_neg, n_pos, P)
+def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
+    X, positive = made(n_neg, n_pos, P, signal=signal)
+    projection = learnt(X, positive).along((np.arange(P) < 3) * 1.0)
+    m, n = projection.probit[0], n_neg + n_pos
+    assert projection.direction.difference > 0
     z = ndtri((auc * n + 0.5) / (n + 1))
 
     def error(x):  # Hanley & McNeil, symmetric in the classes, by the delta method
@@ -271,13 +287,33 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, m, auc):
         variance = A * (1 - A) * (1 + (n / 2 - 1) * shape) / (n_neg * n_pos)
         return np.sqrt(variance) / stats.norm.pdf(x)
 
-    posterior = join(m, Left(auc), size)
+    posterior = projection.auc(Left(auc))
     w = max(2 / 3, 0.09 / (0.09 + error(m + 2 / 3 * (z - m)) ** 2))
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
     deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
     assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
     assert posterior.choice("probit") == pytest.approx(m + (z - m) / 3)
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.5])
+@pytest.mark.parametrize("shape", [(24, 5), (20, 40)])
+def test_disagreement_is_the_mean_over_ridge_models(shape, distance):
+    """Directions and leave-pair-out AUCs of nine ridge models by refits."""
+    X, positive = draw(*shape, seed=7, distance=distance)
+    model, t, n = learnt(X, positive), np.where(positive, 1, -1), len(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    gap = Z[positive].mean(axis=0) - Z[~positive].mean(axis=0)
+    h = positive.sum() * (~positive).sum() / n
+    unit = ((Z**2).sum() - h * gap @ gap) / min(n - 2, shape[1])
+    apart = []
+    for strength in np.geomspace(3e-3, 3e2, 9):
+        w = Ridge(alpha=strength * unit).fit(Z, t).coef_ / X.std(axis=0)
+        margins = oracles.ridge_margins(Z, t, positive, strength * unit, np.ones(n))
+        auc = oracles.share_won(margins)
+        z = ndtri((auc * n + 0.5) / (n + 1))
+        apart.append(z - model.along(w).probit[0])
+    assert model.disagreement == pytest.approx(np.mean(apart), rel=1e-6)
 
 
 def test_predicted_rates_are_those_of_new_rows():
@@ -301,35 +337,35 @@ def _probit(X, positive, w, weight=None, **prior):
     return learnt(X, positive, weight, **prior).along(w).probit
 
 
-@pytest.mark.parametrize("P", [1, 5, 60])
 @pytest.mark.parametrize(
     "law",
     ["row order", "column order", "shift and scale", "length of w", "weights", "swap"],
 )
-def test_laws(law, P):
-    X, positive = made(20, 16, P, signal=0.6)
-    w = np.random.default_rng(9).standard_normal(P)
-    before, rng = _probit(X, positive, w), np.random.default_rng(0)
-    if law == "row order":
-        order = rng.permutation(len(X))
-        after = _probit(X[order], positive[order], w)
-    elif law == "column order":
-        order = rng.permutation(P)
-        after = _probit(X[:, order], positive, w[order])
-    elif law == "shift and scale":
-        scale = np.exp(rng.standard_normal(P))
-        after = _probit(X * scale + 100, positive, w / scale)
-    elif law == "length of w":
-        after = _probit(X, positive, 1e3 * w)
-    elif law == "weights":
-        weight = rng.integers(0, 3, len(X)).astype(float)
-        before = _probit(X, positive, w, weight)
-        kept = np.repeat(np.arange(len(X)), weight.astype(int))
-        after = _probit(X[kept], positive[kept], w)
-    else:
-        mean, variance = _probit(X, ~positive, w)
-        after = -mean, variance
-    np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-7)
+def test_laws(law):
+    for P in [1, 5, 60]:
+        X, positive = made(20, 16, P, signal=0.6)
+        w = np.random.default_rng(9).standard_normal(P)
+        before, rng = _probit(X, positive, w), np.random.default_rng(0)
+        if law == "row order":
+            order = rng.permutation(len(X))
+            after = _probit(X[order], positive[order], w)
+        elif law == "column order":
+            order = rng.permutation(P)
+            after = _probit(X[:, order], positive, w[order])
+        elif law == "shift and scale":
+            scale = np.exp(rng.standard_normal(P))
+            after = _probit(X * scale + 100, positive, w / scale)
+        elif law == "length of w":
+            after = _probit(X, positive, 1e3 * w)
+        elif law == "weights":
+            weight = rng.integers(0, 3, len(X)).astype(float)
+            before = _probit(X, positive, w, weight)
+            kept = np.repeat(np.arange(len(X)), weight.astype(int))
+            after = _probit(X[kept], positive[kept], w)
+        else:
+            mean, variance = _probit(X, ~positive, w)
+            after = -mean, variance
+        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-7)
 
 
 def test_constant_features_are_left_out():

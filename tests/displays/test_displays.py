@@ -21,8 +21,6 @@ from skauc import (
     auc_posterior,
     binormal_roc,
 )
-from skauc.displays._binormal_band import credible_band
-from skauc.statistics._moments import Moments
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -54,12 +52,15 @@ def fitted():
 
 
 def test_band_is_the_posterior_when_the_negatives_are_known():
-    # With endless negatives N(0, 1) the rate at u is P(pos > c), c = Φ⁻¹(1 − u):
+    # With many negatives N(0, 1) the rate at u is P(pos > c), c = Φ⁻¹(1 − u):
     # (μ₁ − c)/σ₁ = (x̄ − c)√(χ²/W) + N/√n, whose CDF is one integral over χ².
     n, mean, scatter = 12, 1.2, 20.0
-    fpr, low, high = credible_band(
-        Moments(1e9, 0.0, 1e9), Moments(float(n), mean, scatter), confidence_level=0.9
-    )
+    many = norm.ppf((np.arange(50_000) + 0.5) / 50_000)
+    few = np.arange(n) - (n - 1) / 2
+    few = mean + few * np.sqrt(scatter / (few @ few))
+    y, score = np.repeat([0, 1], [len(many), n]), np.concatenate([many, few])
+    display = BinormalROCDisplay.from_predictions(y, score, confidence_level=0.9)
+    fpr, low, high = display.band
 
     def cdf(z, c):
         def integrand(x):

@@ -28,22 +28,26 @@ def virginica():
 
 
 @pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_penalised_fits_are_scikit_learns(K, C, class_weight):
+def test_penalised_fits_are_scikit_learns(K):
     X, y = load_iris(return_X_y=True)
     X, y = X[50 * (3 - K) :][5:], y[50 * (3 - K) :][5:]
-    ours = IRLSLogisticRegression(C=C, class_weight=class_weight, tol=1e-12).fit(X, y)
-    theirs = LogisticRegression(
-        C=C,
-        class_weight=class_weight,
-        solver="newton-cholesky",
-        tol=1e-12,
-        max_iter=500,
-    ).fit(X, y)
-    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-8)
-    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-8)
-    assert ours.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-8)
+    for C in [0.01, 1.0, 30.0]:
+        for class_weight in [None, "balanced"]:
+            ours = IRLSLogisticRegression(
+                C=C, class_weight=class_weight, tol=1e-12
+            ).fit(X, y)
+            theirs = LogisticRegression(
+                C=C,
+                class_weight=class_weight,
+                solver="newton-cholesky",
+                tol=1e-12,
+                max_iter=500,
+            ).fit(X, y)
+            assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-8)
+            assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-8)
+            assert ours.predict_proba(X) == pytest.approx(
+                theirs.predict_proba(X), abs=1e-8
+            )
 
 
 @pytest.mark.parametrize("name", list(CASES))
@@ -244,29 +248,36 @@ def wide(n=30, P=200, K=2, seed=0):
 
 
 @pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_wide_fits_are_scikit_learns(K, fit_intercept, class_weight):
+def test_wide_fits_are_scikit_learns(K):
     X, y = wide(K=K)
     weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
-    params = {"C": 0.3, "fit_intercept": fit_intercept, "class_weight": class_weight}
-    if class_weight == "balanced":  # scikit-learn counts weighted rows since 1.7
-        class_weight = dict(enumerate(weight.sum() / K / np.bincount(y, weight)))
-    theirs = LogisticRegression(
-        C=0.3,
-        fit_intercept=fit_intercept,
-        class_weight=class_weight,
-        solver="newton-cholesky",
-        tol=1e-12,
-        max_iter=500,
-    ).fit(X, y, weight)
-    ours = IRLSLogisticRegression(**params, tol=1e-12).fit(X, y, weight)
-    assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-8, abs=1e-10)
-    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-8, abs=1e-9)
-    thin = ours.coef_
-    assert ours.fit(sparse.csr_array(X), y, weight).coef_ == pytest.approx(
-        thin, rel=1e-9, abs=1e-12
-    )
+    for fit_intercept in [True, False]:
+        for class_weight in [None, "balanced"]:
+            params = {
+                "C": 0.3,
+                "fit_intercept": fit_intercept,
+                "class_weight": class_weight,
+            }
+            if class_weight == "balanced":  # scikit-learn counts weights since 1.7
+                balanced = weight.sum() / K / np.bincount(y, weight)
+                class_weight = dict(enumerate(balanced))
+            theirs = LogisticRegression(
+                C=0.3,
+                fit_intercept=fit_intercept,
+                class_weight=class_weight,
+                solver="newton-cholesky",
+                tol=1e-12,
+                max_iter=500,
+            ).fit(X, y, weight)
+            ours = IRLSLogisticRegression(**params, tol=1e-12).fit(X, y, weight)
+            assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-8, abs=1e-10)
+            assert ours.intercept_ == pytest.approx(
+                theirs.intercept_, rel=1e-8, abs=1e-9
+            )
+            thin = ours.coef_
+            assert ours.fit(sparse.csr_array(X), y, weight).coef_ == pytest.approx(
+                thin, rel=1e-9, abs=1e-12
+            )
 
 
 # Weights and features of any size -----------------------------------------------------
@@ -274,14 +285,16 @@ def test_wide_fits_are_scikit_learns(K, fit_intercept, class_weight):
 
 @pytest.mark.parametrize("P", [2, 200])
 @pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("size", [1e40, 1e-40, 1e6, 1 / 30])
-def test_weights_times_a_number_are_c_times_it(P, K, size):
+def test_weights_times_a_number_are_c_times_it(P, K):
     X, y = wide(P=P, K=K)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
     plain = IRLSLogisticRegression(C=2.0, tol=1e-12).fit(X, y, weight)
-    scaled = IRLSLogisticRegression(C=2.0 / size, tol=1e-12).fit(X, y, weight * size)
-    assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
-    assert scaled.log_likelihood_ == pytest.approx(plain.log_likelihood_ * size)
+    for size in [1e40, 1e-40, 1e6, 1 / 30]:
+        scaled = IRLSLogisticRegression(C=2.0 / size, tol=1e-12).fit(
+            X, y, weight * size
+        )
+        assert scaled.coef_ == pytest.approx(plain.coef_, rel=1e-7, abs=1e-9)
+        assert scaled.log_likelihood_ == pytest.approx(plain.log_likelihood_ * size)
 
 
 @pytest.mark.parametrize("size", [1e40, 1e-40, 1e6, 1e-2])

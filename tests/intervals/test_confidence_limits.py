@@ -1,30 +1,31 @@
 """Limits from an AUC and its variance, against scipy and against their definitions."""
 
+import interval_oracles as oracles
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from skauc.intervals._limits import (
-    exact_limits,
-    score_limits,
-    wald_limits,
-)
-from skauc.statistics._levels import balanced_variance, hanley_mcneil_variance
-from skauc.statistics._wald import interval_tails
+from skauc import auc_estimate
 
 
-@pytest.mark.parametrize("x", [0, 1, 7, 12, 19, 20])
 @pytest.mark.parametrize(
     ("alternative", "level"), [("two-sided", 0.9), ("greater", 0.95), ("less", 0.95)]
 )
-def test_exact_limits_are_clopper_and_pearsons(x, alternative, level):
-    expected = stats.binomtest(x, 20, alternative=alternative).proportion_ci(level)
-    got = exact_limits(x / 20, 20, *interval_tails(level, alternative))
-    assert got == pytest.approx(expected, rel=1e-12)
+def test_limits_without_error_are_clopper_and_pearsons(alternative, level):
+    """Separated or equal scores: shares of the smaller class."""
+    y = np.repeat([0, 1], [30, 20])
+    for score, x in ((y, 20), (-y, 0), (0 * y, 10)):
+        expected = stats.binomtest(x, 20, alternative=alternative).proportion_ci(level)
+        for method in ("delong", "bamber", "bootstrap"):
+            estimate = auc_estimate(y, score)
+            got = estimate.confidence_interval(
+                level, method=method, alternative=alternative
+            )
+            assert got == pytest.approx(expected, rel=1e-12), (x, method)
 
 
-@pytest.mark.parametrize("rate", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("rate", [0.25, 1.0, 3.0])
 def test_hanley_and_mcneils_variance_from_exponential_scores(rate):
     # Negatives have hazard 1, positives hazard r: A = P(pos > neg) = 1/(1 + r).
     n_neg, n_pos, auc = 5, 8, 1 / (1 + rate)
@@ -38,41 +39,48 @@ def test_hanley_and_mcneils_variance_from_exponential_scores(rate):
     expected = auc * (1 - auc)
     expected += (n_pos - 1) * (two_pos - auc**2) + (n_neg - 1) * (two_neg - auc**2)
     expected /= n_neg * n_pos
-    assert hanley_mcneil_variance(auc, n_neg, n_pos) == pytest.approx(expected)
+    estimate = auc_estimate(*oracles.rows_of_auc(n_neg, n_pos, auc))
+    assert estimate.auc == auc
+    assert estimate.standard_error("hanley_mcneil") ** 2 == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("transform", ["none", "logit", "probit"])
-def test_wald_limits_have_the_tails_asked_for(transform):
+def test_wald_limits_have_the_tails_that_are_requested(transform):
     forward = {
         "none": lambda a: a,
         "logit": lambda a: np.log(a / (1 - a)),
         "probit": stats.norm.ppf,
     }[transform]
-    low, high = wald_limits(0.8, 0.05, 30, 0.03, 0.07, transform)
+    estimate = auc_estimate(*oracles.rows_of_auc(50, 40, 0.8))
+    how = {"method": "delong", "transform": transform}
+    low, _ = estimate.confidence_interval(0.97, alternative="greater", **how)
+    _, high = estimate.confidence_interval(0.93, alternative="less", **how)
     slope = (forward(0.8 + 1e-6) - forward(0.8 - 1e-6)) / 2e-6
     reach = np.array([forward(0.8) - forward(low), forward(high) - forward(0.8)])
-    assert stats.norm.sf(reach / (0.05 * slope)) == pytest.approx(
+    error = estimate.standard_error("delong")
+    assert stats.norm.sf(reach / (error * slope)) == pytest.approx(
         [0.03, 0.07], rel=1e-6
     )
 
 
-def test_wald_limits_without_error_are_exact():
-    for auc, error in ((0.7, 0.0), (1.0, 0.1), (0.0, 0.1)):
-        assert wald_limits(auc, error, 10, 0.05, 0.05, "logit") == pytest.approx(
-            exact_limits(auc, 10, 0.05, 0.05)
-        )
-
-
 def test_score_limits_are_where_the_statistic_is_z():
-    def variance(a):
-        return balanced_variance(a, 12, 20)
+    estimate = auc_estimate(*oracles.rows_of_auc(12, 20, 0.7))
+    assert estimate.auc == 0.7
 
-    low, high = score_limits(0.7, variance, 0.02, 0.04)
-    assert stats.norm.sf((0.7 - low) / np.sqrt(variance(low))) == pytest.approx(0.02)
-    assert stats.norm.sf((high - 0.7) / np.sqrt(variance(high))) == pytest.approx(0.04)
+    def limit(tail, alternative):
+        k = ("greater", "less").index(alternative)
+        return estimate.confidence_interval(
+            1 - tail, method="hanley_mcneil_score", alternative=alternative
+        )[k]
+
+    def deviation(a):
+        return (a - 0.7) / np.sqrt(oracles.newcombe_variance(a, 12, 20))
+
+    low, high = limit(0.02, "greater"), limit(0.04, "less")
+    assert stats.norm.sf(-deviation(low)) == pytest.approx(0.02)
+    assert stats.norm.sf(deviation(high)) == pytest.approx(0.04)
     # a tail of more than a half: the limit lies beyond the estimate
-    (low, _) = score_limits(0.7, variance, 0.6, 0.0)
-    assert stats.norm.sf((0.7 - low) / np.sqrt(variance(low))) == pytest.approx(0.6)
-    (_, high) = score_limits(0.7, variance, 0.0, 0.6)
+    assert stats.norm.sf(-deviation(limit(0.6, "greater"))) == pytest.approx(0.6)
+    high = limit(0.6, "less")
     assert high < 0.7
-    assert stats.norm.sf((high - 0.7) / np.sqrt(variance(high))) == pytest.approx(0.6)
+    assert stats.norm.sf(deviation(high)) == pytest.approx(0.6)

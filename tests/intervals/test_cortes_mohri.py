@@ -139,16 +139,16 @@ def test_deviations_of_the_papers_table_1(name, N, share, rate, printed):
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
-@pytest.mark.parametrize("case", [(1, 1, 0), (5, 500, 2), (20, 20, 40), (9, 9, 9)])
-def test_intervals_are_nested_and_inside(case, adaptive):
-    last = None
-    for level in (0.5, 0.8, 0.9, 0.95, 0.99):
-        low, high = cortes_mohri_interval(*case, level, adaptive=adaptive)
-        assert 0 <= low <= high <= 1
-        if last:
-            assert low <= last[0] + 1e-6
-            assert high >= last[1] - 1e-6
-        last = low, high
+def test_intervals_are_nested_and_inside(adaptive):
+    for case in [(1, 1, 0), (5, 500, 2), (20, 20, 40), (9, 9, 9)]:
+        last = None
+        for level in (0.5, 0.8, 0.9, 0.95, 0.99):
+            low, high = cortes_mohri_interval(*case, level, adaptive=adaptive)
+            assert 0 <= low <= high <= 1
+            if last:
+                assert low <= last[0] + 1e-6
+                assert high >= last[1] - 1e-6
+            last = low, high
 
 
 # -------------------------------------------------------------------------- errors

@@ -4,10 +4,33 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from skauc.intervals._plan import (
-    binormal_covariance,
-    obuchowski_variance,
-)
+from skauc import auc_power
+
+
+def planned_variance(auc, n_neg, n_pos, method="binormal"):
+    """The variance by which a test of level ½ has its power, Φ((A − A₀)/SE)."""
+    null = auc - 0.02
+    options = {"alternative": "greater", "alpha": 0.5, "method": method}
+    power = auc_power(auc, null=null, n_neg=n_neg, n_pos=n_pos, test="score", **options)
+    return ((auc - null) / norm.ppf(power)) ** 2
+
+
+def planned_covariance(a, b, n_neg, n_pos, r0, r1):
+    """Half of the variances that the variance of the difference lacks."""
+    sizes = {"n_neg": n_neg, "n_pos": n_pos}
+    margin = 0.02 + max(b - a, 0)
+    power = auc_power(
+        a,
+        auc2=b,
+        correlation=(r0, r1),
+        margin=margin,
+        alpha=0.5,
+        alternative="greater",
+        method="binormal",
+        **sizes,
+    )
+    variance = ((a - b + margin) / norm.ppf(power)) ** 2
+    return (planned_variance(a, **sizes) + planned_variance(b, **sizes) - variance) / 2
 
 
 def phi2(h, k, r):
@@ -23,12 +46,12 @@ def test_variance_is_that_of_the_mann_whitney_statistic(auc):
     together = phi2(h, h, 0.5) - auc**2
     expected = auc * (1 - auc) + (n_pos - 1 + n_neg - 1) * together
     expected /= n_neg * n_pos
-    got = binormal_covariance(auc, auc, n_neg, n_pos)
+    got = planned_variance(auc, n_neg, n_pos)
     assert got == pytest.approx(expected, rel=1e-8)
 
 
 def test_null_variance_is_wilcoxons():
-    got = binormal_covariance(0.5, 0.5, 13, 29)
+    got = planned_variance(0.5, 13, 29)
     assert got == pytest.approx((13 + 29 + 1) / (12 * 13 * 29), rel=1e-12)
 
 
@@ -42,9 +65,10 @@ def test_covariance_by_bivariate_normal_probabilities(a, b, r0, r1):
     expected = phi2(h, k, (r0 + r1) / 2) - a * b
     expected += (n_neg - 1) * (phi2(h, k, r1 / 2) - a * b)
     expected += (n_pos - 1) * (phi2(h, k, r0 / 2) - a * b)
-    got = binormal_covariance(a, b, n_neg, n_pos, r0, r1)
+    got = planned_covariance(a, b, n_neg, n_pos, r0, r1)
     assert got == pytest.approx(expected / (n_neg * n_pos), rel=1e-6)
-    assert got == binormal_covariance(b, a, n_neg, n_pos, r0, r1)
+    turned = planned_covariance(b, a, n_neg, n_pos, r0, r1)
+    assert got == pytest.approx(turned, rel=1e-9)
 
 
 def test_covariance_by_simulation():
@@ -63,15 +87,15 @@ def test_covariance_by_simulation():
         for n, p in zip(neg, pos, strict=True)
     ]
     S = np.cov(aucs)
-    got = binormal_covariance(a, b, n_neg, n_pos, r0, r1)
+    got = planned_covariance(a, b, n_neg, n_pos, r0, r1)
     assert got == pytest.approx(S[0, 1], rel=0.03)  # 4 standard errors
-    assert binormal_covariance(a, a, n_neg, n_pos) == pytest.approx(S[0, 0], rel=0.03)
+    assert planned_variance(a, n_neg, n_pos) == pytest.approx(S[0, 0], rel=0.03)
 
 
 def test_equal_scores_have_the_variance_as_covariance():
     for auc in (0.6, 0.9):
-        near = binormal_covariance(auc, auc, 10, 20, 1 - 1e-9, 1 - 1e-9)
-        exact = binormal_covariance(auc, auc, 10, 20)
+        near = planned_covariance(auc, auc, 10, 20, 1 - 1e-9, 1 - 1e-9)
+        exact = planned_variance(auc, 10, 20)
         assert near == pytest.approx(exact, rel=1e-4)
         assert exact * 200 > auc * (1 - auc)  # the first of the three terms
 
@@ -80,4 +104,6 @@ def test_obuchowski_by_hand():
     # κ = 2, a = 1.414 · 1: .0099 e^{−.999698} (5·1.999396 + 8 + 9.999396/2)/n₁
     auc = norm.cdf(1.0)
     expected = 0.0099 * np.exp(-0.999698) * (9.99698 + 8 + 4.999698) / 50
-    assert obuchowski_variance(auc, 100, 50) == pytest.approx(expected, rel=1e-9)
+    assert planned_variance(auc, 100, 50, "obuchowski") == pytest.approx(
+        expected, rel=1e-9
+    )

@@ -5,7 +5,6 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skauc import binormal_roc, cbauc_score, ebauc_score
-from skauc.intervals._projection import ranks_nothing
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
@@ -34,8 +33,8 @@ def test_rows_that_do_not_count_rank_nothing():
     y, score = [0, 1, 1, 0], [1.0, 1.0, 1.0, 5.0]
     with pytest.warns(UndefinedMetricWarning, match="all scores are equal"):
         assert cbauc_score(y, score, sample_weight=[1, 1, 2, 0]) == 0.5
-    w = np.ones(1)
-    assert ranks_nothing(w, np.array(score)) is None
-    # one number but for rounding, on either side of 0
-    for same in (np.array([1.0, 1 + 1e-15]), np.array([-1.0, -1 - 1e-15])):
-        assert ranks_nothing(w, same) == "all scores are equal"
+    assert cbauc_score(y, score) < 0.5
+    # one number except for rounding, on either side of 0
+    for same in (1.0, -1.0):
+        with pytest.warns(UndefinedMetricWarning, match="all scores are equal"):
+            assert cbauc_score(y, same * np.array([1, 1, 1, 1 + 1e-15])) == 0.5

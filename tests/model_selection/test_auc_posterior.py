@@ -428,17 +428,17 @@ def test_features_of_any_kind(kind, tmp_path):
 
 @SILENT
 @pytest.mark.parametrize("n", [2, 3, 10])
-@pytest.mark.parametrize("P", [1, 2, 40])
-def test_small_classes_and_single_features(n, P):
-    rng = np.random.default_rng(P)
-    y = (np.arange(n + 20) < n).astype(int)
-    rows = rng.normal(size=(n + 20, P)) + 0.5 * y[:, None]
-    found = bayesian_val_score(LogisticRegression(), rows, y)
-    low, high = found.interval(0.95)
-    assert 0 < low < found.mean() < high < 1
-    assert high - low > 0.2
-    assert found.second_source is not None
-    assert np.isfinite(cbauc_scorer(LogisticRegression().fit(rows, y), rows, y))
+def test_small_classes_and_single_features(n):
+    for P in [1, 2, 40]:
+        rng = np.random.default_rng(P)
+        y = (np.arange(n + 20) < n).astype(int)
+        rows = rng.normal(size=(n + 20, P)) + 0.5 * y[:, None]
+        found = bayesian_val_score(LogisticRegression(), rows, y)
+        low, high = found.interval(0.95)
+        assert 0 < low < found.mean() < high < 1
+        assert high - low > 0.2
+        assert found.second_source is not None
+        assert np.isfinite(cbauc_scorer(LogisticRegression().fit(rows, y), rows, y))
 
 
 def test_one_row_of_a_class_is_defined_by_the_prior():

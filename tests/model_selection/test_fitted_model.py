@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
@@ -37,16 +37,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc import IRLSLogisticRegression
-from skauc.model_selection._estimators import (
-    fitted_clone,
-    has_columns,
-    n_columns,
-    n_rows,
-    numeric,
-    take_rows,
-    weight_for_fit,
-)
+from skauc import IRLSLogisticRegression, auc_posterior, bayesian_val_score
 from skauc.model_selection._fitted_model import fitted_models
 
 X, Y = make_classification(
@@ -109,18 +100,18 @@ def check_decision(model, decision):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # LogisticRegressionCV's defaults
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-@pytest.mark.parametrize("linear", LINEAR, ids=lambda model: type(model).__name__)
-def test_decision_of_every_linear_model_in_every_wrapper(linear, wrapper):
-    labels = np.array(["no", "yes"])[Y]
-    estimator = WRAPPERS[wrapper](linear).fit(FRAME, labels)
-    model = opened(estimator, FRAME, labels)
-    check_decision(model, estimator.decision_function(FRAME))
-    assert isinstance(model.linear, type(linear))
-    assert np.abs(model.w_front).max() == pytest.approx(1)
-    np.testing.assert_array_equal(model.positive, Y == 1)
-    turned = opened(estimator, FRAME, labels, pos_label="no")
-    check_decision(turned, -estimator.decision_function(FRAME))
-    np.testing.assert_array_equal(turned.positive, Y == 0)
+def test_decision_of_every_linear_model_in_every_wrapper(wrapper):
+    for linear in LINEAR:
+        labels = np.array(["no", "yes"])[Y]
+        estimator = WRAPPERS[wrapper](linear).fit(FRAME, labels)
+        model = opened(estimator, FRAME, labels)
+        check_decision(model, estimator.decision_function(FRAME))
+        assert isinstance(model.linear, type(linear))
+        assert np.abs(model.w_front).max() == pytest.approx(1)
+        np.testing.assert_array_equal(model.positive, Y == 1)
+        turned = opened(estimator, FRAME, labels, pos_label="no")
+        check_decision(turned, -estimator.decision_function(FRAME))
+        np.testing.assert_array_equal(turned.positive, Y == 0)
 
 
 def test_thresholds_are_those_of_predict():
@@ -370,63 +361,44 @@ def test_scores_of_any_classifier_are_cut_where_its_predictions_are():
 # ------------------------------------------------------------- rows and weights
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array, list])
-def test_rows_of_every_kind(make):
-    rows = make([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
-    assert n_rows(rows) == 3
-    taken = take_rows(rows, [2, 0])
-    taken = taken.toarray() if sparse.issparse(taken) else taken
-    assert np.array_equal(taken, [[3.0, 0.0], [1.0, 0.0]])
+def test_numbers_of_any_kind_are_features():
+    model = LogisticRegression().fit(X, Y)
+    for rows in (X.tolist(), sparse.csr_array(X), pd.DataFrame(X, dtype=object)):
+        check_decision(opened(model, rows), model.decision_function(X))
     with pytest.raises(TypeError, match="X must be an array of rows, got 1j"):
-        n_rows(1j)
+        opened(model, 1j)
 
 
-def test_texts_mappings_and_images_are_one_column():
-    table = [[1.0, 0.0, 2.0], [0.0, 2.0, 1.0]]
-    for rows in (table, np.array(table), sparse.csr_array(table), pd.DataFrame(table)):
-        assert has_columns(rows)
-        assert n_columns(rows) == 3
-    texts, mappings = ["", "two words"], [{"a": 1, "b": 2}, {}]
-    ragged = np.empty(2, dtype=object)
-    ragged[:] = [[1.0, 2.0], [3.0]]
-    images = np.zeros((2, 4, 5))
-    for rows in (texts, np.array(texts), pd.Series(texts), mappings, ragged, images):
-        assert not has_columns(rows)
-        assert n_columns(rows) == 1
-    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}, dtype=object)
-    assert numeric(frame).tolist() == [[1.0, 0.5], [2.0, 1.5]]
-
-
-def test_weight_for_fit_finds_the_keyword():
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_weights_enter_the_fit_by_their_keyword():
     pipe = make_pipeline(StandardScaler(), LogisticRegression())
     inner = "logisticregression__sample_weight"
+    weight = 1.0 + np.arange(80) % 3
     for model, names in (
-        (LogisticRegression(), {"sample_weight"}),
-        (LinearDiscriminantAnalysis(), set()),
-        (pipe, {inner}),
-        (make_pipeline(LinearDiscriminantAnalysis()), set()),
-        (make_pipeline(StandardScaler(), pipe), {f"pipeline__{inner}"}),
-        (RidgeClassifierCV(), {"sample_weight"}),  # folds, but no estimator inside
-        (GridSearchCV(pipe, {}), {inner}),
+        (LogisticRegression(), ["sample_weight"]),
+        (LinearDiscriminantAnalysis(), []),
+        (pipe, [inner]),
+        (make_pipeline(LinearDiscriminantAnalysis()), []),
+        (make_pipeline(StandardScaler(), pipe), [f"pipeline__{inner}"]),
+        (RidgeClassifierCV(), ["sample_weight"]),  # folds, but no estimator inside
+        (GridSearchCV(pipe, {}), [inner]),
     ):
-        assert set(weight_for_fit(model, np.ones(3))) == names
-        assert not weight_for_fit(model, None)
+        found = bayesian_val_score(model, X, Y, sample_weight=weight)
+        fitted = clone(model).fit(X, Y, **dict.fromkeys(names, weight))
+        expected = auc_posterior(fitted, X, Y, sample_weight=weight, rows="training")
+        assert found.mean() == pytest.approx(expected.mean(), rel=1e-9)
     with pytest.raises(ValueError, match="FixedThresholdClassifier must be used with"):
-        weight_for_fit(FixedThresholdClassifier(pipe), np.ones(3))
+        bayesian_val_score(FixedThresholdClassifier(pipe), X, Y, sample_weight=weight)
 
 
 def test_a_clone_is_checked_before_its_fit():
-    model = LogisticRegression()
-    np.testing.assert_array_equal(
-        fitted_clone(model, X, Y).coef_, model.fit(X, Y).coef_
-    )
-    weight = np.where(Y, 2.0, 1.0)
-    weighted = fitted_clone(model, X, Y, weight)
-    assert not np.allclose(weighted.coef_, model.coef_)
-    assert len(fitted_clone(model, X, np.arange(80) % 3).classes_) == 3
+    class Never(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            raise AssertionError("it was fitted")
+
     for how, message in (
         ({"pos_label": 7}, "pos_label must be one of"),
-        ({"sample_weight": -weight}, "sample_weight must be >= 0"),
+        ({"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
     ):
         with pytest.raises(ValueError, match=message):
-            fitted_clone(model, X, Y, **how)
+            bayesian_val_score(Never(), X, Y, **how)

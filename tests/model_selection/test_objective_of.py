@@ -27,8 +27,7 @@ from skauc import (
     LinearDiscriminantROC,
 )
 from skauc.leave_pair_out._objective import at_optimum, stationarity
-from skauc.model_selection._objective_of import class_weight_of, objective_of
-from skauc.statistics._rows import Rows
+from skauc.model_selection._fitted_model import fitted_models
 
 N, P = 90, 6
 RNG = np.random.default_rng(0)
@@ -77,37 +76,45 @@ DISCRIMINANTS = {
 
 
 def fit_of(model, part=HERE, weight=None, *, flipped=False, make=np.asarray):
-    y = Y[part] == (0 if flipped else 1)
-    rows = Rows.of(make(X[part]), y, weight)
-    return rows, *objective_of(model, rows, flipped=flipped)
+    return objective_of(model, make(X[part]), Y[part], weight, 0 if flipped else None)
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("flipped", [False, True])
+def objective_of(model, X, y, weight=None, pos_label=None):
+    """Rows, the fit to them or None, and why there is none."""
+    [opened] = fitted_models(model, X, y, weight, pos_label=pos_label)
+    return opened.front, opened.fit, opened.fit_reason
+
+
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_model_is_at_the_optimum_of_its_objective(name, flipped, weighted, make):
-    weight = WEIGHT if weighted else None
-    model = clone(KNOWN[name]).fit(X[HERE], Y[HERE], sample_weight=weight)
-    rows, fit, reason = fit_of(model, HERE, weight, flipped=flipped, make=make)
-    assert reason is None
-    assert stationarity(fit, rows) < 0.01
-    decision = model.decision_function(X[HERE])
-    np.testing.assert_allclose(fit.score(rows.X), -decision if flipped else decision)
-    others, elsewhere, _ = fit_of(model, THERE)
-    assert stationarity(elsewhere, others) > 0.3
+def test_a_model_is_at_the_optimum_of_its_objective(name):
+    for weighted in [False, True]:
+        for flipped in [False, True]:
+            for make in [np.asarray, sparse.csr_array]:
+                weight = WEIGHT if weighted else None
+                model = clone(KNOWN[name]).fit(X[HERE], Y[HERE], sample_weight=weight)
+                rows, fit, reason = fit_of(
+                    model, HERE, weight, flipped=flipped, make=make
+                )
+                assert reason is None
+                assert stationarity(fit, rows) < 0.01
+                decision = model.decision_function(X[HERE])
+                np.testing.assert_allclose(
+                    fit.score(rows.X), -decision if flipped else decision
+                )
+                others, elsewhere, _ = fit_of(model, THERE)
+                assert stationarity(elsewhere, others) > 0.3
 
 
-@pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize("name", DISCRIMINANTS)
-def test_a_discriminant_has_the_direction_of_its_ridge(name, flipped):
-    model = clone(DISCRIMINANTS[name]).fit(X[HERE], Y[HERE])
-    rows, fit, reason = fit_of(model, flipped=flipped)
-    assert reason is None
-    coef = np.ravel(model.coef_) * (-1 if flipped else 1)
-    cosine = coef @ fit.coef / np.linalg.norm(coef) / np.linalg.norm(fit.coef)
-    assert cosine > 1 - 1e-6
-    assert stationarity(fit, rows) < 1e-3
+def test_a_discriminant_has_the_direction_of_its_ridge(name):
+    for flipped in [False, True]:
+        model = clone(DISCRIMINANTS[name]).fit(X[HERE], Y[HERE])
+        rows, fit, reason = fit_of(model, flipped=flipped)
+        assert reason is None
+        coef = np.ravel(model.coef_) * (-1 if flipped else 1)
+        cosine = coef @ fit.coef / np.linalg.norm(coef) / np.linalg.norm(fit.coef)
+        assert cosine > 1 - 1e-6
+        assert stationarity(fit, rows) < 1e-3
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "squared_error"])
@@ -164,14 +171,12 @@ def test_the_reason_is_the_true_one(reason):
 def test_reasons_that_the_rows_give():
     y, separated = Y[HERE], X[HERE] + 5 * Y[HERE][:, None]
     model = LogisticRegression(C=np.inf).fit(separated, y)
-    rows = Rows.of(separated, y == 1)
-    assert "no optimum without a penalty" in objective_of(model, rows)[1]
+    assert "no optimum without a penalty" in objective_of(model, separated, y)[2]
     lda = LinearDiscriminantAnalysis().fit(X[HERE], y)
     assert "no sample_weight" in fit_of(lda, weight=WEIGHT)[2]
     wide = np.random.default_rng(0).standard_normal((N, N))
     gaussian = GaussianAUCClassifier(shrinkage=0.3, standardize=True).fit(wide, y)
-    found = objective_of(gaussian, Rows.of(wide, y == 1))
-    assert "features >= rows - 2" in found[1]
+    assert "features >= rows - 2" in objective_of(gaussian, wide, y)[2]
     offset = IRLSLogisticRegression(C=1.0).fit(X[HERE], y, offset=X[HERE, 0])
     assert "trained with an offset" in fit_of(offset)[2]
 
@@ -188,20 +193,22 @@ def test_reasons_that_the_rows_give():
         LogisticRegression(class_weight="balanced"),
         RidgeClassifier(class_weight="balanced"),
         LinearSVC(class_weight="balanced"),
-        SGDClassifier(class_weight="balanced"),
+        SGDClassifier(loss="log_loss", class_weight="balanced"),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_balanced_weights_by_their_definition(model):
     """n/(2 n_c), scikit-learn's user guide; of weights where the model counts them."""
     model.fit(X[HERE], Y[HERE])
-    rows = Rows.of(X[HERE], Y[HERE] == 1)
-    assert class_weight_of(model, rows) == pytest.approx((90 / 120, 90 / 60))
-    turned = Rows.of(X[HERE], Y[HERE] == 0)
-    assert class_weight_of(model, turned, True) == pytest.approx((90 / 60, 90 / 120))
-    weighted = Rows.of(X[HERE], Y[HERE] == 1, WEIGHT)
+
+    def class_weight_of(**how):
+        return fit_of(model, **how)[1].objective.class_weight
+
+    assert class_weight_of() == pytest.approx((90 / 120, 90 / 60))
+    assert class_weight_of(flipped=True) == pytest.approx((90 / 60, 90 / 120))
+    weighted, *_ = fit_of(model, weight=WEIGHT)
     total = weighted.n / (2 * np.array([weighted.n_neg, weighted.n_pos]))
     by_rows = isinstance(model, RidgeClassifier | SGDClassifier)
     by_rows |= "sample_weight" not in signature(compute_class_weight).parameters
     expected = (90 / 120, 90 / 60) if by_rows else tuple(total)
-    assert class_weight_of(model, weighted) == pytest.approx(expected)
+    assert class_weight_of(weight=WEIGHT) == pytest.approx(expected)

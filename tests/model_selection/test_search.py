@@ -30,6 +30,7 @@ from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
+    AUCPosterior,
     NormalInverseWishart,
     ResubstitutionSplit,
     UntrustedAUCWarning,
@@ -42,7 +43,6 @@ from skauc import (
     search_posterior,
 )
 from skauc.model_selection._candidates import Candidate, alike, joint_aucs, luck
-from skauc.posterior._auc_posterior import AUCPosterior
 from skauc.posterior._joint import maximum_bias
 
 X, Y = make_classification(

@@ -13,8 +13,6 @@ from skauc import (
     NormalInverseWishart,
     PairwiseAUCPosterior,
 )
-from skauc.posterior._conjugate import projected_posterior
-from skauc.statistics._moments import class_moments
 
 POSTERIOR = AUCPosterior.from_components([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])
 HEARD = replace(
@@ -102,22 +100,6 @@ def test_plot_is_the_display(posterior):
     text = f"ridge: {posterior.mean():.2f} [{low:.2f}, {high:.2f}]"
     assert display.line_.get_label() == text
     plt.close("all")
-
-
-@pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
-def test_learnt_prior_is_the_projected_posterior(covariance):
-    rng = np.random.default_rng(0)
-    Z, w = rng.normal(size=(15, 2)), np.array([1.0, -0.4])
-    positive, weight = np.arange(15) % 3 == 0, rng.integers(1, 4, 15).astype(float)
-    learnt = PRIOR.learn(Z, positive, weight, covariance=covariance)
-    neg, pos = class_moments(Z, positive, weight)
-    features = class_moments(Z, positive, weight, featurewise=True)
-    expected = projected_posterior(
-        neg.project(w), pos.project(w), w, PRIOR, covariance, features
-    )
-    got = learnt.project(w, Z @ w)
-    assert got.auc().mean() == pytest.approx(expected.auc().mean(), rel=1e-12)
-    np.testing.assert_allclose(got.rates(0.3), expected.rates(0.3), rtol=1e-12)
 
 
 def test_a_difference_answers_too():

@@ -52,37 +52,39 @@ def test_class_moments_are_the_moments_of_each_class(rng):
         assert_moments(part, *oracles.two_pass_moments(rows))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("featurewise", [False, True])
 @pytest.mark.parametrize("form", FORMATS)
-def test_sparse_is_dense(rng, form, featurewise, weighted):
-    X = rng.normal(size=(80, 5)) * (rng.uniform(size=(80, 5)) < 0.3)
-    X[:, 1] = 0
-    X[:, 4] += 3
-    weight = rng.integers(0, 4, 80) if weighted else None
-    rows = oracles.repeat_rows(X, weight) if weighted else X
-    n, mean, scatter = oracles.two_pass_moments(rows)
-    got = Moments.from_samples(
-        getattr(sparse, form)(X), weight, featurewise=featurewise
-    )
-    scatter = np.diag(scatter) if featurewise else scatter
-    assert_moments(got, n, mean, scatter, rtol=1e-10)
+def test_sparse_is_dense(form):
+    for featurewise in [False, True]:
+        for weighted in [False, True]:
+            rng = np.random.default_rng(20240601)
+            X = rng.normal(size=(80, 5)) * (rng.uniform(size=(80, 5)) < 0.3)
+            X[:, 1] = 0
+            X[:, 4] += 3
+            weight = rng.integers(0, 4, 80) if weighted else None
+            rows = oracles.repeat_rows(X, weight) if weighted else X
+            n, mean, scatter = oracles.two_pass_moments(rows)
+            got = Moments.from_samples(
+                getattr(sparse, form)(X), weight, featurewise=featurewise
+            )
+            scatter = np.diag(scatter) if featurewise else scatter
+            assert_moments(got, n, mean, scatter, rtol=1e-10)
 
 
-@pytest.mark.parametrize("featurewise", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", ["dense", "csr_array"])
-def test_huge_means(rng, form, weighted, featurewise):
-    # A spread of 1 on top of 1e8: the rows themselves are exact floats, and the
-    # fractional weights do not add up exactly.
-    X = np.round(rng.normal(size=(400, 3)), 6) + np.array([1e8, -1e8, 0])
-    weight = rng.integers(1, 6, 400) if weighted else np.ones(400, dtype=int)
-    n, mean, scatter = oracles.two_pass_moments(oracles.repeat_rows(X, weight))
-    scatter = np.diag(scatter) if featurewise else scatter
-    sample = X if form == "dense" else sparse.csr_array(X)
-    got = Moments.from_samples(sample, weight * 0.3, featurewise=featurewise)
-    # Means round at 1e-8, so squares around them at 1e-8 of a standard deviation.
-    assert_moments(got, n * 0.3, mean, scatter * 0.3, rtol=1e-7)
+def test_huge_means(form):
+    for featurewise in [False, True]:
+        for weighted in [False, True]:
+            rng = np.random.default_rng(20240601)
+            # A spread of 1 on top of 1e8: the rows themselves are exact floats, and the
+            # fractional weights do not add up exactly.
+            X = np.round(rng.normal(size=(400, 3)), 6) + np.array([1e8, -1e8, 0])
+            weight = rng.integers(1, 6, 400) if weighted else np.ones(400, dtype=int)
+            n, mean, scatter = oracles.two_pass_moments(oracles.repeat_rows(X, weight))
+            scatter = np.diag(scatter) if featurewise else scatter
+            sample = X if form == "dense" else sparse.csr_array(X)
+            got = Moments.from_samples(sample, weight * 0.3, featurewise=featurewise)
+            # Means round at 1e-8, so squares around them at 1e-8 of a deviation.
+            assert_moments(got, n * 0.3, mean, scatter * 0.3, rtol=1e-7)
 
 
 def test_explicit_zeros_and_duplicates():
@@ -333,15 +335,15 @@ def test_a_class_far_from_the_first_rows_keeps_its_digits(rng, P):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200, 1e80, 1e-90])
-@pytest.mark.parametrize("featurewise", [False, True])
-@pytest.mark.parametrize("form", ["dense", "csr_array"])
-def test_values_outside_the_range(bad, featurewise, form):
-    X = np.array([[1.0, bad], [2.0, 0.0], [4.0, bad / 2]])
-    sample = X if form == "dense" else sparse.csr_array(X)
-    with pytest.raises(
-        ValueError, match=r"X must be finite, and 0 or .* in feature 1$"
-    ):
-        Moments.from_samples(sample, featurewise=featurewise)
+def test_values_outside_the_range(bad):
+    for featurewise in [False, True]:
+        for form in ["dense", "csr_array"]:
+            X = np.array([[1.0, bad], [2.0, 0.0], [4.0, bad / 2]])
+            sample = X if form == "dense" else sparse.csr_array(X)
+            with pytest.raises(
+                ValueError, match=r"X must be finite, and 0 or .* in feature 1$"
+            ):
+                Moments.from_samples(sample, featurewise=featurewise)
 
 
 @pytest.mark.parametrize("size", [2e-70, 1e-30, 1e30, 1e69])
@@ -361,25 +363,33 @@ def two_passes(X, mask, weight):
     return oracles.two_pass_moments(rows)
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("offset", [0.0, 1.0, 1e8])
-@pytest.mark.parametrize("weighted", [False, True, "zeros"])
 @pytest.mark.parametrize("dtype", [float, np.float32])
-def test_blocks_of_two_classes(rng, monkeypatch, order, offset, weighted, dtype):
+def test_blocks_of_two_classes(monkeypatch, dtype):
     """Mixed classes, runs, and a class that begins late; diagonals too."""
-    monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**10)
-    X = rng.normal(size=(150, 5)) * [1, 2, 0, 10, 0.1] + offset
-    X, i = np.asarray(X, dtype, order), np.arange(150)
-    weight = rng.integers(weighted != "zeros", 4, 150) if weighted else None
-    rtol = 1e-11 if offset < 1e8 else 1e-7  # the mean of numbers near 1e8 is rounded
-    for positive in (i > 120, (i // 30) % 2 == 0, i % 3 == 0):
-        given, masks = (X, positive, weight), (~positive, positive)
-        parts = class_moments(*given), class_moments(*given, featurewise=True)
-        for full, diagonal, mask in zip(*parts, masks, strict=True):
-            n, mean, scatter = two_passes(X, mask, weight)
-            assert_moments(full, n, mean, scatter, rtol)
-            np.testing.assert_allclose(diagonal.mean, mean, rtol=1e-13)
-            np.testing.assert_allclose(diagonal.scatter, np.diag(scatter), rtol, 1e-28)
+    for order in ["C", "F"]:
+        for offset in [0.0, 1.0, 1e8]:
+            for weighted in [False, True, "zeros"]:
+                rng = np.random.default_rng(20240601)
+                monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**10)
+                X = rng.normal(size=(150, 5)) * [1, 2, 0, 10, 0.1] + offset
+                X, i = np.asarray(X, dtype, order), np.arange(150)
+                weight = rng.integers(weighted != "zeros", 4, 150) if weighted else None
+                rtol = (
+                    1e-11 if offset < 1e8 else 1e-7
+                )  # the mean of numbers near 1e8 is rounded
+                for positive in (i > 120, (i // 30) % 2 == 0, i % 3 == 0):
+                    given, masks = (X, positive, weight), (~positive, positive)
+                    parts = (
+                        class_moments(*given),
+                        class_moments(*given, featurewise=True),
+                    )
+                    for full, diagonal, mask in zip(*parts, masks, strict=True):
+                        n, mean, scatter = two_passes(X, mask, weight)
+                        assert_moments(full, n, mean, scatter, rtol)
+                        np.testing.assert_allclose(diagonal.mean, mean, rtol=1e-13)
+                        np.testing.assert_allclose(
+                            diagonal.scatter, np.diag(scatter), rtol, 1e-28
+                        )
 
 
 def test_features_that_vary_in_neither_class(rng):

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import skauc
-from skauc.statistics._result import aligned, picture
 
 Y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
 A, B = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
@@ -89,12 +88,3 @@ def test_reprs_answer_the_question():
 def test_names_are_escaped_in_html():
     table = skauc.IRLSLogisticRegression().fit(pd.DataFrame({"a<b": B}), Y).summary()
     assert "a&lt;b" in table._repr_html_()
-
-
-def test_aligned():
-    assert aligned([["", "x"], ["name", "10"]]) == "       x\nname  10"
-
-
-def test_what_no_display_draws_is_refused():
-    with pytest.raises(TypeError, match="no display draws a value of type AveragedAUC"):
-        picture(results()["averaged"])

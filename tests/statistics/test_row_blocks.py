@@ -7,10 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skauc import GaussianAUCClassifier, RowBlocks, class_moments
+from skauc import GaussianAUCClassifier, RowBlocks, binormal_roc, class_moments
 from skauc.statistics import _row_blocks
-from skauc.statistics._block import as_block
-from skauc.statistics._collections import refuse_collection
 from skauc.statistics._row_blocks import row_blocks
 
 
@@ -226,9 +224,8 @@ def test_a_function_must_return_blocks():
 
 def test_a_frame_of_one_column_is_that_column(rows):
     X, y, weight = rows
-    block = as_block(0, X, y[:, None], weight[:, None])
-    np.testing.assert_array_equal(block.y, y)
-    np.testing.assert_array_equal(block.weight, weight)
+    columns = RowBlocks([(X, y[:, None], weight[:, None])])
+    assert_same_moments(class_moments(columns), class_moments(X, y, weight))
 
 
 BAD = {
@@ -289,8 +286,8 @@ def test_gathered_rows_are_the_arrays(edges):
 
 
 def test_collections_are_refused_where_all_rows_are_needed(rows):
-    refuse_collection("X", rows[0])
+    model = GaussianAUCClassifier().fit(*rows)
     with pytest.raises(ValueError, match=r"^X must be .* got RowBlocks.* predicts on"):
-        refuse_collection("X", RowBlocks([rows]))
+        model.predict(RowBlocks([rows]))
     with pytest.raises(ValueError, match=r"^y_score must .*gathered; class_moments"):
-        refuse_collection("y_score", RowBlocks([rows]))
+        binormal_roc(rows[1], RowBlocks([rows]))
