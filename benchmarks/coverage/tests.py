@@ -10,6 +10,7 @@ the methods of ``compare_auc`` reject at 5 % when both scores are equally good.
 """
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -39,6 +40,8 @@ DESIGNS = (
     (0.90, 0.82, 0.3, 0.0, 0.5, "obuchowski", "wald"),
 )
 WIDTHS = ((0.7, 0.2, 1.0), (0.85, 0.14, 1.0), (0.85, 0.14, 4.0), (0.95, 0.08, 2.0))
+COLUMNS = ("quantity auc auc2 correlation margin method test n_pos n_neg").split()
+COLUMNS += ["promised", "reached", "replicates"]
 SMALL = ((4, 4), (6, 6), (10, 10), (20, 20), (5, 30))  # n_neg, n_pos
 
 
@@ -98,37 +101,19 @@ def power_table(replicates, goals):
             rng = np.random.default_rng((SEED, seed, int(100 * goal)))
             promised = auc_power(auc, n_pos=n_pos, n_neg=n_neg, **options)
             got = reached(rng, design, n_pos, n_neg, replicates)
-            rows.append(
-                row("power", auc, options, n_pos, n_neg, promised, got, replicates)
-            )
+            sizes = {"n_pos": n_pos, "n_neg": n_neg, "promised": promised}
+            rows.append({"quantity": "power", "auc": auc} | options | sizes)
+            rows[-1] |= {"reached": got, "replicates": replicates}
     for seed, (auc, width, ratio) in enumerate(WIDTHS):
         for method in ("hanley_mcneil", "binormal", "obuchowski"):
             n_pos, n_neg = auc_sample_size(auc, width=width, ratio=ratio, method=method)
             rng = np.random.default_rng((SEED, 1000 + seed))
             v01, v10, _ = placed(*draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates))
             got = float(2 * Z * np.sqrt(delong(v01, v10)).mean())
-            options = dict(method=method, test="wald")
-            rows.append(
-                row("width", auc, options, n_pos, n_neg, width, got, replicates)
-            )
-    return rows
-
-
-def row(quantity, auc, options, n_pos, n_neg, promised, got, replicates):
-    """One row of the table of planned studies."""
-    kept = {name: options.get(name) for name in ("auc2", "correlation", "margin")}
-    return {
-        "quantity": quantity,
-        "auc": auc,
-        **{name: "" if value is None else value for name, value in kept.items()},
-        "method": options["method"],
-        "test": options["test"],
-        "n_pos": n_pos,
-        "n_neg": n_neg,
-        "promised": promised,
-        "reached": got,
-        "replicates": replicates,
-    }
+            row = {"quantity": "width", "auc": auc, "method": method, "test": "wald"}
+            row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
+            rows.append(row | {"reached": got, "replicates": replicates})
+    return pd.DataFrame(rows, dtype=object)[[*COLUMNS]].fillna("")
 
 
 def level_table(replicates, sizes):
@@ -142,24 +127,16 @@ def level_table(replicates, sizes):
             scores = np.concatenate([neg, pos], axis=-1)
             for method in ("delong", "permutation", "bootstrap", "delong, unpaired",
                            "welch, unpaired"):  # fmt: skip
-                options = {"method": method.split(",")[0], "n_resamples": 499}
+                options, b = {"n_resamples": 499}, scores[1]
                 if "unpaired" in method:
                     options["y_true_b"] = y
-                    b = np.roll(scores[1], 1, axis=0)  # scores of other rows
-                else:
-                    b = scores[1]
+                    b = np.roll(b, 1, axis=0)  # scores of other rows
+                options["method"] = method.split(",")[0]
                 p = [compare_auc(y, one, two, **options).pvalue
                      for one, two in zip(scores[0], b, strict=True)]  # fmt: skip
-                rows.append(
-                    {
-                        "method": method,
-                        "auc": auc,
-                        "n_neg": n_neg,
-                        "n_pos": n_pos,
-                        "rejected": float(np.mean(np.array(p) <= 0.05)),
-                        "replicates": replicates,
-                    }
-                )
+                rejected = float(np.mean(np.array(p) <= 0.05))
+                row = {"method": method, "auc": auc, "n_neg": n_neg, "n_pos": n_pos}
+                rows.append(row | {"rejected": rejected, "replicates": replicates})
     return rows
 
 
