@@ -33,7 +33,7 @@ from benchmarks.panel.methods import METHODS, timed
 from benchmarks.panel.problems import GROUPS
 from benchmarks.panel.runs import Key, Run, cells
 from benchmarks.tools.runs import CACHE, parser, read, resume
-from benchmarks.tools.table import print_table, write_table
+from benchmarks.tools.table import markdown, write_table
 
 POOLED_FAMILIES = {name: (name,) for name in FAMILIES} | {"all": FAMILIES}
 FAST = {"groups": ("sim Gaussian", "random labels"), "families": ("l2",)}
@@ -142,7 +142,7 @@ def main(argv=None):
     write_table("panel", table(found, a.by), a.out)
     rows = pooled(found)
     write_table("panel_pooled", rows, a.out)
-    print_table(for_readme(rows))
+    print(markdown(for_readme(rows)))
 
 
 if __name__ == "__main__":
