@@ -30,10 +30,12 @@ same candidates is the peer. Writes into ``results/search/``
 from __future__ import annotations
 
 import warnings
+from itertools import chain, product
 from pathlib import Path
 from time import process_time
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -175,91 +177,78 @@ def one_se(folds):
     return best, int(np.flatnonzero(mean >= mean[best] - error)[0]), error
 
 
+def outcomes(runs):
+    """One row for each search: the selected model and the winner of the folds."""
+    rows = []
+    for r in runs:
+        truth, k, folds = np.array(r["truth"]), r["selected"], np.array(r["folds"])
+        best, _, error = one_se(folds)
+        miss = abs(folds[:, best].mean() - truth[best])
+        row = {"said": r["expected_loss"], "lost": truth.max() - truth[k]}
+        row["too high, all"] = np.mean(r["mean"] - truth)
+        row |= {"CV": miss, "differences": r["differences"]}
+        row["CV covers"] = miss <= Z95 * np.hypot(error, r["truth_sd"][best])
+        for name in ("corrected", "naive"):
+            mean, low, high = r[name]
+            centre = np.clip(mean, low, high)  # near 1 the mean may lie below both
+            unknown = Z95 * r["truth_sd"][k]  # intervals are wider by it
+            low = centre - np.hypot(centre - low, unknown)
+            high = centre + np.hypot(high - centre, unknown)
+            row[f"{name} covers"] = low <= truth[k] <= high
+            row[f"{name} too high"] = mean - truth[k]
+        row["searched"], row["asked"] = r["seconds"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def calibration(data, name, runs):
     """Row of ``calibration.csv``."""
-    truth = [np.array(r["truth"]) for r in runs]
-    k = [r["selected"] for r in runs]
-    said = np.array([r["expected_loss"] for r in runs])
-    lost = np.array([t.max() - t[i] for t, i in zip(truth, k, strict=True)])
-    own = np.array([t[i] for t, i in zip(truth, k, strict=True)])
-    real = lost.mean() or np.nan  # nothing was lost: there is no ratio
-    ratio = said.mean() / real
-    unknown = Z95 * np.array([r["truth_sd"][i] for r, i in zip(runs, k, strict=True)])
-
-    def wider(low, high, mean):  # by what the truth is unsure of
-        centre = np.clip(mean, low, high)  # near 1 the mean may lie below both
-        return (
-            centre - np.hypot(centre - low, unknown),
-            centre + np.hypot(high - centre, unknown),
-        )
-
-    covers, bias, error = {}, {}, {}
-    for what in ("corrected", "naive"):
-        mean, low, high = np.array([r[what] for r in runs]).T
-        low, high = wider(low, high, mean)
-        covers[what] = np.mean((low <= own) & (own <= high))
-        bias[what], error[what] = np.mean(mean - own), np.mean(np.abs(mean - own))
-    all_bias = np.mean(
-        [np.mean(r["mean"] - t) for r, t in zip(runs, truth, strict=True)]
-    )
-    of_cv, cv_error = [], []
-    for r, t in zip(runs, truth, strict=True):
-        folds = np.array(r["folds"])
-        best, _, se = one_se(folds)
-        half = Z95 * np.hypot(se, r["truth_sd"][best])
-        of_cv.append(abs(folds[:, best].mean() - t[best]) <= half)
-        cv_error.append(abs(folds[:, best].mean() - t[best]))
-    seconds = np.array([r["seconds"] for r in runs])
+    table = outcomes(runs)
+    mean, high = table.mean(), ("corrected too high", "naive too high")
+    real = mean["lost"] or np.nan  # nothing was lost: there is no ratio
+    ratio = mean["said"] / real
+    gap = (table["said"] - ratio * table["lost"]).std(ddof=0)
+    error = table[[*high]].abs().mean()
     return {
         "data": data,
         "search": name,
         "problems": len(runs),
-        "expected loss": said.mean(),
-        "real loss": lost.mean(),
+        "expected loss": mean["said"],
+        "real loss": mean["lost"],
         "ratio": ratio,
-        "ratio SE": np.std(said - ratio * lost) / np.sqrt(len(runs)) / real,
-        "covers": covers["corrected"],
-        "covers uncorrected": covers["naive"],
-        "covers 5-fold CV": np.mean(of_cv),
-        "differences cover": np.mean([r["differences"] for r in runs]),
-        "too high": bias["corrected"],
-        "too high uncorrected": bias["naive"],
-        "too high, all candidates": all_bias,
-        "error": error["corrected"],
-        "error uncorrected": error["naive"],
-        "error 5-fold CV": np.mean(cv_error),
-        "posterior / search": seconds[:, 1].sum() / seconds[:, 0].sum(),
+        "ratio SE": gap / np.sqrt(len(runs)) / real,
+        "covers": mean["corrected covers"],
+        "covers uncorrected": mean["naive covers"],
+        "covers 5-fold CV": mean["CV covers"],
+        "differences cover": mean["differences"],
+        "too high": mean[high[0]],
+        "too high uncorrected": mean[high[1]],
+        "too high, all candidates": mean["too high, all"],
+        "error": error[high[0]],
+        "error uncorrected": error[high[1]],
+        "error 5-fold CV": mean["CV"],
+        "posterior / search": mean["asked"] / mean["searched"],
     }
 
 
 def reliability(data, runs):
     """Rows of ``reliability.csv`` over all searches."""
-    said, share, problem = [], [], []
+    parts = []
     for number, r in enumerate(runs):
         truth = np.array(r["truth"])
         best = truth >= truth.max() - TIE
-        said.append(r["p_best"])
-        share.append(best / best.sum())
-        problem.append(np.full(len(truth), number))
-    said, share, problem = map(np.concatenate, (said, share, problem))
-    place = np.clip(np.digitize(said, BINS) - 1, 0, len(BINS) - 2)
+        columns = {"said": r["p_best"], "share": best / best.sum(), "problem": number}
+        parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts)
+    place = np.clip(np.digitize(table["said"], BINS) - 1, 0, len(BINS) - 2)
     rows = []
-    for b in range(len(BINS) - 1):
-        mine = place == b
-        if not mine.any():
-            continue
-        rest = share[mine] - share[mine].mean()
-        sums = np.bincount(problem[mine], rest)
-        rows.append(
-            {
-                "data": data,
-                "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})",
-                "candidates": int(mine.sum()),
-                "said": said[mine].mean(),
-                "share": share[mine].mean(),
-                "SE": np.sqrt((sums**2).sum()) / mine.sum(),
-            }
-        )
+    for b, mine in table.groupby(place):
+        row = {"data": data, "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})"}
+        row |= {"candidates": len(mine), "said": mine["said"].mean()}
+        share = mine["share"].mean()
+        sums = (mine["share"] - share).groupby(mine["problem"]).sum()
+        error = np.sqrt((sums**2).sum()) / len(mine)
+        rows.append(row | {"share": share, "SE": error})
     return rows
 
 
@@ -267,26 +256,18 @@ def rules(data, name, runs):
     """Rows of ``rules.csv`` of one search over an ordered grid."""
     names = (*(f"within {sd:g} SD" for sd in WITHIN), "largest score")
     names += ("5-fold, one SE", "5-fold, largest mean")
-    found = {name: [] for name in names}
+    lost, place = [], []
     for r in runs:
         truth = np.array(r["truth"])
         best, simple, _ = one_se(np.array(r["folds"]))
-        picked = (*r["rule"], r["selected"], simple, best)
-        for rows, k in zip(found.values(), picked, strict=True):
-            rows.append((truth.max() - truth[k], k / (len(truth) - 1)))
-    out = []
-    for rule, pairs in found.items():
-        lost, place = np.array(pairs).T
-        error = lost.std(ddof=1) / np.sqrt(len(lost))
-        row = {
-            "data": data,
-            "search": name,
-            "rule": rule,
-            "AUC lost": lost.mean(),
-            "SE": error,
-        }
-        out.append(row | {"place in the grid": place.mean()})
-    return out
+        picked = np.array([*r["rule"], r["selected"], simple, best])
+        lost.append(truth.max() - truth[picked])
+        place.append(picked / (len(truth) - 1))
+    lost, place = (pd.DataFrame(rows, columns=names) for rows in (lost, place))
+    table = pd.DataFrame({"AUC lost": lost.mean(), "SE": lost.sem()})
+    table = table.assign(**{"place in the grid": place.mean()}).rename_axis("rule")
+    head = {"data": data, "search": name}
+    return [head | row for row in table.reset_index().to_dict("records")]
 
 
 def panel(rows):
@@ -309,27 +290,19 @@ def main(argv=None):
         seeds = seeds[:2]
         groups = {data: some[:1] for data, some in GROUPS.items()}
     folder = str(arguments.data_dir) if arguments.data_dir else None
-    jobs = [
-        (g, name, s, folder)
-        for s in seeds
-        for some in groups.values()
-        for g in some
-        for name in SEARCHES
-    ]
-    answers = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    names = chain.from_iterable(groups.values())
+    jobs = [(g, name, s, folder) for s, g, name in product(seeds, names, SEARCHES)]
+    found = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    found = {job: answer for job, answer in found.items() if answer is not None}
     table, shares, lost = [], [], []
     for data, some in groups.items():
-        by_search = {
-            name: [
-                found
-                for (g, of, *_), found in answers.items()
-                if of == name and g in some and found is not None
-            ]
-            for name in SEARCHES
-        }
-        everything = [found for runs in by_search.values() for found in runs]
+        by_search = {name: [] for name in (*SEARCHES, "all")}
+        for (group, name, *_), answer in found.items():
+            if group in some:
+                by_search[name].append(answer)
+        everything = by_search["all"]
+        everything += chain.from_iterable(by_search[name] for name in SEARCHES)
         table += [calibration(data, *item) for item in by_search.items()]
-        table.append(calibration(data, "all", everything))
         shares += reliability(data, everything)
         for name in ("C", "SelectKBest"):
             lost += rules(data, name, by_search[name])

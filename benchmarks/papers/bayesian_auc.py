@@ -31,47 +31,21 @@ figure.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from benchmarks.papers.bayesian_claims import (
-    MAE,
-    ONE,
-    SD,
-    claims,
-    estimate,
-    measured,
-    plain,
-)
-from benchmarks.papers.bayesian_designs import (
-    ADAPTIVE,
-    BINORMAL,
-    CBAUC,
-    CV,
-    CV_CODED,
-    EBAUC,
-    EBAUC_CODED,
-    FIG1,
-    FIG2,
-    FIG3,
-    FIG4,
-    FIG5,
-    FIG6,
-    NOISE,
-    RAW,
-    REAL,
-    SEPARATE,
-    design,
-    run,
-)
+from benchmarks.papers import bayesian_designs as designs
+from benchmarks.papers.bayesian_claims import MAE, ONE, SD, claims, measured, plain
+from benchmarks.papers.bayesian_designs import FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, NOISE
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import holds, parse, resume
 from benchmarks.tools.table import write_table
 
-USUAL = (CV, EBAUC, CBAUC, ADAPTIVE, CV_CODED, EBAUC_CODED)
-CURVES = dict.fromkeys(range(7), USUAL) | {
-    FIG1: (*USUAL, RAW),
-    FIG2: (*USUAL, BINORMAL),
-    FIG3: (*USUAL, SEPARATE),
+USUAL = designs.USUAL
+CURVES = dict.fromkeys((NOISE, FIG4), USUAL) | {
+    FIG1: (*USUAL, designs.RAW),
+    FIG2: (*USUAL, designs.BINORMAL),
+    FIG3: (*USUAL, designs.SEPARATE),
     FIG5: (*USUAL, ONE),
     FIG6: (*USUAL, ONE),
 }
@@ -122,14 +96,14 @@ def plan(fast) -> dict:
 
 
 def collect(arguments) -> dict:
-    """``{figure: {cell: array (repetitions, columns)}}``, resumed if interrupted."""
+    """``{figure: {cell: frame of its repetitions}}``, resumed if interrupted."""
     jobs = []
     for figure, (cells, repetitions) in plan(arguments.fast).items():
         path, block = "", 50
-        if figure in REAL:
-            file = arguments.data_dir and arguments.data_dir / f"{REAL[figure]}.npz"
+        if name := designs.REAL.get(figure):
+            file = arguments.data_dir and arguments.data_dir / f"{name}.npz"
             if not (file and file.exists()):
-                print(f"figure {figure} left out: no {REAL[figure]}.npz in --data-dir")
+                print(f"figure {figure} left out: no {name}.npz in --data-dir")
                 continue
             path, block = str(arguments.data_dir), 10
         for cell in cells:
@@ -137,11 +111,11 @@ def collect(arguments) -> dict:
                 stop = min(first + block, repetitions)
                 jobs.append((figure, cell, first, stop, path))
     results = {}
-    blocks = resume("bayesian_auc", run, jobs, arguments)
+    blocks = resume("bayesian_auc", designs.run, jobs, arguments)
     for (figure, cell, *_), block in zip(jobs, blocks, strict=True):
         results.setdefault(figure, {}).setdefault(cell, []).extend(block)
     return {
-        figure: {cell: np.array(rows, float) for cell, rows in cells.items()}
+        figure: {cell: frame(rows) for cell, rows in cells.items()}
         for figure, cells in results.items()
     }
 
@@ -149,21 +123,27 @@ def collect(arguments) -> dict:
 # ------------------------------------------------------------------------- the tables
 
 
+def frame(rows):
+    """Repetitions of a cell, by estimator; the constant 1 is one of them."""
+    table = pd.DataFrame(rows, columns=designs.COLUMNS, dtype=float)
+    return table.assign(**{ONE: 1.0})
+
+
 def figure_table(figure, cells) -> list[dict]:
     """One row a cell: mean truth; each estimator's mean, MAE and sd of the error."""
     rows = []
     for cell, values in cells.items():
-        if figure in REAL:
+        row = dict(zip(("P", "n neg", "n pos"), cell, strict=False))
+        if figure in designs.REAL:
             row = {"training %": cell[0]}
         else:
-            bayes = design(figure, cell[0], cell[3]).bayes_auc()
-            row = dict(zip(("P", "n neg", "n pos"), cell, strict=False))
-            row |= {"Bayes AUC": bayes}
-        row |= {"repetitions": len(values), "truth": float(values[:, 0].mean())}
+            row["Bayes AUC"] = designs.design(figure, cell[0], cell[3]).bayes_auc()
+        row |= {"repetitions": len(values), "truth": values["truth"].mean()}
         for name in CURVES[figure]:
-            row[f"mean {name}"] = float(estimate(values, name).mean())
-            row[f"MAE {name}"] = measured(values, name, MAE)
-            row[f"sd {name}"] = measured(values, name, SD)
+            row |= {f"mean {name}": values[name].mean()}
+            row |= {
+                f"{what} {name}": measured(values, name, what) for what in (MAE, SD)
+            }
         rows.append(row)
     return rows
 
@@ -176,7 +156,7 @@ def table_1(cells) -> list[dict]:
     """
 
     def trained(P, factor):
-        kept = [v[:, 0] for key, v in cells.items() if key[0] == P]
+        kept = [v["truth"] for key, v in cells.items() if key[0] == P]
         return np.mean([ndtr(factor * ndtri(truth)).mean() for truth in kept])
 
     root = np.sqrt(2)
@@ -219,24 +199,25 @@ def beside_published(cells) -> list[dict]:
         values = cells.get((share,))
         if values is None:
             continue
-        row = {"training %": share, "hold-out AUC": float(values[:, 0].mean())}
+        row = {"training %": share, "hold-out AUC": values["truth"].mean()}
         row["published"] = published[3]
-        for k, name in enumerate((CV_CODED, EBAUC_CODED, CBAUC)):
-            row[name] = float(estimate(values, name).mean())
-            row |= {f"{name}, pub.": published[k]}
+        for k, name in enumerate(
+            (designs.CV_CODED, designs.EBAUC_CODED, designs.CBAUC)
+        ):
+            row |= {name: values[name].mean(), f"{name}, pub.": published[k]}
             row[f"MAE {name}"] = measured(values, name, MAE)
-            row |= {f"MAE {name}, pub.": published[4 + k]}
-        rows.append(
-            row | {f"MAE {name}": measured(values, name, MAE) for name in (CV, ONE)}
-        )
+            row[f"MAE {name}, pub."] = published[4 + k]
+        for name in (designs.CV, ONE):
+            row[f"MAE {name}"] = measured(values, name, MAE)
+        rows.append(row)
     return rows
 
 
 def panels(figure, cells) -> list[Panel]:
     """The figure's MAE against what varies, one panel for each other size."""
-    if figure in REAL:
+    if name := designs.REAL.get(figure):
         lines = {share: v for (share,), v in cells.items()}
-        return [panel(figure, REAL[figure], "training rows, %", lines)]
+        return [panel(figure, name, "training rows, %", lines)]
     of = {}
     for (P, n_neg, n_pos, target), values in cells.items():
         if figure == FIG2:

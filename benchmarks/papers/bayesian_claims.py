@@ -19,7 +19,6 @@ from benchmarks.papers.bayesian_designs import (
     ADAPTIVE,
     BINORMAL,
     CBAUC,
-    COLUMNS,
     CV,
     EBAUC,
     FIG1,
@@ -38,15 +37,10 @@ MAE, SD = "MAE", "sd"
 SAME = 5e-4
 
 
-def estimate(values, name):
-    """Column of an estimator; the constant 1 is one, too."""
-    return np.ones(len(values)) if name == ONE else values[:, COLUMNS.index(name)]
-
-
 def losses(values, name, measure):
     """The numbers that the measure averages: ``|error|`` or its squared deviation."""
-    e = estimate(values, name) - values[:, 0]
-    return np.abs(e) if measure == MAE else (e - e.mean()) ** 2
+    e = values[name] - values["truth"]
+    return e.abs() if measure == MAE else (e - e.mean()) ** 2
 
 
 def measured(values, name, measure) -> float:
@@ -58,9 +52,8 @@ def measured(values, name, measure) -> float:
 def compare(values, name, rival, measure) -> str:
     """An estimator's error against a rival's: "lower", "tied" or "higher"."""
     gap = losses(values, name, measure) - losses(values, rival, measure)
-    standard_error = gap.std(ddof=1) / np.sqrt(len(gap))
     apart = measured(values, name, measure) - measured(values, rival, measure)
-    if abs(gap.mean()) <= 2 * standard_error or abs(apart) < SAME:
+    if abs(gap.mean()) <= 2 * gap.sem() or abs(apart) < SAME:
         return "tied"
     return "lower" if gap.mean() < 0 else "higher"
 
@@ -109,7 +102,7 @@ def most_at_small_n(cells) -> dict:
         gaps = []
         for n in (min(of), max(of)):
             gap = losses(of[n], CV, MAE) - losses(of[n], CBAUC, MAE)
-            gaps.append((gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))))
+            gaps.append((gap.mean(), gap.sem()))
         (small, se_small), (large, se_large) = gaps
         flags.append(small - large > 2 * np.hypot(se_small, se_large))
         parts.append(f"P = {P}: {small:.4f} at n = {min(of)}, {large:.4f} at {max(of)}")
@@ -120,7 +113,7 @@ def most_at_small_n(cells) -> dict:
 def control(cells) -> dict:
     """Pure noise: the true AUC of every model is ½."""
     (values,) = cells.values()
-    means = {n: float(estimate(values, n).mean()) for n in (CBAUC, EBAUC, CV, ADAPTIVE)}
+    means = {name: values[name].mean() for name in (CBAUC, EBAUC, CV, ADAPTIVE)}
     near = {name: holds([abs(mean - 0.5) < 0.05]) for name, mean in means.items()}
     text = "pure noise: the estimators stay near 1/2"
     found = ", ".join(f"{name} {mean:.4f}" for name, mean in means.items())
