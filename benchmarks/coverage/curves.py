@@ -17,7 +17,7 @@ from scipy.integrate import quad
 from scipy.stats import cauchy, norm
 
 from benchmarks.coverage.tally import COUNTS, LEVEL, counts, means
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import auc_estimate, compare_auc, empirical_roc, operating_points
 
@@ -149,9 +149,7 @@ def cell(name, size, seed, replicates):
 
 def main(argv=None):
     """Simulate and write both tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=150)
-    arguments = read(command, argv, "curves")
+    arguments = parse(__doc__, argv, folder="curves", replicates=150)
     sizes, replicates = SIZES, arguments.replicates
     if arguments.fast:
         sizes, replicates = SIZES[:1], 6

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from benchmarks.coverage.tally import COUNTS, LEVEL, counts, means
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import auc_estimate
 
@@ -139,9 +139,7 @@ def cell(auc, n_neg, n_pos, shape, replicates):
 
 def main(argv=None):
     """Simulate all cells and write the two tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=2000)
-    arguments = read(command, argv, "intervals")
+    arguments = parse(__doc__, argv, folder="intervals", replicates=2000)
     aucs, sizes, replicates = AUCS, SIZES, arguments.replicates
     if arguments.fast:
         aucs, sizes, replicates = (0.7,), SIZES[2:3], 20

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from benchmarks.coverage.tally import COUNTS, LEVEL, counts
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
 
@@ -239,9 +239,7 @@ def table(found, name, n):
 
 def main(argv=None):
     """Simulate and write the table."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=600)
-    arguments = read(command, argv, "logistic")
+    arguments = parse(__doc__, argv, folder="logistic", replicates=600)
     cells, replicates = [*designs()], arguments.replicates
     seeds = range(len(cells))
     if arguments.fast:  # the first cell of each kind

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from benchmarks.tools.runs import parser, read
+from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
 from skauc import auc_power, auc_sample_size, compare_auc
 
@@ -142,9 +142,7 @@ def level_table(replicates, sizes):
 
 def main(argv=None):
     """Simulate and write both tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=20000)
-    arguments = read(command, argv, "tests")
+    arguments = parse(__doc__, argv, folder="tests", replicates=20000)
     reps, goals, sizes = arguments.replicates, (0.8, 0.9), SMALL
     if arguments.fast:
         reps, goals, sizes = 200, goals[:1], SMALL[:1]

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.panel.real import load, real_names
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import GaussianAUCClassifier, IRLSLogisticRegression, auc_posterior
 
@@ -105,9 +105,7 @@ def summary(found):
 
 def main(argv=None):
     """Ask every kind of model about every set."""
-    command = parser(__doc__)
-    command.add_argument("--seeds", type=int, default=SEEDS, help="of each set")
-    arguments = read(command, argv, "null")
+    arguments = parse(__doc__, argv, folder="null", seeds=SEEDS)
     directory = str(arguments.data_dir) if arguments.data_dir else None
     names = FAST_SETS if arguments.fast else real_names(directory)
     seeds = range(1 if arguments.fast else arguments.seeds)

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.tools.runs import parser, read
+from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
 from skauc import (
     GaussianAUCClassifier,
@@ -144,16 +144,10 @@ def measured(client, name, n, chunk=CHUNK):
     OPERATIONS[name](X, y)
     clock, after = time.perf_counter() - start, client.run(end)
     moved = sum(client.run(fetched).values()) - sent
-    return {
-        "operation": name,
-        "n": n,
-        "chunks": len(X.chunks[0]),
-        "seconds": clock,
-        "cpu": sum(after[w][0] - before[w][0] for w in after),
-        "between": moved,
-        "bytes a row": moved / n,
-        "peak MB": max(after[w][1] - before[w][1] for w in after) / 1e6,
-    }
+    cpu, peak = np.transpose([np.subtract(after[w], before[w]) for w in after])
+    row = {"operation": name, "n": n, "chunks": len(X.chunks[0]), "seconds": clock}
+    row |= {"cpu": cpu.sum(), "between": moved, "bytes a row": moved / n}
+    return row | {"peak MB": peak.max() / 1e6}
 
 
 def with_slopes(rows):
@@ -169,9 +163,7 @@ def with_slopes(rows):
 
 def main(argv=None):
     """All operations, all sizes; then a thousand small chunks."""
-    command = parser(__doc__)
-    command.add_argument("--largest", type=float, default=SIZES[-1], help="rows")
-    arguments = read(command, argv, "scale")
+    arguments = parse(__doc__, argv, folder="scale", largest=float(SIZES[-1]))
     sizes = [n for n in SIZES if n <= arguments.largest]
     if arguments.fast:
         sizes = [20_000, 40_000]

@@ -31,13 +31,16 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache"
 
 
-def parse(description: str, argv=None, *, folder: str) -> argparse.Namespace:
-    """Command line of a script: ``fast, data_dir, out, n_jobs, fresh``."""
-    return read(parser(description), argv, folder)
+def parse(description: str, argv=None, *, folder: str, **options) -> argparse.Namespace:
+    """Command line of a script: :func:`parser`, and options by their default values."""
+    command = parser(description)
+    for name, value in options.items():
+        command.add_argument(f"--{name}", type=type(value), default=value)
+    return read(command, argv, folder)
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """What all scripts can be told; a script may add to it and then :func:`read`."""
+    """Options of all scripts; a script may add to them and then :func:`read`."""
     command = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
