@@ -15,7 +15,6 @@ POOLED_GROUPS = {
     "real P < n": GROUPS[3:5],
     "real P >= n": GROUPS[5:7],
     "random labels": GROUPS[7:8],
-    "held-out rows": GROUPS[8:9],
 }
 
 

@@ -24,19 +24,9 @@ REFITTED = ("kbest", "l1")  # families whose choice of features a fit hides
 
 def cv10x5(run):
     """10 × 5-fold CV, of the L2 family."""
-    if run.rows == "held-out" or run.key.family != "l2":
+    if run.key.family != "l2":
         return None
     return Estimates(run.repeated_folds.mean(axis=0))
-
-
-def plus_632(run):
-    """.632+ bootstrap of the whole Pipeline (20 refits)."""
-    return None if run.rows == "held-out" else Estimates(run.plus_632)
-
-
-def out_of_bag(run):
-    """Mean AUC on the rows that each of the same 20 samples left out."""
-    return None if run.rows == "held-out" else Estimates(run.out_of_bag.mean(axis=0))
 
 
 def skauc(run, reported=None):
@@ -52,7 +42,7 @@ def three_candidates(run):
 
 def refits5(run):
     """Five true refits of the whole Pipeline as the second source."""
-    if run.rows == "held-out" or run.key.family not in REFITTED:
+    if run.key.family not in REFITTED:
         return None
     return _posterior(run, AdaptivePrior(refits=5), ranked=True)
 
@@ -78,7 +68,7 @@ def _each(run, ask, width=1, places=None):
     answers, raised = np.full((width, len(run.models)), np.nan), set()
     for k in range(len(run.models)) if places is None else places:
         try:
-            answers[:, k] = ask(run.models[k], run.problem.X, run.problem.y)
+            answers[:, k] = ask(run.models[k], *run.training)
         except Exception as error:
             raised.add(f"{type(error).__name__}: {error}"[:200])
     return answers, raised
@@ -94,10 +84,10 @@ METHODS = {
     "leave-pair-out": lambda run: Estimates(_each(run, lpo_auc_scorer)[0][0]),
     "paper's prior": lambda run: _posterior(run, "paper"),
     "resubstitution": lambda run: Estimates(run.resubstitution),
-    "5-fold CV": lambda run: Estimates(run.peer),  # held-out rows: their own AUC
+    "5-fold CV": lambda run: Estimates(run.peer),
     "10 x 5-fold CV": cv10x5,
-    ".632+ bootstrap": plus_632,
-    "out of bag": out_of_bag,
+    ".632+ bootstrap": lambda run: Estimates(run.plus_632),  # 20 refits
+    "out of bag": lambda run: Estimates(run.out_of_bag.mean(axis=0)),  # the same refits
 }
 
 

@@ -62,27 +62,6 @@ def random_labels(seed, data_dir, half) -> Problem | None:
     return Problem("random labels", X[rows], labels, truth, name, design)
 
 
-def held_out_real(seed, data_dir, half) -> Problem | None:
-    """60 training rows, 60 (or fewer) held-out rows, the rest for the truth."""
-
-    def fits(X, y, n):
-        enough = min(y.mean(), 1 - y.mean()) * (len(y) - 60 - n) >= 10
-        return n <= 60 and enough and 8 <= X.shape[1] <= 300
-
-    chosen = _turn(real_names(data_dir, half), data_dir, seed // 2, 20, fits)
-    if chosen is None:
-        return None
-    name, n, X, y = chosen
-    rng = np.random.default_rng([2028, n, seed, *name.encode()])
-    train, rest = _split(y, 60, rng)
-    some, test = _split(y[rest], n, rng)
-    some, test = rest[some], rest[test]
-    truth = _held_truth(X[test], y[test])
-    design = _design(name, n, X) | {"training rows": 60}
-    rows = (X[some], y[some], truth, name, design, X[train], y[train])
-    return Problem("held-out rows", *rows)
-
-
 def regime(P, n):
     """Which of the real groups a size belongs to."""
     ratio = P / n

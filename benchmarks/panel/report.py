@@ -9,20 +9,14 @@ Writes ``results/panel/panel.csv`` (by ``--by``) and ``panel_pooled.csv``, one r
 method, and prints the table of README. ``--half choose`` gives the half that may choose
 constants (halves.py).
 
-Everything is relative to 5-fold CV of the same Pipeline in the same run (held-out rows:
-to the empirical AUC). Standard errors are those of a bootstrap over data sets: a real
-set with all its runs, or one simulated design.
-
-Coverage. The truth of a real set is an estimate with DeLong variance v. An interval
-(low, high) around the estimate e covers it if the truth lies within
-``e − √((e − low)² + 1.96² v), e + √((high − e)² + 1.96² v)``: right for a normal
-posterior, whose error against the hold-out AUC has variance s² + v.
+The statistics are those of README: ratios to 5-fold CV of the same Pipeline in the same
+run, standard errors by a bootstrap over data sets.
 """
 
 from __future__ import annotations
 
 import warnings
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +27,13 @@ from benchmarks.panel.halves import HALVES
 from benchmarks.panel.judging import POOLED_GROUPS, ratio, record
 from benchmarks.panel.methods import METHODS, timed
 from benchmarks.panel.problems import GROUPS
-from benchmarks.panel.runs import Key, Run, cells
+from benchmarks.panel.runs import Key, Run
 from benchmarks.tools.runs import CACHE, parser, read, resume
 from benchmarks.tools.table import markdown, write_table
 
 POOLED_FAMILIES = {name: (name,) for name in FAMILIES} | {"all": FAMILIES}
 USUAL = [name for name in METHODS if name != "skauc, three candidates"]
-FAST = {"groups": ("sim Gaussian", "random labels"), "families": ("l2",)}
+FAST = ("sim Gaussian", "random labels"), ("l2",)
 
 
 def records(group, family, seed, cache, data_dir, half, methods):
@@ -116,11 +110,11 @@ def main(argv=None):
     command.add_argument("--by", nargs="+", default=columns[:2], choices=columns)
     a = read(command, argv, "panel")
     seeds = range(*map(int, ("0:1" if a.fast else a.seeds).split(":")))
-    chosen = FAST if a.fast else {"groups": a.groups, "families": a.families}
+    chosen = FAST if a.fast else (a.groups, a.families)
     cache = a.out if a.fast else CACHE
     where = (str(cache / "panel"), str(a.data_dir) if a.data_dir else None)
     where = (*where, a.half, tuple(a.methods))
-    jobs = [(*cell, seed, *where) for seed in seeds for cell in cells(**chosen)]
+    jobs = [(*cell, seed, *where) for seed in seeds for cell in product(*chosen)]
     found = pd.DataFrame(chain.from_iterable(resume("panel", records, jobs, a)))
     groups = found.groupby([*a.by], sort=False)
     heads = [(dict(zip(a.by, key, strict=True)), part) for key, part in groups]

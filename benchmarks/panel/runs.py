@@ -18,12 +18,11 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.panel.auc import auc, plus_632
-from benchmarks.panel.families import FAMILIES, Family, coefficients
+from benchmarks.panel.families import Family, coefficients
 from benchmarks.panel.problem import Problem
-from benchmarks.panel.problems import GROUPS, make
+from benchmarks.panel.problems import make
 
 BOOTSTRAPS, REPEATS = 20, 10
-HELD_OUT_FAMILIES = ("l2", "hinge", "kbest")
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,6 @@ class Key:
         """Where the files of the run are kept."""
         group = self.group.replace(" ", "_")
         return self.cache / self.half / group / self.family / str(self.seed)
-
-
-def cells(groups=GROUPS, families=FAMILIES):
-    """Pairs of group and family that exist."""
-    return [
-        (group, family)
-        for group in groups
-        for family in families
-        if (group != "held-out rows" or family in HELD_OUT_FAMILIES)
-    ]
 
 
 def kept(compute):
@@ -81,11 +70,6 @@ class Run:
         return make(key.group, key.family, key.seed, key.data_dir, key.half)
 
     @property
-    def rows(self):
-        """Whether X and y trained the models."""
-        return "training" if self.problem.X_train is None else "held-out"
-
-    @property
     def cluster(self):
         """Data set (or simulated design) that other runs share."""
         return self.problem.design.get("set", f"{self.key.group} {self.key.seed}")
@@ -93,14 +77,12 @@ class Run:
     @cached_property
     def family(self):
         """The grid of candidates."""
-        X, _ = self.training
-        return Family(self.key.family, *X.shape, self.key.seed)
+        return Family(self.key.family, *self.problem.X.shape, self.key.seed)
 
     @property
     def training(self):
         """Training rows and their labels."""
-        p = self.problem
-        return (p.X, p.y) if p.X_train is None else (p.X_train, p.y_train)
+        return self.problem.X, self.problem.y
 
     @cached_property
     def models(self):
@@ -134,7 +116,7 @@ class Run:
     @kept
     def resubstitution(self):
         """AUC of the candidates on X, y (m,)."""
-        X, y = self.problem.X, self.problem.y
+        X, y = self.training
         return auc(y, np.array([m.decision_function(X) for m in self.models]))
 
     @kept
@@ -144,9 +126,7 @@ class Run:
 
     @property
     def peer(self):
-        """5-fold CV's mean; the empirical AUC of held-out rows."""
-        if self.rows == "held-out":
-            return self.resubstitution
+        """Mean of the five folds (m,)."""
         return self.folds.mean(axis=0)
 
     @kept

@@ -33,7 +33,6 @@ from benchmarks.tools.table import markdown, read_table
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("l2", "hinge", "l1", "kbest")
-GROUPS = {name: of for name, of in POOLED_GROUPS.items() if name != "held-out rows"}
 SPEED = ("headline", "scorers")
 RUN = ["group", "family", "seed"]
 START = """
@@ -95,7 +94,7 @@ def measure(tree, a):
         return pd.DataFrame()
     how = ["--seeds", a.seeds, "--half", a.half, "--n-jobs", str(a.n_jobs)]
     how += ["--methods", "skauc" if a.every else "skauc, three candidates"]
-    how += ["--groups", *sum(GROUPS.values(), ()), "--families", *a.families]
+    how += ["--groups", *sum(POOLED_GROUPS.values(), ()), "--families", *a.families]
     how += ["--data-dir", str(a.data_dir)] if a.data_dir else []
     start(tree, "panel.report", path, *how, "--out", str(folder))
     return pd.read_pickle(path) if path.exists() else pd.DataFrame()
@@ -107,7 +106,7 @@ def panel_table(before, after, families):
         return []
     both, rows = before.merge(after, on=RUN, suffixes=(" before", " after")), []
     kinds = {name: (name,) for name in families} | {"all": families}
-    for group, of in (GROUPS | {"all": sum(GROUPS.values(), ())}).items():
+    for group, of in (POOLED_GROUPS | {"all": sum(POOLED_GROUPS.values(), ())}).items():
         for family, members in kinds.items():
             here = both["group"].isin(of) & both["family"].isin(members)
             if here.any():
