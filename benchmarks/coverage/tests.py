@@ -12,8 +12,8 @@ the methods of ``compare_auc`` reject at 5 % when both scores are equally good.
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
+from benchmarks.panel.auc import delong_variance, placements
 from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
 from skauc import auc_power, auc_sample_size, compare_auc
@@ -54,36 +54,23 @@ def draw(rng, aucs, n_neg, n_pos, correlation, reps):
     return neg, pos + shift[:, None, None]
 
 
-def placed(neg, pos):
-    """Placements of scores without ties, from ranks, and the AUCs."""
-    n_neg, n_pos = neg.shape[-1], pos.shape[-1]
-    ranks = rankdata(np.concatenate([neg, pos], axis=-1), axis=-1)
-    v01 = 1 - (ranks[..., :n_neg] - rankdata(neg, axis=-1)) / n_pos
-    v10 = (ranks[..., n_neg:] - rankdata(pos, axis=-1)) / n_neg
-    return v01, v10, v10.mean(axis=-1)
-
-
-def delong(v01, v10):
-    """DeLong's variance."""
-    return sum(v.var(axis=-1, ddof=1) / v.shape[-1] for v in (v01, v10))
-
-
 def reached(rng, design, n_pos, n_neg, reps):
     """Share of studies that reject."""
     auc, auc2, correlation, margin, _, _, test = design
     neg, pos = draw(rng, [auc, auc2 or auc], n_neg, n_pos, correlation or 0.0, reps)
-    v01, v10, found = placed(neg, pos)
+    v01, v10 = placements(neg, pos)
+    found = v10.mean(axis=-1)
     if auc2 is None:
         gap = found.ravel() - 0.5
-        variance = delong(v01, v10).ravel()
+        variance = delong_variance(v01, v10).ravel()
         if test == "score":
             variance = (n_neg + n_pos + 1) / (12 * n_neg * n_pos)
     else:
         gap = found[0] - found[1] + margin
         if correlation is None:
-            variance = delong(v01, v10).sum(axis=0)
+            variance = delong_variance(v01, v10).sum(axis=0)
         else:
-            variance = delong(v01[0] - v01[1], v10[0] - v10[1])
+            variance = delong_variance(v01[0] - v01[1], v10[0] - v10[1])
     z = gap / np.sqrt(np.maximum(variance, 1e-30))  # a perfect ranking rejects
     return float((z > -ndtri(0.05) if margin else np.abs(z) > Z).mean())
 
@@ -108,8 +95,9 @@ def power_table(replicates, goals):
         for method in ("hanley_mcneil", "binormal", "obuchowski"):
             n_pos, n_neg = auc_sample_size(auc, width=width, ratio=ratio, method=method)
             rng = np.random.default_rng((SEED, 1000 + seed))
-            v01, v10, _ = placed(*draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates))
-            got = float(2 * Z * np.sqrt(delong(v01, v10)).mean())
+            scores = draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates)
+            variance = delong_variance(*placements(*scores))
+            got = float(2 * Z * np.sqrt(variance).mean())
             row = {"quantity": "width", "auc": auc, "method": method, "test": "wald"}
             row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
             rows.append(row | {"reached": got, "replicates": replicates})

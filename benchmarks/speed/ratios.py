@@ -344,11 +344,5 @@ def _points(n, y, a, repeats):
     )
 
 
-GROUPS = {
-    "scorers": scorers,
-    "headline": headline,
-    "searches": searches,
-    "text": text,
-    "estimators": estimators,
-    "intervals": intervals,
-}
+GROUPS = (scorers, headline, searches, text, estimators, intervals)
+GROUPS = {group.__name__: group for group in GROUPS}
