@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.panel.auc import auc, plus_632
-from benchmarks.panel.families import Family, coefficients
+from benchmarks.panel.families import Family, coefficients, fold_aucs
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.problems import make
 
@@ -137,7 +137,7 @@ class Run:
     @kept
     def out_of_bag(self):
         """AUC on the rows that each of 20 bootstrap samples left out (20, m)."""
-        return np.array(list(self._bootstrap()))
+        return fold_aucs(self.family.candidates(), *self.training, self._bootstrap())
 
     @property
     def plus_632(self):
@@ -150,26 +150,21 @@ class Run:
             return [m.fit(*self.training) for m in self.family.candidates()]
 
     def _cross_validation(self, repeats):
-        """AUC of each fold."""
-        (X, y), seed = self.training, self.key.seed
+        """AUC of each of five stratified folds, repeated."""
+        seed = self.key.seed
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=seed)
-        return np.array([self._refitted(*rows) for rows in cv.split(X, y)])
+        return fold_aucs(self.family.candidates(), *self.training, cv)
 
     def _bootstrap(self):
-        """AUC of the rows left out, one sample after the other."""
+        """Rows of 20 samples, and the rows that each left out."""
         y, rng = self.training[1], np.random.default_rng([632, self.key.seed])
-        parts, found = [np.flatnonzero(y == label) for label in (False, True)], 0
-        while found < BOOTSTRAPS:
+        parts, found = [np.flatnonzero(y == label) for label in (False, True)], []
+        while len(found) < BOOTSTRAPS:
             rows = np.concatenate([rng.choice(part, len(part)) for part in parts])
-            out = np.bincount(rows, minlength=len(y)) == 0
-            if 0 < y[out].sum() < out.sum():
-                found += 1
-                yield self._refitted(rows, out)
-
-    def _refitted(self, rows, test):
-        """AUC on some rows of every candidate refitted on others."""
-        X, y = self.training
-        return auc(y[test], self.family.scores(X[rows], y[rows], X[test]))
+            out = np.setdiff1d(np.arange(len(y)), rows)
+            if 0 < y[out].sum() < len(out):
+                found.append((rows, out))
+        return found
 
 
 def _write(path, write):

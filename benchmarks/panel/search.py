@@ -3,28 +3,22 @@
     python -m benchmarks.panel.search [--fast] [--data-dir DIR] [--seeds 0 24]
 
 Problems of the panel's judging half: simulated ones, whose truth is known, and real
-ones with P < n and with P from n to 5 n, where the AUC of the other rows stands for it.
-That AUC is noisy, and so is the best of several; the posterior's statements about real
-sets are therefore compared with AUCs of that noise: DeLong's standard errors,
-correlated as the scores of the training rows are. Each problem has three searches
-(``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``): over values of C, numbers
-of selected features, and 26 candidates of four families; 5-fold cross-validation of the
-same candidates is the peer. Writes into ``results/search/``
+ones with P < n and with P from n to 5 n, where the AUC of the other rows stands for it,
+with its noise (README). Each problem has three searches (``GridSearchCV``,
+``cbauc_scorer``, ``ResubstitutionSplit``): over values of C, numbers of selected
+features, and 26 candidates of four families; 5-fold cross-validation of the same
+candidates is the peer. Writes into ``results/search/``
 
 ``calibration.csv``
-    A row for each search: expected loss over real loss (the AUC that the choice loses
-    on average under the joint posterior), the share of 95 % intervals of the selected
-    model that hold its AUC, with and without the correction and of 5-fold CV's winner
-    (mean ± 1.96 standard errors of its folds), the bias of the winner's mean, the share
-    of 95 % intervals of the difference of two candidates that hold theirs, and the
-    price of a posterior in searches.
+    A row for each search: expected loss over real loss; the share of 95 % intervals of
+    the selected model that hold its AUC, with and without the correction and of 5-fold
+    CV's winner (± 1.96 standard errors of its folds); the bias of the winner's mean;
+    the same share for differences of two candidates; the price of a posterior.
 ``reliability.csv, reliability.png``
     Among the candidates whose P(best) lies in a bin, the share that is the best;
     candidates within 1e-4 of the best share it. Standard errors over problems.
 ``rules.csv``
-    AUC lost and place in the grid (0: simplest, 1: most complex) of the one-SD rule
-    (and within half of it), the largest score, and the same two over five folds (one-SE
-    rule).
+    AUC lost and place in the grid (0: simplest, 1: most complex) of each rule.
 """
 
 from __future__ import annotations
@@ -40,8 +34,7 @@ from scipy.special import ndtr
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from benchmarks.panel.auc import auc
-from benchmarks.panel.families import Family, coefficients
+from benchmarks.panel.families import Family, coefficients, fold_aucs
 from benchmarks.panel.problems import make
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import parser, read, resume
@@ -72,18 +65,15 @@ def run(group, name, seed, data_dir):
     if problem is None:
         return None
     X, y = problem.X, problem.y.astype(int)
-    families = [Family(f, *X.shape, seed) for f in SEARCHES[name]]
-    models = [model for family in families for model in family.candidates()]
+    families = [Family(f, *X.shape, seed).candidates() for f in SEARCHES[name]]
+    models = [*chain.from_iterable(families)]
     clear_cache()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence and distrust are the subject
         start = process_time()
-        search = GridSearchCV(
-            Pipeline([("model", models[0])]),
-            {"model": models},
-            scoring=cbauc_scorer,
-            cv=ResubstitutionSplit(),
-        ).fit(X, y)
+        how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+        pipe = Pipeline([("model", models[0])])
+        search = GridSearchCV(pipe, {"model": models}, **how).fit(X, y)
         searched = process_time() - start
         clear_cache()
         start = process_time()
@@ -93,24 +83,28 @@ def run(group, name, seed, data_dir):
     W = np.array([coefficients(model) for model in fitted]).T
     truth, variance = problem.truth(W)
     scores = np.array([model.decision_function(X) for model in models])
-    p_best, loss = seen(posterior, scores, y, np.sqrt(variance), seed)
-    noisy = draws(posterior, scores, y, np.sqrt(variance), seed)
-    folds = five_folds(families, X, problem.y, seed)
+    error = np.sqrt(variance)
+    p_best, loss = seen(posterior, scores, y, error, seed)
+    noisy = draws(posterior, scores, y, error, seed)
+    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
+    folds = fold_aucs(models, X, y, cv)
     k = posterior.selected_index
-    low, high = posterior.auc[k].interval(0.95)
+    corrected, naive = (
+        [one.mean(), *one.interval(0.95)]
+        for one in (posterior.selected, posterior.auc[k])
+    )
     grid = np.arange(len(models))
-    rule = [posterior.simplest(grid, within=sd) for sd in WITHIN]
     return {
         "truth": truth.tolist(),
-        "truth_sd": np.sqrt(variance).tolist(),
+        "truth_sd": error.tolist(),
         "p_best": p_best.tolist(),
         "mean": posterior.auc.mean().tolist(),
         "expected_loss": float(loss[k]),
         "differences": differences_covered(noisy, truth),
         "selected": k,
-        "corrected": [posterior.selected.mean(), *posterior.selected.interval(0.95)],
-        "naive": [posterior.auc[k].mean(), low, high],
-        "rule": rule,
+        "corrected": corrected,
+        "naive": naive,
+        "rule": [posterior.simplest(grid, within=sd) for sd in WITHIN],
         "folds": folds.tolist(),
         "seconds": [searched, asked],
     }
@@ -154,19 +148,6 @@ def normals(rng, covariance):
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     return rng.standard_normal((N_DRAWS, len(values))) @ root.T
-
-
-def five_folds(families, X, y, seed):
-    """AUC of each fold, (5, m)."""
-    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
-    return np.array(
-        [
-            np.concatenate(
-                [auc(y[test], f.scores(X[train], y[train], X[test])) for f in families]
-            )
-            for train, test in cv.split(X, y)
-        ]
-    )
 
 
 def one_se(folds):

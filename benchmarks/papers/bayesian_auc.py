@@ -18,11 +18,10 @@ estimated from the training rows alone:
 - the constant 1, as a baseline.
 
 The truth is the paper's equation 2 at the trained w; on real sets the hold-out AUC.
-``bayesian_claims.py`` says by which rule a claim holds. What the text does not
-settle is settled in ``bayesian_designs.py``: the unit of σ in figure 2 and the
-matrices of figure 3 are our choice. DIR holds ``ovarian_nci.npz`` and, in the place of
-the paper's MEG set, ``arrhythmia.npz`` (X, y) for figures 5 and 6. Simulations
-have the paper's 1000 repetitions, real sets 50 splits (the authors' ovarian run: 1000).
+``bayesian_claims.py`` says by which rule a claim holds, ``bayesian_designs.py`` what
+the text does not settle. DIR holds ``ovarian_nci.npz`` and, in the place of the paper's
+MEG set, ``arrhythmia.npz`` (X, y) for figures 5 and 6. Simulations have the paper's
+1000 repetitions, real sets 50 splits (the authors' ovarian run: 1000).
 
 Writes ``results/bayesian_auc/{table1,fig1,…,fig6,claims}.csv`` and a picture for each
 figure.
@@ -52,6 +51,7 @@ CURVES = dict.fromkeys((NOISE, FIG4), USUAL) | {
 FULL = dict.fromkeys((FIG1, FIG2, FIG3, FIG4), 1000) | {NOISE: 200, FIG5: 50, FIG6: 50}
 FAST = {NOISE: 10, FIG1: 10, FIG2: 10, FIG3: 10, FIG4: 5, FIG5: 3, FIG6: 3}
 
+LARGE, SIZES_3 = (5, 10, 20, 30, 50, 70, 80, 90, 95), (10, 20, 30, 50, 70, 100)
 PRINTED = {4: 0.9725, 10: 0.9973}  # Table 1, true AUC
 
 # Ovarian set, 1000 splits: ovarian_case/AUCs.mat of the authors' repository, averaged.
@@ -72,24 +72,21 @@ PUBLISHED_FIG5 = {
 
 def plan(fast) -> dict:
     """Cells of every figure and the number of their repetitions."""
-    sizes = (10, 50, 100) if fast else range(10, 101, 5)
-    features = (4, 10, 100)
     targets = (550, 750, 990) if fast else (*range(550, 951, 50), 990)
-    rows_2 = (10,) if fast else (10, 30, 100)
-    rows_3 = (10, 50) if fast else (10, 20, 30, 50, 70, 100)
-    small = (2, 5, 8) if fast else range(2, 9)
-    large = (5, 50) if fast else (5, 10, 20, 30, 50, 70, 80, 90, 95)
-    shares = (10, 50, 95) if fast else range(10, 96, 5)
-    of_ten = [(P, 10 - n, n, 0) for P in (2, 4, 10) for n in small]
-    of_hundred = [(P, 100 - n, n, 0) for P in (2, 4, 10) for n in large]
+    sizes = (10, 50, 100) if fast else range(10, 101, 5)
+    few, many = ((2, 5, 8), (5, 50)) if fast else (range(2, 9), LARGE)
+    shares = [(share,) for share in ((10, 50, 95) if fast else range(10, 96, 5))]
+    of_ten = [(P, 10 - n, n, 0) for P in (2, 4, 10) for n in few]
+    of_hundred = [(P, 100 - n, n, 0) for P in (2, 4, 10) for n in many]
+    rows_2, rows_3 = ((10,), (10, 50)) if fast else ((10, 30, 100), SIZES_3)
     cells = {
         NOISE: [(100, 20, 20, 0)],
-        FIG1: [(P, n, n, 0) for P in features for n in sizes],
+        FIG1: [(P, n, n, 0) for P in (4, 10, 100) for n in sizes],
         FIG2: [(2, n, n, target) for n in rows_2 for target in targets],
         FIG3: [(4, n, n, 0) for n in rows_3],
         FIG4: of_ten + of_hundred,
-        FIG5: [(share,) for share in shares],
-        FIG6: [(share,) for share in shares],
+        FIG5: shares,
+        FIG6: shares,
     }
     repetitions = FAST if fast else FULL
     return {figure: (of, repetitions[figure]) for figure, of in cells.items()}

@@ -110,7 +110,7 @@ def workers(n_workers=2):
 
 
 def begin():
-    """In a worker: note its processor time and memory, forget its peak."""
+    """Processor time and memory of a worker, which forgets its peak."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:  # another system: the peak is that of the whole run
@@ -119,7 +119,7 @@ def begin():
 
 
 def end():
-    """In a worker: the same, with the peak since then."""
+    """Processor time and peak memory of a worker."""
     return time.process_time(), memory("VmHWM")
 
 
