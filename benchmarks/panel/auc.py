@@ -6,13 +6,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def auc(y, scores):
-    """AUC of scores (..., n) for a mask of the positives (n,); ties count ½."""
-    n_pos = int(y.sum())
-    ranks = rankdata(scores, axis=-1)
-    return (ranks[..., y].mean(axis=-1) - (n_pos + 1) / 2) / (len(y) - n_pos)
-
-
 def placements(neg, pos):
     """Shares of the other class below the positives, above the negatives; ties ½."""
     n_neg, n_pos = neg.shape[-1], pos.shape[-1]

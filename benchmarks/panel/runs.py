@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from benchmarks.panel.auc import auc, plus_632
+from benchmarks.panel.auc import delong, plus_632
 from benchmarks.panel.families import Family, coefficients, fold_aucs
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.problems import make
@@ -117,7 +117,7 @@ class Run:
     def resubstitution(self):
         """AUC of the candidates on X, y (m,)."""
         X, y = self.training
-        return auc(y, np.array([m.decision_function(X) for m in self.models]))
+        return delong(y, np.array([m.decision_function(X) for m in self.models]))[0]
 
     @kept
     def folds(self):

@@ -14,8 +14,7 @@ maximum variance A(1 - A)/min(m, n) knows the AUC alone.
 - Table 1, computed beside printed. The paper does not say how its σ_indep comes from
   an interval; **our inference** is σ = √.05 × half width of the 95 % interval of its
   section 6 ("adaptive σ"): Chebyshev's half width at risk .05 is σ/√.05. How near is
-  near was set after seeing the ratios: the tolerances (8, 5 and 2 %) are the worst of
-  them rounded up, so that these verdicts describe and do not test.
+  near was set after seeing the ratios (8, 5 and 2 %): these verdicts describe.
 - Coverage of the true AUC for balanced binormal scores with AUC .90.
 
 Writes ``results/auc_intervals/{fig1,table1,coverage,claims}.csv`` and a picture of
@@ -66,7 +65,7 @@ def hanley_sigma(auc, m, n):
 
 
 def max_sigma(auc, m, n):
-    """Largest standard deviation of any distribution of the scores."""
+    """Largest standard deviation of any scores."""
     return float(np.sqrt(auc * (1 - auc) / min(m, n)))
 
 

@@ -67,9 +67,6 @@ PUBLISHED_FIG5 = {
 }
 
 
-# --------------------------------------------------------------------------- the runs
-
-
 def plan(fast) -> dict:
     """Cells of every figure and the number of their repetitions."""
     targets = (550, 750, 990) if fast else (*range(550, 951, 50), 990)
@@ -110,20 +107,13 @@ def collect(arguments) -> dict:
     results = {}
     blocks = resume("bayesian_auc", designs.run, jobs, arguments)
     for (figure, cell, *_), block in zip(jobs, blocks, strict=True):
-        results.setdefault(figure, {}).setdefault(cell, []).extend(block)
-    return {
-        figure: {cell: frame(rows) for cell, rows in cells.items()}
-        for figure, cells in results.items()
-    }
-
-
-# ------------------------------------------------------------------------- the tables
-
-
-def frame(rows):
-    """Repetitions of a cell, by estimator; the constant 1 is one of them."""
-    table = pd.DataFrame(rows, columns=designs.COLUMNS, dtype=float)
-    return table.assign(**{ONE: 1.0})
+        table = pd.DataFrame(block, columns=designs.COLUMNS, dtype=float)
+        cells = results.setdefault(figure, {})
+        cells[cell] = pd.concat([cells[cell], table]) if cell in cells else table
+    for cells in results.values():
+        for table in cells.values():
+            table[ONE] = 1.0
+    return results
 
 
 def figure_table(figure, cells) -> list[dict]:

@@ -15,21 +15,8 @@ from collections import Counter
 
 import numpy as np
 
-from benchmarks.papers.bayesian_designs import (
-    ADAPTIVE,
-    BINORMAL,
-    CBAUC,
-    CV,
-    EBAUC,
-    FIG1,
-    FIG2,
-    FIG3,
-    FIG4,
-    FIG5,
-    FIG6,
-    NOISE,
-    SEPARATE,
-)
+from benchmarks.papers import bayesian_designs as designs
+from benchmarks.papers.bayesian_designs import ADAPTIVE, CBAUC, CV, EBAUC
 from benchmarks.tools.runs import holds
 
 ONE = "constant 1"
@@ -130,28 +117,32 @@ def plain(figure, claim, found, word) -> dict:
 
 def claims(results, table_row) -> list[dict]:
     """One row for each claim; ``table_row`` is the judged row of Table 1."""
-    rows, fig1 = [], results[FIG1]
+    rows, fig1 = [], results[designs.FIG1]
     for P in dict.fromkeys(key[0] for key in fig1):
         part = {key: v for key, v in fig1.items() if key[0] == P}
         for measure in (MAE, SD):
             claim = f"the {measure} of CBAUC is below that of CV-AUC, P = {P}"
             rows.append(row("1", claim, part, measure))
     rows += [most_at_small_n(fig1), table_row]
-    fig2, fig3, fig4 = results[FIG2], results[FIG3], results[FIG4]
+    fig2, fig3, fig4 = (
+        results[designs.FIG2],
+        results[designs.FIG3],
+        results[designs.FIG4],
+    )
     rows.append(row("2", "the same over the range of true AUCs", fig2))
     claim = "and CBAUC is below the sample binormal AUC"
-    rows.append(row("2", claim, fig2, rival=BINORMAL))
+    rows.append(row("2", claim, fig2, rival=designs.BINORMAL))
     rows.append(row("3", "CBAUC is robust to unequal covariances", fig3))
     claim = "(ours) CBAUC with separate covariances is below CV-AUC"
-    rows.append(row("3", claim, fig3, name=SEPARATE))
+    rows.append(row("3", claim, fig3, name=designs.SEPARATE))
     for total in dict.fromkeys(key[1] + key[2] for key in fig4):
         part = {key: v for key, v in fig4.items() if key[1] + key[2] == total}
         claim = f"CBAUC is below CV-AUC when classes are imbalanced, N = {total}"
         rows.append(row("4", claim, part))
     for figure, claim in (
-        (FIG5, "CBAUC is below CV-AUC on the ovarian set (P = 4000)"),
-        (FIG6, "the same on MEG (not available: arrhythmia, P = 258, N = 420)"),
+        (designs.FIG5, "CBAUC is below CV-AUC on the ovarian set (P = 4000)"),
+        (designs.FIG6, "the same on MEG (not available: arrhythmia, P = 258, N = 420)"),
     ):
         if figure in results:
             rows.append(row(str(figure), claim, results[figure]))
-    return [*rows, control(results[NOISE])]
+    return [*rows, control(results[designs.NOISE])]

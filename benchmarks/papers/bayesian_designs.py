@@ -41,9 +41,6 @@ USUAL = (CV, EBAUC, CBAUC, ADAPTIVE, CV_CODED, EBAUC_CODED)
 COLUMNS = ("truth", *USUAL, BINORMAL, SEPARATE, RAW)
 
 
-# ----------------------------------------------------------------------------- designs
-
-
 @dataclass(frozen=True, eq=False)
 class Gaussian:
     """Two normal classes, ``μ₀ = 0``."""
@@ -93,24 +90,13 @@ def design(figure, P, target) -> Gaussian:
     return Gaussian(one, eye, eye)
 
 
-# -------------------------------------------------------------------------- estimators
-
-
 def classifier():
-    """L2 logistic regression of the paper (liblinear, C = 1).
-
-    The authors' code has no intercept. liblinear penalises it as a coefficient, and the
-    rows are centred, so that the directions differ little.
-    """
+    """L2 logistic regression of the paper; the authors' code has no intercept."""
     return LogisticRegression(solver="liblinear", C=1)
 
 
 def z_scores(X):
-    """Rows in units of their own mean and standard deviation, and those two.
-
-    As in the authors' code (n − 1 in the denominator). It matters, because the paper's
-    prior is centred at 0 with scale 1. A constant column is left at 0.
-    """
+    """Standardised rows (ddof 1, as in the authors' code), their mean and deviation."""
     mean, std = X.mean(axis=0), X.std(axis=0, ddof=1)
     std = np.where(std > 0, std, 1)
     return (X - mean) / std, mean, std
@@ -180,17 +166,11 @@ def estimates(model, X, y, seed) -> dict:
     }
 
 
-# ------------------------------------------------------------------------- repetitions
-
-
 def run(figure, cell, first, stop, path=""):
-    """Truth and estimates (``COLUMNS``) of repetitions ``first … stop − 1``.
-
-    The paper's classes of two to nine rows are wanted here: nobody is to be warned.
-    """
+    """Truth and estimates (``COLUMNS``) of repetitions ``first … stop − 1``."""
     repeat = on_real_rows if figure in REAL else simulated
     rows = []
-    with threadpool_limits(1), warnings.catch_warnings():  # threads of BLAS
+    with threadpool_limits(1), warnings.catch_warnings():  # classes of two to nine rows
         warnings.simplefilter("ignore", UntrustedAUCWarning)
         for repetition in range(first, stop):
             rng = np.random.default_rng([2019, figure, *cell, repetition])

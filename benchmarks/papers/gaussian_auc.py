@@ -33,6 +33,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.papers import linear_models
+from benchmarks.papers.bayesian_designs import Gaussian
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
@@ -236,8 +237,7 @@ def blocks(n, seed):
 def lost_auc(coef):
     """Attainable less true AUC of a direction."""
     d, sigma = truth()
-    r = coef @ d / np.sqrt(coef @ (sigma[0] + sigma[1]) @ coef)
-    return ATTAINABLE - float(ndtr(r))
+    return ATTAINABLE - Gaussian(d, *sigma).auc(coef.ravel())
 
 
 def timed(method, n, seed):

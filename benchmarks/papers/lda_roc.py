@@ -11,12 +11,10 @@ form against the paper's trapezoid; and the theoretical AUC of the training rows
 against the empirical AUC of the others over 1000 random splits, for a few features and
 for all 30, at several training sizes, with the Bayesian AUC beside it.
 
-Where the text is silent. The split is ``train_test_split(..., random_state=45)``; the
-share of test rows is not given to us, so .20, .25 (the default) and .30 are all shown.
-Nor are the features: we take those of the paper's introduction ("mean area, concavity
-and fractal dimension"), the first two of the file (mean radius, mean texture), and all
-30. Figure 2 is a picture: there is no printed number to set beside ours. Class 1 is
-benign, as in the paper's listing (and in scikit-learn's file), although its text calls
+Where the text is silent. The split is ``train_test_split(..., random_state=45)``, with
+.20, .25 and .30 of test rows; the features are those of the paper's introduction ("mean
+area, concavity and fractal dimension"), the first two of the file, and all 30. Figure 2
+prints no number. Class 1 is benign, as in the paper's listing, although its text calls
 malignant positive: no area and no J depends on it.
 
     python -m benchmarks.papers.lda_roc  # ten minutes; --fast: seconds

@@ -325,23 +325,18 @@ def _interval(y, score, **how):
 
 def _points(n, y, a, repeats):
     """A partial area and a thousand operating points, with their intervals."""
-    grid = np.linspace(0.01, 0.99, 1000)
-    yield Case(
-        "partial AUC with its interval",
-        "auc_estimate with its interval",
-        (n, 1),
-        lambda: auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval(),
-        partial(_interval, y, a),
-        repeats=repeats,
-    )
-    yield Case(
-        "1000 operating points with an interval",
-        "sklearn.metrics.roc_curve",
-        (n, 1),
-        lambda: operating_points(y, a, threshold=grid).interval("sensitivity"),
-        partial(roc_curve, y, a),
-        repeats=repeats,
-    )
+    grid, how = np.linspace(0.01, 0.99, 1000), {"repeats": repeats}
+
+    def area():
+        auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
+
+    def points():
+        operating_points(y, a, threshold=grid).interval("sensitivity")
+
+    sides = "partial AUC with its interval", "auc_estimate with its interval"
+    yield Case(*sides, (n, 1), area, partial(_interval, y, a), **how)
+    sides = "1000 operating points with an interval", "sklearn.metrics.roc_curve"
+    yield Case(*sides, (n, 1), points, partial(roc_curve, y, a), **how)
 
 
 GROUPS = (scorers, headline, searches, text, estimators, intervals)

@@ -1,4 +1,4 @@
-"""Two versions of the package compared in minutes: panel, speed, size.
+"""Two versions of the package compared in minutes: panel and speed.
 
     python -m benchmarks.tools.gate BEFORE [AFTER] --data-dir DIR [--half choose]
 
@@ -28,8 +28,7 @@ import pandas as pd
 
 from benchmarks.panel.judging import POOLED_GROUPS, ratio
 from benchmarks.tools.runs import CACHE
-from benchmarks.tools.size import sizes
-from benchmarks.tools.table import markdown, read_table
+from benchmarks.tools.table import markdown
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("l2", "hinge", "l1", "kbest")
@@ -144,30 +143,20 @@ def text(value, error, digits, sign=""):
 
 def speed_table(folders):
     """Ratios to the peers and seconds, before and after."""
-    rows = []
+    tables = []
     for group in SPEED:
         paths = [folder / f"{group}.csv" for folder in folders]
-        if not all(path.exists() for path in paths):
-            continue
-        sides = [{(r["what"], r["n"], r["P"]): r for r in read_table(p)} for p in paths]
-        for key, row in sides[1].items():
-            old = sides[0].get(key, {"ratio": "nan", "seconds": "nan"})
-            named = dict(zip(("what", "n", "P"), key, strict=True))
-            named["goal"] = row["goal"]
-            for column in ("ratio", "seconds"):
-                named[column] = f"{old[column]} → {row[column]}"
-            times = float(row["ratio"]) / float(old["ratio"])
-            rows.append(named | {"after / before": f"{times:.2f}"})
-    return rows
-
-
-def size_table(trees):
-    """Code lines of each folder."""
-    before, after = map(sizes, trees)
-    return [
-        {"folder": name, "before": before.get(name, 0), "after": after.get(name, 0)}
-        for name in {**after, **before}
-    ]
+        if all(path.exists() for path in paths):
+            sides = [pd.read_csv(path, comment="#") for path in paths]
+            tables.append(sides[0].merge(sides[1], on=["what", "n", "P"], how="right"))
+    if not tables:
+        return []
+    both = pd.concat(tables)
+    table = both[["what", "n", "P"]].assign(goal=both["goal_y"])
+    for column in ("ratio", "seconds"):
+        sides = (both[f"{column}_{side}"].map("{:.3g}".format) for side in "xy")
+        table[column] = next(sides) + " → " + next(sides)
+    return table.assign(**{"after / before": both["ratio_y"] / both["ratio_x"]})
 
 
 def main(argv=None):
@@ -183,7 +172,7 @@ def main(argv=None):
     add("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     add("--half", default="judge", choices=("judge", "choose"))
     add("--every", action="store_true", help="report every candidate, not three")
-    add("--parts", nargs="+", default=("panel", "speed", "size"))
+    add("--parts", nargs="+", default=("panel", "speed"))
     add("--n-jobs", type=int, default=2)
     a = command.parse_args(argv)
     if a.data_dir:
@@ -194,9 +183,8 @@ def main(argv=None):
     for title, rows in (
         ("Panel", panel_table(before, after, a.families)),
         ("Speed", speed_table([folder_of(tree) for tree in trees])),
-        ("Size, code lines", size_table(trees)),
     ):
-        table = markdown(rows) if rows else "nothing measured"
+        table = markdown(rows) if len(rows) else "nothing measured"
         report.append(f"## {title}\n\n{table}")
     report = "\n\n".join(report) + "\n"
     print(report)

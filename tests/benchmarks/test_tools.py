@@ -1,4 +1,4 @@
-"""The tools: runs that resume, the gate, code lines, mutants, times, workers."""
+"""The tools: runs that resume, the gate, mutants, times, workers."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from benchmarks.panel.judging import Estimates, record
 from benchmarks.panel.methods import three_candidates
 from benchmarks.panel.runs import Key, Run
 from benchmarks.speed import speed
-from benchmarks.tools import gate, mutants, runs, size
+from benchmarks.tools import gate, mutants, runs
 from benchmarks.tools.table import read_table
 
 CALLS = []
@@ -65,11 +65,6 @@ def test_the_gate_compares_the_same_runs(tmp_path):
     row, *_ = gate.panel_table(before, records(0.01, asked=2), ("l2",))
     assert row["unknown"] == "0.000 → 0.333"
     assert gate.panel_table(before, pd.DataFrame(), ("l2",)) == []
-
-
-def test_code_lines_are_neither_text_nor_comment():
-    source = '"""Text."""\n\n# comment\ndef f(x):\n    """Text\n\n    of two."""\n'
-    assert size.code_lines(source + "    return (\n        x\n    )  # why\n") == 4
 
 
 SOURCE = '''
