@@ -24,12 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from threadpoolctl import threadpool_limits
 
-from skauc import (
-    UntrustedAUCWarning,
-    auc_posterior,
-    binormal_auc_score,
-    make_ebauc_scorer,
-)
+import skauc
 
 NOISE, FIG1, FIG2, FIG3, FIG4, FIG5, FIG6 = range(7)
 REAL = {FIG5: "ovarian_nci", FIG6: "arrhythmia"}
@@ -147,7 +142,7 @@ def predictive_rates(score, y, w):
     return rates
 
 
-EBAUC_SCORER = make_ebauc_scorer(prior="paper")
+EBAUC_SCORER = skauc.make_ebauc_scorer(prior="paper")
 
 
 def estimates(model, X, y, seed) -> dict:
@@ -158,11 +153,11 @@ def estimates(model, X, y, seed) -> dict:
     return {
         CV: proper,
         EBAUC: EBAUC_SCORER(model, X, y),
-        CBAUC: auc_posterior(model, X, y, prior="paper").mean(),
-        ADAPTIVE: auc_posterior(model, X, y).mean(),
+        CBAUC: skauc.auc_posterior(model, X, y, prior="paper").mean(),
+        ADAPTIVE: skauc.auc_posterior(model, X, y).mean(),
         CV_CODED: coded,
         EBAUC_CODED: area(*predictive_rates(score, y, w)),
-        BINORMAL: binormal_auc_score(y, score),
+        BINORMAL: skauc.binormal_auc_score(y, score),
     }
 
 
@@ -171,7 +166,7 @@ def run(figure, cell, first, stop, path=""):
     repeat = on_real_rows if figure in REAL else simulated
     rows = []
     with threadpool_limits(1), warnings.catch_warnings():  # classes of two to nine rows
-        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        warnings.simplefilter("ignore", skauc.UntrustedAUCWarning)
         for repetition in range(first, stop):
             rng = np.random.default_rng([2019, figure, *cell, repetition])
             found = repeat(figure, cell, rng, path)
@@ -191,10 +186,10 @@ def simulated(figure, cell, rng, path):
     found["truth"] = law.auc(model.coef_[0] / std)
     if figure == FIG1:
         on_raw = classifier().fit(raw, y)
-        found[RAW] = auc_posterior(on_raw, raw, y, prior="paper").mean()
+        found[RAW] = skauc.auc_posterior(on_raw, raw, y, prior="paper").mean()
     if figure == FIG3:
-        posterior = auc_posterior(model, X, y, prior="paper", covariance="separate")
-        found[SEPARATE] = posterior.mean()
+        how = {"prior": "paper", "covariance": "separate"}
+        found[SEPARATE] = skauc.auc_posterior(model, X, y, **how).mean()
     return found
 
 

@@ -44,15 +44,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+import skauc
 from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
-from skauc import (
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-    QuadraticDiscriminantROC,
-    QuadraticROC,
-    binormal_roc,
-)
 
 # (weight, mean, standard deviation) of the normals in each class
 MIXTURE = (((0.6, -2.0, 0.5), (0.4, 0.0, 1.0)), ((0.6, 0.0, 0.5), (0.4, 2.0, 1.0)))
@@ -96,12 +90,12 @@ def normal_classes(arguments):
     X = np.vstack([m + rng.standard_normal((n, 2)) * deviations for m in MEANS])
     y = np.repeat([0, 1], n)
     score = -(c + X @ a)
-    known = QuadraticROC.between_normals(MEANS[0], SIGMA, MEANS[1], SIGMA)
+    known = skauc.QuadraticROC.between_normals(MEANS[0], SIGMA, MEANS[1], SIGMA)
     checks = [
         ("error of the rule", np.mean((score > 0) != y), ndtr(-distance / 2)),
         ("AUC of the rule", roc_auc_score(y, score), ndtr(distance / np.sqrt(2))),
-        ("AUC, LDA fitted", LinearDiscriminantROC().fit(X, y).auc_, known.auc),
-        ("AUC, QDA fitted", QuadraticDiscriminantROC().fit(X, y).auc_, known.auc),
+        ("AUC, LDA fitted", skauc.LinearDiscriminantROC().fit(X, y).auc_, known.auc),
+        ("AUC, QDA fitted", skauc.QuadraticDiscriminantROC().fit(X, y).auc_, known.auc),
     ]
     for name, simulated, exact in checks:
         remark = f"{2 * n} rows drawn; within 3 standard errors"
@@ -158,7 +152,8 @@ def mixture_samples(block, replicates, bayes):
     for _ in range(replicates):
         X, y = draw_mixture(TRAINING_ROWS, rng)
         X_test, y_test = draw_mixture(TEST_ROWS, rng)
-        models = LinearDiscriminantROC().fit(X, y), IRLSLogisticRegression().fit(X, y)
+        kinds = skauc.LinearDiscriminantROC, skauc.IRLSLogisticRegression
+        models = [kind().fit(X, y) for kind in kinds]
         cuts = [-float(m.intercept_[0] / m.coef_[0, 0]) for m in models] + [bayes]
         errors = [float(np.mean((X_test[:, 0] > cut) != y_test)) for cut in cuts]
         out.append(cuts + errors)
@@ -209,7 +204,7 @@ def iris():
     X, y = load_iris(return_X_y=True)
     with warnings.catch_warnings():  # separation: reported below
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = IRLSLogisticRegression().fit(X, y)
+        model = skauc.IRLSLogisticRegression().fit(X, y)
     X1 = np.c_[np.ones(100), (X[50:] - X[50:].mean(0)) / X[50:].std(0)]
     sign = np.where(y[50:] == 1, 1, -1)
 
@@ -260,17 +255,17 @@ class Rescaled(EmpiricalCovariance):
 
 def lesson_lda(n):
     """LDA with the pooled covariance divided by n − 2; scikit-learn divides it by n."""
-    return LinearDiscriminantROC(
+    return skauc.LinearDiscriminantROC(
         solver="lsqr", covariance_estimator=Rescaled(n / (n - 2))
     )
 
 
 def methods(n):
     """Name and estimator of every method of the lesson."""
-    yield "logistic (IRLS)", IRLSLogisticRegression()
+    yield "logistic (IRLS)", skauc.IRLSLogisticRegression()
     yield "LDA (n - 2)", lesson_lda(n)
-    yield "LDA (scikit-learn)", LinearDiscriminantROC()
-    yield "QDA", QuadraticDiscriminantROC()
+    yield "LDA (scikit-learn)", skauc.LinearDiscriminantROC()
+    yield "QDA", skauc.QuadraticDiscriminantROC()
     for k in NEIGHBOURS:
         yield f"{k}-NN", KNeighborsClassifier(k)
 
@@ -288,7 +283,7 @@ def analytic_auc(model, Z, y):
         return model.auc_
     if isinstance(model, KNeighborsClassifier):
         return np.nan
-    return binormal_roc(y, scores_of(model, Z)).auc
+    return skauc.binormal_roc(y, scores_of(model, Z)).auc
 
 
 def compare_methods(Z, y):
@@ -312,7 +307,8 @@ def pima_numbers(Z, y, rows):
     cov = [np.cov(part.T) for part in classes]  # divided by n_c − 1, as in the lesson
     weights = [(len(part) - 1) / (len(y) - 2) for part in classes]
     pooled = weights[0] * cov[0] + weights[1] * cov[1]
-    logistic, lda = IRLSLogisticRegression().fit(Z, y), lesson_lda(len(y)).fit(Z, y)
+    logistic = skauc.IRLSLogisticRegression().fit(Z, y)
+    lda = lesson_lda(len(y)).fit(Z, y)
     upper = np.triu_indices(2)
     vectors = [
         ("prior of class {}", [len(p) / len(y) for p in classes], (0.651, 0.349), 3),
@@ -347,7 +343,7 @@ def pima_numbers(Z, y, rows):
 def pima_claims(Z, y, rows):
     """What the lesson says about the methods on these data."""
     by = {row["method"]: row for row in rows}
-    models = IRLSLogisticRegression(), lesson_lda(len(y)), LinearRegression()
+    models = skauc.IRLSLogisticRegression(), lesson_lda(len(y)), LinearRegression()
     directions = [model.fit(Z, y).coef_.ravel() for model in models]
     logistic, lda, regression = (w / np.linalg.norm(w) for w in directions)
     angle = np.degrees(np.arccos(min(logistic @ lda, 1.0)))

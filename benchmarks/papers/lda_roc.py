@@ -37,16 +37,10 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skauc
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
-from skauc import (
-    LinearDiscriminantROC,
-    UntrustedAUCWarning,
-    auc_estimate,
-    auc_posterior,
-    lpo_auc_scorer,
-)
 
 FEATURES = {
     "area, concavity, fractal": ("area", "concavity", "fractal dimension"),
@@ -74,7 +68,7 @@ def data(features):
 
 def fit(X, y):
     """LDA on standardised features: it does not see the units, priors do."""
-    return make_pipeline(StandardScaler(), LinearDiscriminantROC()).fit(X, y)
+    return make_pipeline(StandardScaler(), skauc.LinearDiscriminantROC()).fit(X, y)
 
 
 def trapezoid_over_thresholds(roc, points=1000):
@@ -100,7 +94,7 @@ def figure_2_row(features, share):
     theta = np.linspace(roc.mean_neg - 3, roc.mean_pos + 3.1, 20001)
     rise = roc.tpr(theta) - roc.fpr(theta)
     area = quad(lambda u: float(roc.roc(u)), 0, 1, epsabs=1e-13, limit=1000)[0]
-    test = auc_estimate(y_test, score)
+    test = skauc.auc_estimate(y_test, score)
     low, high = test.confidence_interval(0.95, "delong", "logit")
     ends = roc.partial_auc(CUT) + roc.auc - roc.partial_auc(1 - CUT)
     log_odds = np.log(np.mean(y == 1) / np.mean(y == 0))
@@ -132,7 +126,7 @@ def batch(features, size, first, count):
     X, y = data(features)
     with warnings.catch_warnings():
         # of few rows one class may vary far more than the other: the table tells all
-        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        warnings.simplefilter("ignore", skauc.UntrustedAUCWarning)
         return [one_estimate(X, y, size, seed) for seed in range(first, first + count)]
 
 
@@ -140,13 +134,13 @@ def one_estimate(X, y, size, seed):
     """What each estimate says of one training set, and what the other rows say."""
     X, X_test, y, y_test = train_test_split(X, y, train_size=size, random_state=seed)
     model = fit(X, y)
-    test = auc_estimate(y_test, model.decision_function(X_test))
+    test = skauc.auc_estimate(y_test, model.decision_function(X_test))
     return {
         PLUG_IN: model[-1].auc_,
         "resubstitution": float(roc_auc_score(y, model.decision_function(X))),
-        ADAPTIVE: auc_posterior(model, X, y).mean(),
-        PAPER: auc_posterior(model, X, y, prior="paper").mean(),
-        LEAVE_PAIR_OUT: lpo_auc_scorer(model, X, y),
+        ADAPTIVE: skauc.auc_posterior(model, X, y).mean(),
+        PAPER: skauc.auc_posterior(model, X, y, prior="paper").mean(),
+        LEAVE_PAIR_OUT: skauc.lpo_auc_scorer(model, X, y),
         CV: float(cross_val_score(model, X, y, cv=5, scoring="roc_auc").mean()),
         TEST: test.auc,
         "test SE": float(test.standard_error("delong")),

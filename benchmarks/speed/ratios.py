@@ -23,19 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-    ResubstitutionSplit,
-    auc_estimate,
-    cbauc_scorer,
-    clear_cache,
-    compare_auc,
-    ebauc_score,
-    make_cbauc_scorer,
-    operating_points,
-)
+import skauc
 
 TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 HEADLINE = (  # rows, features, largest share of 5-fold CV that is aimed at
@@ -107,7 +95,7 @@ def peak_bytes(function: Callable) -> int:
 
 def from_empty_cache(function, *arguments):
     """Call a function that pays for everything that is kept about a data set."""
-    clear_cache()
+    skauc.clear_cache()
     function(*arguments)
 
 
@@ -122,19 +110,19 @@ def scorers(fast):
         model = LogisticRegression().fit(X, y)
         product = partial(np.matmul, X, model.coef_[0])
         for how in (*options, {"prior": "adaptive"}):
-            scorer = make_cbauc_scorer(**how)
+            scorer = skauc.make_cbauc_scorer(**how)
             scorer(model, X, y)  # what is computed once a data set is not a candidate's
             prior, *covariance = how.values()
             what = ", ".join([f"cbauc_scorer, {prior} prior", *covariance, "later"])
             yield Case(what, "X @ w", X.shape, partial(scorer, model, X, y), product, 3)
         what = "cbauc_scorer, adaptive prior, first"
-        first = partial(from_empty_cache, cbauc_scorer, model, X, y)
+        first = partial(from_empty_cache, skauc.cbauc_scorer, model, X, y)
         gram = partial(np.matmul, X.T, X)
         yield Case(what, "X.T @ X", X.shape, first, gram, repeats=2)
     for n in (1_000,) if fast else (10_000, 1_000_000):
         y = rng.integers(0, 2, n)
         score = y + rng.standard_normal(n)
-        ours = partial(ebauc_score, y, score, prior="paper")
+        ours = partial(skauc.ebauc_score, y, score, prior="paper")
         sides = ours, partial(roc_auc_score, y, score)
         what = "ebauc_score, thresholds=scores"
         yield Case(what, "roc_auc_score", (n, 1), *sides, repeats=3)
@@ -180,8 +168,8 @@ def _search(model, name, C, rows, goal, prior="adaptive"):
 def _against_folds(what, model, grid, rows, goal, prior="adaptive", **how):
     """A search of each kind; ours pays for what is kept about its data set."""
     peer = GridSearchCV(model, grid, scoring="roc_auc", cv=5)
-    scorer = make_cbauc_scorer(prior=prior)
-    ours = GridSearchCV(model, grid, scoring=scorer, cv=ResubstitutionSplit())
+    scorer = skauc.make_cbauc_scorer(prior=prior)
+    ours = GridSearchCV(model, grid, scoring=scorer, cv=skauc.ResubstitutionSplit())
     fits = partial(from_empty_cache, ours.fit, *rows), partial(peer.fit, *rows)
     return Case(what, "GridSearchCV cv=5", rows[0].shape, *fits, goal, **how)
 
@@ -236,8 +224,8 @@ def _fits(what, peer_name, model, peer, X, y, goal, repeats=5):
 def _gaussian(scale):
     """Against one product, and a path of shrinkages against one value."""
     rng = np.random.default_rng(0)
-    plain = GaussianAUCClassifier(solver="closed_form")
-    path = GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
+    plain = skauc.GaussianAUCClassifier(solver="closed_form")
+    path = skauc.GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
     for n, P in ((200_000, 50), (200_000, 100), (20_000, 200)):
         X = rng.standard_normal((n // scale, P))
         y = (rng.random(len(X)) < 0.4).astype(int)
@@ -247,7 +235,7 @@ def _gaussian(scale):
     for n, P in ((20_000, 100), (200, 5_000)):
         X = rng.standard_normal((n // min(scale, 10), P))
         y = np.arange(len(X)) % 2
-        peer = plain if P < len(X) else GaussianAUCClassifier(shrinkage=0.1)
+        peer = plain if P < len(X) else skauc.GaussianAUCClassifier(shrinkage=0.1)
         what = 'GaussianAUCClassifier, shrinkage="bayes", 100 values'
         yield _fits(what, "one value", path, peer, X, y, 3)
 
@@ -261,9 +249,9 @@ def _logistic(scale):
         X = rng.standard_normal((n // min(scale, 10), P))
         logits = X @ (rng.standard_normal((P, K)) * 0.3)
         y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
-        best = IRLSLogisticRegression(tol=1e-10).fit(X, y)
+        best = skauc.IRLSLogisticRegression(tol=1e-10).fit(X, y)
         optimum = log_loss(y, best.predict_proba(X))
-        model = within_gap(IRLSLogisticRegression, X, y, optimum)
+        model = within_gap(skauc.IRLSLogisticRegression, X, y, optimum)
         peer = within_gap(theirs, X, y, optimum)
         what = f"IRLSLogisticRegression, K = {K}, tol {model.tol:g}"
         name = f"newton-cholesky, tol {peer.tol:g}"
@@ -286,7 +274,7 @@ def _discriminant(scale):
         X = rng.standard_normal((n // scale, P))
         y = rng.integers(0, K, len(X))
         for solver, repeats in (("svd", 3), ("lsqr", 7)):
-            ours = LinearDiscriminantROC(solver=solver)
+            ours = skauc.LinearDiscriminantROC(solver=solver)
             peer = LinearDiscriminantAnalysis(solver=solver)
             what = f"LinearDiscriminantROC, {solver}, K = {K}"
             yield _fits(what, "its parent", ours, peer, X, y, 1.02, repeats)
@@ -299,11 +287,11 @@ def intervals(fast):
         y, repeats = (rng.random(n) < 0.3).astype(int), 3 if n > 100_000 else 7
         a, b = (1 / (1 + np.exp(-rng.standard_normal(n) - y)) for _ in range(2))
         yield from _points(n, y, a, repeats)
-        delong = partial(_interval, method="delong")
+        delong, paired = partial(_interval, method="delong"), skauc.compare_auc
         for what, module, function, ours, scores in (
             ("AUC", "sklearn.metrics", "roc_auc_score", _auc, (a,)),
             ("DeLong interval", "confidenceinterval", "roc_auc_score", delong, (a,)),
-            ("paired DeLong test", "MLstatkit", "Delong_test", compare_auc, (a, b)),
+            ("paired DeLong test", "MLstatkit", "Delong_test", paired, (a, b)),
         ):
             try:
                 peer = getattr(import_module(module), function)
@@ -315,12 +303,12 @@ def intervals(fast):
 
 def _auc(y, score):
     """The AUC."""
-    return auc_estimate(y, score).auc
+    return skauc.auc_estimate(y, score).auc
 
 
 def _interval(y, score, **how):
     """Interval of the AUC."""
-    return auc_estimate(y, score).confidence_interval(**how)
+    return skauc.auc_estimate(y, score).confidence_interval(**how)
 
 
 def _points(n, y, a, repeats):
@@ -328,10 +316,10 @@ def _points(n, y, a, repeats):
     grid, how = np.linspace(0.01, 0.99, 1000), {"repeats": repeats}
 
     def area():
-        auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
+        skauc.auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
 
     def points():
-        operating_points(y, a, threshold=grid).interval("sensitivity")
+        skauc.operating_points(y, a, threshold=grid).interval("sensitivity")
 
     sides = "partial AUC with its interval", "auc_estimate with its interval"
     yield Case(*sides, (n, 1), area, partial(_interval, y, a), **how)

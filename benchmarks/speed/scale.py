@@ -28,17 +28,9 @@ from pathlib import Path
 
 import numpy as np
 
+import skauc
 from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-    auc_estimate,
-    auc_posterior,
-    class_moments,
-    clear_cache,
-)
 
 P, CHUNK, SMALL_CHUNK = 30, 50_000, 50
 MEMORY = 480 * 10**6  # of a worker
@@ -73,23 +65,23 @@ FITTED = {}  # number of rows: their model, of which the posterior is requested 
 
 def logistic(X, y):
     """A logistic regression, kept for its posterior."""
-    FITTED[len(X)] = IRLSLogisticRegression().fit(X, y)
+    FITTED[len(X)] = skauc.IRLSLogisticRegression().fit(X, y)
 
 
 def posterior(X, y):
     """The posterior of the AUC of the logistic regression of the same rows."""
-    clear_cache()
-    auc_posterior(FITTED[len(X)], X, y)
+    skauc.clear_cache()
+    skauc.auc_posterior(FITTED[len(X)], X, y)
 
 
 OPERATIONS = {
-    "one column": lambda X, y: class_moments(X[:, 0], y),
-    "class_moments": class_moments,
-    "GaussianAUCClassifier": GaussianAUCClassifier().fit,
-    "LinearDiscriminantROC": LinearDiscriminantROC().fit,
+    "one column": lambda X, y: skauc.class_moments(X[:, 0], y),
+    "class_moments": skauc.class_moments,
+    "GaussianAUCClassifier": skauc.GaussianAUCClassifier().fit,
+    "LinearDiscriminantROC": skauc.LinearDiscriminantROC().fit,
     "IRLSLogisticRegression": logistic,
     "auc_posterior": posterior,
-    "auc_estimate": lambda X, y: auc_estimate(y, X[:, 0]).confidence_interval(),
+    "auc_estimate": lambda X, y: skauc.auc_estimate(y, X[:, 0]).confidence_interval(),
 }
 
 
@@ -105,7 +97,7 @@ def workers(n_workers=2):
         distributed.LocalCluster(**how, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.run(partial(class_moments, np.eye(2), np.array([True, False])))
+        client.run(partial(skauc.class_moments, np.eye(2), np.array([True, False])))
         yield client
 
 
