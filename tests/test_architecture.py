@@ -18,7 +18,7 @@ BUDGET = {
     "roc": 560,
     "leave_pair_out": 900,
     "adaptive": 1000,
-    "intervals": 2470,
+    "intervals": 2455,
     "estimators": 2310,
     "model_selection": 3420,
     "displays": 580,
