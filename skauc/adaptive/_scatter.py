@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ..statistics._moments import class_moments
+from ..statistics._moments import group_moments
 
 # Rounding moves the eigenvalues of a scatter matrix by less than this share of the
 # largest one; smaller eigenvalues are directions in which the rows do not vary.
 RANK = 1e-10
 _CONSTANT = 1e-14  # variance over squared mean below which a feature is constant
-_ROUNDING = 1e-12  # the same for sums of squares that are not centred first
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +90,12 @@ class Scatter:
     def of(cls, rows, standardize=True) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
+        classes = ~rows.positive, rows.positive
+        neg, pos = group_moments(rows.X, classes, rows.weight, featurewise=P >= n)
         if P < n:
-            neg, pos = class_moments(rows.X, rows.positive, rows.weight)
             return cls.of_moments(neg, pos, standardize)
-        means, variances = _moments_by_feature(rows)
+        means = np.array([neg.mean, pos.mean])
+        variances = np.array([neg.scatter, pos.scatter])
         inverse_scale = _inverse_scale(means, variances, rows.n, standardize)
         R = centred(rows, means, inverse_scale)
         G = _gram(R)
@@ -234,22 +235,6 @@ def _gram(R):
     cross = (X @ means.T)[:, code]
     G += (means @ means.T)[np.ix_(code, code)] - cross - cross.T
     return G * root * root.T
-
-
-def _moments_by_feature(rows):
-    """Means (2, P) and summed squared deviations (2, P) of both classes."""
-    means, squares = [], []
-    for mask in (~rows.positive, rows.positive):
-        X, weight = rows.X[mask], rows.weight[mask]
-        mean = weight @ X / weight.sum()
-        if sparse.issparse(X):
-            square = weight @ X.multiply(X).tocsr() - weight.sum() * mean**2
-            square = np.where(square > _ROUNDING * weight.sum() * mean**2, square, 0)
-        else:
-            square = weight @ (X - mean) ** 2
-        means.append(mean)
-        squares.append(square)
-    return np.array(means), np.array(squares)
 
 
 def _inverse_scale(means, squares, n, standardize):

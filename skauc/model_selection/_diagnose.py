@@ -162,9 +162,9 @@ class PairwiseDiagnosis(Result):
     def warnings(self) -> tuple[str, ...]:
         """The pairs' warnings, each with the names of its classes."""
         return tuple(
-            f"{i} against {j}: {said}"
+            f"{i} against {j}: {warning}"
             for (i, j), diagnosis in self.pairs.items()
-            for said in diagnosis.warnings
+            for warning in diagnosis.warnings
         )
 
     def __str__(self):
