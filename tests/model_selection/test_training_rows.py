@@ -392,7 +392,7 @@ def test_where_no_clone_can_be_fitted_training_rows_are_assumed():
 
 def test_a_scaled_smooth_model_needs_no_clone(monkeypatch):
     here, there = halves(100, 20)
-    monkeypatch.setattr(_training_rows, "clone", None)
+    monkeypatch.setattr(_training_rows, "fitted_to_rows", None)
     model = scaled(LogisticRegression()).fit(*here)
     assert judged(model, *here) == TRAINING
     assert judged(model, *there) == HELD_OUT
@@ -401,8 +401,9 @@ def test_a_scaled_smooth_model_needs_no_clone(monkeypatch):
 def test_clones_are_kept_for_the_next_candidate(monkeypatch):
     here, _ = halves(60, 10)
     fits = []
+    fitted = _training_rows.fitted_to_rows
     monkeypatch.setattr(
-        _training_rows, "clone", lambda model: fits.append(1) or clone(model)
+        _training_rows, "fitted_to_rows", lambda *how: fits.append(1) or fitted(*how)
     )
     clear_cache()
     for _ in range(3):
