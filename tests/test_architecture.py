@@ -16,11 +16,19 @@ BUDGET = {
     "statistics": 1340,
     "posterior": 850,
     "roc": 560,
+<<<<<<< HEAD
     "leave_pair_out": 900,
     "adaptive": 1000,
     "intervals": 2455,
     "estimators": 2310,
     "model_selection": 3420,
+=======
+    "leave_pair_out": 750,
+    "adaptive": 720,
+    "intervals": 2660,
+    "estimators": 2310,
+    "model_selection": 3080,
+>>>>>>> wt-core
     "displays": 580,
     "distributed": 170,
 }

@@ -1,6 +1,7 @@
 """Moments against exact two-pass sums over repeated rows."""
 
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import oracles
@@ -366,30 +367,24 @@ def two_passes(X, mask, weight):
 @pytest.mark.parametrize("dtype", [float, np.float32])
 def test_blocks_of_two_classes(monkeypatch, dtype):
     """Mixed classes, runs, and a class that begins late; diagonals too."""
-    for order in ["C", "F"]:
-        for offset in [0.0, 1.0, 1e8]:
-            for weighted in [False, True, "zeros"]:
-                rng = np.random.default_rng(20240601)
-                monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**10)
-                X = rng.normal(size=(150, 5)) * [1, 2, 0, 10, 0.1] + offset
-                X, i = np.asarray(X, dtype, order), np.arange(150)
-                weight = rng.integers(weighted != "zeros", 4, 150) if weighted else None
-                rtol = (
-                    1e-11 if offset < 1e8 else 1e-7
-                )  # the mean of numbers near 1e8 is rounded
-                for positive in (i > 120, (i // 30) % 2 == 0, i % 3 == 0):
-                    given, masks = (X, positive, weight), (~positive, positive)
-                    parts = (
-                        class_moments(*given),
-                        class_moments(*given, featurewise=True),
-                    )
-                    for full, diagonal, mask in zip(*parts, masks, strict=True):
-                        n, mean, scatter = two_passes(X, mask, weight)
-                        assert_moments(full, n, mean, scatter, rtol)
-                        np.testing.assert_allclose(diagonal.mean, mean, rtol=1e-13)
-                        np.testing.assert_allclose(
-                            diagonal.scatter, np.diag(scatter), rtol, 1e-28
-                        )
+    monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**10)
+    i = np.arange(150)
+    cases = product("CF", [0.0, 1.0, 1e8], [False, True, "zeros"])
+    for order, offset, weighted in cases:
+        rng = np.random.default_rng(20240601)
+        X = rng.normal(size=(150, 5)) * [1, 2, 0, 10, 0.1] + offset
+        X = np.asarray(X, dtype, order)
+        weight = rng.integers(weighted != "zeros", 4, 150) if weighted else None
+        rtol = 1e-11 if offset < 1e8 else 1e-7  # the mean near 1e8 is rounded
+        for positive in (i > 120, (i // 30) % 2 == 0, i % 3 == 0):
+            given, masks = (X, positive, weight), (~positive, positive)
+            parts = class_moments(*given), class_moments(*given, featurewise=True)
+            for full, diagonal, mask in zip(*parts, masks, strict=True):
+                n, mean, scatter = two_passes(X, mask, weight)
+                assert_moments(full, n, mean, scatter, rtol)
+                np.testing.assert_allclose(diagonal.mean, mean, rtol=1e-13)
+                squares = np.diag(scatter)
+                np.testing.assert_allclose(diagonal.scatter, squares, rtol, 1e-28)
 
 
 def test_features_that_vary_in_neither_class(rng):
