@@ -98,7 +98,11 @@ def test_one_curve_reaches_its_power(auc, ratio, method):
 
 @pytest.mark.parametrize(
     ("margin", "aucs", "correlation"),
-    [(0.0, (0.85, 0.75), 0.5), (0.0, (0.85, 0.75), None), (0.08, (0.8, 0.8), 0.6)],
+    [
+        (0.0, (0.85, 0.75), 0.5),
+        pytest.param(0.0, (0.85, 0.75), None, marks=pytest.mark.slow),
+        (0.08, (0.8, 0.8), 0.6),
+    ],
 )
 def test_two_curves_reach_their_power(margin, aucs, correlation):
     side = "greater" if margin else "two-sided"

@@ -137,6 +137,7 @@ def test_an_empty_chunk_may_have_any_width(rows):
     assert_same_moments(class_moments(blocks), class_moments(*rows[:2]))
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_before_a_collection_comes_in():
     code = (
         "import sys, skauc; X = [[0.0], [1.0], [3.0], [4.0]]; y = [0, 0, 1, 1];"
