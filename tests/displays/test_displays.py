@@ -21,7 +21,7 @@ from skauc import (
     auc_posterior,
     binormal_roc,
 )
-from skauc.displays._binormal_band import credible_band
+from skauc.displays._roc_curves import credible_band
 from skauc.statistics._moments import Moments
 
 matplotlib = pytest.importorskip("matplotlib")
