@@ -147,7 +147,7 @@ class AUCPosteriorDisplay(Display):
         name : str, default=None
             Overrides the display's own, when there is one posterior.
         confidence_level : float in (0, 1), default=0.95
-            Of the shaded interval.
+            Level of the shaded interval.
         plot_chance_level : bool, default=False
             A vertical line at AUC ½.
         chance_level_kw : dict, default=None

@@ -39,7 +39,7 @@ class BinormalROCDisplay(Display):
     band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
         Pointwise credible band of the analytic curve; bands of an empirical one.
     confidence_level : float, default=0.95
-        Of the band.
+        Level of the band.
     name : str, default=None
         For the legend.
     pos_label : label, default=None
@@ -192,7 +192,7 @@ class BinormalROCDisplay(Display):
         equal_variance : bool, default=False
             Pool the variances in the analytic curve.
         confidence_level : float in (0, 1), default=0.95
-            Of the band.
+            Level of the band.
         name : str, default=None
         **plot_kwargs
             For :meth:`plot`.

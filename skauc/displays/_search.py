@@ -121,7 +121,7 @@ class SearchDisplay(Display):
         name : str, default=None
             Overrides the display's own.
         confidence_level : float in (0, 1), default=0.95
-            Of the band or the intervals.
+            Level of the band or the intervals.
         despine : bool, default=False
             Remove the top and right spines.
 
