@@ -13,16 +13,16 @@ PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
     "skauc": 600,
-    "statistics": 1340,
-    "posterior": 850,
-    "roc": 560,
+    "statistics": 1230,
+    "posterior": 800,
+    "roc": 530,
     "leave_pair_out": 900,
     "adaptive": 1000,
     "intervals": 2660,
     "estimators": 2310,
     "model_selection": 3210,
-    "displays": 580,
-    "distributed": 170,
+    "displays": 565,
+    "distributed": 165,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
 FILES, FILES_IN_FOLDER = 130, 25
