@@ -418,10 +418,6 @@ def count_fits(monkeypatch, kind):
 
 def test_a_scaled_smooth_model_needs_no_clone(monkeypatch):
     here, there = halves(100, 20)
-<<<<<<< HEAD
-=======
-    monkeypatch.setattr(_training_rows, "fitted_to_rows", None)
->>>>>>> wt-core
     model = scaled(LogisticRegression()).fit(*here)
     fits = count_fits(monkeypatch, LogisticRegression)
     assert judged(model, *here) == TRAINING
@@ -431,16 +427,8 @@ def test_a_scaled_smooth_model_needs_no_clone(monkeypatch):
 
 def test_clones_are_kept_for_the_next_candidate(monkeypatch):
     here, _ = halves(60, 10)
-<<<<<<< HEAD
     models = [SVC(kernel="linear").fit(*here) for _ in range(3)]
     fits = count_fits(monkeypatch, SVC)
-=======
-    fits = []
-    fitted = _training_rows.fitted_to_rows
-    monkeypatch.setattr(
-        _training_rows, "fitted_to_rows", lambda *how: fits.append(1) or fitted(*how)
-    )
->>>>>>> wt-core
     clear_cache()
     for model in models:
         assert judged(model, *here) == TRAINING

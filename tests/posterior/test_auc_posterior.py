@@ -1,5 +1,6 @@
 """Posterior of the AUC against the P × P model, mpmath, quadrature and simulation."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import mpmath as mp
@@ -13,7 +14,6 @@ from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
 from skauc import AUCPosterior, NormalInverseWishart
-from skauc.posterior._conjugate import ProjectedPosterior
 
 SAMPLERS = {
     "common": oracles.sample_common,
@@ -239,10 +239,12 @@ def test_small_upper_tail_keeps_its_digits():
 
 
 @pytest.mark.parametrize("df", [(3.0, 3.0), (10.0, 14.0), (6.0, 200.0), (51.0, 60.0)])
-def test_separate_mean_is_a_race_of_students(df):
+def test_separate_mean_is_a_race_of_students(rng, df):
+    some = some_posterior(rng, "separate")
     for D in [0.0, 1.0, -3.0, 10.0, 30.0, 100.0]:
-        numbers = (0.5, 0.5 + D), (10.5, 14.5), (10.0, 20.0), df
-        rule = ProjectedPosterior(*map(np.array, numbers), shared=False)
+        numbers = {"mean": (0.5, 0.5 + D), "nu": (10.5, 14.5), "q": (10.0, 20.0)}
+        numbers = {name: np.array(pair) for name, pair in numbers.items()}
+        rule = replace(some, **numbers, df=np.array(df))
         posterior = rule.auc()
         scale = np.sqrt((1 + 1 / np.array([10.5, 14.5])) * [10.0, 20.0] / np.array(df))
         rest = oracles.student_race(0.5, scale[0], df[0], 0.5 + D, scale[1], df[1])
