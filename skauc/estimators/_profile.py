@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
@@ -73,8 +74,7 @@ class FittedLikelihood:
 
     def _scaled(self, contrast):
         """Columns for scaled parameters, of size 1, and what they were divided by."""
-        back = self.objective.coordinates.to_original(self.objective.contrasts)
-        held = (contrast @ back).T  # aᵀθ = aᵀ back d
+        held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
         return held / size, size
 
@@ -88,7 +88,7 @@ class FittedLikelihood:
         point = max(points, key=lambda start: start.objective)
         if held.shape[1] == len(held):  # nothing is left free
             return point
-        end = climb(self.objective, point, self.objective.free(held), **_CLIMB)
+        end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
         self.converged &= end.small
         return end.point
 
