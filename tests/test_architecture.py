@@ -19,7 +19,7 @@ BUDGET = {
     "leave_pair_out": 900,
     "adaptive": 1000,
     "intervals": 2660,
-    "estimators": 2310,
+    "estimators": 2250,
     "model_selection": 3210,
     "displays": 580,
     "distributed": 170,

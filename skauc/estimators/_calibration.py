@@ -192,7 +192,7 @@ def calibration_estimate(
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
-    errors = np.sqrt(np.diag(found.covariance))  # the intercept first
+    errors = np.sqrt(np.diag(np.asarray(found.covariance)))  # the intercept first
     return CalibrationEstimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),

@@ -12,8 +12,7 @@ from ..statistics._row_blocks import row_blocks
 from . import _checks as check
 from ._base import OffsetClassifier, check_offset
 from ._maximum import Fit
-from ._profile import FittedLikelihood
-from ._report import Report
+from ._report import FittedLikelihood, Report
 from ._rows import open_rows
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")

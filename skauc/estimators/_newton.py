@@ -30,10 +30,9 @@ class Coordinates:
     """θ of parameters ``B = Rθ/s`` = (coefficients of x − shift, intercept)."""
 
     scale: np.ndarray  # s, (size,)
-    # R, (size, rank), whose coefficients have the least norm, and the matrix from s∘B
-    # to the θ of its logits; None, the identity, for independent features
+    # (size, rank), of coefficients of least norm; None, the identity, for independent
+    # features
     R: np.ndarray | None
-    inverse: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
 
@@ -54,13 +53,12 @@ class Coordinates:
         values, vectors = linalg.eigh(gram / scale / scale[:, None])
         kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
         if kept.all():
-            return cls(scale, None, None, shift, P)
-        R, null = vectors[:, kept], vectors[:, ~kept] / scale[:, None]
+            return cls(scale, None, shift, P)
+        A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
         # Along the null space logits stay: take off what lengthens coefficients
         null = null / np.abs(null).max(axis=0)
-        A = R / scale[:, None]
         A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
-        return cls(scale, A * scale[:, None], R.T, shift, P)
+        return cls(scale, A * scale[:, None], shift, P)
 
     @property
     def rank(self) -> int:
@@ -95,14 +93,8 @@ class Coordinates:
         if self.shift is not None:
             B[-1] += self.shift @ B[:-1]
         theta = B * self.scale[:, None]
-        return (theta if self.inverse is None else self.inverse @ theta).T.ravel()
-
-    def to_original(self, M):
-        """Matrix from θ to the original parameters, each intercept first."""
-        back = self.leave(np.eye(self.rank).ravel())
-        if len(back) > self.n_features:
-            back = np.roll(back, 1, axis=0)
-        return np.kron(np.eye(M), back)
+        theta = theta if self.R is None else linalg.lstsq(self.R, theta)[0]
+        return theta.T.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +152,10 @@ class Objective:
     @cached_property
     def to_original(self):
         """Matrix from θ to the original parameters, each intercept first."""
-        return self.coordinates.to_original(self.coding.T.shape[1])
+        back = self.coordinates.leave(np.eye(self.coordinates.rank).ravel())
+        if self.coding.fit_intercept:
+            back = np.roll(back, 1, axis=0)
+        return np.kron(np.eye(self.coding.T.shape[1]), back)
 
     def covariance(self, point, meat=None):
         """Covariance of the original parameters.
