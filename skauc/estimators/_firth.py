@@ -47,14 +47,13 @@ class FirthObjective(Objective):
         G, added, bend, M = self.sums(_leverage_terms, theta, root)
         bend = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
         G, added = by_theta(G, added)
-        return Point(
-            theta,
+        return replace(
+            point,
             # ½ log det(LLᵀ) = Σ log L_ii
-            point.log_likelihood + np.log(np.diag(L)).sum(),
-            point.log_likelihood,
-            point.gradient + G,
-            H + added,
-            H + by_theta(bend[0], bend)[1],
+            objective=point.log_likelihood + np.log(np.diag(L)).sum(),
+            gradient=point.gradient + G,
+            information=H + added,
+            curvature=H + by_theta(bend[0], bend)[1],
         )
 
 

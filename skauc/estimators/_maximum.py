@@ -86,7 +86,7 @@ class Fit:
         return Coding(T, self.fit_intercept, rows.factors)
 
     def objective(self, rows):
-        """What is maximised, and its point at 0 without an offset."""
+        """The function to be maximised, and its point at B = 0."""
         frame, coding, terms = standardised(rows, self.coding(rows))
         kind = FirthObjective if self.firth else Objective
         ridge = min(1 / float(self.C), _LARGEST_RIDGE)
@@ -155,6 +155,7 @@ class Fit:
         return self._result(objective, end, separation)
 
     def _result(self, objective, end, separation):
+        """Convert the end of the climb to original coordinates."""
         frame, T = objective.coordinates, objective.coding.T
         B = frame.leave(end.point.theta)
         coef = B.T if len(T) == 2 else T @ B.T

@@ -55,7 +55,7 @@ class Coordinates:
         if kept.all():
             return cls(scale, None, shift, P)
         A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
-        # Along the null space logits stay: take off what lengthens coefficients
+        # Along the null space logits stay: leave the shortest coefficients
         null = null / np.abs(null).max(axis=0)
         A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
         return cls(scale, A * scale[:, None], shift, P)
@@ -192,6 +192,7 @@ def standardised(rows, coding):
 
 
 def _check_range(block):
+    """Check the sizes of the features of a block."""
     check.feature_range(block.X)
 
 
@@ -224,6 +225,7 @@ def newton_step(objective, point, basis) -> Step:
 
 
 def _within(basis, H):
+    """Restrict second derivatives to the span of a basis; None is everywhere."""
     return H if basis is None else basis.T @ H @ basis
 
 
@@ -244,7 +246,7 @@ class Climb(NamedTuple):
     point: Point
     step: Step
     small: bool  # whether the last step was: the optimum is reached
-    stopped: Any  # what ``stop`` returned
+    stopped: Any  # the answer of ``stop``
     n_iter: int
     n_halvings: int
 
@@ -287,6 +289,6 @@ def solve(A, b):
     try:
         x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
     except linalg.LinAlgError:
-        # The least-squares solution of least norm leaves out what is rounding
+        # The least-squares solution of least norm leaves out directions of rounding
         x = linalg.lstsq(A, b, cond=len(A) * _EPS)[0]
     return (x.T / root).T

@@ -1,4 +1,4 @@
-"""What the coefficients of a fit and their covariance say: tables and tests.
+"""Tables and tests of the coefficients of a fit, from their covariance.
 
 One object for all questions: a contrast ``Lθ`` has the variance ``L V Lᵀ``, where V is
 the inverse information or a sandwich, and a fall of the likelihood where Lθ is fixed.
@@ -202,12 +202,13 @@ class FittedLikelihood:
         return tuple(ends)
 
     def _scaled(self, contrast):
-        """Columns for scaled parameters, of size 1, and what they were divided by."""
+        """Columns for scaled parameters, of size 1, and their sizes before that."""
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
         return held / size, size
 
     def _fall(self, held, gap):
+        """Return the fall of twice the objective, at least 0."""
         best = self._restricted(held, gap).objective
         return max(float(2 * (self.point.objective - best)), 0.0)
 
@@ -266,7 +267,7 @@ class Report:
 
     def profile(self, level) -> CoefficientTable:
         """The table of likelihood-ratio tests."""
-        # χ²₁ = z²: the test keeps what has |r| ≤ Φ⁻¹ of the tail
+        # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
         quantile, identity = -ndtri((1 - level) / 2), np.eye(len(self.coef))
         limits = np.array([self.likelihood.limits(row, quantile) for row in identity])
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
