@@ -94,18 +94,21 @@ from .intervals._multiclass import (
     hand_till_auc,
     one_vs_rest_auc,
 )
-from .intervals._operating_comparison import OperatingComparison
+from .intervals._operating_intervals import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
 from .intervals._power import auc_power, auc_sample_size
-from .intervals._score_functions import (
+from .intervals._projection import (
     binormal_auc_score,
     binormal_roc,
     cbauc_score,
     ebauc_score,
 )
-from .model_selection._auc_difference import auc_difference_posterior
-from .model_selection._auc_posterior import auc_posterior, bayesian_val_score
+from .model_selection._auc_posterior import (
+    auc_difference_posterior,
+    auc_posterior,
+    bayesian_val_score,
+)
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from .model_selection._doubts import UntrustedAUCWarning

@@ -23,8 +23,7 @@ from .statistics._checks import (
     short,
 )
 from .statistics._collections import refuse_collection
-
-SIZES = 1e-70, 1e70  # of weights: their products and squares are floats
+from .statistics._numerics import RANGE
 
 __all__ = [
     "check_codes",
@@ -236,7 +235,7 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     if sample_weight is None:
         return None
     weight = check_non_negative(sample_weight, len(positive))
-    least, most = SIZES
+    least, most = RANGE
     odd = weight[(weight > most) | ((weight > 0) & (weight < least))]
     if len(odd):
         raise ValueError(
@@ -355,6 +354,8 @@ def check_column(name: str, values) -> np.ndarray:
 
 def check_floats(name: str, values) -> np.ndarray:
     """Check numbers, as a float array: no texts, dates or missing values."""
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return values.astype(float, copy=False)
     refuse_collection(name, values)
     try:
         array = np.asarray(values)
@@ -369,19 +370,6 @@ def check_floats(name: str, values) -> np.ndarray:
         raise ValueError(
             f"{name} must hold numbers, got {_first_odd(values)}"
         ) from None
-
-
-def check_number(name: str, value, rule: str, holds) -> float:
-    """Check a real number for which ``holds(value)``; ``rule`` says it in words."""
-    try:
-        if isinstance(value, Real) and not isinstance(value, bool) and holds(value):
-            return float(value)
-    except OverflowError:  # a whole number beyond floats
-        pass
-    raise ValueError(f"{name} must {rule}, got {short(value)}")
-
-
-check_bool = check_flag  # older name
 
 
 def check_features(X, n: int):

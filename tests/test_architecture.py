@@ -18,9 +18,9 @@ BUDGET = {
     "roc": 560,
     "leave_pair_out": 900,
     "adaptive": 1000,
-    "intervals": 2660,
+    "intervals": 2470,
     "estimators": 2310,
-    "model_selection": 3210,
+    "model_selection": 3420,
     "displays": 580,
     "distributed": 170,
 }

@@ -4,12 +4,16 @@ Containers are lists of tuples, memory maps, Parquet files, Dask arrays and fram
 input raises one error that names the chunk.
 """
 
+import contextlib
 from itertools import pairwise
 
 import joblib
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import skauc
 from skauc import RowBlocks
@@ -184,6 +188,69 @@ def posterior(X, y=None, weight=None):
     model.coef_, model.intercept_ = np.array([[0.5, -0.1, 0.2, 0.1]]), np.array([-2.0])
     found = skauc.auc_posterior(model, X, y, sample_weight=weight, rows="held-out")
     return [found.mean() / found.std()]
+
+
+def many_rows(seed):
+    """Enough rows that the posterior of blocks comes from a sample and all scores."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(60_000) < 0.3
+    X = 5 + rng.normal(size=(len(y), 30)) * np.arange(1, 31)
+    X[y, :10] += 0.15 * np.arange(1, 11)
+    return X, y
+
+
+MODELS = {
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    "IRLS": skauc.IRLSLogisticRegression(),
+    "LDA": skauc.LinearDiscriminantROC(),
+    "shrunk Gaussian AUC": skauc.GaussianAUCClassifier(shrinkage="auto"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ["adaptive", "paper"])
+@pytest.mark.parametrize("name", MODELS)
+def test_posterior_from_a_sample(name, prior):
+    """Near the posterior in memory, in its standard deviations; of new rows, equal."""
+    X, y = many_rows(0)
+    model = MODELS[name].fit(X, y)
+    found = skauc.auc_posterior(model, RowBlocks.from_arrays(X, y), prior=prior)
+    expected = skauc.auc_posterior(model, X, y, prior=prior)
+    atol = 0.3 if name == "shrunk Gaussian AUC" else 0.2  # that one needs refits
+    assert abs(found.mean() - expected.mean()) < atol * expected.std()
+    assert found.std() == pytest.approx(expected.std(), rel=0.05)
+    assert found.rows == expected.rows
+    X, y = many_rows(1)
+    blocks = RowBlocks.from_arrays(X, y)
+    with contextlib.ExitStack() as stack:
+        if prior == "adaptive":
+            text = "treated as held-out"
+            stack.enter_context(pytest.warns(skauc.UntrustedAUCWarning, match=text))
+        found = skauc.auc_posterior(model, blocks, prior=prior)
+        expected = skauc.auc_posterior(model, X, y, prior=prior)
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-9)
+    assert found.rows == expected.rows
+
+
+@pytest.mark.slow
+def test_posterior_from_a_sample_with_weights_and_more_classes():
+    X, y = many_rows(2)
+    rng = np.random.default_rng(2)
+    weight = rng.integers(0, 3, len(y)) * 1.0
+    model = MODELS["logistic"].fit(X, y, logisticregression__sample_weight=weight)
+    blocks = RowBlocks.from_arrays(X, y, weight)
+    found = skauc.auc_posterior(model, blocks)
+    with pytest.warns(skauc.UntrustedAUCWarning, match="copies of others"):
+        expected = skauc.auc_posterior(model, X, y, sample_weight=weight)
+    assert abs(found.mean() - expected.mean()) < 0.2 * expected.std()
+    assert found.std() == pytest.approx(expected.std(), rel=0.05)
+    assert skauc.cbauc_scorer(model, blocks) == pytest.approx(expected.choice(), 1e-3)
+    three = y.astype(int) + (rng.random(len(y)) < 0.3)
+    model = MODELS["logistic"].fit(X, three)
+    found = skauc.auc_posterior(model, RowBlocks.from_arrays(X, three), rows="training")
+    expected = skauc.auc_posterior(model, X, three, rows="training")
+    for pair, one in expected.pairs.items():
+        assert abs(found.pairs[pair].mean() - one.mean()) < 0.2 * one.std()
 
 
 CALLS = {  # function, columns of X (None for a score), rtol, whether weights enter

@@ -31,7 +31,7 @@ candidate. All mathematics of this folder:
    ``k = τℓ^γ/(τℓ^γ + η)`` dense signals have ``E xᵀδ = Σ x_i k_i b_i`` and
    ``Var xᵀδ = Σ x_i² k_i η_i``.
 
-4. Few strong signals (``_slab``; Zuber & Strimmer 2009). ``ω̂ = N^{−½}d``, N the noise
+4. Few strong signals (Zuber & Strimmer 2009). ``ω̂ = N^{−½}d``, N the noise
    of d, has one entry per feature and variance 1. Its entries are t values, which are
    mapped to normal scores (Wallace 1959). ``ω_j ~ (1 − π) 0 + π N(0, τ)``,
    ``πPτ = 2Φ⁻¹(u)²`` in units of the noise, π = ½, ¼, … down to half a feature. With

@@ -14,9 +14,11 @@ from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart
 from ._join import DataSize, alone, corrected, join, pooled
+from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, probit_of, roots, signals_under
 
+_MOST_ROWS = 2000  # rows that are learnt where the features are more
 _THRESHOLDS = 4096  # between so many thresholds a smooth curve is straight
 
 
@@ -27,38 +29,42 @@ class Learnt:
     scatter: Scatter
     models: tuple[Signals, ...]
 
-    @property
-    def covariance(self):
-        """The inverse Wishart's covariance."""
-        return self.models[0].covariance
-
     @classmethod
-    def of(cls, rows: Rows, *, power, standardize) -> Learnt:
+    def of(cls, rows: Rows, power, standardize) -> Learnt:
         """Learn rows in memory."""
         scatter = Scatter.of(rows, standardize)
-        return cls.of_scatter(scatter, rows, power)
-
-    @classmethod
-    def of_scatter(cls, scatter, rows, power) -> Learnt:
-        """Learn a scatter; ``rows`` may be an even sample of the rows behind it."""
-        first = inverse_wishart(scatter)
-        covariances = [first]
+        covariances = [inverse_wishart(scatter)]
         if scatter.n_features > 1:
-            second = cross_validated(scatter, rows, first)
-            if second is not None:
-                covariances.append(second)
-        return cls(
-            scatter,
-            tuple(signals_under(c, scatter, rows, power) for c in covariances),
-        )
+            second = cross_validated(scatter, rows, covariances[0])
+            covariances += [] if second is None else [second]
+        models = (signals_under(c, scatter, rows, power) for c in covariances)
+        return cls(scatter, tuple(models))
 
-    def components(self, direction: Direction, rows) -> list[tuple]:
-        """Weight, mean and variance of Z in the components under each covariance."""
-        few = roots(self.models, self.scatter, direction, rows)
-        return [
-            model.components(self.scatter, direction, root)
-            for model, root in zip(self.models, few, strict=True)
-        ]
+
+def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
+    """Model of a data set under a prior, kept for the next candidates."""
+    name = "adaptive", prior.attainable_power, prior.standardize
+    n, P = rows.shape
+    if P > n > _MOST_ROWS:
+        rows = rows[_even_sample(rows.positive, _MOST_ROWS)]
+
+    def compute():
+        return Learnt.of(rows, prior.attainable_power, prior.standardize)
+
+    # the model of a score costs less than its key
+    learnt = compute() if P == 1 else rows.kept(name, compute)
+    return DataModel(learnt, rows, prior.leave_pair_out, name)
+
+
+def _even_sample(positive, count):
+    """Indices of an even share of both classes, in the order of the rows."""
+    share = count / len(positive)
+    picked = []
+    for mask in (~positive, positive):
+        index = np.flatnonzero(mask)
+        size = max(2, int(share * len(index)))
+        picked.append(index[np.linspace(0, len(index) - 1, size).astype(int)])
+    return np.unique(np.concatenate(picked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +86,12 @@ class DataModel:
     rows: Rows
     leave_pair_out: bool
     name: tuple
+
+    @cached_property
+    def size(self) -> DataSize:
+        """Weights of both classes and number of features."""
+        scatter = self.learnt.scatter
+        return DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
 
     @property
     def key(self) -> tuple:
@@ -106,14 +118,12 @@ class DataModel:
         return self.rows.kept((*self.name, "disagreement"), self._disagreement)
 
     def _disagreement(self):
-        scatter = self.learnt.scatter
-        models = ridge_models(self.rows) if scatter.n_features > 1 else None
+        models = ridge_models(self.rows) if self.size.n_features > 1 else None
         if models is None:
             return 0.0
-        size = DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
         directions, aucs = models
         apart = [
-            size.probit(auc) - projection.probit[0]
+            self.size.probit(auc) - projection.probit[0]
             for w, auc in zip(directions.T, aucs, strict=True)
             if (projection := self.along(w)) is not None
         ]
@@ -135,12 +145,6 @@ class Projection:
     direction: Direction
     score: np.ndarray
 
-    @property
-    def size(self) -> DataSize:
-        """Weights of both classes and number of features."""
-        scatter = self.model.learnt.scatter
-        return DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
-
     @cached_property
     def probit(self) -> tuple[float, float]:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
@@ -150,7 +154,12 @@ class Projection:
     @cached_property
     def components(self) -> list[tuple]:
         """Weight, mean and variance of Z in the components under each covariance."""
-        return self.model.learnt.components(self.direction, self.model.rows)
+        model, learnt = self.model, self.model.learnt
+        few = roots(learnt.models, learnt.scatter, self.direction, model.rows)
+        return [
+            signals.components(learnt.scatter, self.direction, root)
+            for signals, root in zip(learnt.models, few, strict=True)
+        ]
 
     @property
     def beliefs(self) -> tuple[np.ndarray, float]:
@@ -180,12 +189,12 @@ class Projection:
 
     def auc(self, source=None) -> AUCPosterior:
         """Posterior of the AUC, joined with an AUC of rows left out if given."""
-        m, s2 = self.probit
+        (m, s2), size = self.probit, self.model.size
         if source is not None:
-            return join(m, source, self.size, self._sign)
-        if self.size.n_features == 1 or not self.model.leave_pair_out:
+            return join(m, source, size, self._sign)
+        if size.n_features == 1 or not self.model.leave_pair_out:
             return alone(m, s2)
-        return corrected(m, self.disagreement, self.size)
+        return corrected(m, self.disagreement, size)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

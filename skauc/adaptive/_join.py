@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
-from ..statistics._auc_variance import balanced_variance
+from ..statistics._levels import balanced_variance
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # of the second source

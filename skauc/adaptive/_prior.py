@@ -1,4 +1,4 @@
-"""The adaptive prior: its parameters, and what it learns from a data set."""
+"""The adaptive prior: its parameters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
-
-from ..statistics._rows import Rows
-from ._data_model import DataModel, Learnt
-
-_MOST_ROWS = 2000  # rows that are learnt where the features are more
 
 
 @dataclass(frozen=True)
@@ -98,31 +93,3 @@ class AdaptivePrior:
             )
         if not isinstance(self.verbose, Integral | np.bool_) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer >= 0, got {self.verbose!r}")
-
-
-def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
-    """Model of a data set under a prior, kept for the next candidates."""
-    name = "adaptive", prior.attainable_power, prior.standardize
-    n, P = rows.shape
-    if P > n > _MOST_ROWS:
-        rows = rows[_even_sample(rows.positive, _MOST_ROWS)]
-
-    def compute():
-        return Learnt.of(
-            rows, power=prior.attainable_power, standardize=prior.standardize
-        )
-
-    # the model of a score costs less than its key
-    learnt = compute() if P == 1 else rows.kept(name, compute)
-    return DataModel(learnt, rows, prior.leave_pair_out, name)
-
-
-def _even_sample(positive, count):
-    """Indices of an even share of both classes, in the order of the rows."""
-    share = count / len(positive)
-    picked = []
-    for mask in (~positive, positive):
-        index = np.flatnonzero(mask)
-        size = max(2, int(share * len(index)))
-        picked.append(index[np.linspace(0, len(index) - 1, size).astype(int)])
-    return np.unique(np.concatenate(picked))

@@ -11,7 +11,7 @@ from .._validation import check_level, check_positive, check_score, check_weight
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
-from ..intervals._score_functions import binormal_roc
+from ..intervals._projection import binormal_roc
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments

@@ -7,7 +7,7 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -95,9 +95,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _log_probability_of(self, decision):
         log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
-            log_odds = np.column_stack([np.zeros_like(log_odds), log_odds])
-        # log p_k = F_k − log Σ_m e^{F_m}; with two classes F = (0, log odds)
-        return log_odds - np.logaddexp.reduce(log_odds, axis=1, keepdims=True)
+            return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+        return log_softmax(log_odds, axis=1)
 
     def _log_odds(self, decision):
         return decision

@@ -94,19 +94,13 @@ class CalibrationEstimate(Result):
     def _wald(self):
         """The three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
-        return WaldTable(estimates, self.standard_errors, np.array([1, 0, 0]))
+        perfect = np.array([1, 0, 0])
+        return WaldTable(estimates, self.standard_errors, perfect, names=_NAMES)
 
     def _columns(self):
-        wald = self._wald()
-        low, high = wald.limits(0.95)
-        return {
-            "": _NAMES,
-            "estimate": wald.estimate,
-            "standard_error": wald.error,
-            "pvalue": wald.pvalue,
-            "low": low,
-            "high": high,
-        }
+        columns = self._wald().columns()
+        shown = "", "estimate", "standard_error", "pvalue", "low", "high"
+        return {name: columns[name] for name in shown}
 
     def __repr__(self):
         titles = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
@@ -198,7 +192,7 @@ def calibration_estimate(
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
-    errors = found.standard_errors  # the intercept first
+    errors = np.sqrt(np.diag(found.covariance))  # the intercept first
     return CalibrationEstimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),

@@ -155,33 +155,12 @@ def _first_not_finite(X):
     return f"{'NaN' if np.isnan(value) else value} in {where}"
 
 
-def feature_sizes(X):
-    """Largest absolute value of each feature, of rows in memory or in blocks."""
-    if hasattr(X, "map"):
-        return np.max(X.map(_sizes_of_block), axis=0)
-    low, high = X.min(axis=0), X.max(axis=0)  # max |x| without a copy of |X|
+def feature_range(X):
+    """Raise if the largest value of a feature, other than 0, is outside ``RANGE``."""
+    least, most = X.min(axis=0), X.max(axis=0)  # max |x| without a copy of |X|
     if sparse.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.maximum(high, -low).astype(float)
-
-
-def _sizes_of_block(block):
-    return feature_sizes(block.X)
-
-
-def feature_range(X, square=None, total=1.0):
-    """Raise if a feature's size, other than 0, is outside ``RANGE``.
-
-    ``square``, the weighted sums of squares of the features, of weights that add up to
-    ``total``, saves the pass over X where it decides.
-    """
-    low, high = RANGE
-    if square is not None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            # Σ w x²/Σ w ≤ max x²; and weights are not below 1e-70
-            if np.all((square > total * low**2) & (square < high)):
-                return
-    sizes = feature_sizes(X)
+        least, most = least.toarray().ravel(), most.toarray().ravel()
+    sizes, (low, high) = np.maximum(most, -least).astype(float), RANGE
     extreme = np.isfinite(sizes) & ((sizes > high) | ((sizes > 0) & (sizes < low)))
     if extreme.any():
         j = int(np.flatnonzero(extreme)[0])

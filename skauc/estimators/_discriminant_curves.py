@@ -40,6 +40,11 @@ class PredictsArrays:
         refuse_collection("X", X)
         return super().predict_log_proba(X)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False  # the curves are numpy's
+        return tags
+
 
 def publish_curves(model, curve) -> None:
     """Set ``pairwise_roc_``, ``auc_`` and, for two classes, what there is one of.
@@ -64,9 +69,3 @@ def publish_curves(model, curve) -> None:
     if len(pairs) == 1 and curves:
         (model.roc_,) = curves.values()
         model.youden_threshold_ = model.roc_.youden().threshold
-
-
-# Hook of model_selection: remove with model_selection/_refit_objective.py
-def parent_divides_by_n(solver) -> bool:
-    """Whether scikit-learn divides the pooled scatter by n, not by n − K."""
-    return solver != "svd" or DIVIDES_BY_N

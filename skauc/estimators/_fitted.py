@@ -169,15 +169,7 @@ class LogisticFit(OffsetClassifier):
                 f"{self.rank_} of {full}"
             )
 
-    def _require(self, name, firth=False, weighted=True):
-        """As ``_check_inference``, for a method."""
-        try:
-            self._check_inference(name, firth, weighted)
-        except AttributeError as refusal:
-            check_is_fitted(self)
-            raise ValueError(str(refusal)) from None
-
-    def _check_inference(self, name, firth=False, weighted=False):
+    def _require(self, name, *, firth=True, weighted=True, error=ValueError):
         """Refuse inference where no covariance of the estimates is known."""
         check_is_fitted(self, "result_")
         firth_fit, classes = self.penalty == "firth", self.class_weight
@@ -197,4 +189,4 @@ class LogisticFit(OffsetClassifier):
             rule += f"{self.n_features_in_} features"
         else:
             return
-        raise AttributeError(f"{name} is {rule}")
+        raise error(f"{name} is {rule}")

@@ -19,7 +19,6 @@ from ..statistics._moments import Moments
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
-from ._class_moments import class_moments_of
 from ._rayleigh import RayleighProblem, maximise, shrinkage_weight, whitening
 from ._rows import open_rows, unchanged_by_errors
 
@@ -187,7 +186,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 check.feature_range(rows.blocks.X)
                 self.__dict__.pop("moments_", None)
                 return self._solve(RayleighProblem.of_few_rows(rows, self.standardize))
-            self.moments_ = class_moments_of(rows)
+            self.moments_ = rows.class_moments()
             return self._solve(
                 RayleighProblem.of_moments(*self.moments_, self.standardize, rows)
             )
@@ -233,7 +232,7 @@ class GaussianAUCClassifier(LinearClassifier):
         with unchanged_by_errors(self):
             options = {"known": known, "reset": first, "gather": False}
             rows = open_rows(self, X, y, sample_weight, binary=True, **options)
-            parts = class_moments_of(rows)
+            parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
             self.classes_, self.moments_ = known, tuple(parts)

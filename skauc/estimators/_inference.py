@@ -11,6 +11,8 @@ from ._fitted import COVARIANCES, SAME, LogisticFit
 from ._report import CoefficientTable, LikelihoodRatio, WaldTest, check_contrast
 
 _METHODS = ("wald", "profile")
+# Maximum likelihood only, as a property
+_CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
 _ONE_ROW = 1 - 1e-9  # shares of one row add up to it except for roundings
 
 
@@ -27,7 +29,7 @@ class LogisticInference(LogisticFit):
         classes are no counts of rows. For ``penalty="firth"`` that of the rows
         together with the h/2 rows of either class that the penalty adds, as logistf's.
         """
-        self._check_inference("covariance_", firth=True, weighted=True)
+        self._require("covariance_", error=AttributeError)
         return self.result_.covariance
 
     @property
@@ -36,19 +38,19 @@ class LogisticInference(LogisticFit):
 
         A row for each class but the reference, the intercept (if fitted) first.
         """
-        self._check_inference("standard_errors_", firth=True, weighted=True)
-        return self.result_.standard_errors.reshape(len(self.classes_) - 1, -1)
+        self._require("standard_errors_", error=AttributeError)
+        return self._report().errors.reshape(len(self.classes_) - 1, -1)
 
     @property
     def aic_(self):
         """Akaike's criterion ``−2ℓ + 2k``."""
-        self._check_inference("aic_")
+        self._require("aic_", **_CRITERION)
         return self.deviance_ + 2 * self.n_parameters_
 
     @property
     def bic_(self):
         """Schwarz's criterion ``−2ℓ + k log n``, n being the sum of the weights."""
-        self._check_inference("bic_")
+        self._require("bic_", **_CRITERION)
         return self.deviance_ + self.n_parameters_ * np.log(self.n_observations_)
 
     def summary(
@@ -136,7 +138,7 @@ class LogisticInference(LogisticFit):
         check_level("confidence_level", confidence_level)
         check_option("method", method, _METHODS)
         rows = {"X": X, "y": y, "sample_weight": sample_weight, "offset": offset}
-        self._require("summary", firth=True)
+        self._require("summary")
         if method == "wald":
             V = self._chosen_covariance(covariance, groups, rows)
             return self._report(*V, names=names).table(confidence_level)
@@ -145,7 +147,7 @@ class LogisticInference(LogisticFit):
             raise ValueError(
                 f"covariance must be 'model' with method='profile', got {covariance!r}"
             )
-        self._require("method='profile'", firth=True, weighted=False)
+        self._require("method='profile'", weighted=False)
         check_total(self.n_observations_, "method='profile'")
         likelihood = self._opened(**rows)
         self._check_independent("method='profile'")
@@ -213,7 +215,7 @@ class LogisticInference(LogisticFit):
         ----------
         Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
         """
-        self._require("wald_test", firth=True)
+        self._require("wald_test")
         self._check_independent("a contrast")
         rank = len(check_contrast(contrast))
         V = self._chosen_covariance(covariance, groups, rows, rank)
@@ -242,7 +244,7 @@ class LogisticInference(LogisticFit):
             For more than two classes, finite C or separated classes.
         """
         check_level("confidence_level", confidence_level)
-        self._require("predict_interval", firth=True)
+        self._require("predict_interval")
         if len(self.classes_) > 2:
             raise ValueError(
                 "predict_interval is for two classes, got classes_ "
@@ -306,12 +308,12 @@ class LogisticInference(LogisticFit):
                 f"{'none' if reduced is None else 'both'}"
             )
         if contrast is not None:
-            self._require("likelihood_ratio_test", firth=True, weighted=False)
+            self._require("likelihood_ratio_test", weighted=False)
             self._check_independent("a contrast")
             likelihood = self._opened(**rows)
             return self._report(likelihood=likelihood).likelihood_ratio(contrast, value)
         for model in (self, reduced):
-            model._require("likelihood_ratio_test", weighted=False)
+            model._require("likelihood_ratio_test", firth=False, weighted=False)
         df = self.n_parameters_ - reduced.n_parameters_
         same = self.n_observations_ == reduced.n_observations_
         if df <= 0 or not same or not np.array_equal(self.classes_, reduced.classes_):

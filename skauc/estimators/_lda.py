@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,10 +13,11 @@ from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments, project_samples
 from ..statistics._row_blocks import row_blocks
+from ..statistics._warn_caller import warn_caller
 from . import _checks as check
-from ._class_moments import class_moments_of, fourth_powers
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
-from ._rows import open_rows, record_features, unchanged_by_errors
+from ._rayleigh import ledoit_wolf_weight
+from ._rows import fourth_powers, open_rows, record_features, unchanged_by_errors
 
 
 class _NoShrinkageError(NotImplementedError, ValueError):
@@ -158,7 +158,7 @@ covariance_estimator
             self.fit(X, rows.classes[rows.blocks.y])
             record_features(self, blocks, rows.n_features)
             return self
-        parts = class_moments_of(rows)
+        parts = rows.class_moments()
         with self._named_errors():
             _fit_from_moments(self, rows, parts)
         self._fit_curves([part.project(self.coef_.T) for part in parts], rows.n_rows)
@@ -199,11 +199,6 @@ covariance_estimator
             return BinormalROC(neg, deviation, pos, deviation)
 
         publish_curves(self, curve)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # the curves are numpy's
-        return tags
 
 
 # From moments -------------------------------------------------------------------------
@@ -264,7 +259,7 @@ def _priors(given, n):
     """Priors that add up to 1, those of the rows where none are given."""
     priors = n / n.sum() if given is None else np.asarray(given, dtype=float)
     if abs(priors.sum() - 1) > 1e-5:
-        warnings.warn("The priors do not sum to 1. Renormalizing", stacklevel=2)
+        warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
         priors = priors / priors.sum()
     return priors
 
@@ -317,15 +312,13 @@ def _covariances(shrinkage, rows, parts):
     # Ledoit & Wolf's, on standardised features: a second pass
     variances = np.array([np.diag(part.scatter) / part.n for part in parts])
     scales = np.where(variances > 0, np.sqrt(variances), 1.0)
-    shared = (*rows.labels, None), [part.mean for part in parts], scales
-    fourth = rows.blocks.total(fourth_powers, *shared)
+    codes = *range(len(parts) - 1), None
+    fourth = rows.sum(fourth_powers, codes, [part.mean for part in parts], scales)
     covariances = []
     for part, scale, power in zip(parts, scales, fourth, strict=True):
         C = part.scatter / part.n / scale / scale[:, None]
-        # α = min(b², d²)/d²: b² = (Σ‖z‖⁴/n − ‖C‖²)/n, d² = ‖C − τI‖² = ‖C‖² − (tr C)²/P
-        noise = (power / part.n - np.sum(C**2)) / part.n
-        distance = np.sum(C**2) - np.trace(C) ** 2 / len(C)
-        alpha = min(max(noise, 0.0), distance) / distance if distance > 0 else 0.0
+        # Of z/√n, whose Gram matrix is C, the fourth powers add up to Σ‖z‖⁴/n²
+        alpha = ledoit_wolf_weight(C, len(C), part.n, power / part.n**2)
         covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
     return covariances
 

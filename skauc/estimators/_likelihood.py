@@ -10,13 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from . import _checks as check
-
-# Rows are scaled and multiplied in parts that stay in a core's level-2 cache (2 MiB),
-# with their scaled copy and the information
-_PART_BYTES = 2**20
 # On separated data each step moves some margin by about 1, at a maximum by nothing
 _STANDSTILL = 0.1
 # Of the largest gain along a direction: a smaller loss is rounding. A feature with one
@@ -30,34 +25,15 @@ class Coding:
 
     T: np.ndarray  # contrasts of the classes, (K, M)
     fit_intercept: bool
-    classes: np.ndarray | None = None  # None where y holds codes
     factors: np.ndarray | None = None  # of the classes' weights
     shift: np.ndarray | None = None  # taken off the features
 
     def parts(self, block):
-        """Yield float64 rows, codes, weights and offsets, part by part."""
-        n, P = block.X.shape
-        codes = (
-            block.y if self.classes is None else check.codes_of(block.y, self.classes)
-        )
-        weight, offset = self.weights(block, codes), getattr(block, "offset", None)
-        step = max(_PART_BYTES // (8 * (P + 1)), 64)
-        for start in range(0, n, step):
-            part = slice(start, start + step)
-            rows = block.X[part]
-            rows = rows.toarray() if sparse.issparse(rows) else rows
-            rows = rows.astype(float, copy=False)
-            if self.shift is not None:
-                rows = rows - self.shift
-            shares = np.ones(len(rows)) if weight is None else weight[part]
-            yield rows, codes[part], shares, 0.0 if offset is None else offset[part]
-
-    def weights(self, block, codes):
-        """Weights of a block's rows times those of their classes; None for ones."""
-        weight = None if block.weight is None else np.asarray(block.weight, dtype=float)
-        if self.factors is None:
-            return weight
-        return self.factors[codes] * (1.0 if weight is None else weight)
+        """Yield shifted rows, codes, weights times those of classes, and offsets."""
+        for rows, codes, weight, offset in block.parts():
+            rows = rows if self.shift is None else rows - self.shift
+            weight = weight if self.factors is None else weight * self.factors[codes]
+            yield rows, codes, weight, offset
 
     def logits(self, rows, B, offset=0.0):
         """F = T (X̃B + offset)ᵀ, one column per row of X."""

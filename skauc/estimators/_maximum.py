@@ -52,13 +52,6 @@ class LogisticResult:
     converged: bool
     separation: str | None
 
-    @property
-    def standard_errors(self):
-        """Roots of the diagonal of the covariance, of shape (M(P + 1),); or None."""
-        if self.covariance is None:
-            return None
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -89,8 +82,7 @@ class Fit:
         """Rows to terms; a finite C takes contrasts that treat all classes alike."""
         symmetric = bool(np.isfinite(self.C))
         T = coding_matrix(self.n_classes, self.reference, symmetric=symmetric)
-        classes = None if rows.in_memory else rows.classes
-        return Coding(T, self.fit_intercept, classes, rows.factors)
+        return Coding(T, self.fit_intercept, rows.factors)
 
     def objective(self, rows):
         """What is maximised, and its point at 0 without an offset."""
@@ -115,10 +107,11 @@ class Fit:
             Coefficients before the intercept; None starts at 0.
         """
         block, level, P = rows.blocks, 0.0, rows.n_features
-        if getattr(block, "offset", None) is not None and self.fit_intercept:
+        offset = block.offset if rows.in_memory else None
+        if offset is not None and self.fit_intercept:
             # The intercept takes it up again: at 0 a large offset informs of nothing
-            level = float(np.average(block.offset, weights=block.weight))
-            rows = replace(rows, blocks=replace(block, offset=block.offset - level))
+            level = float(np.average(offset, weights=block.weight))
+            rows = replace(rows, blocks=replace(block, offset=offset - level))
             if start is not None:
                 start = start + level * (np.arange(P + 1) == P)
         fit = self._in_row_space if rows.n_rows < P else self._newton
@@ -146,7 +139,7 @@ class Fit:
     def _newton(self, rows, start):
         """Newton's method from 0, or from a better start."""
         objective, point = self.objective(rows)
-        if self.firth or getattr(rows.blocks, "offset", None) is not None:
+        if self.firth:
             point = objective.at(point.theta)
         if start is not None:
             other = objective.at(_entered(objective, start))
@@ -204,4 +197,4 @@ def _certificate(objective, point, step):
     """The separation that all rows certify, along a step."""
     D = objective.coordinates.parameters(step.d)
     B = objective.coordinates.parameters(point.theta)
-    return name_separation(objective.rows.blocks.map(margins, objective.coding, B, D))
+    return name_separation(objective.rows.map(margins, objective.coding, B, D))

@@ -119,7 +119,7 @@ class Objective:
     def sums(self, function, theta, *shared):
         """The sum over blocks of a function of the block, the coding and B."""
         B = self.coordinates.parameters(theta)
-        return self.rows.blocks.total(function, self.coding, B, *shared)
+        return self.rows.sum(function, self.coding, B, *shared)
 
     def at(self, theta) -> Point:
         """The objective at θ: one pass over the rows."""
@@ -178,17 +178,23 @@ def standardised(rows, coding):
     size = P + coding.fit_intercept
     zero = np.zeros((size, coding.T.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = rows.blocks.total(likelihood_terms, coding, zero)
-    # Σ w x² of the features, up to a factor below 1
-    check.feature_range(rows.blocks, np.diag(terms[2])[:P], rows.total)
+        terms = rows.sum(likelihood_terms, coding, zero)
+        # Σ w x², up to a factor below 1, is at most Σ w max x²
+        square, (low, high) = np.diag(terms[2])[:P], check.RANGE
+        if not np.all((square > rows.total * low**2) & (square < high)):
+            rows.map(_check_range)
     if coding.fit_intercept:
         mean, variance = _mean_and_variance(terms[2][:size, :size])
         if np.any(mean**2 > _LARGE_MEAN * variance):
             coding = replace(coding, shift=mean)
-            terms = rows.blocks.total(likelihood_terms, coding, zero)
+            terms = rows.sum(likelihood_terms, coding, zero)
     gram = terms[2][:size, :size]
     args = coding.fit_intercept, rows.total, coding.shift
     return Coordinates.of_gram(gram, *args), coding, terms
+
+
+def _check_range(block):
+    check.feature_range(block.X)
 
 
 def _mean_and_variance(gram):

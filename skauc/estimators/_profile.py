@@ -30,12 +30,13 @@ _CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
 _LIMIT_TOL = 1e-10  # of a limit, in standard errors
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FittedLikelihood:
     """An objective and its maximum."""
 
     objective: Objective
     point: Point
+    converged: bool = True  # whether all maxima along contrasts were reached
 
     def sandwich(self, groups=None):
         """Covariance of the estimates from the scores of rows, or of clusters."""
@@ -88,13 +89,17 @@ class FittedLikelihood:
         if held.shape[1] == len(held):  # nothing is left free
             return point
         end = climb(self.objective, point, self.objective.free(held), **_CLIMB)
-        if not end.small:
+        self.converged &= end.small
+        return end.point
+
+    def warn(self):
+        """Warn once if a profile did not converge; scipy's frames are left by now."""
+        if not self.converged:
             warn_caller(
                 "The profile likelihood did not converge: its limits and p-values are "
                 "not exact; standardise the features or take method='wald'",
                 ConvergenceWarning,
             )
-        return end.point
 
     def _starts(self, held, gap):
         """On the tangent of the profile, and the shortest parameters."""

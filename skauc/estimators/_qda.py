@@ -139,11 +139,6 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         neg, pos = (score_law(classes[k], rules[i], rules[j], log_odds) for k in (i, j))
         return QuadraticROC(neg, pos, None if self._is_regularised() else log_odds)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # the curves are numpy's
-        return tags
-
 
 def _root(variances):
     return np.sqrt(np.maximum(variances, 0.0))

@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 
 from ..adaptive._data_model import dense_probits
 from ..statistics._moments import Moments, class_moments
-from ._class_moments import fourth_powers
-from ._rows import FitRows, row_space
+from ._rows import FitRows, fourth_powers, row_space
 
 _EPS = np.finfo(float).eps
 _SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
@@ -84,8 +83,7 @@ class RayleighProblem:
         if self.basis is not None:  # the rows are working coordinates
             origin, scale = np.zeros(1), np.ones(self.basis.shape[1])
         centres = [origin + part.mean * scale for part in parts]
-        shared = self.rows.labels, centres, [scale, scale]
-        powers = self.rows.blocks.total(fourth_powers, *shared)
+        powers = self.rows.sum(fourth_powers, (0, 1), centres, [scale, scale])
         n = np.array([part.n for part in parts])
         return float(np.sum(powers / (n - 1) ** 2))
 
@@ -104,6 +102,11 @@ class RayleighProblem:
         return len(self.origin)
 
     @property
+    def n(self) -> float:
+        """Sum of the weights."""
+        return self.neg.n + self.pos.n
+
+    @property
     def mu(self):
         """``x̄₁ − x̄₀``."""
         return self.pos.mean - self.neg.mean
@@ -118,10 +121,7 @@ class RayleighProblem:
         # P also in the span of the rows: tr Σ there is that of all features.
         sigma = self.sigma
         tau = np.trace(sigma) / self.n_features
-        if alpha > 0:
-            sigma *= 1 - alpha
-            np.einsum("ii->i", sigma)[:] += alpha * tau
-        return sigma
+        return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
     def project(self, theta):
         """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
@@ -262,33 +262,27 @@ def shrinkage_weight(problem, method) -> float:
     return float(method or 0)
 
 
-def _sizes(problem):
-    """n, P, ‖Σ‖², τ and ‖Σ − τI‖² (Frobenius)."""
-    n, P, sigma = problem.neg.n + problem.pos.n, problem.n_features, problem.sigma
-    square, tau = np.sum(sigma**2), np.trace(sigma) / P
-    # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
-    return n, P, square, tau, square - P * tau**2
-
-
-def _ledoit_wolf(problem):
-    """Ledoit & Wolf (2004), section 3.3: b²/d²."""
-    n, _, square, _, spread = _sizes(problem)
+def ledoit_wolf_weight(sigma, P, n, fourth_powers) -> float:
+    """Ledoit & Wolf (2004), section 3.3: b²/d² of Σ with P features and n rows."""
+    square = np.sum(sigma**2)
+    spread = square - np.trace(sigma) ** 2 / P  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated as if
     # all rows were alike. Those of two covariances, Σ_i ‖z_i‖⁴ − Σ_c ‖Σ̂_c‖²/n_c, fall
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off
     # by −11 to 11 %. What α leaves, ‖Σ_α − EΣ‖², would be .97 to 1.06 as much (eight
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
-    noise = problem.fourth_powers() - square / n
+    noise = fourth_powers - square / n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
 
 
 def _oracle_approximating(problem):
     """Chen et al. (2010), eq. 23 without its terms 2/P, like scikit-learn's ``oas``."""
-    n, P, square, tau, spread = _sizes(problem)
+    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
+    spread = square - trace**2 / problem.n_features
     if spread <= 0:
         return 1.0
     # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
-    return float(min((square + (P * tau) ** 2) / ((n + 1) * spread), 1.0))
+    return float(min((square + trace**2) / ((problem.n + 1) * spread), 1.0))
 
 
 def _largest_bayesian_auc(problem):
@@ -310,7 +304,9 @@ def _largest_bayesian_auc(problem):
 
 
 _METHODS = {
-    "auto": _ledoit_wolf,
+    "auto": lambda problem: ledoit_wolf_weight(
+        problem.sigma, problem.n_features, problem.n, problem.fourth_powers()
+    ),
     "oas": _oracle_approximating,
     "bayes": _largest_bayesian_auc,
 }

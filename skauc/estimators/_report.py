@@ -16,11 +16,27 @@ from .._validation import check_floats
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
 
-_COLUMNS = ("coefficient", "standard_error", "z", "pvalue", "low", "high")
+
+class _OddsTable(Result):
+    """A table with one row per coefficient, below a line that names the odds."""
+
+    _scale: str  # of the numbers: log odds, or odds
+    _titles: tuple[str, ...]  # of the columns before the limits
+
+    def _columns(self):
+        names = [t.replace(" ", "_").replace("-", "") for t in self._titles]
+        names += ["low", "high"]
+        return {"": self.names} | {name: getattr(self, name) for name in names}
+
+    def __repr__(self):
+        tail = (1 - self.confidence_level) / 2
+        limits = f"[{tail:.4g}", f"{1 - tail:.4g}]"
+        text = table_text(self._columns(), ("", *self._titles, *limits))
+        return f"{self._scale} {self.odds}\n{text}" if self.odds else text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoefficientTable(Result):
+class CoefficientTable(_OddsTable):
     """Inference of coefficients, a row each.
 
     Parameters
@@ -55,6 +71,8 @@ class CoefficientTable(Result):
     covariance: str = "model"
     method: str = "wald"
     odds: str = ""
+    _scale = "log odds"
+    _titles = "coefficient", "standard error", "z", "p-value"
 
     def odds_ratios(self):
         """Exponentials of the coefficients and of their limits.
@@ -72,17 +90,9 @@ class CoefficientTable(Result):
         table = self.names, ratio, self.pvalue, low, high
         return OddsRatioTable(*table, self.confidence_level, self.odds)
 
-    def _columns(self):
-        return {"": self.names} | {name: getattr(self, name) for name in _COLUMNS}
-
-    def __repr__(self):
-        titles = ("", "coefficient", "standard error", "z", "p-value")
-        text = table_text(self._columns(), (*titles, *_limits(self.confidence_level)))
-        return f"log odds {self.odds}\n{text}" if self.odds else text
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OddsRatioTable(Result):
+class OddsRatioTable(_OddsTable):
     """Odds ratios, one row per coefficient.
 
     Parameters
@@ -103,21 +113,8 @@ class OddsRatioTable(Result):
     high: np.ndarray
     confidence_level: float
     odds: str = ""
-
-    def _columns(self):
-        columns = ("odds_ratio", "pvalue", "low", "high")
-        return {"": self.names} | {name: getattr(self, name) for name in columns}
-
-    def __repr__(self):
-        titles = ("", "odds ratio", "p-value", *_limits(self.confidence_level))
-        text = table_text(self._columns(), titles)
-        return f"odds {self.odds}\n{text}" if self.odds else text
-
-
-def _limits(level):
-    """Titles of the columns of limits: the tails."""
-    tail = (1 - level) / 2
-    return f"[{tail:.4g}", f"{1 - tail:.4g}]"
+    _scale = "odds"
+    _titles = "odds ratio", "p-value"
 
 
 class LikelihoodRatio(NamedTuple):
@@ -173,6 +170,7 @@ class Report:
             self.likelihood.fall(row[None], -gap[None])
             for row, gap in zip(identity, self.coef, strict=True)
         ]
+        self.likelihood.warn()
         z = np.copysign(np.sqrt(falls), self.coef)
         low, high = self.coef + limits.T * self.errors
         numbers = self.coef, self.errors, z, 2 * ndtr(-np.abs(z)), low, high
@@ -201,6 +199,7 @@ class Report:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = value)}``, χ² with as many degrees as rows."""
         L, gap = self.gap(contrast, value)
         fall = self.likelihood.fall(L, -gap)
+        self.likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
     def gap(self, contrast, value):

@@ -1,7 +1,7 @@
 """The rows of a fit, checked once, in memory or in blocks.
 
-Rows in memory are one block (`OneBlock`), so that sums over blocks serve both. Of rows
-in blocks a first pass collects classes and weights; later passes add up sums.
+Functions of rows take an :class:`OneBlock`: all rows in memory, or one block of many,
+whose results are added up. Rows in blocks take one pass more, over labels and weights.
 """
 
 from __future__ import annotations
@@ -11,20 +11,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_column, is_continuous
+from .._validation import check_column, check_labels
 from ..statistics._collections import refuse_collection
+from ..statistics._moments import group_moments
+from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks
 from . import _checks as check
 
 _EPS = np.finfo(float).eps
+# Rows are scaled and multiplied in parts that stay in a core's level-2 cache (2 MiB),
+# with their scaled copy and the information
+_PART_BYTES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class OneBlock:
-    """Rows in memory as the only block; y holds codes 0, …, K − 1."""
+    """Rows in memory; y holds codes 0, …, K − 1."""
 
     X: Any
     y: np.ndarray
@@ -32,18 +37,20 @@ class OneBlock:
     offset: np.ndarray | None = None  # added to the logit of class 1, of two classes
     groups: np.ndarray | None = None
 
-    def total(self, function, *shared):
-        """``function(block, *shared)`` of the only block."""
-        return function(self, *shared)
-
-    def map(self, function, *shared):
-        """The same in a list."""
-        return [function(self, *shared)]
+    def parts(self):
+        """Yield float64 rows, codes, weights and offsets, part by part."""
+        n, P = self.X.shape
+        for part in parts_of(n, max(_PART_BYTES // (8 * (P + 1)), 64)):
+            rows = self.X[part]
+            rows = rows.toarray() if sparse.issparse(rows) else rows
+            weight = np.ones(len(rows)) if self.weight is None else self.weight[part]
+            offset = 0.0 if self.offset is None else self.offset[part]
+            yield rows.astype(float, copy=False), self.y[part], weight, offset
 
 
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """Checked rows of a fit, in memory or in blocks, and what they weigh."""
+    """Checked rows of a fit, in memory or in blocks, and their weights."""
 
     blocks: Any  # OneBlock or RowBlocks
     classes: np.ndarray
@@ -62,19 +69,59 @@ class FitRows:
 
     @property
     def in_memory(self) -> bool:
-        """Whether there is one block, whose y holds codes."""
+        """Whether all rows are one block in memory."""
         return isinstance(self.blocks, OneBlock)
-
-    @property
-    def labels(self):
-        """What y holds for each class."""
-        return np.arange(len(self.classes)) if self.in_memory else self.classes
 
     @property
     def total(self) -> float:
         """Sum of the weights, those of the classes included."""
         factors = 1.0 if self.factors is None else self.factors
         return float((self.counts * factors).sum())
+
+    def sum(self, function, *shared):
+        """The sum of ``function(block, *shared)`` over the blocks."""
+        if self.in_memory:
+            return function(self.blocks, *shared)
+        return self.blocks.total(_with_codes, function, self.classes, *shared)
+
+    def map(self, function, *shared):
+        """The list of ``function(block, *shared)`` of the blocks."""
+        if self.in_memory:
+            return [function(self.blocks, *shared)]
+        return self.blocks.map(_with_codes, function, self.classes, *shared)
+
+    def class_moments(self):
+        """Moments of each class: one pass over the rows."""
+        return self.sum(_moments_of_block, len(self.classes))
+
+
+def _with_codes(block, function, classes, *shared):
+    """The function of a block whose labels are replaced by their codes."""
+    codes = check.codes_of(check_column("y", block.y), classes)
+    weight = None if block.weight is None else np.asarray(block.weight, dtype=float)
+    return function(OneBlock(block.X, codes, weight), *shared)
+
+
+def _moments_of_block(block, n_classes):
+    """Moments of the classes of a block; errors name the place of a bad value."""
+    groups = [block.y == code for code in range(n_classes)]
+    try:
+        return tuple(group_moments(block.X, groups, block.weight))
+    except ValueError:
+        check.finite_features(block.X)
+        check.feature_range(block.X)
+        raise
+
+
+def fourth_powers(block, codes, centres, scales):
+    """``Σ w ‖(x − m)/s‖⁴`` of the rows of each class; the code None has all rows."""
+    totals = np.zeros(len(codes))
+    for rows, y, weight, _ in block.parts():
+        for k, code in enumerate(codes):
+            mask = slice(None) if code is None else y == code
+            z = (rows[mask] - centres[k]) / scales[k]
+            totals[k] += weight[mask] @ np.einsum("ij,ij->i", z, z) ** 2
+    return totals
 
 
 def open_rows(
@@ -114,8 +161,6 @@ def _in_memory(model, X, y, sample_weight, known, reset):
 def _in_blocks(model, blocks, known, reset, *, weights=True, gather=True):
     """One pass over labels and weights; few rows are gathered."""
     parts = blocks.map(_outline_of_block, known, weights)
-    if not parts:
-        raise ValueError("X must have rows, got none in all chunks")
     classes = _united(parts) if known is None else known
     counts, n_features = np.zeros(len(classes)), parts[0][-1]
     for _, own, total, _, _ in parts:
@@ -149,15 +194,11 @@ def labels_of(block, known=None):
     if block.y is None:
         raise ValueError("y must hold a label for each row, got None")
     y = check_column("y", block.y)
-    if isinstance(y[0], bytes):
-        raise ValueError(f"y must hold texts or numbers, got {y.tolist()[0]!r}")
     if y.dtype.kind == "O":
         check.kinds(y.tolist())
         y = np.array(y.tolist()) if not isinstance(y[0], str) else y
-    if y.dtype.kind not in "OU" and is_continuous(y):
-        odd = y[np.argmax(~(y == np.floor(y)))].item()
-        rule = "hold class labels, got continuous or missing values such as"
-        raise ValueError(f"y must {rule} {odd!r}")
+    if y.dtype.kind not in "OU":
+        check_labels(y, name="y")
     if known is not None:
         check.known(y, known)
     return y
@@ -165,13 +206,13 @@ def labels_of(block, known=None):
 
 def _united(parts):
     """The labels of all blocks, which must be of one kind."""
-    kinds = [classes.dtype.kind in "OUS" for _, classes, *_ in parts]
-    if len(set(kinds)) > 1:
-        (first, one, *_), (number, odd, *_) = parts[0], parts[kinds.index(not kinds[0])]
-        raise ValueError(
-            f"y must hold labels of one kind, got {one.tolist()[0]!r} in chunk {first} "
-            f"and {odd.tolist()[0]!r} in chunk {number}"
-        )
+    places = {}  # of the first label of each kind
+    for number, classes, *_ in parts:
+        kind = classes.dtype.kind in "OUS"
+        places.setdefault(kind, f"{classes.tolist()[0]!r} in chunk {number}")
+    if len(places) > 1:
+        got = " and ".join(places.values())
+        raise ValueError(f"y must hold labels of one kind, got {got}")
     return np.unique(np.concatenate([classes for _, classes, *_ in parts]))
 
 

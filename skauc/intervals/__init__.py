@@ -3,11 +3,12 @@
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
 scores), ``statistics._levels`` their distinct scores, from which AUC, errors and ROC
 corners come. ``_methods`` is the registry of intervals, ``_limits`` turns an error into
-limits, ``_draws`` draws the weights of every bootstrap. ``_auc_estimate``,
-``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
-``_operating_points`` and ``_power`` are what a user calls. Everything below is for n₀
-negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of
-ψ(s_i − s_j) over all pairs (i positive, j negative).
+limits, ``_resampling`` draws the weights of every bootstrap, ``_plan`` holds the
+formulas of a study. Users call ``_auc_estimate``, ``_compare``, ``_multiclass``,
+``_partial_auc``, ``_empirical_roc``, ``_operating_points``, ``_power`` and
+``_projection``. Everything below is for n₀ negatives and n₁ positives, ψ(u) = 1, ½, 0
+for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs (i positive, j
+negative).
 
 **1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
 ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k
@@ -29,8 +30,8 @@ variance
 with (n₀ + n₁)/2 for both sizes in the braces (Newcombe's method 5), and for the default
 the larger of that and DeLong's variance scaled to ``A(1 − A)``.
 
-**4. BCa.** Of the resampled AUCs, the quantiles ``Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))``,
-z = Φ⁻¹(tail), z₀ = Φ⁻¹ of the share below Â (ties ½),
+**4. BCa.** The limits are the quantiles ``Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))`` of the
+resampled AUCs, z = Φ⁻¹(tail), z₀ = Φ⁻¹ of the share below Â (ties ½),
 ``a = Σ u³/n³ / {6 (Σ u²/n²)^{3/2}}`` summed over both classes, ``u = V − Â``: the
 jackknife is closed, because leaving row i out changes Â by a multiple of u_i.
 
@@ -85,10 +86,10 @@ for every k and N. Nothing here needs k to be whole.
 over ``a ≤ x ≤ b`` is ``∫ (b − clip(x, a, b)) dy``, the mean over the positives of
 ``V₁ = b − clip(x, a, b)``. Moving a share ε of the negatives to a score at (x_j, y_j)
 moves x by ``ε(1{x ≥ x_j} − x)`` and the area by ``−∫ δx dy`` over the range, so that
-``V₀ = clip(y_j, ROC(a), ROC(b)) − ROC(b)``, but for what all negatives share. Tied
-rows take the means over their straight piece of the curve. For ``a = 0, b = 1`` they
-are section 1's placements, and section 1 gives their variance. An area over a range
-of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
+``V₀ = clip(y_j, ROC(a), ROC(b)) − ROC(b)``, except for a constant of all negatives.
+Tied rows take the means over their straight piece of the curve. For ``a = 0, b = 1``
+they are section 1's placements, and section 1 gives their variance. An area over a
+range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
 **8. Resampling.** A bootstrap draws how often each distinct score (or row, or cluster)
 occurs: multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet.

@@ -31,14 +31,14 @@ def auc_estimate(
     y_true : array-like of shape (n,), or RowBlocks
         Labels of two classes; a Dask array or series if the scores are one. Or
         :class:`RowBlocks` whose tuples are ``(y_true, y_score)`` or ``(y_true,
-        y_score, sample_weight)``, with nothing beside it.
+        y_score, sample_weight)``, without further arguments.
     y_score : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. None only
         where they stand in the blocks.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows. For the estimate only their **ratios** matter: they may
         add up to 1. Intervals and standard errors need **counts** of rows (whole
-        numbers, 2 is the row twice), and say so when they are asked for; with
+        numbers, 2 is the row twice), and refuse other weights; with
         ``groups`` ratios are enough there too.
     groups : array-like of shape (n,), default=None
         Cluster of each row (a patient with several lesions). Intervals are then
@@ -55,8 +55,8 @@ def auc_estimate(
     ------
     ValueError
         If a score is NaN, lengths differ, y_true has not two classes, or the sum of
-        the weights is 0 in a class or not finite. Of collections and blocks it names
-        the chunk.
+        the weights is 0 in a class or not finite. For collections and blocks the error
+        names the chunk.
 
     Notes
     -----
@@ -107,8 +107,8 @@ class AUCEstimate(Result):
 
     - ``"score"`` (default): all A for which ``|Â − A| ≤ z √V(A)``, V the larger of
       Newcombe's variance (next line) and DeLong's, scaled to ``A(1 − A)``. The
-      model speaks where the sample is too small to show its variance, the
-      data where the model is wrong.
+      model decides where the sample is too small to show its variance, the
+      data decide where the model is wrong.
     - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance,
       ``(n₀ + n₁)/2`` in place of both sizes; Newcombe's method 5. Needs the AUC and
       the sizes only.
@@ -125,7 +125,7 @@ class AUCEstimate(Result):
       the AUC, see :func:`cortes_mohri_interval`.
     - ``"bootstrap"``: stratified BCa.
 
-    Where the estimated variance is 0 (AUC 0 or 1, all scores equal) it says nothing;
+    Where the estimated variance is 0 (AUC 0 or 1, all scores equal) it is no evidence;
     the limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes in
     ``min(n₀, n₁)`` trials.
 
@@ -188,12 +188,12 @@ class AUCEstimate(Result):
         return sample.has_variance and enough
 
     def _columns(self):
-        error, (low, high) = np.nan, (np.nan, np.nan)
+        error, limits = np.nan, (np.nan, np.nan)
         if self._has_interval:
-            error, (low, high) = self.standard_error(), self.confidence_interval()
-        row = {"auc": self.auc, "standard_error": error, "low": low, "high": high}
-        row |= {"n_neg": self.n_neg, "n_pos": self.n_pos}
-        return {name: [value] for name, value in row.items()}
+            error, limits = self.standard_error(), self.confidence_interval()
+        names = ("auc", "standard_error", "low", "high", "n_neg", "n_pos")
+        row = (self.auc, error, *limits, self.n_neg, self.n_pos)
+        return {name: [value] for name, value in zip(names, row, strict=True)}
 
     def plot(self, ax=None, **options):
         """Draw the ROC curve: a short way to :class:`skauc.BinormalROCDisplay`.
@@ -307,9 +307,8 @@ class AUCEstimate(Result):
         chosen = self._choose(method, options)
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
-        if transform is None or chosen.transform is None:
-            transform = chosen.transform  # a method that no transform changes
-        limits = chosen.limits(self._sample, tails, transform, **options)
+        scale = transform or chosen.transform
+        limits = chosen.limits(self._sample, tails, scale, **options)
         return Interval(*map(float, limits))
 
     def _choose(self, method, options):

@@ -1,12 +1,12 @@
 """Bands around the empirical ROC curve, in one registry.
 
 **Draws.** A Bayesian bootstrap gives each row of a class an exponential weight, so that
-the shares at the distinct scores are Dirichlet (Gu, Ghosal & Roy 2008). What lies
+the shares at the distinct scores are Dirichlet (Gu, Ghosal & Roy 2008). The range
 beyond the outermost scores gets half a row at each end of each class: the rates at a
 threshold between two scores are then Beta(k + ½, n − k + ½), Jeffreys' posterior, and
-no part of the band has width 0. Nobody knows where the half rows lie, so each draw is
-two curves: for the lower limit negatives take the highest places that they may have
-and positives the lowest, for the upper limit the other way round.
+no part of the band has width 0. The half rows have no known position, so each draw is
+two curves: for the lower limit negatives take their highest possible places and
+positives their lowest, for the upper limit the other way round.
 
 **Pointwise**: quantiles of the lower and the upper curves at each FPR.
 **Simultaneous**: quantiles of the one level at which the share of draws that lie
@@ -15,21 +15,20 @@ inside everywhere is the confidence level (Besag et al. 1995).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
 
-from .._validation import check_numbers, generator, short
+from .._validation import check_numbers, short
 from ..statistics._levels import Levels, height
 from ..statistics._result import Result
-from ._draws import checked_draws, drawn_weights
+from ._resampling import bayesian_weights
 
 # False positive rates, dense in both corners
 # (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
 _GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
-_INSIDE = 1e-12  # beside the vertical pieces at FPR 0 and 1
+_INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,73 +62,47 @@ class ROCBand(Result):
     method: str
     simultaneous: bool
 
-    def __repr__(self):
-        kind = "simultaneous" if self.simultaneous else "pointwise"
-        return (
-            f"ROCBand({self.confidence_level:.4g}, {kind}, method={self.method!r}, "
-            f"mean_width={np.mean(self.high - self.low):.4g})"
-        )
+    def _head(self):
+        head = {"level": self.confidence_level, "method": repr(self.method)}
+        return head | {"mean_width": np.mean(self.high - self.low)}
 
     def _columns(self):
         return {"fpr": self.fpr, "low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True)
-class BandMethod:
-    """``limits(levels, grid, level, **options)`` and what they promise."""
-
-    limits: Callable
-    simultaneous: bool
-    options: tuple[str, ...] = ("n_draws", "random_state")
-
-
-def drawn_curves(levels, n_draws, random_state):
-    """Yield batches of curves of the Bayesian bootstrap, for both limits.
-
-    Yields
-    ------
-    (low, high) : pairs ``(x, y)`` of arrays of shape (batch, d + 3), the corners
-    """
-    counts = levels.coarse().neg[::-1], levels.coarse().pos[::-1]
+def _heights(levels, grid, n_draws, random_state):
+    """Draw lower and upper curves at the grid, of shape (n_draws, m) each."""
+    coarse = levels.coarse()
+    counts = coarse.neg[::-1], coarse.pos[::-1]
     # Half a row at each end of each class
     padded = [np.concatenate([[0.5], count, [0.5]]) for count in counts]
     ends = [np.flatnonzero(count)[[0, -1]] + 1 for count in counts]
-    weights = drawn_weights(padded, n_draws, generator(random_state), law="dirichlet")
-    for neg, pos in weights:
-        # Pessimistic: the negatives' half rows as high as possible, the positives' low
-        yield (
-            (_path(neg, ends[0], True, False), _path(pos, ends[1], False, True)),
-            (_path(neg, ends[0], False, True), _path(pos, ends[1], True, False)),
-        )
-
-
-def _path(weight, ends, top, bottom):
-    """Cumulative shares from the top, shape (batch, d + 3), from 0.
-
-    The half rows stay beyond the scores where ``top`` and ``bottom`` say so, and join
-    the outermost scores of the class otherwise.
-    """
-    full = np.concatenate([np.zeros((len(weight), 1)), weight], axis=1)
-    for outside, inside, beyond in ((1, ends[0] + 1, top), (-1, ends[1] + 1, bottom)):
-        if not beyond:
-            full[:, inside] += full[:, outside]
-            full[:, outside] = 0
-    np.cumsum(full, axis=1, out=full)
-    return full / full[:, -1:]
-
-
-def _heights(levels, grid, n_draws, random_state):
-    """Lower and upper curves at the grid, shape (n_draws, m) each."""
-    # At FPR 0 and 1 the curves are vertical: the end just beside counts
+    # At FPR 0 and 1 the curves are vertical: the end just inside counts
     at = np.clip(grid, _INSIDE, 1 - _INSIDE)
     low, high = [], []
-    for batch in drawn_curves(levels, n_draws, random_state):
-        for kept, (x, y) in zip((low, high), batch, strict=True):
-            kept += [np.interp(at, *corners) for corners in zip(x, y, strict=True)]
+    for neg, pos in bayesian_weights(padded, n_draws, random_state):
+        # Pessimistic: the negatives' half rows as high as possible, the positives' low
+        for curves, pessimistic in ((low, True), (high, False)):
+            x = _path(neg, *ends[0], pessimistic)
+            y = _path(pos, *ends[1], not pessimistic)
+            curves += [np.interp(at, *corners) for corners in zip(x, y, strict=True)]
     # Straight lines within blocks lie below a concave curve: add the difference
-    coarse = levels.coarse()
     bend = height(levels.fpr, levels.tpr, at) - height(coarse.fpr, coarse.tpr, at)
     return tuple(np.clip(np.array(rows) + bend, 0, 1) for rows in (low, high))
+
+
+def _path(weight, first, last, high):
+    """Return cumulative shares from the top, of shape (batch, d + 3), from 0.
+
+    One half row stays beyond the scores: the upper one if ``high``, else the lower
+    one. The other joins the outermost score of the class, ``last`` or ``first``.
+    """
+    full = np.concatenate([np.zeros((len(weight), 1)), weight], axis=1)
+    outside, inside = (-1, last + 1) if high else (1, first + 1)
+    full[:, inside] += full[:, outside]
+    full[:, outside] = 0
+    np.cumsum(full, axis=1, out=full)
+    return full / full[:, -1:]
 
 
 def pointwise_tails(levels, grid, tail_low, tail_high, n_draws=None, random_state=0):
@@ -148,20 +121,20 @@ def pointwise_tails(levels, grid, tail_low, tail_high, n_draws=None, random_stat
     -------
     low, high : ndarray of shape (m,)
     """
-    low, high = _heights(levels, grid, checked_draws(n_draws), random_state)
+    low, high = _heights(levels, grid, n_draws, random_state)
     return (
         np.quantile(low, tail_low, axis=0) if tail_low else np.zeros(len(grid)),
         np.quantile(high, 1 - tail_high, axis=0) if tail_high else np.ones(len(grid)),
     )
 
 
-def _pointwise(levels, grid, level, **options):
+def _pointwise(levels, grid, level, *draws):
     tail = (1 - level) / 2
-    return pointwise_tails(levels, grid, tail, tail, **options)
+    return pointwise_tails(levels, grid, tail, tail, *draws)
 
 
-def _simultaneous(levels, grid, level, n_draws=None, random_state=0):
-    low, high = _heights(levels, grid, checked_draws(n_draws), random_state)
+def _simultaneous(levels, grid, level, *draws):
+    low, high = _heights(levels, grid, *draws)
     # A draw is above the r-th smallest where r or more lie at or below it.
     least = np.minimum(_ranks(low), _ranks(-high))
     # At most a share 1 − level of the draws have a rank below r.
@@ -170,7 +143,7 @@ def _simultaneous(levels, grid, level, n_draws=None, random_state=0):
 
 
 def _ranks(values):
-    """How many draws lie at or below each, the least over the grid; one a draw."""
+    """Count the draws at or below each draw, and take the least over the grid."""
     least = np.full(len(values), len(values))
     for column in values.T:
         rank = np.searchsorted(np.sort(column), column, side="right")
@@ -178,26 +151,14 @@ def _ranks(values):
     return least
 
 
-BANDS = {
-    "pointwise": BandMethod(_pointwise, simultaneous=False),
-    "simultaneous": BandMethod(_simultaneous, simultaneous=True),
-}
+BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}
 
 
-def roc_band(levels: Levels, level, method, fpr, options) -> ROCBand:
+def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBand:
     """Limits of a registered method over a grid."""
-    chosen = BANDS[method]
-    for name in options:
-        if name not in chosen.options:
-            raise ValueError(f"{name} must not be given for method={method!r}")
-    grid = _GRID if fpr is None else _checked_grid(fpr)
-    low, high = chosen.limits(levels, grid, level, **options)
-    low = np.where(grid == 1, 1.0, low)  # every curve ends there
-    return ROCBand(grid, low, high, level, method, chosen.simultaneous)
-
-
-def _checked_grid(fpr):
-    grid = np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
+    grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"fpr must hold one number or more, got {short(fpr)}")
-    return grid
+    low, high = BANDS[method](levels, grid, level, n_draws, random_state)
+    low = np.where(grid == 1, 1.0, low)  # every curve ends there
+    return ROCBand(grid, low, high, level, method, method == "simultaneous")

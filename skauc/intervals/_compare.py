@@ -20,12 +20,14 @@ from .._validation import (
 )
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
-from ._compared_scores import ROUNDING, ComparedScores, error_of
 from ._comparison import AUCComparison, AUCComparisons
-from ._partial_auc import Region
-from ._resampled_tests import permutation_pvalue
+from ._partial_auc import PartOfSample, Region
+from ._resampling import bootstrap_draws, permutation_pvalue
+from ._sample import Sample, samples_of
 
 METHODS = ("delong", "welch", "permutation", "bootstrap")
+# A variance below it is 0: the square of the rounding of a difference of two means
+_ROUNDING = (64 * np.finfo(float).eps) ** 2
 
 
 def compare_auc(
@@ -70,7 +72,7 @@ def compare_auc(
     y_true : array-like of shape (n,), or RowBlocks
         Labels of two classes; a Dask array or series if the scores are. Or
         :class:`RowBlocks` whose tuples are ``(y_true, scores)`` or ``(y_true, scores,
-        sample_weight)``, with the k scores as columns and none beside it.
+        sample_weight)``, with the k scores as columns without further arguments.
     score_a, score_b : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
         None only where the scores stand in the blocks.
@@ -88,7 +90,7 @@ def compare_auc(
         :meth:`AUCEstimate.partial_auc`; constant and margin are then such areas, not
         standardized. (Standardizing is linear: the p-values are the same.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Of ``AUC_a − AUC_b``; for three scores or more only two-sided.
+        Direction of ``AUC_a − AUC_b``; for three scores or more only two-sided.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
         ``"delong"`` takes DeLong's error and the normal distribution. ``"welch"``, for
         different rows, takes Student's t with Welch's degrees of freedom, as pROC.
@@ -131,8 +133,8 @@ def compare_auc(
     Notes
     -----
     ``z = (Â_a − Â_b − null)/SE``, normal under the null. Where the estimated variance
-    is 0 it says nothing; the largest possible one, ``1/min(n₀, n₁)``, is then
-    taken, so that p is never 0 by default of data. Equal rankings have difference 0
+    is 0 it is no evidence; the largest possible one, ``1/min(n₀, n₁)``, is then
+    taken, so that p is never 0 for lack of data. Equal rankings have difference 0
     for sure, and p = 1.
 
     Collections and blocks are read once: their labels, weights and scores come into
@@ -154,22 +156,17 @@ def compare_auc(
     (0.16, 0.248)
     """
     check_option("alternative", alternative, ALTERNATIVES)
-    scores, scores_b = _by_rows(y_true, (score_a, score_b, *more_scores), y_true_b)
+    check_option("method", method, METHODS)
+    number = check_integer("n_resamples", n_resamples, 100, 10**7)
+    rng = generator(random_state)
     region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
-    weights = _of_both("sample_weight", sample_weight, y_true_b)
-    clusters = _of_both("groups", groups, y_true_b)
-    draw = _Resampling.of(method, n_resamples, random_state)
-    a = ComparedScores.of(
-        y_true, scores, weights[0], clusters[0], pos_label, region, draw
-    )
-    b = None
-    if y_true_b is not None and len(scores_b) == 1:
-        b = ComparedScores.of(
-            y_true_b, scores_b, weights[1], clusters[1], pos_label, region, draw, "_b"
-        )
-    n = len(a.auc) + (len(scores_b) if b is None else len(b.auc))
+    given = y_true_b, sample_weight, groups, pos_label, region
+    a, b = _placed(y_true, score_a, (score_b, *more_scores), *given)
+    n = len(a.auc) + (0 if b is None else len(b.auc))
     _check_question(n, y_true_b, constant, margin, alternative)
     _check_method(method, n == 2 and b is None, y_true_b, margin, region, groups)
+    if method == "bootstrap":
+        a, b = a.resampled(number, rng), b and b.resampled(number, rng)
     if n > 2:
         return AUCComparisons._of(a.auc, a.covariance(), a.smaller, a.compare)
     # H₀ at its border: A_a − A_b = −margin for "greater", margin for "less"
@@ -182,8 +179,23 @@ def compare_auc(
     if method != "permutation":
         return result
     first, second = a.samples
-    pvalue = permutation_pvalue(first, second, alternative, draw.number, draw.rng)
+    pvalue = permutation_pvalue(first, second, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
+
+
+def _placed(y_true, score_a, more, y_true_b, sample_weight, groups, pos_label, region):
+    """Check and place the scores of the rows of y_true, and those of y_true_b."""
+    more = [score for score in more if score is not None]
+    weight, weight_b = _of_both("sample_weight", sample_weight, y_true_b)
+    cluster, cluster_b = _of_both("groups", groups, y_true_b)
+    scores, others = ([score_a, *more], []) if y_true_b is None else ([score_a], more)
+    if isinstance(y_true_b, RowBlocks) and not others:
+        others = [None]  # the score stands in the blocks
+    a = ComparedScores.of(y_true, scores, weight, cluster, pos_label, region)
+    if not others:
+        return a, None
+    rows_b = y_true_b, others, weight_b, cluster_b
+    return a, ComparedScores.of(*rows_b, pos_label, region, "_b")
 
 
 def _with_constant(a, constant, null, alternative) -> AUCComparison:
@@ -203,48 +215,15 @@ def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
     variances = a.variance([1.0]), b.variance([1.0])
     # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
     error = error_of(sum(variances), (1 / a.smaller + 1 / b.smaller) / 4)
+    df = np.inf
     # Without variance Welch's degrees of freedom are 0/0: then the normal law
-    welch = method == "welch" and sum(variances) > ROUNDING
-    df = welch_df(variances, (a.n_rows, b.n_rows)) if welch else np.inf
+    if method == "welch" and sum(variances) > _ROUNDING:
+        # (Σ V)²/Σ{V²/(n − 1)}; the square of a tiny variance would be 0
+        share = np.array(variances) / sum(variances)
+        n = np.array([sum(one.samples[0].sizes) for one in (a, b)])
+        df = float(1 / (share**2 / (n - 1)).sum())
     pair = float(a.auc[0]), float(b.auc[0])
     return AUCComparison(*pair, error, null, alternative, df, width=a.width)
-
-
-def welch_df(variances, sizes) -> float:
-    """``(Σ V)²/Σ{V²/(n − 1)}``, V the variances of two AUCs and n their rows."""
-    V, n = np.array(variances), np.array(sizes)
-    share = V / V.sum()  # the square of a tiny variance would be 0
-    return float(1 / (share**2 / (n - 1)).sum())
-
-
-@dataclass(frozen=True)
-class _Resampling:
-    """How many resamples, and where they are drawn; ``bootstrap`` for covariances."""
-
-    bootstrap: bool
-    number: int
-    rng: np.random.Generator
-
-    @classmethod
-    def of(cls, method, n_resamples, random_state):
-        check_option("method", method, METHODS)
-        number = check_integer("n_resamples", n_resamples, 100, 10**7)
-        return cls(method == "bootstrap", number, generator(random_state))
-
-
-def _by_rows(y_true, scores, y_true_b):
-    """Scores of the rows of y_true and of y_true_b; ``(None,)`` for blocks."""
-    score_a, score_b, *more = scores
-    further = () if score_b is None else (score_b, *more)
-    if isinstance(y_true, RowBlocks):
-        beside = {} if y_true_b is not None else {"score_b": score_b}
-        y_true.nothing_beside(score_a=score_a, **beside)
-    if y_true_b is None:
-        return ((None,) if isinstance(y_true, RowBlocks) else (score_a, *further)), ()
-    if isinstance(y_true_b, RowBlocks):
-        y_true_b.nothing_beside(score_b=score_b)
-        return (score_a,), (None,)
-    return (score_a,), further
 
 
 def _check_question(n, y_true_b, constant, margin, alternative):
@@ -269,7 +248,7 @@ def _check_question(n, y_true_b, constant, margin, alternative):
 
 
 def _of_both(name, value, y_true_b):
-    """The weights or clusters of the rows of both scores."""
+    """Split weights or clusters into those of the rows of both scores."""
     if y_true_b is None or value is None:
         return value, None
     if isinstance(value, list | tuple) and len(value) == 2:
@@ -294,3 +273,89 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
         )
     if method in ("permutation", "bootstrap") and region is not None:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
+
+
+def error_of(variance, largest, same=False) -> float:
+    """Standard error of a difference: 0 for the same rankings.
+
+    Other differences without an estimated variance have the largest possible one.
+    """
+    if same:
+        return 0.0
+    return float(np.sqrt(variance if variance > _ROUNDING else largest))
+
+
+def same_ranking(a, b) -> bool:
+    """Whether two scores order their rows alike, ties included."""
+    # Dense ranks agree where order and ties do
+    a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
+    return bool((a == b).all())
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedScores:
+    """k scores of the same rows: their AUCs, or partial areas, and placements.
+
+    No difference varies more than ``1/smaller``: the rows of the smaller class, or for
+    areas the trials of the part (section 7) over ``width²``.
+    """
+
+    samples: list[Sample]
+    auc: np.ndarray
+    v01: np.ndarray
+    v10: np.ndarray
+    width: float
+    smaller: float
+    draws: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, y_true, scores, weight, groups, pos_label, region, label=""):
+        """Check k scores of the same rows, and place them."""
+        names = [f"score{label or '_a'}", "score_b"]
+        names = [*names, *(f"more_scores[{i}]" for i in range(len(scores)))]
+        samples = samples_of(
+            y_true, scores, weight, groups, pos_label,
+            names=names[: len(scores)], label_name=f"y_true{label}",
+        )  # fmt: skip
+        samples[0].check_two()
+        width, smaller = 1.0, samples[0].smaller
+        pairs = [(sample.auc, sample.levels.placements) for sample in samples]
+        if region is not None:
+            parts = [PartOfSample(sample, region) for sample in samples]
+            pairs = [(part.area, part.placements) for part in parts]
+            width = region.width
+            smaller = parts[0].trials / width**2  # Var ≤ 1/m of shares, width²/m
+        auc, at_levels = zip(*pairs, strict=True)
+        rows = (s.of_rows(*v) for s, v in zip(samples, at_levels, strict=True))
+        v01, v10 = map(np.stack, zip(*rows, strict=True))
+        return cls(samples, np.array(auc), v01, v10, width, smaller)
+
+    def resampled(self, n_resamples, rng) -> ComparedScores:
+        """Take the covariance from resamples of the rows, in place of placements."""
+        return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
+
+    def covariance(self):
+        """Covariance of the AUCs, from their placements or draws."""
+        if self.draws is not None:
+            return np.cov(self.draws, rowvar=False)
+        return self.samples[0].covariance(self.v01, self.v10)
+
+    def variance(self, contrast) -> float:
+        """Variance of a contrast of the AUCs."""
+        c = np.atleast_1d(contrast)
+        if self.draws is not None:
+            return float((self.draws @ c).var(ddof=1))
+        # Σ c_k V_k row by row: of equal scores exactly 0, and not of a few roundings
+        rows = ((c @ v)[None] for v in (self.v01, self.v10))
+        return float(self.samples[0].covariance(*rows)[0, 0])
+
+    def compare(self, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
+        """Compare two of the scores."""
+        contrast = np.zeros(len(self.auc))
+        contrast[i], contrast[j] = 1, -1
+        levels = [self.samples[k].levels.row_levels for k in (i, j)]
+        same = all(map(np.array_equal, *levels))
+        # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
+        error = error_of(self.variance(contrast), 1 / self.smaller, same)
+        pair = float(self.auc[i]), float(self.auc[j])
+        return AUCComparison(*pair, error, null, alternative, width=self.width)

@@ -28,7 +28,7 @@ class TestedDifference(Result):
     alternative: Any = "two-sided"
     null: float = 0.0
     df: Any = np.inf
-    width: float = 1.0  # largest value of what is compared
+    width: float = 1.0  # largest possible AUC or area
 
     @property
     def _wald(self) -> WaldTable:
@@ -85,7 +85,7 @@ class AUCComparison(TestedDifference):
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
     standard_error : float
-        Of their difference.
+        Standard error of their difference.
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -145,7 +145,7 @@ class AUCComparison(TestedDifference):
 
     @property
     def pvalue(self) -> float:
-        """Of the statistic (normal, or Student's t), or of the permutations."""
+        """P-value of the statistic (normal, or Student's t), or of the permutations."""
         if self.permutation_pvalue is not None:
             return self.permutation_pvalue
         return self._wald.pvalue
@@ -252,7 +252,7 @@ class AUCComparisons(Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that all AUCs are equal; 1 if all scores are."""
+        """P-value of the hypothesis that all AUCs are equal; 1 if all scores are."""
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     @property

@@ -37,8 +37,8 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
     statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
-    # A difference without variance comes of no repeated score: as in section 5 it is
-    # given the largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
+    # A difference without variance is no repeated score: as in section 5 it gets the
+    # largest variance that a contrast c of placements can have, (Σ|c|/2)²/m.
     without = axes[:, ~varies] @ gap[~varies]
     length = np.linalg.norm(without)
     if length > _NO_GAP:
@@ -113,17 +113,13 @@ class AUCContrast(Result):
                 f"{L.tolist()}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
-        unit = np.abs(L).max(axis=1)
-        rows = L / unit[:, None]
-        # In units of the largest coefficient the variance is compared with S's trace.
-        variance = np.diag(rows @ covariance @ rows.T).copy()
-        none = variance <= _NO_VARIANCE * np.trace(covariance)
-        largest = _largest_variance(_merged(rows, comparisons.pairs), smaller)
-        variance[none] = largest[none]
         spread = L @ covariance @ L.T
-        statistic, df = chi_square(L, auc, covariance, smaller)
-        error, width = unit * np.sqrt(variance), comparisons.pairs[0].width
-        return cls(L, L @ auc, spread, error, statistic, df, width)
+        variance = np.diag(spread)
+        none = variance <= _NO_VARIANCE * np.trace(covariance) * np.abs(L).max(1) ** 2
+        largest = _largest_variance(_merged(L, comparisons.pairs), smaller)
+        error = np.sqrt(np.where(none, largest, variance))
+        chi2 = chi_square(L, auc, covariance, smaller)
+        return cls(L, L @ auc, spread, error, *chi2, comparisons.pairs[0].width)
 
     def _head(self):
         return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
@@ -141,7 +137,7 @@ class AUCContrast(Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis ``LA = 0``."""
+        """P-value of the hypothesis ``LA = 0``."""
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     @property
@@ -176,7 +172,7 @@ class AUCContrast(Result):
 
 
 def _merged(L, pairs):
-    """L with the columns of scores that rank the rows alike added to the first."""
+    """Add the columns of L whose scores rank the rows alike to the first of them."""
     L, k = L.copy(), L.shape[1]
     order = [(i, j) for i in range(k) for j in range(i + 1, k)]
     for (i, j), pair in zip(order, pairs, strict=True):

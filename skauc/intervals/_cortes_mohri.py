@@ -22,7 +22,6 @@ _LARGEST = 2**53  # beyond it a float skips whole numbers
 # A rule on (0, 1): 32 nodes already leave a relative error of 1e-14 for every L and N.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _NODES = (_NODES + 1) / 2
-_CASES_AT_ONCE = 8192  # · 40 nodes: 2.6 MB an array
 
 
 def cortes_mohri_interval(
@@ -161,7 +160,7 @@ def _log_risk_of_k0(distance, probability, confidence_level):
 
 
 def _whole_numbers(first, last, *within):
-    """Whole numbers from first to last, at most some thousand, and those within."""
+    """Whole numbers from first to last, at most about 8000, and those of ``within``."""
     step = max(1, int((last - first) // _MOST_ERRORS))
     inside = [k for k in within if first <= k <= last]
     return np.unique(np.append(np.arange(first, last, step), [*inside, last]))
@@ -179,7 +178,7 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     Answers: a table gives the class sizes and the errors of a classifier, no scores;
     what may its AUC have been? Every strict ranking with ``n_errors`` errors at some
     threshold is taken to be equally likely. The relative error is a few roundings
-    for every 0 ≤ k ≤ N; some microseconds a case, of any size.
+    for every 0 ≤ k ≤ N; a few microseconds per case of any size.
 
     Parameters
     ----------
@@ -216,16 +215,6 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     array([1. , 0.9, 0.7])
     """
     m, n, k = check_error_counts(n_pos, n_neg, n_errors)
-    mean, variance = np.empty(k.shape), np.empty(k.shape)
-    for start in range(0, k.size, _CASES_AT_ONCE):
-        block = slice(start, start + _CASES_AT_ONCE)
-        moments = _moments(m.flat[block], n.flat[block], k.flat[block])
-        mean.flat[block], variance.flat[block] = moments
-    return mean[()], variance[()]
-
-
-def _moments(m, n, k):
-    """Mean and variance; m, n, k float arrays of one shape (cases,)."""
     N = m + n
     alpha, beta = np.abs(k - m), np.abs(k - n)
     L = np.minimum(np.minimum(k, N - k), np.minimum(m, n))
@@ -252,7 +241,7 @@ def _moments(m, n, k):
     at_means = true_pos * false_pos * (true_pos + false_pos + 1)
     at_means += true_neg * false_neg * (true_neg + false_neg + 1)
     variance = at_means + (3 * N + 2 + 3 * (m - n) ** 2) * spread
-    return mean, variance / (12 * (m * n) ** 2)
+    return mean[()], (variance / (12 * (m * n) ** 2))[()]
 
 
 def _generating_ratios(L, N):
@@ -260,8 +249,8 @@ def _generating_ratios(L, N):
     d = N - 2 * L
     # (1 − v²)^L (1 − v)^d < e^−80 beyond: L v² + d v = 80
     end = np.minimum(1.0, 160 / (d + np.sqrt(d**2 + 320 * L)))
-    v = end[:, None] * _NODES
-    density = np.exp(L[:, None] * np.log1p(-(v**2)) + d[:, None] * np.log1p(-v))
+    v = end[..., None] * _NODES
+    density = np.exp(L[..., None] * np.log1p(-(v**2)) + d[..., None] * np.log1p(-v))
     I5, I6, I7 = (density @ (_WEIGHTS * _NODES**p) for p in (5, 6, 7))
     # R_{p+1} = (N + p + 1)/p · I_p/I_{p−1} for p = 6, 7; v = end·node gives ``end``
     h = {7: (N + 7) / 6 * end * I6 / I5 - 1, 8: (N + 8) / 7 * end * I7 / I6 - 1}

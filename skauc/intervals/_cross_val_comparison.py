@@ -1,4 +1,4 @@
-"""What a comparison of AUCs over shared folds answers.
+"""Results of a comparison of AUCs over shared folds.
 
 ``d_j`` is the difference of the AUCs of two models in fold j of J, n_test and n_train
 the sizes of the folds. The folds' training rows overlap, so that the d_j are not
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from .._validation import check_interval, check_numbers, short
-from ..statistics._result import Result, shown, table_text
+from ..statistics._result import Result
 from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm, stacked
 
 # Where the differences of the folds vary by less, they vary by rounding
@@ -91,16 +91,17 @@ class CrossValAUCComparison(TestedDifference):
             )
         check_interval("rope", self.rope, 0, 1, closed="left")
 
-    def __repr__(self):
-        numbers = {
+    def _head(self):
+        return {
             "difference": self.difference,
             "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
             **self.probability()._asdict(),
         }
-        said = ", ".join(f"{name}={shown(value)}" for name, value in numbers.items())
-        return f"CrossValAUCComparison({' - '.join(self.names)}, {said})"
+
+    def __repr__(self):
+        return super().__repr__().replace("(", f"({' - '.join(self.names)}, ", 1)
 
     def _columns(self):
         influence = {
@@ -138,7 +139,7 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def alternative(self) -> str:
-        """Of the tests, as in :class:`AUCComparison`."""
+        """Alternative of the tests, as in :class:`AUCComparison`."""
         return self.influence.alternative
 
     @property
@@ -194,7 +195,7 @@ class CrossValAUCComparisons(Result):
     Parameters
     ----------
     names : tuple of str
-        Of the k models.
+        Names of the k models.
     pairs : tuple of CrossValAUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
@@ -218,6 +219,7 @@ class CrossValAUCComparisons(Result):
     names: tuple[str, ...]
     pairs: tuple[CrossValAUCComparison, ...]
     influence: AUCComparisons
+    _rows_in_text = True
 
     def __post_init__(self):
         k = len(self.names)
@@ -227,12 +229,8 @@ class CrossValAUCComparisons(Result):
                 f"{k} names and {len(self.pairs)} pairs"
             )
 
-    def __repr__(self):
-        auc = ", ".join(
-            f"{name}: {shown(value)}"
-            for name, value in zip(self.names, self.auc, strict=True)
-        )
-        return f"CrossValAUCComparisons({auc})\n{table_text(self._columns())}"
+    def _head(self):
+        return dict(zip(self.names, self.auc, strict=True))
 
     def _columns(self):
         columns = stacked(None, self.pairs)

@@ -1,4 +1,4 @@
-"""The empirical ROC curve as a value: ``empirical_roc``."""
+"""The empirical ROC curve as a value, and the rules that choose thresholds from it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,27 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 from sklearn.isotonic import isotonic_regression
 
-from .._validation import check_flag, check_level, check_numbers, check_option
+from .._validation import (
+    check_flag,
+    check_interval,
+    check_level,
+    check_numbers,
+    check_option,
+    short,
+)
 from ..roc._base import YoudenPoint
 from ..statistics._levels import height
-from ..statistics._result import Result, picture
+from ..statistics._result import Result, Value, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._sample import Sample
-from ._threshold_rule import ThresholdRule
+
+BEST = ("youden", "closest")
+# A rate this close to its target meets it, and points this close are as good
+_ROUNDING = 1e-12
 
 
 class ROCHull(NamedTuple):
@@ -83,16 +94,9 @@ def empirical_roc(
         bends |= np.diff(points.above_pos, 2).astype(bool)
         keep[1:-1] = bends
     corners = np.append(True, keep)
-    n_neg, n_pos = sample.sizes
-    return EmpiricalROC(
-        fpr=points.fpr[corners],
-        tpr=points.tpr[corners],
-        thresholds=np.append(np.inf, points.thresholds[keep]),
-        auc=sample.auc,
-        n_neg=n_neg,
-        n_pos=n_pos,
-        _sample=sample,
-    )
+    thresholds = np.append(np.inf, points.thresholds[keep])
+    rates = points.fpr[corners], points.tpr[corners]
+    return EmpiricalROC(*rates, thresholds, sample.auc, *sample.sizes, sample)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +120,7 @@ class EmpiricalROC(Result):
 
     Notes
     -----
-    The bands of :meth:`band`, and what they promise:
+    The bands of :meth:`band`, and their promises:
 
     - ``"pointwise"`` (default): each TPR on its own. Bayesian bootstrap, with half a
       row beyond the outermost scores of each class.
@@ -184,7 +188,7 @@ class EmpiricalROC(Result):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         rule = ThresholdRule("youden", np.zeros(1))
-        # Corner 0 is (0, 0), whose threshold inf a rule does not ask for.
+        # Corner 0 is (0, 0), whose threshold inf no rule takes.
         (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
@@ -210,7 +214,7 @@ class EmpiricalROC(Result):
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def convex_hull(self) -> ROCHull:
-        """Least concave curve above this one: what random mixtures of thresholds reach.
+        """Least concave curve above this one: random mixtures of thresholds reach it.
 
         Returns
         -------
@@ -221,7 +225,9 @@ class EmpiricalROC(Result):
         # (Fawcett & Niculescu-Mizil 2007, https://doi.org/10.1007/s10994-007-5011-0).
         points = self._sample.levels
         right, up = np.diff(points.fpr), np.diff(points.tpr)
-        moves = np.flatnonzero(right + up)  # a tiny weight beside a huge one moves none
+        moves = np.flatnonzero(
+            right + up
+        )  # a tiny weight next to a huge one moves none
         # The hull's slopes fall along the curve, a regression rises: from its end back.
         # up/(right + up) orders the pieces as the slope up/right does, and is finite.
         right, up = right[moves][::-1], up[moves][::-1]
@@ -232,7 +238,13 @@ class EmpiricalROC(Result):
         return ROCHull(points.fpr[corners], points.tpr[corners], thresholds)
 
     def band(
-        self, confidence_level=0.95, method="pointwise", *, fpr=None, **options
+        self,
+        confidence_level=0.95,
+        method="pointwise",
+        *,
+        fpr=None,
+        n_draws=None,
+        random_state=0,
     ) -> ROCBand:
         """Limits of the curve, pointwise or simultaneous.
 
@@ -241,9 +253,10 @@ class EmpiricalROC(Result):
         confidence_level : float in (0, 1), default=0.95
         method : {"pointwise", "simultaneous"}, default="pointwise"
         fpr : array-like of shape (m,), default=None
-            Where; None takes 153 rates, dense in both corners.
-        **options
-            ``n_draws`` (4000) and ``random_state`` (0).
+            None takes 153 rates, dense in both corners.
+        n_draws : int, default=None
+            Draws of the Bayesian bootstrap; None takes 4000.
+        random_state : int or Generator, default=0
 
         Returns
         -------
@@ -257,7 +270,7 @@ class EmpiricalROC(Result):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.check_variance()
-        return roc_band(self._sample.levels, level, method, fpr, options)
+        return roc_band(self._sample.levels, level, method, fpr, n_draws, random_state)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band, see :class:`skauc.BinormalROCDisplay`.
@@ -274,3 +287,110 @@ class EmpiricalROC(Result):
         BinormalROCDisplay
         """
         return picture(self, ax, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule(Value):
+    """``kind``, its targets, and for ``best`` the weight of the false alarms."""
+
+    kind: str
+    targets: np.ndarray
+    weight: float = 1.0
+
+    @classmethod
+    def of(cls, cost, prevalence, **given) -> ThresholdRule:
+        """The rule that at most one of the arguments names; all thresholds without."""
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            raise ValueError(
+                "operating_points takes one of threshold, sensitivity, specificity and "
+                f"best, got {' and '.join(named)}"
+            )
+        kind = named[0] if named else "all"
+        if cost is not None and kind != "best":
+            raise ValueError(f"cost must come with best, got {cost!r} without it")
+        if kind == "all":
+            return cls(kind, np.empty(0))
+        if kind == "best":
+            weight = 1.0
+            if cost is not None:  # (1 − π)/(c π): a false alarm's when a miss weighs 1
+                cost = check_interval("cost", cost, 0, closed="neither")
+                weight = (1 - prevalence) / (cost * prevalence)
+            return cls(check_option("best", given["best"], BEST), np.zeros(1), weight)
+        rule = () if kind == "threshold" else (0, 1, "neither")
+        targets = np.atleast_1d(check_numbers(kind, given[kind], *rule))
+        if targets.ndim != 1:
+            raise ValueError(
+                f"{kind} must be one-dimensional, got {short(given[kind])}"
+            )
+        return cls(kind, targets)
+
+    def corners(self, thresholds, fpr, tpr) -> np.ndarray:
+        """Number of the corner of each target, from 0 at (0, 0).
+
+        Parameters
+        ----------
+        thresholds : ndarray of shape (K,)
+            Falling.
+        fpr, tpr : ndarray of shape (..., K + 1)
+
+        Returns
+        -------
+        ndarray of int of shape (..., number of targets)
+        """
+        if self.kind in ("all", "threshold"):  # not moved by any weights
+            at = np.arange(1, len(thresholds) + 1)
+            if self.kind == "threshold":
+                # As many corners as there are scores >= t.
+                at = np.searchsorted(-thresholds, -self.targets, side="right")
+            return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
+        if self.kind == "sensitivity":  # the first that reaches it
+            return _count(tpr, self.targets - _ROUNDING, "left")
+        if self.kind == "specificity":  # the last that keeps it
+            return _count(fpr, 1 - self.targets + _ROUNDING, "right") - 1
+        if self.kind == "youden":
+            return _first_best(tpr - self.weight * fpr)
+        return _first_best(-((1 - tpr) ** 2) - self.weight * fpr**2)
+
+    def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
+        """Whether less than one row of its class lies beyond each target."""
+        # n(1 − target) < 1: the target asks for less than the outermost row.
+        n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
+        return n * (1 - self.targets) < 1 - _ROUNDING * n
+
+    def order_statistics(self, points, tail_low, tail_high):
+        """Limits of the threshold at which a class has a given share above, any law.
+
+        The number of rows at or above the true threshold is binomial; the limits are
+        the scores of the ranks that it passes with a probability of at most the tails.
+        """
+        if self.kind == "sensitivity":
+            above, share = points.above_pos, self.targets
+        else:
+            above, share = points.above_neg, 1 - self.targets
+        n = above[-1]
+        # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, and
+        # P(K < high) ≤ tail_high.
+        deep = binom.isf(tail_low, n, share) + 1 if tail_low else share + np.inf
+        high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
+        padded = np.concatenate([[np.inf], points.thresholds, [-np.inf]])
+        corners = np.append(0, above)
+        return tuple(padded[np.searchsorted(corners, rank)] for rank in (deep, high))
+
+
+def _first_best(gain):
+    """Number of the first corner with the largest gain, shape (..., 1)."""
+    largest = gain.max(axis=-1, keepdims=True)
+    # A corner that is better by a rounding is no better: the highest score counts.
+    near = gain >= largest - _ROUNDING * np.maximum(np.abs(largest), 1)
+    return np.argmax(near, axis=-1)[..., None]
+
+
+def _count(rates, targets, side):
+    """Count the corners below each target, shape (..., number of targets).
+
+    With ``side="right"`` those at the target count too.
+    """
+    flat = rates.reshape(-1, rates.shape[-1])
+    rows = [np.searchsorted(row, targets, side=side) for row in flat]
+    return np.array(rows).reshape(*rates.shape[:-1], len(targets))

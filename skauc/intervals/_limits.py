@@ -1,6 +1,6 @@
 """From an estimate and its variance to limits that stay in their range; elementwise.
 
-A pair of *tails* is what an interval may miss below and above: α/2 and α/2 for a
+A pair of *tails* holds the probabilities to miss below and above: α/2 and α/2 for a
 two-sided one, α and 0 for a one-sided. The formulas for AUCs are sections 2 and 3 of
 :mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
@@ -11,38 +11,30 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
-from ..statistics._auc_variance import balanced_variance
-
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
-_HALVINGS = 60  # of [0, 1]: beyond the 53 bits of a float
 
 
-def larger_variance(auc, delong, n_neg, n_pos):
+def larger_variance(estimate, variance, model):
     """Variance as a function of A: the larger of a model's and the data's.
-
-    :func:`balanced_variance`, or DeLong's scaled to ``A(1 − A)``, whichever is larger.
 
     Parameters
     ----------
-    auc : float or ndarray
-        Estimate Â.
-    delong : float or ndarray
-        DeLong's variance of Â, 0 where it is not known.
-    n_neg, n_pos : float
+    estimate : float or ndarray
+        Estimate Â, of an AUC or of a share of an area.
+    variance : float or ndarray
+        Variance of Â that the data show; it is scaled to ``A(1 − A)``.
+    model : callable
+        Variance of the estimate when the truth is A.
 
     Returns
     -------
     callable
     """
-    # The data's variance at A: DeLong's · A(1 − A)/{Â(1 − Â)}
-    share = np.asarray(auc * (1 - auc), dtype=float)
-    scale = np.where(share > 0, delong / np.where(share > 0, share, 1), 0)
-
-    def variance(a):
-        return np.maximum(balanced_variance(a, n_neg, n_pos), scale * a * (1 - a))
-
-    return variance
+    # The data's variance at A: V̂ · A(1 − A)/{Â(1 − Â)}
+    largest = np.asarray(estimate * (1 - estimate), dtype=float)
+    scale = np.where(largest > 0, variance / np.where(largest > 0, largest, 1), 0)
+    return lambda a: np.maximum(model(a), a * (1 - a) * scale)
 
 
 def exact_limits(share, n, tail_low, tail_high):
@@ -100,6 +92,15 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     )
 
 
+def bisected(holds, inner, outer, halvings=60):
+    """Find how far a condition that holds at ``inner`` holds towards ``outer``."""
+    for _ in range(halvings):  # 60 of [0, 1] are beyond the 53 bits of a float
+        middle = (inner + outer) / 2
+        inside = holds(middle)
+        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+    return inner
+
+
 def score_limits(auc, variance, tail_low, tail_high):
     """All A with ``|Â − A| ≤ z √variance(A)``, by bisection.
 
@@ -124,13 +125,9 @@ def score_limits(auc, variance, tail_low, tail_high):
         # (Â − A)² ≤ z² V(A) holds at A = Â and from there up to the limit
         z2 = ndtri(tail) ** 2
         end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
-        inner, outer = auc, end + 0 * auc
-        for _ in range(_HALVINGS):
-            middle = (inner + outer) / 2
-            within = (auc - middle) ** 2 <= z2 * variance(middle)
-            inner = np.where(within, middle, inner)
-            outer = np.where(within, outer, middle)
-        return inner[()]
+        return bisected(
+            lambda a: (auc - a) ** 2 <= z2 * variance(a), auc, end + 0 * auc
+        )[()]
 
     return limit(0.0, tail_low), limit(1.0, tail_high)
 

@@ -17,10 +17,11 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_integer, check_interval, check_option, generator
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
-from ..statistics._auc_variance import balanced_variance, hanley_mcneil_variance
+from ..statistics._levels import balanced_variance, hanley_mcneil_variance
+from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._draws import drawn_weights
 from ._limits import exact_limits, larger_variance, score_limits, wald_limits
+from ._resampling import resampled_weights
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,15 @@ def _around_auc(variance):
 
 
 def _moments(sample, method):
-    """Moments of the scores in units of the largest of them."""
-    if sample.moments is None:
+    """Moments of the scores of each class in units of the largest score."""
+    largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
+    if np.isinf(largest):
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    return sample.moments
+    unit = largest or 1.0  # an AUC does not depend on it
+    return (
+        Moments.from_samples(sample.neg / unit, sample.weight_neg),
+        Moments.from_samples(sample.pos / unit, sample.weight_pos),
+    )
 
 
 def _binormal(sample):
@@ -82,7 +88,7 @@ def _newcombe(sample):
 def _larger(sample):
     # One row of a class shows no variance: the model's is used alone
     delong = 0.0 if sample.smaller < 2 else sample.delong_variance
-    return larger_variance(sample.auc, delong, *sample.sizes)
+    return larger_variance(sample.auc, delong, _newcombe(sample))
 
 
 def _score(variance_of):
@@ -105,7 +111,7 @@ def reference_posterior(neg, pos, covariance="separate") -> AUCPosterior:
     Parameters
     ----------
     neg, pos : Moments
-        Of the scores of each class.
+        Moments of the scores of each class.
     covariance : {"separate", "common"}
         Prior ∝ 1/(σ₀² σ₁²), or ∝ 1/σ² for one variance.
 
@@ -170,8 +176,7 @@ def _cortes_mohri_limits(
     k = _count_errors(sample, threshold, n_errors)
     n_neg, n_pos = sample.sizes
     # A one-sided interval is one side of a two-sided one of twice the risk
-    both = tail_low and tail_high
-    risk = tail_low + tail_high if both else 2 * max(tail_low, tail_high)
+    risk = 2 * max(tail_low, tail_high)
     if risk >= 1:
         raise ValueError(
             "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
@@ -190,7 +195,7 @@ def _drawn_aucs(sample, n_resamples=9999, random_state=0):
     number = check_integer("n_resamples", n_resamples, 2, 10**8)
     blocks, rng = sample.levels.coarse(), generator(random_state)
     counts = blocks.neg, blocks.pos
-    drawn = [blocks.auc_of(*w) for w in drawn_weights(counts, number, rng)]
+    drawn = [blocks.auc_of(*w) for w in resampled_weights(counts, number, rng)]
     observed = blocks.auc_of(*(count.astype(float) for count in counts))
     return observed, np.sort(np.concatenate(drawn))
 

@@ -70,12 +70,11 @@ class AveragedAUC(Result):
         check_interval("standard_error", self.standard_error, 0, closed="left")
         check_interval("n_smallest", self.n_smallest, 1, closed="left")
 
+    def _head(self):
+        return {"auc": self.auc, "interval95": self.confidence_interval()}
+
     def __repr__(self):
-        low, high = self.confidence_interval()
-        return (
-            f"AveragedAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
-            f"parts of shape {np.shape(self.parts)})"
-        )
+        return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
 
     def _columns(self):
         low, high = self.confidence_interval()
@@ -98,8 +97,7 @@ class AveragedAUC(Result):
         Returns
         -------
         Interval
-            ``(low, high)``; Clopper–Pearson's on the smallest class where the AUC is
-            0 or 1.
+            ``(low, high)``; Clopper–Pearson's on the smallest class for AUCs 0 and 1.
 
         Raises
         ------
@@ -108,8 +106,8 @@ class AveragedAUC(Result):
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
-        # Placements are whole half pairs over n and round to some 1e-16: an error below
-        # 1e-14 is 0, and the limits are then the exact ones.
+        # Placements are whole half pairs over n and round to about 1e-16: an error
+        # below 1e-14 is 0, and the limits are then the exact ones.
         error = self.standard_error if self.standard_error > 1e-14 else 0.0
         limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
         return Interval(*map(float, limits))
@@ -235,7 +233,7 @@ def one_vs_rest_auc(
 
     Notes
     -----
-    The rest is what the data hold of the other classes: its AUC changes with their
+    The rest are the rows of the other classes: the AUC changes with their
     shares, that of :func:`hand_till_auc` does not.
 
     References
@@ -256,24 +254,25 @@ def one_vs_rest_auc(
     2  0.8012         0.03836  0.7142  0.8643    100     50
     """
     y, score, classes = check_class_scores(y_true, y_score, labels)
-    weight = (
-        None if sample_weight is None else check_non_negative(sample_weight, len(y))
-    )
-    rows = np.ones(len(y), bool) if weight is None else weight > 0
+    weight, count = None, np.ones(len(y))
+    if sample_weight is not None:
+        weight = count = check_non_negative(sample_weight, len(y))
+    counted = count > 0
     for c, name in zip(classes, classes.tolist(), strict=True):
-        if (y[rows] == c).sum() < 2:
+        if (y[counted] == c).sum() < 2:
             raise ValueError(
                 "y_true must hold 2 rows or more (of positive weight) a class, got "
-                f"{(y[rows] == c).sum()} of {name!r}"
+                f"{(y[counted] == c).sum()} of {name!r}"
             )
     cluster = check_groups(groups, len(y))
+    given = weight, cluster
     estimates = (
-        AUCEstimate._of(
-            Sample.from_rows(column, y == c, weight, cluster, keep_order=True)
-        )
+        AUCEstimate._of(Sample.from_rows(column, y == c, *given, keep_order=True))
         for c, column in zip(classes, score.T, strict=True)
     )
-    return OneVsRestAUC(classes, tuple(estimates), y[rows])
+    cluster = None if cluster is None else cluster[counted]
+    rows = y[counted], count[counted], cluster
+    return OneVsRestAUC(classes, tuple(estimates), rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,8 +286,8 @@ class OneVsRestAUC(Result):
     labels : ndarray of shape (K,)
     estimates : tuple of AUCEstimate
         One a class, in the order of the labels.
-    _y : ndarray of shape (n,)
-        Labels of the rows.
+    _rows : (ndarray, ndarray, ndarray or None)
+        Labels, weights and clusters of the rows, each of shape (n,).
 
     Examples
     --------
@@ -305,7 +304,7 @@ class OneVsRestAUC(Result):
 
     labels: np.ndarray
     estimates: tuple[AUCEstimate, ...]
-    _y: np.ndarray = field(repr=False)
+    _rows: tuple = field(repr=False)
 
     _rows_in_text = True
 
@@ -317,7 +316,7 @@ class OneVsRestAUC(Result):
 
     @property
     def auc(self) -> np.ndarray:
-        """Of each class, shape (K,)."""
+        """AUC of each class, shape (K,)."""
         return np.array([estimate.auc for estimate in self.estimates])
 
     def standard_error(self, method=None, **options) -> np.ndarray:
@@ -346,10 +345,8 @@ class OneVsRestAUC(Result):
         ValueError
             As :meth:`AUCEstimate.confidence_interval`.
         """
-        limits = [
-            e.confidence_interval(confidence_level, method, **options)
-            for e in self.estimates
-        ]
+        how = confidence_level, method
+        limits = [e.confidence_interval(*how, **options) for e in self.estimates]
         return Interval(*np.transpose(limits))
 
     def average(self) -> AveragedAUC:
@@ -370,46 +367,34 @@ class OneVsRestAUC(Result):
         its own class and as a negative of the others. With K = 2 and columns that
         order the rows alike it is DeLong's.
         """
-        K, y = len(self.labels), self._y
+        y, count, cluster = self._rows
         influence = np.zeros(len(y))
         for c, estimate in zip(self.labels, self.estimates, strict=True):
-            estimate._sample.check_variance()
-            for rows, part in zip((y != c, y == c), _parts(estimate), strict=True):
-                influence[rows] += part / K
-        sample = self.estimates[0]._sample
-        # A sample keeps its rows by class: the weights go back to the rows of _y.
-        first = y == self.labels[0]
-        count = np.ones(len(y))
-        count[~first], count[first] = sample.counts
-        if sample.cluster_neg is not None:
-            # A cluster may hold positives and negatives of a class: one sum of all.
-            cluster = np.empty(len(y), int)
-            cluster[~first], cluster[first] = sample.cluster_neg, sample.cluster_pos
-            variance = (np.bincount(cluster, influence * count) ** 2).sum()
-            smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
-        else:
-            # Var Ā = Σ w u², or the squares of the clusters' sums: u is scaled for it.
+            sample = estimate._sample
+            sample.check_variance()
+            at_rows = sample.of_rows(*sample.levels.placements)
+            for rows, v in zip((y != c, y == c), at_rows, strict=True):
+                groups = None if cluster is None else cluster[rows]
+                influence[rows] += _influence(v, count[rows], groups) / len(self.labels)
+        # Var Ā = Σ w u², or the squares of the clusters' sums: u is scaled for it.
+        if cluster is None:
             variance = count @ influence**2
             smallest = int(min(count[y == c].sum() for c in self.labels))
+        else:  # a cluster may hold positives and negatives of a class: one sum of all
+            variance = (np.bincount(cluster, influence * count) ** 2).sum()
+            smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
         error = float(np.sqrt(variance))
         return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)
 
 
-def _parts(estimate):
-    """``(V − A)/√{n(n − 1)}`` of the negatives and the positives (section 1)."""
-    sample = estimate._sample
-    for v, count, cluster in zip(
-        sample.of_rows(*sample.levels.placements),
-        sample.counts,
-        (sample.cluster_neg, sample.cluster_pos),
-        strict=True,
-    ):
-        n = total = count.sum()
-        if cluster is not None:
-            n = len(np.unique(cluster))
-            if n < 2:
-                raise ValueError(
-                    f"each class must hold at least 2 groups for an error, got {n}"
-                )
-        # With w whole numbers, Σ w part² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
-        yield (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))
+def _influence(v, count, cluster):
+    """``(V − A)/√{n(n − 1)}`` of the placements of one class (section 1)."""
+    n = total = count.sum()
+    if cluster is not None:
+        n = len(np.unique(cluster))
+        if n < 2:
+            raise ValueError(
+                f"each class must hold at least 2 groups for an error, got {n}"
+            )
+    # With w whole numbers, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
+    return (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

@@ -1,7 +1,7 @@
-"""Intervals for what operating points say, in one registry.
+"""Intervals and comparisons of the values of operating points.
 
-A method says which values of which points it serves, and gives limits for all points
-at once. To add one, add one entry to ``INTERVALS``.
+A method of the registry ``INTERVALS`` knows which values of which points it serves, and
+returns limits for all points at once.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
+from .._validation import check_option
 from ._band import pointwise_tails
+from ._comparison import TestedDifference
+from ._empirical_roc import BEST
 from ._limits import (
     clopper_pearson_limits,
     odds_ratio_limits,
     ratio_limits,
     wilson_limits,
 )
-from ._operating_comparison import drawn_points
-from ._threshold_rule import BEST
+from ._resampling import bayesian_weights
 
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
@@ -29,6 +31,7 @@ NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
 _OPTIONS = ("n_draws", "random_state")
 # A rate at a target of the other: the threshold between them is estimated
 CROSSED = {"sensitivity": "specificity", "specificity": "sensitivity"}
+_NO_GAP = 1e-12  # a difference of rates below it is a rounding
 
 
 @dataclass(frozen=True)
@@ -66,23 +69,14 @@ def _share_limits(limits_of):
 def _weighted_limits(points, limits_of, tail_low, tail_high):
     """Limits of ``π Se + (1 − π) Sp`` from those of both rates (Zou & Donner)."""
     tp, fn, fp, tn = points._table
-    weights = points.prevalence, 1 - points.prevalence
-    rates = points.sensitivity, points.specificity
-    each = [
-        limits_of(x, n, tail_low, tail_high) for x, n in ((tp, tp + fn), (tn, tn + fp))
-    ]
+    low_pos, high_pos = limits_of(tp, tp + fn, tail_low, tail_high)
+    low_neg, high_neg = limits_of(tn, tn + fp, tail_low, tail_high)
+    sick, well = points.prevalence, 1 - points.prevalence
+    hits, quiet, accuracy = points.sensitivity, points.specificity, points.accuracy
     # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each
-    reach = [
-        np.sqrt(
-            sum(
-                (w * (rate - limits[side])) ** 2
-                for w, rate, limits in zip(weights, rates, each, strict=True)
-            )
-        )
-        for side in (0, 1)
-    ]
-    low = points.accuracy - reach[0] if tail_low else np.zeros_like(reach[0])
-    high = points.accuracy + reach[1] if tail_high else np.ones_like(reach[1])
+    low = accuracy - np.hypot(sick * (hits - low_pos), well * (quiet - low_neg))
+    high = accuracy + np.hypot(sick * (high_pos - hits), well * (high_neg - quiet))
+    low, high = low if tail_low else 0 * low, high if tail_high else 1 + 0 * high
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
@@ -93,22 +87,20 @@ def _is_ratio(points, name):
 
 def _ratio_intervals(points, name, tail_low, tail_high):
     tp, fn, fp, tn = points._table
-    n_neg, n_pos = points._sample.sizes
-    prior = logit(points.prevalence)
-    tails = tail_low, tail_high
     if name == "odds_ratio":
-        return odds_ratio_limits(points._table, *tails)
+        return odds_ratio_limits(points._table, tail_low, tail_high)
+    n_neg, n_pos = points._sample.sizes
+    ratios = {
+        "lr_positive": (tp, n_pos, fp, n_neg),
+        "lr_negative": (fn, n_pos, tn, n_neg),
+        "ppv": (tp, n_pos, fp, n_neg),
+        "npv": (tn, n_neg, fn, n_pos),
+    }
+    low, high = ratio_limits(*ratios[name], tail_low, tail_high)
+    if name in _RATIOS:
+        return low, high
     # odds of PPV = LR+ · π/(1 − π),   odds of NPV = (1/LR−) · (1 − π)/π
-    if name in ("lr_positive", "ppv"):
-        low, high = ratio_limits(tp, n_pos, fp, n_neg, *tails)
-        return (low, high) if name == "lr_positive" else _after(prior, low, high)
-    if name == "lr_negative":
-        return ratio_limits(fn, n_pos, tn, n_neg, *tails)
-    return _after(-prior, *ratio_limits(tn, n_neg, fn, n_pos, *tails))
-
-
-def _after(prior, low, high):
-    """Probabilities whose odds are the prior ones times a likelihood ratio."""
+    prior = logit(points.prevalence) * (1 if name == "ppv" else -1)
     with np.errstate(divide="ignore"):
         return expit(prior + np.log(low)), expit(prior + np.log(high))
 
@@ -129,6 +121,47 @@ def is_crossed(points, name):
 def _is_drawn(points, name):
     best = points.chosen_by in BEST and name in ("threshold", *RATES)
     return best or is_crossed(points, name)
+
+
+def drawn_points(several, n_draws, random_state):
+    """Threshold, sensitivity and specificity, chosen anew in each draw of the rows.
+
+    Parameters
+    ----------
+    several : sequence of OperatingPoints
+        They share their rows and the order; one draw weighs the rows for all.
+    n_draws : int or None
+    random_state
+
+    Yields
+    ------
+    list of dict of ndarray of shape (draws, k)
+    """
+    counts = several[0]._sample.counts
+    for weights in bayesian_weights(counts, n_draws, random_state):
+        yield [_points_of_draw(one, *weights) for one in several]
+
+
+def _points_of_draw(points, neg, pos):
+    """Choose the points of one score anew, for weights of its rows."""
+    levels = points._sample.levels
+    fpr, tpr = (_rates(w) for w in levels.sums_at(neg, pos))
+    at = points._rule.corners(levels.thresholds, fpr, tpr)
+    drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
+    return {
+        "threshold": np.append(np.inf, levels.thresholds)[at],
+        "sensitivity": drawn[0],
+        "specificity": 1 - drawn[1],
+        # Rates of the rows themselves at the threshold of a draw, without optimism
+        "later": {"sensitivity": levels.tpr[at], "specificity": 1 - levels.fpr[at]},
+    }
+
+
+def _rates(weight):
+    """Share of the weight at or above each threshold, shape (draws, d + 1), from 0."""
+    above = np.zeros((len(weight), weight.shape[1] + 1))
+    np.cumsum(weight[:, ::-1], axis=1, out=above[:, 1:])
+    return above / above[:, -1:]
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
@@ -177,3 +210,82 @@ INTERVALS = {
     "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
     "optimism_corrected": IntervalMethod(is_optimistic, _corrected_limits, _OPTIONS),
 }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingComparison(TestedDifference):
+    """Differences of a rate between two scores on the same rows, point by point.
+
+    Made by :meth:`OperatingPoints.compare`.
+
+    Parameters
+    ----------
+    name : {"sensitivity", "specificity"}
+    rate_a, rate_b : ndarray of shape (k,)
+    standard_error : ndarray of shape (k,)
+        Error of the difference; inf where the rows do not determine it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import OperatingComparison
+    >>> result = OperatingComparison(
+    ...     "sensitivity", np.array([0.8]), np.array([0.6]), np.array([0.1])
+    ... )
+    >>> result.pvalue.round(4)
+    array([0.0455])
+    """
+
+    name: str
+    rate_a: np.ndarray
+    rate_b: np.ndarray
+    standard_error: np.ndarray
+
+    def _head(self):
+        names = ("name", "difference", "standard_error", "pvalue")
+        return {name: getattr(self, name) for name in names}
+
+    def _columns(self):
+        rates = {f"{self.name}_a": self.rate_a, f"{self.name}_b": self.rate_b}
+        return rates | self._test_columns()
+
+    @property
+    def difference(self) -> np.ndarray:
+        """``rate_a − rate_b``."""
+        return self.rate_a - self.rate_b
+
+
+def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
+    """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
+    if type(b) is not type(a):
+        raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
+    # The weights of the rows of each class are all that two scores share.
+    pairs = zip(a._sample.counts, b._sample.counts, strict=True)
+    if not all(np.array_equal(*pair) for pair in pairs):
+        raise ValueError(
+            f"other must have the rows of these points, got {b._sample.sizes} rows of "
+            f"the classes in place of {a._sample.sizes}"
+        )
+    k = len(a.threshold)
+    if len(b.threshold) != k:
+        raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
+    a._sample.check_variance()
+    if name is None:
+        name = CROSSED.get(a.chosen_by, "sensitivity")
+    check_option("name", name, RATES)
+    rates = getattr(a, name), getattr(b, name)
+    gaps = [
+        one[name] - two[name]
+        for one, two in drawn_points((a, b), n_draws, random_state)
+    ]
+    error = np.concatenate(gaps).std(axis=0, ddof=1)
+    # As in section 5 of skauc.intervals: where rates differ and no draw varies, the
+    # largest possible error takes the place of 0
+    apart = np.abs(rates[0] - rates[1]) > _NO_GAP
+    error = np.where(apart & (error <= _NO_GAP), a._sample.smaller**-0.5, error)
+    # There the outermost row is the threshold in most draws, and nothing seems to vary
+    for points in (a, b):
+        if points.chosen_by in ("sensitivity", "specificity"):
+            beyond = points._rule.beyond_the_rows(*points._sample.sizes)
+            error = np.where(beyond, np.inf, error)
+    return OperatingComparison(name, *rates, error)

@@ -1,4 +1,4 @@
-"""Operating points of a score: what a threshold does, and how sure that is."""
+"""Operating points of a score: the effect of a threshold, and how sure it is."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 from .._validation import check_interval, check_option
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
-from ._operating_comparison import OperatingComparison, compared
+from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
-    CROSSED,
     INTERVALS,
     NAMES,
-    RATES,
+    OperatingComparison,
+    compared,
     is_crossed,
     is_optimistic,
 )
 from ._sample import Sample
-from ._threshold_rule import ThresholdRule, relative_weight
 
 
 def operating_points(
@@ -102,11 +101,9 @@ def operating_points(
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
-    if cost is not None and best is None:
-        raise ValueError(f"cost must come with best, got {cost!r} without it")
-    rule = ThresholdRule.of(
-        threshold, sensitivity, specificity, best, relative_weight(cost, share)
-    )
+    targets = {"threshold": threshold, "sensitivity": sensitivity}
+    targets |= {"specificity": specificity, "best": best}
+    rule = ThresholdRule.of(cost, share, **targets)
     points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
     # Corner 0 is (0, 0), the threshold inf, above which there is no row.
@@ -129,7 +126,7 @@ def operating_points(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoints(Result):
-    """What thresholds of a score do: one value a point in every array.
+    """Effect of thresholds of a score: one value per point in every array.
 
     Made by :func:`operating_points`.
 
@@ -141,7 +138,7 @@ class OperatingPoints(Result):
         Rows (sums of the weights), of shape (k,).
     prevalence : float
     prevalence_given : bool
-        Whether the user said it, or it is the sample's.
+        Whether the user gave it, or it is the sample's.
     _rule : ThresholdRule
     _sample : Sample
 
@@ -165,8 +162,8 @@ class OperatingPoints(Result):
     - ``"bayesian_bootstrap"``: the specificity at a wanted sensitivity, and the
       sensitivity at a wanted specificity, **with** the uncertainty of the threshold
       (the pointwise band of :meth:`EmpiricalROC.band`); the threshold and both rates
-      of a best point, chosen anew in every draw. Of the best points it knows the
-      scores that were seen only: one that separates the classes does not vary.
+      of a best point, chosen anew in every draw. For best points it knows only
+      the observed scores: one that separates the classes does not vary.
 
     - ``"optimism_corrected"``: both rates of a best point **on new rows**, at the
       threshold that these rows chose (the default there): Wilson's limits around the
@@ -231,7 +228,7 @@ class OperatingPoints(Result):
 
     @property
     def chosen_by(self) -> str:
-        """What chose the thresholds: a name of an argument, of a best point, or all."""
+        """Rule of the thresholds: a name of an argument, of a best point, or all."""
         return self._rule.kind
 
     @property
@@ -276,12 +273,12 @@ class OperatingPoints(Result):
 
     @property
     def lr_positive(self) -> np.ndarray:
-        """``sensitivity/(1 − specificity)``: what a positive call does to the odds."""
+        """``sensitivity/(1 − specificity)``: effect of a positive call on the odds."""
         return _ratio(self.sensitivity, self.false_positives / self._sample.sizes[0])
 
     @property
     def lr_negative(self) -> np.ndarray:
-        """``(1 − sensitivity)/specificity``: what a negative call does to the odds."""
+        """``(1 − sensitivity)/specificity``: effect of a negative call on the odds."""
         return _ratio(self.false_negatives / self._sample.sizes[1], self.specificity)
 
     @property
@@ -366,7 +363,7 @@ class OperatingPoints(Result):
         Parameters
         ----------
         other : OperatingPoints
-            Of the same rows in the same order, with as many points.
+            Points of the same rows in the same order, as many as these.
         name : {"sensitivity", "specificity"}, default=None
             None takes the rate that is not the target: specificity at a wanted
             sensitivity, and else sensitivity.
@@ -392,27 +389,6 @@ class OperatingPoints(Result):
         the target (a specificity of .99 of 50 negatives) the error is inf and p is 1.
         Costs O(n) a draw: 20 s for 4000 draws of 10⁵ rows.
         """
-        if not isinstance(other, OperatingPoints):
-            raise TypeError(
-                f"other must be an OperatingPoints, got {type(other).__name__}"
-            )
-        # The weights of the rows of each class are all that two scores share.
-        pairs = zip(self._sample.counts, other._sample.counts, strict=True)
-        if not all(np.array_equal(*pair) for pair in pairs):
-            raise ValueError(
-                "other must have the rows of these points, got "
-                f"{other._sample.sizes} rows of the classes in place of "
-                f"{self._sample.sizes}"
-            )
-        if len(other.threshold) != len(self.threshold):
-            raise ValueError(
-                f"other must have {len(self.threshold)} points, got "
-                f"{len(other.threshold)}"
-            )
-        self._sample.check_variance()
-        if name is None:
-            name = CROSSED.get(self.chosen_by, "sensitivity")
-        check_option("name", name, RATES)
         return compared(self, other, name, n_draws, random_state)
 
 

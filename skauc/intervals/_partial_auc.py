@@ -8,7 +8,7 @@ over the positives, and falls as negatives move up, by (section 7 of
 
 each the mean over the piece of the curve that belongs to the row's score: a point for
 a score of its own, a straight line for scores that are tied. They take the place of
-DeLong's placements, which they are (but for a constant) for a = 0, b = 1.
+DeLong's placements, which they are (except for a constant) for a = 0, b = 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .._validation import check_flag, check_numbers, check_option, short
 from ..statistics._levels import height
 from ..statistics._result import Result, Value
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, score_limits, wald_limits
+from ._limits import TRANSFORMS, larger_variance, score_limits, wald_limits
 from ._sample import Sample
 
 METHODS = ("score", "delong")
@@ -122,14 +122,11 @@ class PartOfSample(Value):
     @property
     def trials(self) -> float:
         """Independent draws that the area is at least as sure as (section 7)."""
-        # Of the class on the axis only the rows within the range count.
-        share = self.region.width
-        if self.sample.clustered:
-            return self.sample.smaller * share
-        n_neg, n_pos = self.sample.sizes
-        if self.region.axis == "fpr":
-            return min(n_neg * share, n_pos)
-        return min(n_neg, n_pos * share)
+        # Only the rows within the range count of the class on the axis.
+        sample = self.sample
+        sizes = (sample.smaller, sample.smaller) if sample.clustered else sample.sizes
+        on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
+        return min(on_axis * self.region.width, other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +139,7 @@ class PartialAUC(Result):
     ----------
     auc : float
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
-        TPR; standardized if asked for.
+        TPR; standardized on request.
     axis : {"fpr", "tpr"}
     low, high : float
         Limits of the range.
@@ -160,8 +157,8 @@ class PartialAUC(Result):
 
     Intervals are those of the share S = area/width. ``"score"`` (default): all S for
     which ``|Ŝ − S| ≤ z √V(S)``, ``V(S) = S(1 − S) max(v, 1/(3m))``, v DeLong's
-    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is what uniform placements of m rows
-    vary, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
+    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is the variance of uniform placements of
+    m rows, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
     ``width · n₁``): few rows in the range cannot show their variance. ``"delong"``:
     ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale of ``transform``, and Clopper and Pearson's
     limits for m trials where the variance is 0.
@@ -199,13 +196,12 @@ class PartialAUC(Result):
         area = region.standardized(part.area) if scaled else part.area
         return cls(area, region.axis, region.low, region.high, scaled, part)
 
-    def __repr__(self):
-        text = f"PartialAUC(auc={self.auc:.4g}, "
+    def _head(self):
+        head = {"auc": self.auc}
         if self._has_interval:
-            low, high = self.confidence_interval()
-            text += f"interval95=({low:.4g}, {high:.4g}), "
-        text += f"{self.axis}=({self.low:g}, {self.high:g})"
-        return text + (", standardize=True)" if self.standardize else ")")
+            head["interval95"] = self.confidence_interval()
+        head[self.axis] = self.low, self.high
+        return head | ({"standardize": True} if self.standardize else {})
 
     @property
     def _has_interval(self):
@@ -271,20 +267,15 @@ class PartialAUC(Result):
         # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
         if method == "score":
-            limits = score_limits(share, _larger(share, variance, part.trials), *tails)
+            # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
+            uniform = _UNIFORM / part.trials
+            at = larger_variance(share, variance, lambda s: s * (1 - s) * uniform)
+            limits = score_limits(share, at, *tails)
         else:
             error = np.sqrt(variance)
             limits = wald_limits(share, error, part.trials, *tails, transform)
         areas = [region.width * float(limit) for limit in limits]
         return Interval(*map(region.standardized, areas) if self.standardize else areas)
-
-
-def _larger(share, variance, trials):
-    """Variance at a share: the data's, or that of uniform placements."""
-    # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
-    largest = share * (1 - share)
-    factor = max(variance / largest if largest else 0.0, _UNIFORM / trials)
-    return lambda s: s * (1 - s) * factor
 
 
 def _mean_clipped(path, low, high):

@@ -1,43 +1,18 @@
 """Before the data: power of a test of AUCs, and the rows that a study needs.
 
-``auc_power`` and ``auc_sample_size`` are one formula. With g the distance of the AUC
-(or of the difference of two) from the null hypothesis, σ the standard error that the
-study will have and r the least distance that is significant,
-
-    power = Φ((g − r)/σ)    (two-sided: + Φ((−g − r)/σ)).
-
-r is z times the error under the null for a *score* test of one AUC, and zσ for two
-AUCs. A *Wald* test of one AUC, such as DeLong's, takes the error at the AUC that it
-observes: r = z √V(null + r). To add a variance, add one entry to ``VARIANCES``.
+``auc_power`` and ``auc_sample_size`` are one formula, which stands in ``_plan``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from .._validation import check_numbers, check_option, short
-from ..statistics._auc_variance import hanley_mcneil_variance
-from ..statistics._wald import ALTERNATIVES
-from ._planned_variance import binormal_covariance, obuchowski_variance
+from .._validation import check_numbers
+from ._plan import Plan
 
-
-def _binormal(auc, n_neg, n_pos):
-    return binormal_covariance(auc, auc, n_neg, n_pos)
-
-
-VARIANCES: dict[str, Callable] = {
-    "obuchowski": obuchowski_variance,
-    "hanley_mcneil": hanley_mcneil_variance,
-    "binormal": _binormal,
-}
-TESTS = ("score", "wald")
 _LEAST_ROWS = 2  # of a class, for a variance
-_HALVINGS = 30  # of a distance between AUCs: 1e-9
 _MOST_ROWS = 2.0**40  # 10¹²: more patients than there are
 
 
@@ -144,7 +119,7 @@ def auc_power(
     >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_pos=150, n_neg=300), 3)
     0.726
     """
-    plan = _Plan.of(
+    plan = Plan.of(
         auc, null, alpha, auc2, correlation, margin, alternative, method, test
     )
     sizes = [
@@ -153,7 +128,7 @@ def auc_power(
     ]
     _check_shapes(*plan.numbers, *sizes)
     power = plan.power(*sizes)
-    return float(power) if np.ndim(power) == 0 else power
+    return power if power.ndim else float(power)
 
 
 def auc_sample_size(
@@ -219,7 +194,7 @@ def auc_sample_size(
         raise ValueError(f"auc_sample_size needs power or width, got {got}")
     if width is not None and method is None and auc2 is None:
         method = "hanley_mcneil"
-    plan = _Plan.of(
+    plan = Plan.of(
         auc, null, alpha, auc2, correlation, margin, alternative, method, test
     )
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
@@ -240,170 +215,13 @@ def auc_sample_size(
         return plan.width(*sizes) <= goal * (1 + 1e-12)  # a rounding is no row
 
     n_pos = _least(enough, shape)
-    n_neg = _negatives(ratio, n_pos)
-    if not shape:
-        return SampleSize(int(n_pos), int(n_neg))
-    return SampleSize(n_pos.astype(int), n_neg.astype(int))
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """The question of a study, before its size."""
-
-    auc: np.ndarray
-    null: np.ndarray
-    alpha: np.ndarray
-    auc2: np.ndarray | None
-    correlation: tuple[float, float] | None
-    margin: np.ndarray
-    alternative: str
-    variance: Callable
-    test: str
-
-    @classmethod
-    def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
-        two = auc2 is not None
-        if test is None:
-            test = "wald" if two or not _is_half(null, margin) else "score"
-        if method is None:
-            method = "obuchowski" if not two and _is_half(null, margin) else "binormal"
-        check_option("alternative", alternative, ALTERNATIVES)
-        check_option("method", method, VARIANCES)
-        check_option("test", test, TESTS)
-        if two and test == "score":
-            raise ValueError("test must be 'wald' with auc2, got 'score'")
-        if correlation is not None and not two:
-            raise ValueError(
-                f"correlation must come with auc2, got {short(correlation)} alone"
-            )
-        margin = check_numbers("margin", margin, 0, 1, closed="left")
-        if margin.any() and alternative == "two-sided":
-            raise ValueError(
-                "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
-            )
-        shares = {
-            "auc": auc,
-            "null": null,
-            "alpha": alpha,
-            "auc2": auc2 if two else 0.5,
-        }
-        checked = [
-            check_numbers(n, v, 0, 1, closed="neither") for n, v in shares.items()
-        ]
-        return cls(
-            *checked[:3],
-            checked[3] if two else None,
-            None if correlation is None else _correlations(correlation),
-            margin,
-            alternative,
-            VARIANCES[method],
-            test,
-        )._checked()
-
-    def _checked(self):
-        border = self.border
-        if self.auc2 is None and not ((border > 0) & (border < 1)).all():
-            raise ValueError(
-                "margin must leave an AUC inside (0, 1) to test, got "
-                f"{border[(border <= 0) | (border >= 1)].flat[0]:g}"
-            )
-        return self
-
-    @property
-    def numbers(self):
-        """All arrays that broadcast."""
-        own = self.auc, self.null, self.alpha, self.margin
-        return own if self.auc2 is None else (*own, self.auc2)
-
-    @property
-    def border(self):
-        """The AUC at the border of the null hypothesis."""
-        reference = self.null if self.auc2 is None else self.auc2
-        return reference + self.margin * (1 if self.alternative == "less" else -1)
-
-    @property
-    def gap(self):
-        """How far the truth lies beyond that border."""
-        return (self.auc - self.border) * (-1 if self.alternative == "less" else 1)
-
-    def check_reachable(self):
-        """Refuse a truth that no study can tell from the null hypothesis."""
-        gap = np.broadcast_arrays(self.gap, self.auc)[0]
-        bad = gap == 0 if self.alternative == "two-sided" else gap <= 0
-        if bad.any():
-            rule = {
-                "two-sided": "differ from",
-                "greater": "exceed",
-                "less": "be less than",
-            }[self.alternative]
-            at = np.flatnonzero(bad)[0]
-            auc, border = np.broadcast_arrays(self.auc, self.border)
-            raise ValueError(
-                f"auc must {rule} the border of the null hypothesis "
-                f"{border.flat[at]:g}, got {auc.flat[at]:g}"
-            )
-
-    def error(self, n_neg, n_pos):
-        """Standard error of the AUC, or of the difference."""
-        one = self.variance(self.auc, n_neg, n_pos)
-        if self.auc2 is None:
-            return np.sqrt(one)
-        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
-        two = self.variance(self.auc2, n_neg, n_pos)
-        if self.correlation is None:
-            return np.sqrt(one + two)
-        covariance = binormal_covariance(
-            self.auc, self.auc2, n_neg, n_pos, *self.correlation
-        )
-        # Cov = √(V₁V₂) · r, r the correlation of two binormal empirical AUCs
-        exact = [_binormal(auc, n_neg, n_pos) for auc in (self.auc, self.auc2)]
-        shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
-        return np.sqrt(np.maximum(one + two - 2 * shared, 0))  # 0 up to roundings
-
-    def power(self, n_neg, n_pos):
-        """Probability to reject."""
-        error = self.error(n_neg, n_pos)
-        # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
-        sides = 2 if self.alternative == "two-sided" else 1
-        z = -ndtri(self.alpha / sides)
-        toward = -1 if self.alternative == "less" else 1
-        # Φ((g − r)/σ), two-sided + Φ((−g − r)/σ), r the reach on that side
-        power = _beyond(self.gap - self._reach(z, toward, n_neg, n_pos, error), error)
-        if sides == 1:
-            return power
-        return power + _beyond(
-            -self.gap - self._reach(z, -1, n_neg, n_pos, error), error
-        )
-
-    def _reach(self, z, toward, n_neg, n_pos, error):
-        """Distance from the border of the null hypothesis that is significant."""
-        if self.auc2 is not None:
-            return z * error
-        if self.test == "score":
-            return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
-        # r = z √V(border ± r): DeLong's error changes with the AUC that is observed
-        low, high = 0.0, 1 - self.border if toward > 0 else self.border
-        for _ in range(_HALVINGS):
-            r = (low + high) / 2
-            enough = r >= z * np.sqrt(
-                self.variance(self.border + toward * r, n_neg, n_pos)
-            )
-            low, high = np.where(enough, low, r), np.where(enough, r, high)
-        return high
-
-    def width(self, n_neg, n_pos):
-        """``high − low`` of the interval Â ± z SE."""
-        return -2 * ndtri(self.alpha / 2) * self.error(n_neg, n_pos)
-
-
-def _beyond(distance, error):
-    """``Φ(distance/error)``; a study without error knows."""
-    safe = np.where(error > 0, error, 1)
-    return np.where(error > 0, ndtr(distance / safe), distance > 0)[()]
+    sizes = n_pos, _negatives(ratio, n_pos)
+    return SampleSize(*(n.astype(int) if shape else int(n) for n in sizes))
 
 
 def _negatives(ratio, n_pos):
-    # a product like 1.1 · 10 that is a rounding above a whole number is that number
+    """Round ``ratio · n_pos`` up, to 2 at least."""
+    # A product like 1.1 · 10 that is a rounding above a whole number is that number
     return np.maximum(np.ceil(ratio * n_pos * (1 - 1e-12)), _LEAST_ROWS)
 
 
@@ -423,21 +241,6 @@ def _least(enough, shape):
         done = enough(np.maximum(middle, _LEAST_ROWS)) & (middle > low)
         low, high = np.where(done, low, middle), np.where(done, middle, high)
     return high
-
-
-def _is_half(null, margin):
-    """Whether ½ is the null hypothesis: Mann–Whitney's test."""
-    return np.ndim(null) == np.ndim(margin) == 0 and (null, margin) == (0.5, 0)
-
-
-def _correlations(correlation):
-    pair = check_numbers("correlation", correlation, -1, 1)
-    if pair.shape not in ((), (2,)):
-        raise ValueError(
-            "correlation must be one number or one for the negatives and one for the "
-            f"positives, got shape {pair.shape}"
-        )
-    return tuple(map(float, np.broadcast_to(pair, 2)))
 
 
 def _check_shapes(*arrays):

@@ -17,9 +17,8 @@ from .._validation import (
     check_weight,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._moments import Moments
 from ..statistics._result import Value
-from ..statistics._row_blocks import RowBlocks, row_blocks
+from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 
 MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
 
@@ -104,28 +103,28 @@ class Sample(Value):
         return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
 
     @cached_property
-    def fraction(self) -> float | None:
-        """The first weight that is no whole number."""
-        if self.weight_neg is None:
+    def _no_count(self) -> str | None:
+        """Describe weights that count no rows and have no clusters, or return None."""
+        if self.weight_neg is None or self.clustered:
             return None
         weight = np.concatenate(self.counts)
         odd = weight[weight != np.floor(weight)]
-        return odd[0] if len(odd) else None
+        if len(odd):
+            return f"{odd[0]:g}"
+        total = sum(self.sizes)
+        return f"a sum of {total:g}" if total > MOST_ROWS else None
 
     @property
     def has_variance(self) -> bool:
         """Whether clusters, or weights that count rows, determine a variance."""
-        counted = self.fraction is None and sum(self.sizes) <= MOST_ROWS
-        return self.clustered or counted
+        return self._no_count is None
 
     def check_variance(self):
         """Refuse weights for which no variance is valid."""
-        if not self.has_variance:
-            total = f"a sum of {sum(self.sizes):g}"
-            got = total if self.fraction is None else f"{self.fraction:g}"
+        if self._no_count is not None:
             raise ValueError(
                 "sample_weight must hold whole numbers (counts of rows) that add up to "
-                f"at most 2**53 for an interval without groups, got {got}"
+                f"at most 2**53 for an interval without groups, got {self._no_count}"
             )
 
     def check_two(self):
@@ -172,18 +171,6 @@ class Sample(Value):
         """DeLong's variance, or Obuchowski's with clusters."""
         return self.mean_variance(*self.levels.placements)
 
-    @property
-    def moments(self) -> tuple[Moments, Moments] | None:
-        """Moments of the scores in units of the largest; None if that is infinite."""
-        largest = max(np.abs(self.neg).max(), np.abs(self.pos).max())
-        if np.isinf(largest):
-            return None
-        unit = largest or 1.0  # an AUC does not depend on it; no square overflows
-        return (
-            Moments.from_samples(self.neg / unit, self.weight_neg),
-            Moments.from_samples(self.pos / unit, self.weight_pos),
-        )
-
 
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
@@ -199,12 +186,12 @@ def samples_of(
     sample_weight, groups : array-like of shape (n,) or None
     pos_label : label or None
     names : sequence of str
-        What the scores are called in an error.
+        Names of the scores in an error.
     """
-    blocks = _blocks_of(y_true, scores, sample_weight, groups, (names[0], label_name))
+    blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:
         y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
-        names = [*names, *(names[0] for _ in scores)]
+        names = [names[0]] * len(scores)
     positive = check_positive(y_true, pos_label=pos_label, name=label_name)
     weight = check_weight(sample_weight, positive)
     cluster = check_groups(groups, len(positive))
@@ -213,14 +200,15 @@ def samples_of(
             check_score(score, len(positive), name=name, allow_infinite=True),
             positive, weight, cluster, keep_order=keep_order,
         )
-        for score, name in zip(scores, names, strict=False)
+        for score, name in zip(scores, names, strict=True)
     ]  # fmt: skip
 
 
-def _blocks_of(y_true, scores, sample_weight, groups, called):
+def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
     """Return the rows in blocks if they were given so, else None."""
+    called = names[0], label_name
     if isinstance(y_true, RowBlocks):
-        given = {"y_score": None if all(s is None for s in scores) else scores}
+        given = dict(zip(names, scores, strict=True))
         y_true.nothing_beside(**given, sample_weight=sample_weight)
         blocks = y_true.labels_first(called)
     else:
@@ -235,31 +223,21 @@ def _blocks_of(y_true, scores, sample_weight, groups, called):
 
 def _gathered(blocks, name, label_name):
     """Labels, list of scores and weights of all blocks, as arrays of n numbers."""
-    parts = blocks.map(_checked_rows, name, label_name)
-    if not parts:
-        return np.empty(0), [np.empty(0)], None
-    y, X, weight = zip(*parts, strict=True)
-    kinds = {part.dtype.kind in "OUS" for part in y if len(part)}
+    y, scores, weight = zip(*blocks.map(_checked_rows, name, label_name), strict=True)
+    kinds = {part.dtype.kind in "OUS" for part in y}
     if len(kinds) > 1:  # texts and numbers: np.concatenate would make both texts
         y = [part.astype(object) for part in y]
-    if any(w is not None for w in weight):
-        filled = (
-            np.ones(len(rows)) if w is None else w
-            for rows, w in zip(y, weight, strict=True)
-        )
-        weights = np.concatenate(list(filled))
-    else:
-        weights = None
-    return np.concatenate(y), list(np.concatenate(X).T), weights
+    columns = [np.concatenate(parts) for parts in zip(*scores, strict=True)]
+    return np.concatenate(y), columns, joined_weights(weight, map(len, y))
 
 
 def _checked_rows(block, name, label_name):
-    """Labels, scores as columns and weights of one block."""
+    """Labels, list of scores and weights of one block."""
     y, n = check_labels(block.y, name=label_name), len(block)
     X = block.X.toarray() if hasattr(block.X, "toarray") else np.asarray(block.X)
-    X = X.reshape(n, -1) if n else np.empty((0, X.shape[1] if X.ndim > 1 else 1))
-    X = np.column_stack([
-        check_score(column, n, name=name, allow_infinite=True) for column in X.T
-    ])  # fmt: skip
+    scores = [
+        check_score(column, n, name=name, allow_infinite=True)
+        for column in X.reshape(n, -1).T
+    ]
     weight = block.weight
-    return y, X, None if weight is None else check_non_negative(weight, n)
+    return y, scores, None if weight is None else check_non_negative(weight, n)

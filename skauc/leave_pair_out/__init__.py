@@ -4,7 +4,7 @@ This folder takes arrays (:class:`~skauc.statistics._rows.Rows`) and knows neith
 labels nor estimators. Rows have features x_i, a class t_i = ±1 and a weight, which
 counts as that many equal rows.
 
-**What was minimised** (``_objective``, ``_losses``). A fit minimises
+**What was minimised** (``_objective``). A fit minimises
 
     Σ_i c_i loss(z_i, t_i) + ½ Σ_j l2_j w_j²,   z_i = x_iᵀw + b,
 
@@ -17,8 +17,9 @@ did not train the model this gradient has the size of a random walk,
 products of rows. With P > n features the rows therefore get at most n coordinates A
 with ``A Aᵀ = X Xᵀ``, once for all models of a data set.
 
-**Newton's method** (``_newton``). Refits to samples weigh the same rows differently.
-All problems take their damped Newton steps together, from the fit to all rows.
+**Newton's method** (``_newton``, which also holds the losses). Refits to samples weigh
+the same rows differently. All problems take their damped Newton steps together, from
+the fit to all rows.
 
 **Pairs left out** (``_left_out``). The AUC is the probability that a positive row
 scores above a negative one, so one row of each class is left out together: leaving out

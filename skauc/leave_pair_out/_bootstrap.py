@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..statistics._auc_variance import balanced_variance
+from ..statistics._levels import balanced_variance
 from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
 
 SEED = 632  # one for all, so that all candidates of a search share their samples
@@ -116,16 +116,17 @@ def _copies(since, K):
     return counts
 
 
-def bootstrap_counts(positive, K, rng):
+def bootstrap_counts(stratum, K, rng):
     """How often each of K stratified bootstrap samples drew each row, (K, n).
 
-    Rows of each class sum to its size. Every sample leaves out a row of each class of
-    two rows or more.
+    Rows of each stratum sum to its size. Every sample leaves out a row of each stratum
+    of two rows or more.
     """
-    counts = np.zeros((K, len(positive)), dtype=int)
-    for rows in (np.flatnonzero(~positive), np.flatnonzero(positive)):
+    counts = np.zeros((K, len(stratum)), dtype=int)
+    for kind in np.unique(stratum):
+        rows = np.flatnonzero(stratum == kind)
         n = len(rows)
-        share = np.full(n, 1 / max(n, 1))
+        share = np.full(n, 1 / n)
         drawn = rng.multinomial(n, share, size=K)
         while n > 1 and (whole := np.all(drawn > 0, axis=1)).any():
             drawn[whole] = rng.multinomial(n, share, size=whole.sum())

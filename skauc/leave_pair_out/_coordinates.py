@@ -14,6 +14,9 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._moments import class_moments
+
 _ROUNDING = 1e-12  # of sums of squares: a column of sparse rows is constant
 _RANK = 1e-12  # of the largest diagonal entry: below, a pivot is rounding
 BLOCK = 2**18  # numbers of the dense blocks of rows that are summed over
@@ -30,6 +33,10 @@ def spread(rows):
 
 
 def _spread(rows):
+    if isinstance(rows.X, BlockMatrix):
+        neg, pos = class_moments(rows.X, rows.positive, rows.weight, featurewise=True)
+        both = neg + pos
+        return both.mean, both.scatter
     mean = rows.weight @ rows.X / rows.n
     if sparse.issparse(rows.X):
         square = rows.weight @ rows.X.multiply(rows.X)

@@ -13,6 +13,7 @@ from ._objective import NUMBERS
 
 PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # rows of a class that form the pairs
 MANY_ROWS = 40  # rows a feature from which on 100 rows of a class are enough
+LARGE = 50_000  # rows whose interval is so narrow that 100 rows a class are too few
 HESSIAN_ROWS = 2000  # at least, of the Hessian of many rows
 DUAL = 0.7  # features a row from which on the Gram matrix of the rows is factorised
 TIE = 1e-8  # of the range of the scores: smaller margins are those of equal rows
@@ -163,17 +164,19 @@ def leave_pair_out(fit, rows):
     Notes
     -----
     O(n min(n, P)²) for one fit. At most 250 rows of a class form the pairs (100 where
-    n ≥ 40 P), evenly in the order of their scores.
+    40 P ≤ n < 50 000), evenly in the order of their scores.
     """
     objective = fit.objective.with_penalty(rows)
     n, P = rows.shape
-    score = rows.X @ fit.coef
-    limit = FEW_PAIR_ROWS if rows.n >= MANY_ROWS * P else PAIR_ROWS
+    z = fit.score(rows.X)
+    score = z - fit.intercept
+    few = MANY_ROWS * P <= rows.n < LARGE
+    limit = FEW_PAIR_ROWS if few else PAIR_ROWS
     order = np.argsort(score)
     pairs = PairRows.of(order, rows, limit)
     S = pairs.both
     sign = np.where(rows.positive, 1.0, -1.0)
-    c, z = objective.case_weight(rows), score + fit.intercept
+    c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
     try:
         build = _by_gram if P > DUAL * n else _by_hessian

@@ -1,4 +1,4 @@
-"""Damped Newton steps on many weightings of the same rows at once.
+"""Losses, and damped Newton steps on many weightings of the same rows at once.
 
 Problem k minimises ``Σ_i c_ki loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. All problems share
 the rows A, so scores and gradients are one matrix product. The Hessian of a problem
@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from ._losses import Loss
-
 MAX_ITER = 100
 # A step is the last one where its Newton decrement is below this share of the objective
 CLOSE = 1e-7
@@ -30,6 +28,77 @@ ARMIJO, HALVINGS = 1e-4, 30
 FLOOR, LEAST = 1e-9, 1e-12
 # Woodbury's system of m rows costs m³/3, the other m d² + d³/3 multiplications
 DUAL = 1.5
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss of a score z and a label ±1, with its first two derivatives.
+
+    ``sign`` is the label. Scores may have leading axes; the rows are the last axis.
+    """
+
+    name: str
+    quadratic: bool = False
+
+    def value(self, z, sign):
+        """Loss of every row."""
+        raise NotImplementedError
+
+    def slope(self, z, sign):
+        """First derivative in z."""
+        raise NotImplementedError
+
+    def curvature(self, z, sign):
+        """Second derivative in z."""
+        raise NotImplementedError
+
+
+class _Logistic(Loss):
+    """``log(1 + e^(−sign z))``."""
+
+    def value(self, z, sign):
+        # log(1 + e^m) = max(m, 0) + log(1 + e^(−|m|)): no exponential overflows
+        return np.log1p(np.exp(-np.abs(z))) + np.maximum(-sign * z, 0.0)
+
+    def slope(self, z, sign):
+        small = np.exp(-np.abs(z))
+        # 1/(1 + e^(−m)) of m = −sign z
+        return -sign * np.where(sign * z < 0, 1.0, small) / (1 + small)
+
+    def curvature(self, z, sign):
+        small = np.exp(-np.abs(z))
+        return small / (1 + small) ** 2
+
+
+class _Squared(Loss):
+    """``(z − sign)²/2``."""
+
+    def value(self, z, sign):
+        return (z - sign) ** 2 / 2
+
+    def slope(self, z, sign):
+        return z - sign
+
+    def curvature(self, z, sign):
+        return np.ones_like(z)
+
+
+class _SquaredHinge(Loss):
+    """``max(0, 1 − sign z)²``."""
+
+    def value(self, z, sign):
+        return np.maximum(0.0, 1 - sign * z) ** 2
+
+    def slope(self, z, sign):
+        return -2 * sign * np.maximum(0.0, 1 - sign * z)
+
+    def curvature(self, z, sign):
+        return 2.0 * (sign * z < 1)
+
+
+LOGISTIC = _Logistic("logistic")
+SQUARED = _Squared("squared", quadratic=True)
+SQUARED_HINGE = _SquaredHinge("squared_hinge")
 
 
 @dataclass(frozen=True, eq=False)

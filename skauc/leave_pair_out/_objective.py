@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
 from ._coordinates import Coordinates, spread
-from ._losses import SQUARED, Loss
-from ._newton import minimise
+from ._newton import SQUARED, Loss, minimise
 
 NO_PENALTY = 1e-9  # of a column's sum of squares: half of the digits of H⁻¹ are left
 WALK_ROWS = 1000  # the size of a random walk is known to 5 % from so many rows
@@ -44,11 +43,6 @@ class Objective:
         """Whether there is an intercept without a penalty."""
         return self.intercept == "free"
 
-    @property
-    def penalised(self) -> bool:
-        """Whether every coefficient has a penalty."""
-        return bool(np.all(np.asarray(self.l2) > 0))
-
     def case_weight(self, rows) -> np.ndarray:
         """c: weight of the row times that of its class, (n,)."""
         neg, pos = self.class_weight
@@ -69,7 +63,8 @@ class Objective:
         """``Σ_i c_i x_ij²`` of the mean column that varies."""
         squares = spread(rows)[1]
         squares = squares[squares > 0]
-        scale = self.case_weight(rows).sum() / rows.n
+        neg, pos = self.class_weight
+        scale = (neg * rows.n_neg + pos * rows.n_pos) / rows.n
         return scale * squares.mean() if len(squares) else 1.0
 
     @property
@@ -110,10 +105,13 @@ class Fit:
     objective: Objective
     coef: np.ndarray
     intercept: float = 0.0
+    _last: list = field(default_factory=list, init=False, repr=False)
 
     def score(self, X) -> np.ndarray:
-        """``Xw + b``, (n,)."""
-        return np.asarray(X @ self.coef).ravel() + self.intercept
+        """``Xw + b``, (n,); kept for the last X, because several questions need it."""
+        if not self._last or self._last[0] is not X:
+            self._last[:] = X, np.asarray(X @ self.coef).ravel() + self.intercept
+        return self._last[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +202,8 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
         array of more than 160 MB; None where the steps do not converge.
     """
     objective = fit.objective.with_penalty(rows)
-    fit = replace(fit, objective=objective)
+    if objective is not fit.objective:
+        fit = replace(fit, objective=objective)
     n, P = rows.shape
     if n * min(n, P) > NUMBERS:
         return fit

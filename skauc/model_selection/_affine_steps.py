@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
@@ -29,7 +27,6 @@ from ._estimators import (
     n_columns,
     n_rows,
     silenced,
-    take_rows,
 )
 
 # Modules of scikit-learn whose transformers ignore y, except TargetEncoder.
@@ -57,7 +54,6 @@ _DRAWN = GaussianRandomProjection, SparseRandomProjection
 _COMPONENTS = TruncatedSVD, FastICA, NeighborhoodComponentsAnalysis, *_DRAWN
 _PROJECTIONS = (*_PRINCIPAL, *_COMPONENTS, LinearDiscriminantAnalysis)
 _MOST_NUMBERS = 2**25  # sent through an unknown step: 256 MB
-_FIRST_ROWS = 8  # a step that is not affine rarely keeps even these on their lines
 _SAME = 1e-6  # relative difference that rounding may leave
 
 
@@ -110,12 +106,9 @@ def _unknown_transpose(step, rows, behind):
     if max(n, width) * width > _MOST_NUMBERS:
         return None
     try:
-        # A few rows show most steps that are not affine. All are tried, too: an imputer
-        # or a step that clips is affine for most of them.
-        for part in (np.arange(min(_FIRST_ROWS, n)), np.arange(n)):
-            a, image = (dense(take_rows(X, part)).astype(float) for X in (rows, behind))
-            if not _maps_lines(step, a, image):
-                return None
+        # all rows: an imputer or a step that clips is affine for most of them
+        if not _maps_lines(step, *(dense(X).astype(float) for X in (rows, behind))):
+            return None
         # f(e_j) − f(0) is the j-th row of A
         A = _image(step, np.eye(width)) - _image(step, np.zeros((1, width)))
     except Exception:  # a step that refuses such rows is no affine map of numbers
@@ -132,9 +125,8 @@ def _maps_lines(step, a, image):
 
 
 def _image(step, rows):
-    """Output for rows that are not the user's; missing names are no reason to warn."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
+    """Output for rows that are not the user's."""
+    with silenced():
         return dense(step.transform(rows))
 
 
@@ -161,12 +153,10 @@ def sees_y(step, rows, y) -> bool:
     """
     if isinstance(step, FrozenEstimator):  # it may have been fitted to these rows
         return sees_y(step.estimator, rows, y)
-    if isinstance(step, VarianceThreshold):
+    if ignores_y(step):
         return False
     if type(step).__module__.startswith("sklearn.feature_selection"):
         return True
-    if ignores_y(step):
-        return False
     if y is None or get_tags(step).target_tags.required:
         return True
     return kept_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
@@ -174,8 +164,9 @@ def sees_y(step, rows, y) -> bool:
 
 def ignores_y(step) -> bool:
     """Whether the class of a step is known to ignore y."""
-    unsupervised = type(step).__module__.startswith(_UNSUPERVISED)
-    return unsupervised and not isinstance(step, TargetEncoder)
+    known = type(step).__module__.startswith(_UNSUPERVISED)
+    known |= isinstance(step, VarianceThreshold)
+    return known and not isinstance(step, TargetEncoder)
 
 
 def is_repeatable(step) -> bool:

@@ -1,10 +1,43 @@
-"""Rows in blocks, as the questions about one fitted model take them."""
+"""Rows in blocks: few are gathered; of many, all scores and an even sample are used.
+
+The sample stands for all rows: each of its rows counts for several of its class. It
+gives the model of the data set, and what a row that is left out of the fit loses. The
+posterior of the sample then moves, in probits, by the difference between the empirical
+AUC of all scores and that of the sample's scores.
+"""
 
 from __future__ import annotations
 
-from .._validation import check_column
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from sklearn.base import clone
+
+from .._validation import check_column, check_positive
+from ..intervals._projection import project
+from ..leave_pair_out._objective import stationarity
+from ..leave_pair_out._second_source import second_source
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._levels import empirical_auc
 from ..statistics._row_blocks import row_blocks
+from ..statistics._rows import Rows
+from ._doubts import relative_weights
+from ._estimators import TAKE_BLOCKS
+from ._objective_of import objective_of
+from ._opened_model import OpenedModel
 from ._posterior import Evaluation, evaluations
+from ._training_rows import ASSUMED, DETECTED, HELD_OUT, Judgement, distance
+
+_GATHERED = 2**20  # numbers of the rows that are gathered: 8 MiB
+_SAMPLE_ROWS_A_FEATURE = 10  # of a sample, at least
+_ROWS_A_FEATURE = 100  # fewer rows are gathered: the model of the data set needs all
+_SAME = 1e-6  # distance of the scores of two fits to the same rows
+_AT_REST, _MOVING = (
+    0.2,
+    0.5,
+)  # gradients of training rows and of others, in random walks
 
 
 def rows_at_hand(X, y, sample_weight=None):
@@ -17,5 +50,237 @@ def rows_at_hand(X, y, sample_weight=None):
 
 
 def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Evaluation]:
-    """Evaluations of a fitted estimator on rows in memory or in blocks."""
-    return evaluations(estimator, X, y, sample_weight=sample_weight, **question)
+    """Evaluations of a fitted estimator on rows in memory or in blocks.
+
+    See :func:`evaluations` for the question.
+    """
+    blocks = row_blocks(X, y, sample_weight)
+    if blocks is None:
+        return evaluations(estimator, X, y, sample_weight=sample_weight, **question)
+    matrix, labels, weight = BlockMatrix.of(blocks)
+    labels = check_column("y", labels)
+    n, P = matrix.shape
+    if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
+        X = _named(blocks.gather()[0], matrix, estimator)
+        return evaluations(estimator, X, labels, sample_weight=weight, **question)
+    return _of_sample(estimator, blocks, matrix, labels, weight, question)
+
+
+def _named(X, matrix, estimator):
+    """Rows as a frame if the estimator was fitted with names and the blocks have some.
+
+    Raises
+    ------
+    ValueError
+        If the estimator was fitted with other columns.
+    """
+    matrix.check_names(estimator)
+    names = matrix.feature_names
+    if names is None or not hasattr(estimator, "feature_names_in_"):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X.toarray() if hasattr(X, "toarray") else X, columns=names)
+
+
+def _of_sample(estimator, blocks, matrix, labels, weight, question):
+    """Evaluations on an even sample that stands for all rows."""
+    if weight is None:
+        weight = np.ones(len(labels))
+    elif not weight.all():
+        counted = weight > 0
+        matrix, labels = matrix.where(counted), labels[counted]
+        weight = weight[counted]
+    P = matrix.shape[1]
+    count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
+    sample, mass = even_sample(labels, weight, count)
+    X = _named(matrix[sample], matrix, estimator)
+    how = question | {"rows": "training"}
+    found = evaluations(estimator, X, labels[sample], sample_weight=mass, **how)
+    if found[0].model.linear is None:  # the refits of other classifiers need all rows
+        X = _named(matrix[:], matrix, estimator)
+        return evaluations(estimator, X, labels, sample_weight=weight, **question)
+    opened = found[0].model.scored.opened
+    for step in opened.steps:
+        matrix = matrix.behind(step)
+    scores = matrix @ opened.W.T
+    whole = _Whole(blocks, matrix, labels, weight, scores, question["pos_label"])
+    return [_SampledEvaluation.of(one, whole, question["rows"]) for one in found]
+
+
+def even_sample(labels, weight, count):
+    """Numbers of evenly chosen rows of every class, and the weight that each has.
+
+    Parameters
+    ----------
+    labels, weight : ndarray of shape (n,)
+    count : int
+        Rows of the sample; a class with less than its share is in it completely.
+
+    Returns
+    -------
+    rows : ndarray of int, ascending
+    mass : ndarray of float of the same shape
+        Adds up to the weight of each class.
+    """
+    mass = np.zeros(len(labels))
+    classes = np.unique(labels)
+    for label in classes:
+        rows = np.flatnonzero(labels == label)
+        size = min(len(rows), max(count // len(classes), 2))
+        kept = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
+        mass[kept] = weight[kept] * (weight[rows].sum() / weight[kept].sum())
+    rows = np.flatnonzero(mass)
+    return rows, mass[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """All rows in front of the linear model, and their scores ``X @ Wᵀ`` (n, k)."""
+
+    blocks: object
+    matrix: BlockMatrix
+    labels: np.ndarray
+    weight: np.ndarray
+    scores: np.ndarray
+    pos_label: object
+
+    def rows_of(self, model) -> tuple[Rows, np.ndarray]:
+        """The rows of the two classes of a model, and their scores."""
+        classes, scores = model.scored.opened.classes, self.scores @ model.mix
+        if model.pair is None:
+            positive = check_positive(
+                self.labels, pos_label=self.pos_label, classes=classes
+            )
+            return Rows(self.matrix, positive, self.weight), scores
+        which = np.isin(self.labels, model.pair)
+        positive = self.labels[which] == model.pair[1]
+        rows = Rows(self.matrix.where(which), positive, self.weight[which])
+        return rows, scores[which]
+
+
+@dataclass(frozen=True, eq=False)
+class _SampledEvaluation(Evaluation):
+    """What is known about a model on many rows, from a sample and all scores.
+
+    Parameters
+    ----------
+    model, prior, covariance, rows, report
+        See :class:`Evaluation`; the rows of the model are the sample.
+    all_rows : Rows
+        In front of the linear model, in blocks.
+    score : ndarray of shape (n,)
+    """
+
+    all_rows: Rows
+    score: np.ndarray
+
+    @classmethod
+    def of(cls, sampled, whole, rows) -> _SampledEvaluation:
+        """Evaluation of all rows from that of the sample."""
+        all_rows, score = whole.rows_of(sampled.model)
+        if rows != "auto":
+            judgement = Judgement(rows, "given")
+        elif not sampled.adaptive:
+            judgement = Judgement("training", "assumed")
+        else:
+            judgement = _judge(sampled.model, whole, all_rows)
+        known = sampled.model, sampled.prior, sampled.covariance
+        return cls(*known, judgement, sampled.report, all_rows, score)
+
+    @property
+    def score_rows(self) -> Rows:
+        """All rows with their score as the only feature."""
+        return replace(self.all_rows, X=self.score[:, None])
+
+    @cached_property
+    def projection(self):
+        """See :class:`Evaluation`; a conjugate prior needs no sample."""
+        if self.held_out or self.adaptive or self.reason_unranked is not None:
+            return super().projection
+        w = self.model.w_front
+        return project(self.prior, self.all_rows, w, self.score, self.covariance)
+
+    @cached_property
+    def fit(self):
+        """The sample's objective at the direction that all rows led to."""
+        model, w = self.model, self.model.w_front
+        fit = model.fit
+        if fit is None and model.pair is None:
+            # a discriminant takes no weights: those of the sample scale its penalty
+            plain = replace(model.front, weight=np.ones(len(model.score)))
+            fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
+            if fit is not None:
+                l2 = fit.objective.l2 / self._share
+                fit = replace(fit, objective=replace(fit.objective, l2=l2))
+        if fit is None:
+            return None
+        return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
+
+    @property
+    def _share(self):
+        """Share of all rows that is in the sample."""
+        return len(self.model.score) / len(self.score)
+
+    def _left_out(self):
+        return second_source(self.fit, self.model.front, gradient=0.0)
+
+    def _refitted(self, n_refits, whole):
+        source, reasons = super()._refitted(n_refits, whole)
+        if source is None:
+            return None, reasons
+        # A fit to n rows loses c/n against the best model, and gains as much on its own
+        # rows: clones of the sample lose c/n_s, the model 2c/n against these rows
+        auc = _auc(self.model.score, self.model.front)
+        lost = min(2 * self._share, 1.0) * (auc - source.auc)
+        return replace(source, auc=auc - lost), reasons
+
+    def _stopped_early(self):
+        return []  # the gradient of a sample is not that of all rows
+
+    def _joined(self):
+        posterior = super()._joined()
+        if self.held_out or not self.adaptive:
+            return posterior
+        of_all = self.size.probit(_auc(self.score, self.all_rows))
+        of_sample = self.size.probit(_auc(self.model.score, self.model.front))
+        return _moved(posterior, of_all - of_sample)
+
+    def _doubts_of_weights(self):
+        return relative_weights(self.all_rows.weight)
+
+    def _doubts_of_copies(self):
+        return []  # a row of a sample counts for several
+
+
+def _auc(score, rows):
+    """Empirical AUC of the rows."""
+    neg, pos = ~rows.positive, rows.positive
+    return empirical_auc(score[neg], score[pos], rows.weight[neg], rows.weight[pos])
+
+
+def _moved(posterior, shift):
+    """A normal posterior in probits, moved by ``shift``."""
+    # Z = D/√2 + …: see AUCPosterior.normal
+    known = {"D": posterior.D + np.sqrt(2) * shift}
+    known["choice_probit"] = posterior.choice_probit + shift
+    if posterior.leave_pair_out is not None:
+        known["leave_pair_out"] = float(ndtr(ndtri(posterior.leave_pair_out) + shift))
+    return replace(posterior, **known)
+
+
+def _judge(model, whole, rows):
+    """Whether all rows trained a model: by its gradient, or by one more fit to them."""
+    opened, fit = model.scored.opened, model.fit
+    # the objective of a discriminant is that of the sample: its direction differs
+    if fit is not None and distance(model.front.X @ fit.coef, model.score) <= _SAME:
+        gradient = stationarity(fit, rows)
+        if gradient <= _AT_REST:
+            return DETECTED
+        # in one or two directions it is small on training rows only by chance
+        return HELD_OUT if gradient > _MOVING and rows.shape[1] > 2 else ASSUMED
+    if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
+        again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
+        D = distance(whole.scores, whole.matrix @ again.W.T)
+        return DETECTED if D <= _SAME else HELD_OUT
+    return ASSUMED

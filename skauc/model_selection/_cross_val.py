@@ -7,21 +7,21 @@ from itertools import combinations
 
 import numpy as np
 from sklearn.model_selection import check_cv, cross_validate
-from sklearn.utils import indexable
+from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_number, check_option, check_positive, check_score, short
-from ..intervals._compared_scores import paired_error, same_ranking
+from .._validation import check_interval, check_option, check_positive, short
+from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
     CrossValAUCComparison,
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
+from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
-from ..statistics._numbers import as_verbosity
-from ..statistics._ranks import placements
+from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
-from ._estimators import decision_values, take_rows
+from ._estimators import scores_of_rows
 
 
 def cross_val_auc(
@@ -102,7 +102,7 @@ def cross_val_auc(
     folds = check_cv(cv, positive, classifier=True)
     how = {"groups": groups, "params": params, "n_jobs": n_jobs}
     how["verbose"] = as_verbosity(verbose)
-    scores, _, tests = held_out_scores(estimator, X, y, positive, folds, **how)
+    scores, tests = held_out_scores(estimator, X, y, positive, folds, **how)
     auc, influence = fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
     # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
@@ -111,23 +111,10 @@ def cross_val_auc(
 
 
 def held_out_scores(estimator, X, y, positive, cv, **how):
-    """Scores of the test rows of every fold, under a clone that did not see them.
+    """Scores of the test rows of every fold by clones of other rows, and their numbers.
 
-    Parameters
-    ----------
-    estimator, X, y
-        As in :func:`cross_val_auc`.
-    positive : ndarray of bool of shape (n,)
-    cv : splitter or list of (train, test)
-    **how
-        ``groups``, ``params``, ``n_jobs`` and ``verbose`` of ``cross_validate``.
-
-    Returns
-    -------
-    scores : list of ndarray
-        One array a fold, larger for the positive class.
-    trains, tests : list of ndarray of int
-        Numbers of the rows.
+    ``how`` holds ``groups``, ``params``, ``n_jobs`` and ``verbose`` of
+    ``cross_validate``.
     """
     folds = cross_validate(
         estimator,
@@ -141,41 +128,21 @@ def held_out_scores(estimator, X, y, positive, cv, **how):
         **how,
     )
     trains, tests = (list(folds["indices"][part]) for part in ("train", "test"))
-    scores = []
+    scores, labels = [], column_or_1d(y)
     for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
         if len(np.unique(positive[train])) < 2:
             raise ValueError(
                 "cv must leave rows of both classes in every training fold, got one"
             )
-        score = decision_values(model, take_rows(X, test))
-        # A score points to the larger label; the positive class may be the smaller one.
-        lower = getattr(model, "classes_", np.unique(y))[0]  # a regressor: the labels
-        reversed_ = (np.asarray(y)[test][positive[test]] == lower).any()
-        scores.append(check_score(-score if reversed_ else score, len(test)))
-    return scores, trains, tests
+        scores.append(scores_of_rows(model, X, labels, positive, test))
+    return scores, tests
 
 
 def fold_influence(scores, tests, positive):
-    """AUC of each fold and the influence of the rows on their mean.
+    """AUC of each fold, and the influence of every row on their mean.
 
-    Parameters
-    ----------
-    scores : list of ndarray
-    tests : list of ndarray of int
-        Rows of each fold.
-    positive : ndarray of bool of shape (n,)
-
-    Returns
-    -------
-    auc : ndarray of shape (n_folds,)
-    influence : ndarray of shape (n,)
-        ``Σ_v (V_i − A_v)/(V n_{c,v})`` over the folds that test row i, with the
-        correction of the variance.
-
-    Raises
-    ------
-    ValueError
-        If a test fold holds fewer than two rows of a class.
+    The influence is ``Σ_v (V_i − A_v)/(V n_{c,v})`` over the folds that test row i,
+    with the correction of the variance.
     """
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
@@ -317,7 +284,7 @@ def compare_cross_val_auc(
     """
     names, models = _named(estimators)
     check_option("alternative", alternative, ALTERNATIVES)
-    check_number("rope", rope, "lie in [0, 1)", lambda value: 0 <= value < 1)
+    check_interval("rope", rope, 0, 1, closed="left")
     if len(models) > 2 and alternative != "two-sided":
         raise ValueError(
             "alternative must be 'two-sided' for more than two estimators, got "
@@ -339,22 +306,7 @@ def compare_cross_val_auc(
 
 
 def compare_folds(names, scores, folds, positive, rope, alternative):
-    """Comparison of scores of the test rows of shared folds.
-
-    Parameters
-    ----------
-    names : sequence of k str
-    scores : list of k lists of ndarray
-        For each model and fold the scores of its test rows.
-    folds : list of (train, test)
-    positive : ndarray of bool of shape (n,)
-    rope : float
-    alternative : str
-
-    Returns
-    -------
-    CrossValAUCComparison or CrossValAUCComparisons
-    """
+    """Comparison of models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
     parts = [fold_influence(score, tests, positive) for score in scores]
     # U_i holds each row's part of AUC i: U_i·U_j is their covariance.
@@ -363,10 +315,8 @@ def compare_folds(names, scores, folds, positive, rope, alternative):
     smaller = int(min(positive.sum(), (~positive).sum()))
 
     def influence(i, j):
-        def same():
-            return all(map(same_ranking, scores[i], scores[j]))
-
-        error = paired_error(((U[i] - U[j]) ** 2).sum(), same, smaller)
+        same = all(map(same_ranking, scores[i], scores[j]))
+        error = error_of(((U[i] - U[j]) ** 2).sum(), 1 / smaller, same)
         return AUCComparison(
             float(means[i]), float(means[j]), error, alternative=alternative
         )

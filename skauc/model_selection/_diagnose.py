@@ -17,8 +17,8 @@ from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
+from ..statistics._levels import empirical_auc
 from ..statistics._moments import class_moments
-from ..statistics._ranks import empirical_auc
 from ..statistics._result import Result
 from . import _doubts as doubts
 from ._estimators import fitted_clone
@@ -95,20 +95,20 @@ class Diagnosis(Result):
         low, high = self.posterior.interval(0.95)
         mean, below, above = self.attainable
         apart = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
-        lines = [
-            f"Bayesian AUC            {self.posterior.mean():.3f}  "
-            f"[{low:.3f}, {high:.3f}]",
-            f"rows, features          {self.n_neg:g} neg + {self.n_pos:g} pos, "
-            f"{self.n_features}",
-            f"attainable AUC          {mean:.3f}  [{below:.3f}, {above:.3f}]",
-            f"shrinkage               covariance {self.covariance_shrinkage:.0%}, "
-            f"mean difference {self.mean_shrinkage:.0%}",
-            f"effective dimension     {self.effective_dimension:.1f}",
-            f"score variance ratio    {self.variance_ratio:.2f}",
-            f"normal scores           p = {self.normality[0]:.3f} (neg), "
-            f"{self.normality[1]:.3f} (pos)",
-            f"ridge models − model    {apart} probit",
-        ]
+        sizes = f"{self.n_neg:g} neg + {self.n_pos:g} pos, {self.n_features}"
+        shrunken, shorter = self.covariance_shrinkage, self.mean_shrinkage
+        p_neg, p_pos = self.normality
+        table = {
+            "Bayesian AUC": f"{self.posterior.mean():.3f}  [{low:.3f}, {high:.3f}]",
+            "rows, features": sizes,
+            "attainable AUC": f"{mean:.3f}  [{below:.3f}, {above:.3f}]",
+            "shrinkage": f"covariance {shrunken:.0%}, mean difference {shorter:.0%}",
+            "effective dimension": f"{self.effective_dimension:.1f}",
+            "score variance ratio": f"{self.variance_ratio:.2f}",
+            "normal scores": f"p = {p_neg:.3f} (neg), {p_pos:.3f} (pos)",
+            "ridge models − model": f"{apart} probit",
+        }
+        lines = [f"{name:24}{text}" for name, text in table.items()]
         lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
         lines += [f"! {warning}" for warning in self.warnings]
         return "\n".join(lines)
@@ -116,11 +116,8 @@ class Diagnosis(Result):
     __repr__ = __str__
 
     def _columns(self):
-        return {name: [value] for name, value in self._row().items()}
-
-    def _row(self):
         low, high = self.posterior.interval(0.95)
-        return {
+        row = {
             "AUC": self.posterior.mean(),
             "low": low,
             "high": high,
@@ -132,6 +129,7 @@ class Diagnosis(Result):
             **self.estimates,
             "warnings": "; ".join(self.warnings),
         }
+        return {name: [value] for name, value in row.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +179,10 @@ class PairwiseDiagnosis(Result):
     __repr__ = __str__
 
     def _columns(self):
-        rows = [diagnosis._row() for diagnosis in self.pairs.values()]
-        shown = [name for name in rows[0] if all(name in row for row in rows)]
+        tables = [diagnosis._columns() for diagnosis in self.pairs.values()]
+        shared = [name for name in tables[0] if all(name in one for one in tables)]
         names = [f"{i} against {j}" for i, j in self.pairs]
-        return {"": names} | {name: [row[name] for row in rows] for name in shown}
+        return {"": names} | {k: [one[k][0] for one in tables] for k in shared}
 
 
 def diagnose(
@@ -309,7 +307,7 @@ def _diagnosis(evaluation, more=None) -> Diagnosis:
     estimates.update(more or {})
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
-    dense, covariance, scatter = learnt.models[0], learnt.covariance, learnt.scatter
+    dense, scatter = learnt.models[0], learnt.scatter
     out = Diagnosis(
         posterior=posterior,
         n_neg=neg.n,
@@ -317,11 +315,11 @@ def _diagnosis(evaluation, more=None) -> Diagnosis:
         n_features=scatter.n_features,
         attainable=_attainable(dense),
         # a/(a + n)
-        covariance_shrinkage=1 - scatter.n / covariance.df,
+        covariance_shrinkage=1 - scatter.n / dense.covariance.df,
         mean_shrinkage=_mean_shrinkage(dense, scatter, projection.direction),
         # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
         effective_dimension=float(
-            np.sum(scatter.values / (scatter.values + covariance.scale))
+            np.sum(scatter.values / (scatter.values + dense.covariance.scale))
         ),
         variance_ratio=ratio,
         normality=_normality(model),
@@ -352,7 +350,7 @@ def _estimates(evaluation, neg, pos, posterior):
 def _discrepancy(evaluation):
     """Mean of leave-pair-out less model over the ridge models, in probits."""
     projection = evaluation.projection
-    if evaluation.held_out or projection.size.n_features == 1:
+    if evaluation.held_out or projection.model.size.n_features == 1:
         return None
     return projection.model.disagreement if projection.model.leave_pair_out else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
 from ..statistics._warn_caller import warn_caller
 
@@ -12,7 +13,10 @@ FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 _NEAR = 0.1  # distance of a near copy, in units of that to the tenth neighbour
 _NEIGHBOURS = 10  # of a row; rows that are copied more often have no near copy
-_ASKED = 1000  # rows that are looked at
+_ROWS_TRIED = 1000  # rows that are compared
+_FEATURES_TRIED = 100  # features that are compared
+_MOST_ROWS = 4000  # rows among which near copies are searched
+_ROUNDING = 1e-9  # relative difference of two projections of equal rows
 
 
 class UntrustedAUCWarning(UserWarning):
@@ -114,14 +118,22 @@ def _tell_rows_apart(rows):
     """Whether half of the features or more have so many values that ties are rare."""
     if sparse.issparse(rows.X) or rows.shape[1] == 1:
         return False
-    fine = [len(np.unique(x[:_ASKED])) > 0.5 * min(len(x), _ASKED) for x in rows.X.T]
+    features = rows.X[:_ROWS_TRIED, :: rows.shape[1] // _FEATURES_TRIED + 1].T
+    fine = [len(np.unique(x)) > 0.5 * len(x) for x in features]
     return np.mean(fine) >= 0.5
 
 
 def _equal_rows(rows):
     """Number of rows that equal an earlier one."""
-    distinct = np.unique(np.column_stack([rows.X, rows.positive]), axis=0)
-    return rows.shape[0] - len(distinct)
+    # equal rows have equal projections, up to rounding: few rows must be compared
+    score = rows.X @ np.random.default_rng(0).random(rows.shape[1])
+    order = np.argsort(score)
+    close = np.diff(score[order]) <= _ROUNDING * np.ptp(score)
+    which = order[np.append(close, False) | np.append(False, close)]
+    if not len(which):
+        return 0
+    few = np.column_stack([rows.X[which], rows.positive[which]])
+    return len(few) - len(np.unique(few, axis=0))
 
 
 def _near_copies(rows):
@@ -130,19 +142,16 @@ def _near_copies(rows):
     Less twice the share that chance makes in as many dimensions as the rows fill.
     """
     n = rows.shape[0]
-    if not 2 * _NEIGHBOURS <= n <= 20 * _ASKED:
+    if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
         return 0.0
     spread = rows.X.std(axis=0)
     X = (rows.X - rows.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    asked = np.linspace(0, n - 1, min(n, _ASKED // 4)).astype(int)
-    # |a − b|² = |a|² + |b|² − 2aᵀb
-    squares = np.einsum("ij,ij->i", X, X)
-    square = squares[asked, None] + squares - 2 * X[asked] @ X.T
-    square[np.arange(len(asked)), asked] = np.inf
-    same = rows.positive[square.argmin(axis=1)] == rows.positive[asked]
-    ranks = [0, _NEIGHBOURS // 2 - 1, _NEIGHBOURS - 1]
-    square.partition(ranks, axis=1)
-    first, fifth, tenth = np.sqrt(np.maximum(square[:, ranks], 0)).T
+    chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(int)
+    # the nearest of all rows is the row itself
+    search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
+    distance, neighbour = search.kneighbors(X[chosen])
+    same = rows.positive[neighbour[:, 1]] == rows.positive[chosen]
+    first, fifth, tenth = distance[:, [1, _NEIGHBOURS // 2, _NEIGHBOURS]].T
     # in D dimensions (fifth/tenth)^D ~ Beta(5, 5), whose upper quartile is .61
     with np.errstate(divide="ignore", invalid="ignore"):
         dimension = np.log(0.61) / np.nanquantile(np.log(fifth / tenth), 0.75)

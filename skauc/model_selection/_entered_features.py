@@ -131,21 +131,15 @@ class _Columns:
         return [self.entry]
 
 
-class _Start:
-    """Features made by a step that is not affine: the data set from there on."""
+class _Start(_Entry):
+    """Features behind a step that is not affine: the data set from there on."""
 
-    def __init__(self, rows, saw_y, broken_by):
-        self.rows, self.saw_y, self.broken_by = rows, saw_y, broken_by
-        self.W = 0.0
+    def __init__(self, X, saw_y, broken_by):
+        super().__init__(X)
+        self.saw_y, self.broken_by = saw_y, broken_by
 
     def back(self, W):
-        self.W = self.W + W
-
-    def starts(self):
-        return [self]
-
-    def block(self):
-        return (numeric(self.rows), self.W) if np.ndim(self.W) else None
+        self.arrive(None, W)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +163,11 @@ class _Affine:
 
 @dataclass(frozen=True, eq=False)
 class _Union:
-    """Blocks of columns side by side, each with a weight of its own."""
+    """Blocks of columns side by side, each with a width and a weight of its own."""
 
     children: list
     widths: list
+    weights: list
 
     @property
     def saw_y(self):
@@ -184,8 +179,11 @@ class _Union:
 
     def back(self, W):
         edges = np.cumsum(self.widths)[:-1]
-        for child, part in zip(self.children, np.split(W, edges), strict=True):
-            child.back(part)
+        blocks = np.split(W, edges)
+        for child, weight, block in zip(
+            self.children, self.weights, blocks, strict=True
+        ):
+            child.back(weight * block)
 
     def starts(self):
         # Branches of the same entry share its rows: each start once.
@@ -202,11 +200,6 @@ def _collected(starts):
     if any(sparse.issparse(part) for part in rows):
         return sparse.hstack(rows, format="csr"), np.concatenate(W)
     return np.column_stack(rows), np.concatenate(W)
-
-
-def _weighted(node, factor):
-    """A branch whose output is multiplied by a number."""
-    return _Affine(node, lambda W: factor * W, node.saw_y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,20 +236,18 @@ class _Walk:
 
     def _union(self, union, node, rows):
         """The branches of a FeatureUnion, side by side."""
-        children, widths = [], []
+        branches = []
         weights = union.transformer_weights or {}
         for name, step in union.transformer_list:
-            if step == "drop":
-                continue
-            child, part = self.through(step, node, rows)
-            children.append(_weighted(child, weights.get(name, 1.0)))
-            widths.append(n_columns(part))
-        return _Union(children, widths)
+            if step != "drop":
+                child, behind = self.through(step, node, rows)
+                branches.append((child, n_columns(behind), weights.get(name, 1.0)))
+        return _Union(*map(list, zip(*branches, strict=True)))
 
     def _column_union(self, transformer, node, rows):
         """The branches of a fitted ColumnTransformer, each on its own columns."""
         names = getattr(rows, "columns", None)
-        children = []
+        branches = []
         weights = transformer.transformer_weights or {}
         for name, step, columns in transformer.transformers_:
             where = transformer.output_indices_[name]
@@ -265,11 +256,11 @@ class _Walk:
             picked = column_positions(columns, names, n_columns(rows))
             part = _branch_rows(rows, columns, picked)
             child, _ = self.through(step, node.subset(picked), part)
-            child = _weighted(child, weights.get(name, 1.0))
-            children.append((where.start, where.stop - where.start, child))
+            width, weight = where.stop - where.start, weights.get(name, 1.0)
+            branches.append((where.start, child, width, weight))
         # The order of the columns behind is that of W's rows.
-        _, widths, children = zip(*sorted(children, key=lambda c: c[0]), strict=True)
-        return _Union(list(children), list(widths))
+        _, *columns = zip(*sorted(branches, key=lambda b: b[0]), strict=True)
+        return _Union(*map(list, columns))
 
 
 def _branch_rows(rows, columns, picked):

@@ -21,17 +21,22 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
-from .._validation import check_non_negative, check_positive, is_continuous
+from .._validation import (
+    check_non_negative,
+    check_positive,
+    check_score,
+    check_weight,
+    is_continuous,
+)
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._collections import kind_of_blocks
-from ..statistics._numerics import RANGE
+from ..statistics._collections import kind_of_blocks, refuse_collection
 from ..statistics._row_blocks import row_blocks
-from ..statistics._rows import CACHE, Rows
+from ..statistics._rows import CACHE
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-_TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
 
 def n_rows(X) -> int:
@@ -191,20 +196,48 @@ def _takes_weight(model):
     return keywords or has_fit_parameter(model, "sample_weight")
 
 
+def counted_rows(X, y, sample_weight, pos_label):
+    """Numbers of the rows of positive weight; their X, labels, classes and weights."""
+    refuse_collection("X", X)
+    positive = check_positive(y, pos_label=pos_label)
+    weight = check_weight(sample_weight, positive)
+    X, labels = indexable(X, column_or_1d(y))
+    if weight is None or weight.all():
+        return np.arange(len(labels)), X, labels, positive, weight
+    kept = np.flatnonzero(weight)
+    return kept, take_rows(X, kept), labels[kept], positive[kept], weight[kept]
+
+
+def fitted_to_rows(estimator, X, y, weight, rows):
+    """A clone fitted to rows by number, which may repeat, and to their weights."""
+    model = clone(estimator)
+    weight = None if weight is None else weight[rows]
+    return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
+
+
+def scores_of_rows(model, X, y, positive, rows):
+    """Scores of rows by number, larger for the positive class of all labels y."""
+    score = decision_values(model, take_rows(X, rows))
+    # a score points to the larger label, which may not be the positive one
+    lower = getattr(model, "classes_", np.unique(y))[0]
+    score = -score if positive[y == lower].any() else score
+    return check_score(score, len(rows), name="decision_function")
+
+
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     """A clone fitted to the rows, with the weights if it takes them.
 
     Labels and weights are checked first, because a fit may take long. Rows in blocks
     are passed to the estimators that take them.
     """
-    if isinstance(estimator, _TAKE_BLOCKS):
+    if isinstance(estimator, TAKE_BLOCKS):
         if row_blocks(X, y, sample_weight) is not None:
             how = {} if sample_weight is None else {"sample_weight": sample_weight}
             return clone(estimator).fit(X, y, **how)
     for name, value in (("X", X), ("y", y)):
         kind = kind_of_blocks(value)
         if kind is not None:
-            names = " and ".join(one.__name__ for one in _TAKE_BLOCKS)
+            names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
             raise ValueError(
                 f"{name} must be an array where {type(estimator).__name__} is fitted, "
                 f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "
@@ -217,20 +250,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         check_positive(labels, pos_label=pos_label)
     if sample_weight is not None:
         check_non_negative(sample_weight, len(labels))
-    _check_range(X)
     model = clone(estimator)
     return model.fit(X, y, **weight_for_fit(model, sample_weight))
-
-
-def _check_range(X):
-    """Raise if a matrix of numbers holds a finite value beyond the range of floats."""
-    X = np.asarray(X) if isinstance(X, list) else X
-    if not isinstance(X, np.ndarray) or X.dtype != np.float64:
-        return  # single precision ends at 3e38
-    size = np.abs(X)
-    odd = np.isfinite(size) & (size > RANGE[1])
-    if odd.any():
-        raise ValueError(f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}")
 
 
 def _is_multiclass(labels):
@@ -258,18 +279,8 @@ def kept_for(name, estimator, X, y, compute, *more):
     """
     kind = type(estimator)
     try:
-        params = estimator.get_params()
-        known = joblib.hash((kind.__module__, kind.__qualname__, params, y, more))
-        key = name, known, _rows_key(X)
+        known = name, kind.__module__, kind.__qualname__, estimator.get_params()
+        key = joblib.hash((known, X, y, more))
     except Exception:
         return compute()
     return CACHE.kept(key, compute)
-
-
-def _rows_key(X):
-    """Digest of rows: a sketch of numbers, which is fast, or of the pickled object."""
-    if type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2:
-        key = Rows.of(X, np.ones(len(X), dtype=bool)).key
-        if np.isfinite(X).all():
-            return key
-    return joblib.hash(X)

@@ -23,7 +23,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._logistic import IRLSLogisticRegression
-from ..leave_pair_out._losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from ..leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
 from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from ..statistics._rows import Rows
 from ._estimators import has_known_fit
@@ -198,7 +198,7 @@ def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
         return 1.0, 1.0
     if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
         total = np.array([rows.n_neg, rows.n_pos])
-        if rows.weighted and balances_rows(linear):
+        if rows.weighted and _balances_rows(linear):
             n_pos = np.count_nonzero(rows.positive)
             total = np.array([len(rows.positive) - n_pos, n_pos])
         neg, pos = total.sum() / (2 * total)
@@ -208,7 +208,7 @@ def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
     return float(neg), float(pos)
 
 
-def balances_rows(linear) -> bool:
+def _balances_rows(linear) -> bool:
     """Whether scikit-learn's ``class_weight="balanced"`` counts rows, not weights."""
     if isinstance(linear, IRLSLogisticRegression):
         return False

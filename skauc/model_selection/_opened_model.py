@@ -190,32 +190,23 @@ def _open_pipeline(pipeline):
     if not hasattr(pipeline[-1], "coef_"):  # a model with coefficients is fitted
         check_is_fitted(pipeline)
     inner = OpenedModel.of(pipeline[-1])
-    steps, samplers = flat_steps(pipeline.steps[:-1])
-    resampled_by = next(iter(samplers), inner.resampled_by)
-    steps = *steps, *inner.steps
-    return replace(inner, steps=steps, whole=pipeline, resampled_by=resampled_by)
-
-
-def flat_steps(steps) -> tuple[list, list]:
-    """Transformers of nested Pipelines in order, and class names of samplers.
-
-    Parameters
-    ----------
-    steps : list of (name, fitted step)
-    """
-    transformers, samplers = [], []
-    for _, step in steps:
-        if step is None or isinstance(step, str):  # "passthrough"
-            continue
-        if isinstance(step, Pipeline):
-            more = flat_steps(step.steps)
-            transformers += more[0]
-            samplers += more[1]
-        elif hasattr(step, "fit_resample") and not hasattr(step, "transform"):
-            samplers.append(type(step).__name__)
+    resampled_by, steps = inner.resampled_by, list(inner.steps)
+    for step in reversed(list(_flat_steps(pipeline.steps[:-1]))):
+        if hasattr(step, "fit_resample") and not hasattr(step, "transform"):
+            resampled_by = type(step).__name__
         else:
-            transformers.append(step)
-    return transformers, samplers
+            steps.insert(0, step)
+    known = {"whole": pipeline, "resampled_by": resampled_by}
+    return replace(inner, steps=tuple(steps), **known)
+
+
+def _flat_steps(steps):
+    """Yield the steps of nested Pipelines in order."""
+    for _, step in steps:
+        if isinstance(step, Pipeline):
+            yield from _flat_steps(step.steps)
+        elif step is not None and not isinstance(step, str):  # "passthrough"
+            yield step
 
 
 def _n_ways(search):

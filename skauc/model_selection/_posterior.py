@@ -19,8 +19,8 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._second_source import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
-from ..statistics._auc_variance import balanced_variance
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import balanced_variance, empirical_auc
+from ..statistics._rows import Rows
 from . import _doubts as doubts
 from ._affine_steps import has_frozen
 from ._fitted_model import FittedModel, fitted_models
@@ -87,12 +87,18 @@ class Evaluation:
         if self.reason_unranked is not None:
             return None
         if self.held_out:
-            rows, w = replace(model.front, X=model.score[:, None]), np.ones(1)
-        elif self.adaptive:
+            rows, w = self.score_rows, np.ones(1)
+            return project(self.prior, rows, w, rows.X[:, 0], self.covariance)
+        if self.adaptive:
             rows, w = model.rows, model.w
         else:
             rows, w = model.front, model.w_front
         return project(self.prior, rows, w, model.score, self.covariance)
+
+    @property
+    def score_rows(self) -> Rows:
+        """All rows with their score as the only feature."""
+        return replace(self.model.front, X=self.model.score[:, None])
 
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
@@ -105,8 +111,8 @@ class Evaluation:
             return self._refitted(prior.refits, whole=True)
         if not prior.leave_pair_out or model.pair is not None:
             return None, []
-        if model.saw_y is None and broken is None and model.fit is not None:
-            source = second_source(model.fit, model.front)
+        if model.saw_y is None and broken is None and self.fit is not None:
+            source = self._left_out()
             if source is not None:
                 return source, self._stopped_early()
         if prior.refits is None and (self.report or broken is not None):
@@ -116,6 +122,15 @@ class Evaluation:
         if model.saw_y is not None and prior.refits is not None:
             return None, [doubts.supervised_step(model.saw_y)]
         return None, []
+
+    @property
+    def fit(self):
+        """What the linear model minimised on the rows in front; None if unknown."""
+        return self.model.fit
+
+    def _left_out(self):
+        """AUC of rows left out of the model, in closed form."""
+        return second_source(self.fit, self.model.front, self.model.gradient)
 
     @property
     def source(self) -> Source | None:
@@ -162,7 +177,7 @@ class Evaluation:
         if not self.adaptive:
             return self.projection.auc()
         if self.held_out:
-            return posterior_of_source(_empirical(self.model), self.size)
+            return posterior_of_source(_empirical(self.score_rows), self.size)
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
         return self.projection.auc(self.source)
@@ -176,13 +191,13 @@ class Evaluation:
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
-        out += doubts.relative_weights(model.weight)
+        out += self._doubts_of_weights()
         if not self.adaptive:
             return out
         judged = self.rows.how == "detected"
         if self.held_out:
             return out + [doubts.judged_held_out()] * (judged and self.report)
-        out += [*model.doubts, *doubts.copied_rows(model.rows)]
+        out += [*model.doubts, *self._doubts_of_copies()]
         if self.rows.how == "assumed":
             out.append(doubts.rows_assumed(model.name))
         source, reasons = self._source_and_reasons
@@ -196,6 +211,12 @@ class Evaluation:
         if source is None and P >= n and self.prior.leave_pair_out and not reasons:
             out.append(doubts.no_rows_left_out(P, n))
         return out
+
+    def _doubts_of_weights(self):
+        return doubts.relative_weights(self.model.weight)
+
+    def _doubts_of_copies(self):
+        return doubts.copied_rows(self.model.rows)
 
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
@@ -279,12 +300,10 @@ def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
     return AUCPosterior.normal(z, variance, choice_probit=z, **entered)
 
 
-def _empirical(model) -> Source:
-    """Empirical AUC of held-out rows with Hanley and McNeil's variance."""
-    rows, pos = model.front, model.positive
-    auc = empirical_auc(
-        model.score[~pos], model.score[pos], rows.weight[~pos], rows.weight[pos]
-    )
+def _empirical(rows) -> Source:
+    """Empirical AUC of held-out scores with Hanley and McNeil's variance."""
+    score, pos = rows.X[:, 0], rows.positive
+    auc = empirical_auc(score[~pos], score[pos], rows.weight[~pos], rows.weight[pos])
     n = rows.n
     # an AUC of 0 or 1 has the variance of its nearest neighbour
     moved = (auc * n + 0.5) / (n + 1)

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
-from sklearn.utils import check_random_state, column_or_1d, indexable
+from sklearn.utils import check_random_state
 
-from .._validation import (
-    check_groups,
-    check_level,
-    check_option,
-    check_positive,
-    check_weight,
-)
+from .._validation import check_groups, check_level, check_option
 from ..leave_pair_out._bootstrap import (
     INSIDE,
     Samples,
@@ -27,31 +19,27 @@ from ..leave_pair_out._bootstrap import (
     wins,
 )
 from ..leave_pair_out._second_source import Source
-from ..statistics._collections import refuse_collection
-from ..statistics._numbers import as_verbosity
+from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import frozen_in_refits, warn
-from ._estimators import decision_values, silenced, take_rows, weight_for_fit
+from ._estimators import counted_rows, decision_values, fitted_to_rows, silenced
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
-REFITS = 5  # where the user names no number
 # In units of Hanley and McNeil's: the squared error of .632+ with 5 refits of models
 # with selection or an L1 penalty is 1.30 (.12) times it.
 _VARIANCE = 1.5
 
 
-def refits_source(
-    model: FittedModel, K=REFITS, *, verbose=0, whole=False
-) -> Source | None:
+def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | None:
     """The .632+ AUC of K clones fitted to balanced bootstrap samples.
 
     Parameters
     ----------
     model : FittedModel
         On the rows that trained it.
-    K : int, default=5
+    K : int
         At least 2.
     verbose : int, default=0
         joblib's; 0 is silent.
@@ -93,32 +81,19 @@ def refits_source(
 def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
     """Scores (K, n) of all rows by clones fitted to samples."""
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(refit_scores)(estimator, X, y, weight, count) for count in counts
+        delayed(_refit_scores)(estimator, X, y, weight, count) for count in counts
     )
     return np.array(scores)
 
 
-def refit_scores(estimator, X, y, weight, count) -> np.ndarray:
-    """Scores of all rows, in the direction of the larger label, by one clone.
+def _refit_scores(estimator, X, y, weight, count) -> np.ndarray:
+    """Scores of all rows, larger for the larger label, by a clone fitted to a sample.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X : array-like, sparse matrix or frame of shape (n, n_features)
-    y : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-    count : ndarray of int of shape (n,)
-        How often the sample drew each row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    ``count`` is how often the sample drew each row.
     """
     # Rows are repeated, not weighted: any estimator can be refitted in this way.
     drawn = np.repeat(np.arange(len(y)), count)
-    model = clone(estimator)
-    weight = None if weight is None else weight[drawn]
-    model.fit(take_rows(X, drawn), y[drawn], **weight_for_fit(model, weight))
+    model = fitted_to_rows(estimator, X, y, weight, drawn)
     score = np.ravel(decision_values(model, X)).astype(float)
     if not np.isfinite(score).all():
         name = type(estimator).__name__
@@ -284,30 +259,20 @@ def bootstrap_auc(
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 1:
-        raise ValueError(f"n_boot must be a whole number >= 1, got {n_boot!r}")
-    verbose = as_verbosity(verbose)
-    refuse_collection("X", X)
-    positive = check_positive(y, pos_label=pos_label)
-    weight = check_weight(sample_weight, positive)
-    labels = column_or_1d(y)
-    X, labels = indexable(X, labels)
-    groups = check_groups(groups, len(labels))
+    n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
+    kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
+    groups = check_groups(groups, len(y))
+    groups = None if groups is None else groups[kept]
     flipped = pos_label is not None and pos_label == np.unique(labels)[0]
-    if weight is not None and not weight.all():  # weight 0 is no row
-        kept = np.flatnonzero(weight)
-        X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
-        positive = positive[kept]
-        groups = None if groups is None else groups[kept]
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([frozen_in_refits()])
     # The samples depend on the seed and the labels alone: all models share them.
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
-        counts = bootstrap_counts(positive, int(n_boot), rng)
+        counts = bootstrap_counts(positive, n_boot, rng)
     else:
-        counts = _group_counts(groups, positive, int(n_boot), rng)
+        counts = _group_counts(groups, positive, n_boot, rng)
     # The first sample is all rows once: the estimator itself.
     samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
     scores = _refitted(estimator, X, labels, weight, samples, n_jobs, verbose)
@@ -318,19 +283,15 @@ def bootstrap_auc(
 
 def _check_sizes(positive, groups):
     """Raise unless a row (or a group) of each class can be left out."""
-    sides = [np.flatnonzero(positive == side) for side in (False, True)]
-    smaller = min(map(len, sides))
-    if smaller < 2:
-        raise ValueError(
-            f"y must hold 2 rows of each class or more to be resampled, got {smaller}"
+    rule = "groups must hold each class in 2 groups or more"
+    if groups is None:
+        rule, groups = (
+            "y must hold 2 rows of each class or more",
+            np.arange(len(positive)),
         )
-    if groups is not None:
-        smaller = min(len(np.unique(groups[rows])) for rows in sides)
-        if smaller < 2:
-            raise ValueError(
-                "groups must hold each class in 2 groups or more to be resampled, got "
-                f"{smaller}"
-            )
+    smaller = min(len(np.unique(groups[positive == side])) for side in (False, True))
+    if smaller < 2:
+        raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
 def _group_counts(groups, positive, n_boot, rng):
@@ -341,16 +302,7 @@ def _group_counts(groups, positive, n_boot, rng):
     """
     _, groups = np.unique(groups, return_inverse=True)
     holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
-    stratum = holds[0] + 2 * holds[1]
-    drawn = np.zeros((n_boot, len(stratum)), dtype=int)
-    for kind in np.unique(stratum):
-        members = np.flatnonzero(stratum == kind)
-        share = np.full(len(members), 1 / len(members))
-        picks = rng.multinomial(len(members), share, size=n_boot)
-        while len(members) > 1 and (whole := (picks > 0).all(axis=1)).any():
-            picks[whole] = rng.multinomial(len(members), share, size=whole.sum())
-        drawn[:, members] = picks  # each sample leaves a group out
-    return drawn[:, groups]
+    return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 
 
 def _aucs(scores, positive, weights):
@@ -367,10 +319,8 @@ def _estimate(method, full, scores, counts, positive, weight):
     outside = weighted_auc(scores, positive, out)
     if method == "optimism":
         # mean AUC of the refits on their own samples less that on all rows
-        lost = _aucs(scores, positive, counts * weight) - _aucs(
-            scores, positive, np.broadcast_to(weight, scores.shape)
-        )
-        auc = apparent - float(np.mean(lost))
+        own = _aucs(scores, positive, counts * weight)
+        auc = apparent - float(np.mean(own - _aucs(scores, positive, weight)))
     elif method == "oob":
         auc = outside
     elif method == ".632":

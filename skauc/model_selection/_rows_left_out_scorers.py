@@ -7,19 +7,24 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_option, check_positive, check_score, check_weight
+from .._validation import check_option
+from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
-from ..statistics._collections import refuse_collection
-from ..statistics._ranks import empirical_auc
+from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
-from ._estimators import decision_values, take_rows, weight_for_fit
+from ._blocks import rows_at_hand
+from ._estimators import (
+    counted_rows,
+    decision_values,
+    fitted_to_rows,
+    scores_of_rows,
+    take_rows,
+)
 from ._fitted_model import fitted_models
-from ._scorer import Scorer, ready_made
+from ._scorers import Scorer, ready_made
 from ._training_rows import judge_rows
 
 
@@ -77,14 +82,12 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
 
 def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
+    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
     model, *more = fitted_models(estimator, X, y, sample_weight, pos_label=pos_label)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     if not np.any(model.w_front):
-        warn_caller(
-            "The AUC is undefined and set to 1/2 because the coefficients are all 0",
-            UndefinedMetricWarning,
-        )
+        warn_undefined("the coefficients are all 0")
         return 0.5
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
@@ -171,16 +174,9 @@ def make_cv_auc_scorer(
 def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
-    refuse_collection("X", X)
-    positive = check_positive(y, pos_label=pos_label)
-    weight = check_weight(sample_weight, positive)
-    X, labels = indexable(X, column_or_1d(y))
+    _, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
     if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
         decision_values(estimator, take_rows(X, [0]))
-    if weight is not None and not weight.all():  # weight 0 is no row
-        keep = np.flatnonzero(weight)
-        X, labels = take_rows(X, keep), labels[keep]
-        positive, weight = positive[keep], weight[keep]
     if isinstance(cv, Integral):
         smaller = min(positive.sum(), (~positive).sum())
         if not 2 <= cv <= smaller:
@@ -203,14 +199,8 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     """AUC of a clone on one fold, and the (weighted) number of its pairs."""
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    model = clone(estimator)
-    fit_params = {} if weight is None else weight_for_fit(model, weight[train])
-    model.fit(take_rows(X, train), y[train], **fit_params)
-    score = decision_values(model, take_rows(X, test))
-    lower = getattr(model, "classes_", np.unique(y))[0]
-    if positive[y == lower].any():  # the score points to the other label
-        score = -score
-    score = check_score(score, len(test), name="decision_function")
+    model = fitted_to_rows(estimator, X, y, weight, train)
+    score = scores_of_rows(model, X, y, positive, test)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])

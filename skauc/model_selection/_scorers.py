@@ -2,20 +2,106 @@
 
 from __future__ import annotations
 
+import copy
+
+import joblib
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
+from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from .._validation import check_option
 from ..intervals._projection import check_covariance, check_prior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
-from ._candidate import CONTRASTS, candidate, contrast_names
-from ._scorer import Scorer, ready_made
+from ._candidates import CONTRASTS, candidate, contrast_names
 from ._training_rows import ROWS
 
-MULTI_CLASS = ("ovo", "raise")
+_MULTI_CLASS = ("ovo", "raise")
+
+
+class Scorer:
+    """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
+
+    Made by the ``make_…_scorer`` functions. It is an object because scikit-learn asks
+    scorers about ``sample_weight`` and metadata routing.
+    """
+
+    def __init__(self, factory, score, params):
+        self._factory = factory
+        self._score = score
+        self._params = params
+        self._shared = False
+        self._request = MetadataRequest(owner=self)
+        # known but not requested: passing it then is scikit-learn's error
+        self._request.score.add_request(param="sample_weight", alias=None)
+
+    def __call__(self, estimator, X, y_true=None, sample_weight=None):
+        """Score a fitted estimator on (X, y_true); greater is better.
+
+        ``sample_weight`` counts rows; for cross-validation only ratios matter.
+        """
+        return self._score(
+            estimator, X, y_true, sample_weight=sample_weight, **self._params
+        )
+
+    def __repr__(self):
+        params = ", ".join(f"{k}={v!r}" for k, v in self._params.items())
+        return f"{self._factory}({params})"
+
+    def __eq__(self, other):
+        if not isinstance(other, Scorer):
+            return NotImplemented
+        mine, theirs = (
+            (one._factory, one._request.score.requests, joblib.hash(one._params))
+            for one in (self, other)
+        )
+        return mine == theirs
+
+    def __hash__(self):
+        return hash(self._factory)  # parameters may be lists or splitters
+
+    def _accept_sample_weight(self):
+        return True
+
+    def _routing_repr(self):
+        return repr(self)
+
+    def set_score_request(self, *, sample_weight):
+        """Request ``sample_weight`` under metadata routing.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As for scikit-learn's scorers.
+
+        Returns
+        -------
+        Scorer
+            This scorer; a copy of a ready-made one such as ``cbauc_scorer``.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "set_score_request needs metadata routing: "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        target = self
+        if self._shared:
+            target = Scorer(self._factory, self._score, self._params)
+        target._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return target
+
+    def get_metadata_routing(self):
+        """Metadata that this scorer requests."""
+        return copy.deepcopy(self._request)
+
+
+def ready_made(scorer: Scorer) -> Scorer:
+    """The same scorer; ``set_score_request`` returns a copy of it."""
+    scorer._shared = True
+    return scorer
 
 
 def make_cbauc_scorer(
@@ -101,7 +187,7 @@ def make_cbauc_scorer(
     check_covariance(check_prior(prior), covariance)
     check_option("rows", rows, ROWS)
     check_option("scale", scale, ("auc", "probit"))
-    check_option("multi_class", multi_class, MULTI_CLASS)
+    check_option("multi_class", multi_class, _MULTI_CLASS)
     check_option("output", output, ("number", "dict"))
     params = dict(
         prior=prior,
@@ -166,7 +252,7 @@ def make_ebauc_scorer(
     check_covariance(check_prior(prior), covariance, default="separate")
     check_option("rows", rows, ROWS)
     check_option("thresholds", thresholds, ("scores", "all"))
-    check_option("multi_class", multi_class, MULTI_CLASS)
+    check_option("multi_class", multi_class, _MULTI_CLASS)
     params = dict(
         prior=prior,
         covariance=covariance,

@@ -9,12 +9,10 @@ import numpy as np
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
-from ..statistics._checks import generator
-from ..statistics._numbers import as_count, as_number, as_numbers
-from ..statistics._result import data_frame, picture
-from ..statistics._values import Value
-from ._candidate import alike, joint_aucs, luck
-from ._search_candidates import candidates_of, prior_of_scorer
+from ..statistics._checks import as_numbers, check_integer, check_interval, generator
+from ..statistics._result import Value, data_frame, picture
+from ._candidates import alike, candidates_of, joint_aucs, luck
+from ._scorers import Scorer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,9 +125,7 @@ class SearchPosterior(Value):
         ValueError
             If the order or ``within`` is not understood.
         """
-        within = as_number("within", within)
-        if not within >= 0:
-            raise ValueError(f"within must be >= 0, got {within}")
+        within = check_interval("within", within, 0)
         order = self._complexity(order)
         near = np.flatnonzero(self.joint.within(within))
         return int(near[np.lexsort((-self.joint.mean[near], order[near]))[0]])
@@ -261,7 +257,7 @@ def search_posterior(
     -----
     In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the data
     set and the ranking scores, at the level of the posteriors; the covariance is in
-    :mod:`skauc.model_selection._candidate`. ``p_best`` and ``expected_loss`` are means
+    :mod:`skauc.model_selection._candidates`. ``p_best`` and ``expected_loss`` are means
     over draws and may prefer another candidate than the search did.
 
     The posteriors of the selected candidate and of the next two are those that
@@ -294,8 +290,8 @@ def search_posterior(
     >>> float(posterior.p_best.sum().round(6)), posterior.simplest("C") in (0, 1)
     (1.0, True)
     """
-    prior = prior_of_scorer(search) if prior is None else prior
-    prior, n_draws = check_prior(prior), as_count("n_draws", n_draws)
+    prior = _prior_of_scorer(search) if prior is None else prior
+    prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
     rng = generator(random_state)
     searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
     rho = alike(searched.candidates)
@@ -321,6 +317,16 @@ def search_posterior(
         score=searched.score,
         joint=joint,
     )
+
+
+def _prior_of_scorer(search):
+    """The prior of the scorer of a search; "adaptive" where it has none."""
+    scorers = getattr(search, "scorer_", None)
+    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
+    for scorer in scorers:
+        if isinstance(scorer, Scorer) and "prior" in scorer._params:
+            return scorer._params["prior"]
+    return "adaptive"
 
 
 def _lowered(posterior, bias):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_number, check_option, short
-from ..statistics._numbers import as_numbers
+from .._validation import check_interval, check_option, short
+from ..statistics._checks import as_numbers
 from . import _doubts as doubts
-from ._candidate import contrast_names
+from ._candidates import contrast_names
 
 _ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
 
@@ -195,7 +195,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     if not isinstance(parameter, str):
         raise ValueError(f"parameter must be a name, got {parameter!r}")
     check_option("simplest", simplest, ("smallest", "largest"))
-    within = check_number("within", within, "be >= 0", lambda value: value >= 0)
+    within = check_interval("within", within, 0)
     return OneSDRule(parameter, simplest, within)
 
 

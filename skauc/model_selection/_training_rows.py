@@ -67,9 +67,9 @@ class Judgement:
         return f"{self.kind} ({self.how})"
 
 
-_DETECTED = Judgement("training", "detected")
-_HELD_OUT = Judgement("held-out", "detected")
-_ASSUMED = Judgement("training", "assumed")
+DETECTED = Judgement("training", "detected")
+HELD_OUT = Judgement("held-out", "detected")
+ASSUMED = Judgement("training", "assumed")
 
 
 def judge_rows(model: FittedModel, rows="auto") -> Judgement:
@@ -107,16 +107,16 @@ def _judge(model):
     if repeatable:
         gradient = _gradient(model)
         if gradient <= _AT_REST:
-            return _DETECTED
+            return DETECTED
         same_steps = _same_statistics(scored)
         if same_steps is False and not scored.dropped:  # it may have had these, too
-            return _HELD_OUT
-        # no clone of a stochastic solver says more than the scaler
-        if same_steps and (gradient <= _NEAR_REST or hasattr(opened.linear, "t_")):
-            return _DETECTED
+            return HELD_OUT
+        # without a gradient, a clone says little more than the scaler
+        if same_steps and (gradient <= _NEAR_REST or np.isinf(gradient)):
+            return DETECTED
     judgement = _by_clones(scored, repeatable)
     # These rows were there: with other weights, or in another order.
-    return _ASSUMED if same_steps and judgement is _HELD_OUT else judgement
+    return ASSUMED if same_steps and judgement is HELD_OUT else judgement
 
 
 def _gradient(model):
@@ -125,7 +125,7 @@ def _gradient(model):
     if model.fit is None or min(model.front.shape) <= 2:
         return np.inf
     # The fit of a discriminant is that of these rows: the model's direction decides
-    if _distance(model.front.X @ model.fit.coef, model.score) > _PARALLEL:
+    if distance(model.fit.score(model.front.X), model.score) > _PARALLEL:
         return np.inf
     return model.gradient
 
@@ -223,16 +223,14 @@ def _scores(model, X):
 
 def _by_clones(scored, repeatable):
     """The verdict of the first training that explains the model, or of the last."""
-    judgement = _ASSUMED
+    judgement = ASSUMED
     for training in _trainings(scored, repeatable):
         try:
             score = scored.scores - scored.opened.cut
-            judgement = _compare(
-                training, score, _distance if repeatable else _unsigned
-            )
+            judgement = _compare(training, score, distance if repeatable else _unsigned)
         except Exception:  # a clone cannot be fitted to these rows
-            return _ASSUMED
-        if judgement is _DETECTED:
+            return ASSUMED
+        if judgement is DETECTED:
             break
     return judgement
 
@@ -256,20 +254,20 @@ def _compare(training, score, distance):
     first = training.scores("clone")
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
-        return _DETECTED
+        return DETECTED
     other = training.scores("resample", training.resample())
     unit = distance(other, first)
     if unit <= _EQUAL:  # one direction: all scores are parallel, their lengths differ
         distance = _gap
         D, unit = distance(score, first), distance(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):
-        return _ASSUMED
+        return ASSUMED
     if D <= _NEAR * unit:
-        return _DETECTED
+        return DETECTED
     D, chance = _with_chance(training, score, first, distance)
     if D <= min(_ALIKE * chance, _SMALL * unit):
-        return _DETECTED
-    return _HELD_OUT if D > _FAR * unit + _UNLIKE * chance else _ASSUMED
+        return DETECTED
+    return HELD_OUT if D > _FAR * unit + _UNLIKE * chance else ASSUMED
 
 
 def _with_chance(training, score, first, distance):
@@ -290,7 +288,7 @@ def _draws(estimator):
     return any(not isinstance(seed, int | np.integer) for seed in seeds)
 
 
-def _distance(a, b):
+def distance(a, b):
     """``1 − correlation`` of the scores, over all columns; NaN if one is constant."""
     a, b = (np.reshape(s, (len(s), -1)) for s in (a, b))
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
@@ -300,7 +298,7 @@ def _distance(a, b):
 
 def _unsigned(a, b):
     """``1 − |correlation|``: out-of-fold encodings of noise may point either way."""
-    D = _distance(a, b)
+    D = distance(a, b)
     return min(D, 2 - D)
 
 

@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import (
     as_numbers,
-    as_rate,
     check_interval,
+    check_numbers,
     check_option,
     generator,
 )
@@ -225,11 +225,7 @@ class AUCPosterior(AUCDistribution):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
         # P(Z > z) = P(−Z < −z): a lower tail has digits that 1 − cdf has lost
         mirrored = self._components.mirrored()
-
-        def tail(z):
-            return mirrored.cdf(-z)
-
-        return _on_probit_scale(x, tail, below=1.0, above=0.0)
+        return _on_probit_scale(x, lambda z: mirrored.cdf(-z), below=1.0, above=0.0)
 
     def pdf(self, x):
         """Posterior density of the AUC on (0, 1), elementwise."""
@@ -245,7 +241,7 @@ class AUCPosterior(AUCDistribution):
 
     def ppf(self, q):
         """Quantiles of the AUC, elementwise."""
-        q = as_rate("q", q)
+        q = check_numbers("q", q, 0, 1)
         components = self._components
         quantiles = [components.quantile(level) for level in q.ravel()]
         return np.reshape(ndtr(quantiles), q.shape)[()]

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr, ndtri_exp, roots_legendre, stdtr
 
 from ._tails import (
-    NoncentralT,
-    Parameters,
+    OverChi,
+    OverNormal,
     log_chi2_nodes,
     log_stdtr,
     root_chi2_moments,
@@ -20,6 +21,7 @@ from ._tails import (
 # 30, df from 1 to ∞, against 400 nodes)
 _LEGENDRE = roots_legendre(64)
 _EPS = np.finfo(float).eps
+_LOST = 1e-12  # share of a quantile's level that dropped components may hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +48,34 @@ class Components:
         return self.D / np.sqrt((2 + self.v) * self.q / self.df)
 
     @cached_property
-    def _distribution(self):
-        """``√2 Z = μR + √v N``, ``μ = D√(df/q)``, ``R = √(χ²_df/df)``."""
-        mu = self.D * np.sqrt(self.df / self.q)
-        return NoncentralT(Parameters(self.weight, mu, np.sqrt(self.v), self.df))
+    def _integrals(self):
+        """Integrals of ``√2 Z = μR + √v N`` over R or N, whichever spreads less.
+
+        The integrand is then smooth: neither large samples (v → 0) nor separable data
+        (μ → ∞) break the trapezoidal rule.
+        """
+        # μ = D√(df/q), R = √(χ²_df/df), and Var(μR) = μ²/(2 df) nearly
+        mu, root_v = self.D * np.sqrt(self.df / self.q), np.sqrt(self.v)
+        over_chi = root_v >= np.abs(mu) / np.sqrt(2 * self.df)
+        given = self.weight, mu, root_v, self.df
+        rules = (OverChi, over_chi), (OverNormal, ~over_chi)
+        return [rule(*(a[at] for a in given)) for rule, at in rules if at.any()]
 
     def mirrored(self) -> Components:
         """The distribution of −Z."""
         return replace(self, D=-self.D)
 
     def cdf(self, z) -> float:
-        """``P(Z ≤ z)``."""
-        return self._distribution.cdf(np.sqrt(2) * z)
+        """``P(Z ≤ z)``, a noncentral t probability."""
+        if np.isinf(z):
+            return float(z > 0)
+        return float(min(sum(i.cdf(np.sqrt(2) * z) for i in self._integrals), 1.0))
 
     def pdf(self, z) -> float:
         """Density of Z."""
-        return np.sqrt(2) * self._distribution.pdf(np.sqrt(2) * z)
+        if np.isinf(z):
+            return 0.0
+        return float(np.sqrt(2) * sum(i.pdf(np.sqrt(2) * z) for i in self._integrals))
 
     def quantile(self, level) -> float:
         """Z with ``P(Z ≤ z) = level``."""
@@ -69,8 +83,22 @@ class Components:
             return np.inf if level else -np.inf
         if level > 0.5:  # the upper tail by symmetry, to keep its digits
             return -self.mirrored().quantile(1 - level)
-        start = np.sqrt(2) * self.mean_probit()
-        return self._distribution.quantile(level, start) / np.sqrt(2)
+        # Components that are left out move the probability by no more than their weight
+        order = np.argsort(self.weight)
+        heavy = order[np.cumsum(self.weight[order]) > _LOST * level]
+        given = self.weight, self.D, self.v, self.q, self.df
+        mixture, start, step = (
+            Components(*(a[heavy] for a in given)),
+            self.mean_probit(),
+            0.5,
+        )
+
+        def excess(z):
+            return mixture.cdf(z) - level
+
+        while excess(start - step) > 0 or excess(start + step) < 0:
+            step *= 2
+        return brentq(excess, start - step, start + step, xtol=1e-12, rtol=1e-12)
 
     def mean(self) -> float:
         """``E Φ(Z)``, from the tail that keeps its digits."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from ..statistics._checks import as_number, as_numbers
-from ..statistics._moments import Moments, class_moments, class_traces
+from ..statistics._checks import as_numbers, check_interval
+from ..statistics._moments import Moments, class_moments
 from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
@@ -81,12 +81,9 @@ class NormalInverseWishart(Value):
                 )
             object.__setattr__(self, name, value if value.ndim else float(value))
         for name in ("nu_neg", "nu_pos"):
-            if not 0 <= as_number(name, getattr(self, name)) < np.inf:
-                raise ValueError(
-                    f"{name} must be >= 0 and finite, got {getattr(self, name)}"
-                )
-        if self.kappa is not None and not np.isfinite(as_number("kappa", self.kappa)):
-            raise ValueError(f"kappa must be finite or None, got {self.kappa}")
+            check_interval(name, getattr(self, name), 0, closed="left")
+        if self.kappa is not None:
+            check_interval("kappa", self.kappa, closed="neither")
         lowest = _smallest_eigenvalue(self.scale)
         if not (lowest > 0 or (np.ndim(self.scale) == 0 and self.scale == 0)):
             raise ValueError(
@@ -127,8 +124,8 @@ class NormalInverseWishart(Value):
         S = np.asarray(self.scale)
         square = w @ S @ w if S.ndim == 2 else (S * w) @ w
         trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, P))
-        neg, pos = (float(np.sum(m * w)) for m in (self.mean_neg, self.mean_pos))
-        return ProjectedPrior(neg, pos, float(square), float(trace), kappa, P)
+        mean = np.array([np.sum(m * w) for m in (self.mean_neg, self.mean_pos)])
+        return ProjectedPrior(mean, float(square), float(trace), kappa, P)
 
     def learn(self, Z, positive, weight=None, *, covariance="common"):
         """Summarise a data set, as ``AdaptivePrior.learn`` does.
@@ -145,17 +142,17 @@ class NormalInverseWishart(Value):
         LearntConjugate
             Its ``project(w, score)`` is the posterior of one linear model.
         """
-        traces = covariance == "spherical"
-        features = class_traces(Z, positive, weight) if traces else None
+        features = None
+        if covariance == "spherical":
+            features = class_moments(Z, positive, weight, featurewise=True)
         return LearntConjugate(self, positive, weight, covariance, features)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProjectedPrior:
     """``wᵀm_c``, ``wᵀSw``, ``tr S``, κ and P: the prior of one direction."""
 
-    mean_neg: float
-    mean_pos: float
+    mean: np.ndarray
     square: float
     trace: float
     kappa: float
@@ -166,7 +163,7 @@ class ProjectedPrior:
 class LearntConjugate:
     """A prior with the labels and weights of a data set, but not its rows.
 
-    ``features`` holds the feature-wise means and traces of both classes for a spherical
+    ``features`` holds the feature-wise moments of both classes for a spherical
     covariance; everything else is computed for one direction at a time.
     """
 
@@ -183,53 +180,45 @@ class LearntConjugate:
         return projected_posterior(neg, pos, w, *known)
 
 
-@dataclass(frozen=True)
-class ProjectedPosterior:
+@dataclass(frozen=True, eq=False)
+class ProjectedPosterior(Value):
     """Posterior of the scores: ``σ_c² = q_c/χ²_{df_c}``, ``μ_c ~ N(m_c, σ_c²/ν_c)``.
 
-    ``shared`` says that both classes have *one* variance (the same draw of it).
+    The arrays hold the numbers of both classes, shape (2,). ``shared`` says that both
+    classes have *one* variance (the same draw of it).
     """
 
-    mean_neg: float
-    mean_pos: float
-    nu_neg: float
-    nu_pos: float
-    q_neg: float
-    q_pos: float
-    df_neg: float
-    df_pos: float
+    mean: np.ndarray
+    nu: np.ndarray
+    q: np.ndarray
+    df: np.ndarray
     shared: bool
-
-    @property
-    def v(self) -> float:
-        """``1/ν₀* + 1/ν₁*``."""
-        return 1 / self.nu_neg + 1 / self.nu_pos
 
     def auc(self) -> AUCPosterior:
         """Posterior of the AUC; its mean is CBAUC."""
         if not self.shared:
             return self._independent_variances()
-        D = self.mean_pos - self.mean_neg
-        return AUCPosterior.from_components(D, self.v, self.q_neg, self.df_neg)
+        D, v = self.mean[1] - self.mean[0], (1 / self.nu).sum()
+        return AUCPosterior.from_components(D, v, self.q[0], self.df[0])
 
     def _independent_variances(self):
-        weight, ratio = _variance_ratio(self.df_neg, self.df_pos)
+        weight, ratio = _variance_ratio(*self.df)
         # section 4
         # ρ = σ₁²/σ₀² = (q₁/q₀) B/(1 − B),   v = 2(1/ν₀* + ρ/ν₁*)/(1 + ρ),
         # q = (1 + ρ)(q₀ + q₁/ρ)/2,   df = df₀ + df₁
-        rho = ratio * (self.q_pos / self.q_neg)
-        v = 2 * (1 / self.nu_neg + rho / self.nu_pos) / (1 + rho)
-        q = (1 + rho) * (self.q_neg + self.q_pos / rho) / 2
-        D = self.mean_pos - self.mean_neg
-        return AUCPosterior.from_components(D, v, q, self.df_neg + self.df_pos, weight)
+        (nu_neg, nu_pos), (q_neg, q_pos) = self.nu, self.q
+        rho = ratio * (q_pos / q_neg)
+        v = 2 * (1 / nu_neg + rho / nu_pos) / (1 + rho)
+        q = (1 + rho) * (q_neg + q_pos / rho) / 2
+        D = self.mean[1] - self.mean[0]
+        return AUCPosterior.from_components(D, v, q, self.df.sum(), weight)
 
     def rates(self, threshold):
         """Predictive rates ``T_df((wᵀm_c* − t)/√((1 + 1/ν_c*) q_c/df_c))``."""
-        q_neg = (1 + 1 / self.nu_neg) * self.q_neg / self.df_neg
-        q_pos = (1 + 1 / self.nu_pos) * self.q_pos / self.df_pos
         # P(s > t) of a new row: T_df(−x) is its upper tail without a 1 − …
-        fpr = stdtr(self.df_neg, (self.mean_neg - threshold) / np.sqrt(q_neg))
-        tpr = stdtr(self.df_pos, (self.mean_pos - threshold) / np.sqrt(q_pos))
+        deviation = np.sqrt((1 + 1 / self.nu) * self.q / self.df)
+        classes = zip(self.df, self.mean, deviation, strict=True)
+        fpr, tpr = (stdtr(df, (mean - threshold) / std) for df, mean, std in classes)
         return fpr, tpr
 
     def error(self, threshold, share_pos) -> float:
@@ -267,8 +256,7 @@ def projected_posterior(
     prior : NormalInverseWishart
     covariance : {"common", "spherical", "separate"}
     features : tuple of Moments, default=None
-        Feature-wise moments ``neg, pos``, or their traces; ``"spherical"`` needs them
-        for ``tr S*``.
+        Feature-wise moments ``neg, pos``; ``"spherical"`` needs them for ``tr S*``.
 
     Returns
     -------
@@ -283,8 +271,7 @@ def projected_posterior(
     nu = np.array([prior.nu_neg, prior.nu_pos], dtype=float)
     n = np.array([neg.n, pos.n])
     sample = np.array([float(neg.mean), float(pos.mean)])
-    m = np.array([projected.mean_neg, projected.mean_pos])
-    nu_star = nu + n
+    m, nu_star = projected.mean, nu + n
     if covariance == "spherical":
         q, df = _spherical(projected, w, n, nu, prior, features)
     else:
@@ -302,8 +289,7 @@ def projected_posterior(
         _check_rank(n - (nu == 0), n, covariance, projected)
     # wᵀm_c* = (n_c wᵀx̄_c + ν_c wᵀm_c)/ν_c*
     mean = (n * sample + nu * m) / nu_star
-    numbers = np.concatenate([mean, nu_star, q, df]).tolist()
-    return ProjectedPosterior(*[*numbers, covariance != "separate"])
+    return ProjectedPosterior(mean, nu_star, q, df, covariance != "separate")
 
 
 def _spherical(projected, w, n, nu, prior, features):

@@ -14,10 +14,9 @@ from scipy.special import chdtri, ndtr, ndtri
 from scipy.stats import qmc
 
 from ..statistics._checks import (
-    as_index,
     as_numbers,
-    as_rate,
     check_integer,
+    check_numbers,
     generator,
 )
 from ..statistics._moments import class_moments
@@ -88,7 +87,7 @@ class AUCDifferencePosterior(Distribution):
 
     def ppf(self, q):
         """Quantiles of the difference, elementwise."""
-        return np.quantile(self.difference, as_rate("q", q))
+        return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 
     def _head(self):
         head = super()._head() | {"probability": self.probability}
@@ -113,31 +112,25 @@ class JointPosterior:
         R with RRᵀ = WᵀS*W, of each class, or one where they share a covariance.
     df : ndarray of shape (len(roots),)
         κ* − P + 2.
-    shared : bool
-        Whether the classes share a covariance.
     """
 
     D: np.ndarray
     nu: np.ndarray
     roots: list[np.ndarray]
     df: np.ndarray
-    shared: bool
 
     def draw(self, n_draws, random_state) -> AUCDifferencePosterior:
         """Quasi-random draws of both AUCs; their number becomes a power of 2."""
         n_draws = check_integer("n_draws", n_draws, 1)
         # For each class three uniforms for Bartlett's B and two for d
-        classes = 1 if self.shared else 2
+        classes = len(self.roots)
         u = sobol(5 * classes, n_draws, random_state).T.reshape(classes, 5, -1)
         # M Mᵀ is the covariance Σ_c of the two scores
         M = list(map(_draw_half, self.roots, self.df, u[:, :3]))
-        if self.shared:  # V = Σ (1/ν₀* + 1/ν₁*)
-            halves = [M[0] * np.sqrt((1 / self.nu).sum())]
-            M = M * 2
-        else:
-            halves = [m / np.sqrt(nu) for m, nu in zip(M, self.nu, strict=True)]
-        total = _square(M[0]) + _square(M[1])
-        spread = np.sqrt(total[[0, 1], [0, 1]])
+        # V = Σ₀/ν₀* + Σ₁/ν₁*
+        v = 1 / self.nu if classes == 2 else (1 / self.nu).sum(keepdims=True)
+        halves = [m * root for m, root in zip(M, np.sqrt(v), strict=True)]
+        spread = np.sqrt(2 // classes * sum((m**2).sum(axis=1) for m in M))
         # d ~ N(D, V), AUC = Φ(d/√(wᵀ(Σ₀ + Σ₁)w))
         normal = ndtri(u[:, 3:])
         gap = self.D[:, None] + np.einsum("cikn,ckn->in", np.array(halves), normal)
@@ -205,7 +198,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
     S = W.T @ S @ W if S.ndim == 2 else (W * np.reshape(S, (-1, 1))).T @ W
     n, nu = np.array([neg.n, pos.n]), np.array([prior.nu_neg, prior.nu_pos])
     sample = np.array([neg.mean, pos.mean])
-    m = np.array([[p.mean_neg, p.mean_pos] for p in projected]).T
+    m = np.array([p.mean for p in projected]).T
     nu_star = nu + n
     # Section 1, m_c* and S* of the two scores
     mean = (n[:, None] * sample + nu[:, None] * m) / nu_star[:, None]
@@ -225,8 +218,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
             f"needs df > 1 and scores that vary, got df = {df.min():g}; use a proper "
             "prior (scale > 0, kappa > P - 1)"
         )
-    D, shared = back @ (mean[1] - mean[0]), covariance == "common"
-    return JointPosterior(D, nu_star, roots, df, shared)
+    return JointPosterior(back @ (mean[1] - mean[0]), nu_star, roots, df)
 
 
 def _root(scatter):
@@ -247,11 +239,6 @@ def _draw_half(root, df, u):
         [np.zeros_like(first), 1 / second],
     ]
     return np.einsum("ij,jkn->ikn", root, inverse)
-
-
-def _square(M):
-    """``MMᵀ`` of each draw."""
-    return np.einsum("ikn,jkn->ijn", M, M)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +270,8 @@ class JointAUCs(Value):
             In a draw, models within 1e-4 of the largest AUC share its win.
         """
         wins = loss = np.zeros(len(self.mean))
-        for auc in self._draws(n_draws, random_state):
+        for error in _normal_draws(self.covariance, n_draws, random_state):
+            auc = ndtr(self.mean + error)
             # loss_i = E[max_k AUC_k − AUC_i]
             behind = auc.max(axis=1, keepdims=True) - auc
             won = behind <= TIE
@@ -308,7 +296,8 @@ class JointAUCs(Value):
         -------
         AUCDifferencePosterior
         """
-        i, j = (as_index(name, k, len(self.mean)) for name, k in (("i", i), ("j", j)))
+        m = len(self.mean)
+        i, j = (check_integer(name, k, -m, m - 1) for name, k in (("i", i), ("j", j)))
         pair, n_draws = np.array([i, j]), check_integer("n_draws", n_draws, 1)
         normal = ndtri(sobol(2, n_draws, random_state))
         # (Z_i, Z_j) = m + A N with AAᵀ their covariance
@@ -341,12 +330,6 @@ class JointAUCs(Value):
         rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
         return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
 
-    def _draws(self, n_draws, random_state):
-        """Draws of the AUCs, (size, m) each."""
-        root, rng = root_of(self.covariance), generator(random_state)
-        for size in _blocks(n_draws, len(self.mean)):
-            yield ndtr(self.mean + rng.standard_normal((size, root.shape[1])) @ root.T)
-
 
 def maximum_bias(score, noise, n_draws, random_state) -> float:
     """How much too high the largest of noisy scores is, on the average.
@@ -370,11 +353,10 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     # the covariance CMC of the contrasts, C = I − 11ᵀ/m
     contrasts = noise - noise.mean(axis=0)
     contrasts = contrasts - contrasts.mean(axis=1, keepdims=True)
-    total, root, rng = 0.0, root_of(contrasts), generator(random_state)
-    for size in _blocks(n_draws, len(score)):
-        error = rng.standard_normal((size, root.shape[1])) @ root.T
+    total = 0.0
+    for error in _normal_draws(contrasts, n_draws, random_state):
         best = np.argmax(score + error, axis=1)
-        total += error[np.arange(size), best].sum()
+        total += error[np.arange(len(error)), best].sum()
     # E e_k ≥ max s − E s_k ≥ 0 for the winner k: below 0 is what the draws err
     return max(float(total / n_draws), 0.0)
 
@@ -386,8 +368,10 @@ def root_of(covariance) -> np.ndarray:
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-def _blocks(n_draws, m):
-    """Sizes in which draws of m numbers are made."""
-    step = max(_BLOCK // m, 1)
-    full, rest = divmod(n_draws, step)
-    return [step] * full + [rest] * (rest > 0)
+def _normal_draws(covariance, n_draws, random_state):
+    """Yield draws of ``N(0, covariance)`` in blocks, of shape (size, m)."""
+    root, rng = root_of(covariance), generator(random_state)
+    step = max(_BLOCK // len(root), 1)
+    for start in range(0, n_draws, step):
+        size = min(step, n_draws - start)
+        yield rng.standard_normal((size, len(root))) @ root.T

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..statistics._checks import as_numbers, as_rate, generator
+from ..statistics._checks import as_numbers, check_numbers, generator
 from ._auc_posterior import AUCPosterior
 from ._distribution import AUCDistribution
 from ._tails import normal_pdf
@@ -80,7 +80,7 @@ class PairwiseAUCPosterior(AUCDistribution):
 
     def ppf(self, q):
         """Quantiles of the average, elementwise: means of the pairs' quantiles."""
-        q = as_rate("q", q)
+        q = check_numbers("q", q, 0, 1)
         return np.mean([pair.ppf(q) for pair in self.pairs.values()], axis=0)[()]
 
     def cdf(self, x):

@@ -5,10 +5,7 @@ All degrees of freedom are 1 or more.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import (
     betaln,
     chdtr,
@@ -25,7 +22,6 @@ from ..statistics._numerics import TINY
 # They leave 1e-12 of P(Z ≤ z) over either source, and 1e-8 of the density's tails
 _NODES = 97
 _NO_NORMAL = 1e-100  # √v/μ below which only R is left of μR + √v N
-_LOST = 1e-12  # share of a quantile's level that dropped components may hold
 # 48 nodes: the logarithm has a relative error below 1e-15 (df from 15 to 1e5, mpmath)
 _LAGUERRE = roots_laguerre(48)
 _UNDERFLOW = 1e-250  # a Student CDF below it is near the end of float64
@@ -94,76 +90,13 @@ def log_chi2_nodes(df):
     return y, height / height.sum(axis=1, keepdims=True)
 
 
-class Parameters(NamedTuple):
-    """``X = μR + √v N`` of each component, with its weight; all of one shape (k,)."""
+class OverChi:
+    """Integrate ``μR + √v N`` over R, with the normal distribution in closed form."""
 
-    weight: np.ndarray
-    mu: np.ndarray
-    root_v: np.ndarray
-    df: np.ndarray
-
-    def subset(self, rows) -> Parameters:
-        """The parameters of some components."""
-        return Parameters(*(field[rows] for field in self))
-
-
-class NoncentralT:
-    """Mixture of ``X = μR + √v N``, ``R = √(χ²_df/df)``; ``P(X ≤ x)`` is noncentral t.
-
-    One trapezoidal rule over the source that spreads less, R or N, the other one in
-    closed form: the integrand is then smooth, and neither large samples (v → 0) nor
-    separable data (μ → ∞) break it.
-    """
-
-    def __init__(self, parameters: Parameters):
-        self._parameters = parameters
-        _, mu, root_v, df = parameters
-        # Var(μR) = μ²/(2 df) nearly
-        over_chi = root_v >= np.abs(mu) / np.sqrt(2 * df)
-        rules = (_OverChi, over_chi), (_OverNormal, ~over_chi)
-        self._parts = [
-            rule(parameters.subset(rows)) for rule, rows in rules if rows.any()
-        ]
-
-    def cdf(self, x) -> float:
-        """``P(X ≤ x)``."""
-        if np.isinf(x):
-            return float(x > 0)
-        return float(min(sum(part.cdf(x) for part in self._parts), 1.0))
-
-    def pdf(self, x) -> float:
-        """Density of X."""
-        return 0.0 if np.isinf(x) else float(sum(part.pdf(x) for part in self._parts))
-
-    def quantile(self, level, start) -> float:
-        """The x with ``P(X ≤ x) = level``, bracketed from a starting point."""
-        # Components that are left out move the probability by no more than their weight
-        weight = self._parameters.weight
-        order = np.argsort(weight)
-        heavy = order[np.cumsum(weight[order]) > _LOST * level]
-        mixture = NoncentralT(self._parameters.subset(heavy))
-
-        def excess(x):
-            return mixture.cdf(x) - level
-
-        low = high = start
-        step = 0.5
-        while excess(low) > 0:
-            low, step = low - step, 2 * step
-        step = 0.5
-        while excess(high) <= 0:
-            high, step = high + step, 2 * step
-        return brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
-
-
-class _OverChi:
-    """Integrate over R, with the normal distribution in closed form."""
-
-    def __init__(self, parameters):
-        weight, mu, self._root_v, df = (field[:, None] for field in parameters)
-        y, share = log_chi2_nodes(df[:, 0])
-        self._weight = weight * share
-        self._location = mu * np.exp(y / 2)  # μR
+    def __init__(self, weight, mu, root_v, df):
+        y, share = log_chi2_nodes(df)
+        self._weight, self._root_v = weight[:, None] * share, root_v[:, None]
+        self._location = mu[:, None] * np.exp(y / 2)  # μR
 
     def cdf(self, x):
         return np.vdot(self._weight, ndtr((x - self._location) / self._root_v))
@@ -173,20 +106,20 @@ class _OverChi:
         return np.vdot(self._weight, density)
 
 
-class _OverNormal:
-    """Integrate over N, with the distribution of R in closed form.
+class OverNormal:
+    """Integrate ``μR + √v N`` over N, with the distribution of R in closed form.
 
     R ≥ 0 bounds ``N = x/√v − s, s = μR/√v``, by s ≥ 0, where the distribution of R
     starts as s^df. In t with ``s = log(1 + e^t)`` that is a tail e^{df t}, and for
     large s, where no bound is near, t is s.
     """
 
-    def __init__(self, parameters):
+    def __init__(self, weight, mu, root_v, df):
         # −μR + √v N is the mirror image of μR + √v N
-        self._weight, self._positive = parameters.weight, parameters.mu > 0
-        self._mu, self._df = np.abs(parameters.mu)[:, None], parameters.df[:, None]
+        self._weight, self._positive = weight, mu > 0
+        self._mu, self._df = np.abs(mu)[:, None], df[:, None]
         # μ is not 0 here, or R would spread less than N
-        self._root_v = np.maximum(parameters.root_v[:, None], _NO_NORMAL * self._mu)
+        self._root_v = np.maximum(root_v[:, None], _NO_NORMAL * self._mu)
 
     def _nodes(self, x):
         """``x/√v``, and N, R and the weights ds at the nodes of N."""

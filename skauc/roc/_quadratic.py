@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
-from ..statistics._checks import as_numbers, as_rate
+from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._base import ROCCurve, YoudenPoint
 from ._quadratic_form import QuadraticForm
 
@@ -17,7 +16,6 @@ from ._quadratic_form import QuadraticForm
 # decade from a vertex, where a density may change on any scale
 _FROM_MEAN = np.linspace(-8, 8, 65)
 _FROM_VERTEX = np.outer([-1, 1], np.geomspace(1e-8, 0.1, 8)).ravel()
-_NODES = 113  # of the double exponential quadrature: a step of 1/16
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +56,6 @@ class NormalLaw:
     def whitened(self, X):
         """``Σ^{−½}X``."""
         return (self.axes / self.deviations).T @ X
-
-
-def _check_log_odds(log_odds):
-    values = as_numbers("log_odds", log_odds)
-    if values.ndim or not np.isfinite(values):
-        raise ValueError(f"log_odds must be a finite number, got {log_odds}")
 
 
 def _checked_normal(name, mean, covariance, shape=None):
@@ -168,7 +160,7 @@ class QuadraticROC(ROCCurve):
             if not isinstance(value, QuadraticForm):
                 raise TypeError(f"{name} must be a QuadraticForm, got {value!r}")
         if self.log_odds is not None:
-            _check_log_odds(self.log_odds)
+            check_interval("log_odds", self.log_odds, closed="neither")
 
     @classmethod
     def between_normals(
@@ -195,7 +187,7 @@ class QuadraticROC(ROCCurve):
             symmetric and positive definite. The correlation matrix decides: units of
             the features do not matter.
         """
-        _check_log_odds(log_odds)
+        check_interval("log_odds", log_odds, closed="neither")
         m0, S0 = _checked_normal("neg", mean_neg, covariance_neg)
         m1, S1 = _checked_normal("pos", mean_pos, covariance_pos, m0.shape)
         unit = (np.diag(S0) * np.diag(S1)) ** 0.25  # the curve does not depend on it
@@ -240,33 +232,20 @@ class QuadraticROC(ROCCurve):
 
     def threshold(self, fpr):
         """Threshold with the given false positive rate, elementwise."""
-        return self.neg.isf(as_rate("fpr", fpr))
+        return self.neg.isf(check_numbers("fpr", fpr, 0, 1))
 
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
         threshold = self.threshold(fpr)
-        if self._is_chance():
+        difference = self.pos - self.neg
+        if difference.std() == 0 and difference.offset == 0:
+            # One point mass: only guessing moves along the curve
             return np.asarray(fpr, dtype=float)[()]
         return self.tpr(threshold)
 
-    def _is_chance(self):
-        """One point mass: only guessing moves along the curve."""
-        difference = self.pos - self.neg
-        return difference.std() == 0 and difference.offset == 0
-
-    def _partial_area(self, max_fpr):
-        if max_fpr == 1:
-            return self.auc
-        if self._is_chance():
-            return max_fpr**2 / 2
-        if self.neg.std() == 0:
-            # At FPR 0 a share P(S₁ > c₀) of the positives is found, and no more below 1
-            return max_fpr * self.pos.sf(self.neg.offset)
-        # The curve has a corner where the densities of one or two terms are not smooth,
-        # and a jump at a point mass
-        marks = {float(self.fpr(form.vertex())) for form in (self.neg, self.pos)}
-        ends = [0.0, *sorted(v for v in marks if 0 < v < max_fpr), max_fpr]
-        return sum(_integrate(self.roc, a, b) for a, b in pairwise(ends))
+    def _corners(self):
+        """Where the densities of one or two terms are not smooth, or have a mass."""
+        return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
 
     def youden(self) -> YoudenPoint:
         """Threshold at which ``J = TPR − FPR`` is largest: ``log_odds`` if it is known.
@@ -302,15 +281,3 @@ class QuadraticROC(ROCCurve):
     def _loss(self, t):
         """``−J = FPR − TPR``."""
         return self.fpr(t) - self.tpr(t)
-
-
-def _integrate(function, low, high):
-    """Double exponential quadrature (Takahasi & Mori), exact for steep ends too."""
-    # t = low + (high − low)(1 + tanh g)/2 with g = ½π sinh v, trapezoidal rule in v; at
-    # |v| = 3.5 the weight is 1/cosh² 26 = e^−51
-    v = np.linspace(-3.5, 3.5, _NODES)
-    g = np.pi / 2 * np.sinh(v)
-    # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
-    t = low + (high - low) * expit(2 * g)
-    dt = (high - low) * np.pi / 4 * np.cosh(v) / np.cosh(g) ** 2 * (v[1] - v[0])
-    return np.sum(function(t) * dt)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..statistics._checks import as_number, as_numbers, as_rate
+from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import cumulant, upper_quantile, upper_tail
 
 _LARGEST = 1e100  # of weights, slopes and offset: their squares are no overflow
@@ -60,23 +60,17 @@ class QuadraticForm:
     offset: float = 0.0
 
     def __post_init__(self):
-        weights = as_numbers("weights", self.weights)
-        slopes = as_numbers("slopes", self.slopes)
-        offset = as_number("offset", self.offset)
+        weights = check_numbers("weights", self.weights, -_LARGEST, _LARGEST)
+        slopes = check_numbers("slopes", self.slopes, -_LARGEST, _LARGEST)
+        offset = check_interval("offset", self.offset, -_LARGEST, _LARGEST)
         if weights.ndim != 1 or weights.shape != slopes.shape:
             raise ValueError(
                 "weights and slopes must be two vectors of one length, got shapes "
                 f"{weights.shape} and {slopes.shape}"
             )
-        given = {"weights": weights, "slopes": slopes, "offset": offset}
-        for name, value in given.items():
-            if not np.all(np.abs(value) <= _LARGEST):
-                raise ValueError(
-                    f"{name} must be finite and at most {_LARGEST:g}, got {value}"
-                )
         # A term without weight and slope is 0
         there = (weights != 0) | (slopes != 0)
-        given |= {"weights": weights[there], "slopes": slopes[there]}
+        given = {"weights": weights[there], "slopes": slopes[there], "offset": offset}
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
@@ -195,7 +189,7 @@ class QuadraticForm:
 
     def isf(self, q):
         """The x with ``P(S > x) = q``, elementwise."""
-        q = as_rate("q", q)
+        q = check_numbers("q", q, 0, 1)
         std = self.std()
         if std == 0:
             return np.where(q == 1, -np.inf, self.offset)[()]

@@ -7,13 +7,8 @@ that are not divided. Two parts a, b of one class merge by
     n = n_a + n_b,   x̄ = x̄_a + δ n_b/n,   W = W_a + W_b + δδᵀ n_a n_b/n,   δ = x̄_b − x̄_a
 
 (Chan, Golub & LeVeque 1983), so moments stream and add up across workers. Within one
-array the rows of a class are read in blocks b = x − x̄_a, centred at the mean so far.
-Then ``W_b = Σ w b bᵀ − n_b δδᵀ`` with δ the mean of b, and the merge becomes
-
-    W = W_a + Σ w b bᵀ − (n_b²/n) δδᵀ,
-
-one symmetric product per block. The subtraction takes at most half of the first sum
-once n_a ≥ n_b, so no digits cancel. A sparse matrix is multiplied as it is,
+array the rows of a class are read in blocks, each centred at its own mean: one
+symmetric product per block, and no digits cancel. A sparse matrix is multiplied as is,
 ``W = Σ w x xᵀ − n x̄ x̄ᵀ``, unless more than four digits cancel; the diagonal alone is
 ``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
 

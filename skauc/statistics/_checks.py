@@ -34,9 +34,7 @@ def check_interval(name, value, low=-np.inf, high=np.inf, closed="both"):
         If the value is no real number, or lies outside the interval.
     """
     number = _real(value)
-    above = low <= number if closed in ("both", "left") else low < number
-    below = number <= high if closed in ("both", "right") else number < high
-    if above and below:
+    if _inside(number, low, high, closed):
         return number
     rule = _rule_in_words(low, high, closed)
     raise ValueError(f"{name} must {rule}, got {short(value)}")
@@ -71,9 +69,8 @@ def check_numbers(
     ndarray of float
     """
     numbers = as_numbers(name, values)
-    above = numbers >= low if closed in ("both", "left") else numbers > low
-    below = numbers <= high if closed in ("both", "right") else numbers < high
-    odd = numbers[~(above & below & ~(whole & (numbers != np.floor(numbers))))]
+    inside = _inside(numbers, low, high, closed)
+    odd = numbers[~inside | (whole & (numbers != np.floor(numbers)))]
     for number in odd.flat[:1].tolist():
         if whole:
             check_integer(name, number, low, high)
@@ -140,31 +137,6 @@ def as_numbers(name: str, value) -> np.ndarray:
     raise ValueError(f"{name} must hold real numbers, got {short(value)}")
 
 
-def as_number(name: str, value) -> float:
-    """Convert to one float64."""
-    array = as_numbers(name, value)
-    if array.ndim:
-        raise ValueError(f"{name} must be one number, got {short(value)}")
-    return float(array)
-
-
-def as_rate(name: str, value) -> np.ndarray:
-    """Convert to an array of numbers in [0, 1]."""
-    value = as_numbers(name, value)
-    if not np.all((value >= 0) & (value <= 1)):  # NaN is refused as well
-        raise ValueError(f"{name} must lie in [0, 1], got {value}")
-    return value
-
-
-def as_index(name: str, value, n: int) -> int:
-    """Convert to an index of n items, counted from 0; from −n on, from the end."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise ValueError(f"{name} must be an integer, got {short(value)}")
-    if not -n <= int(value) < n:
-        raise ValueError(f"{name} must lie in [{-n}, {n - 1}], got {value}")
-    return int(value) % n
-
-
 def as_verbosity(value) -> int:
     """Convert to a whole number >= 0; True is 1."""
     whole = isinstance(value, Integral | np.bool_)
@@ -181,12 +153,20 @@ def short(value, longest=80) -> str:
 
 def _real(value) -> float:
     """Return a real number as a float, NaN for anything else."""
+    value = value[()] if isinstance(value, np.ndarray) else value  # of shape ()
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return np.nan
     try:
         return float(value)
     except OverflowError:  # a whole number beyond floats
         return np.nan
+
+
+def _inside(numbers, low, high, closed):
+    """Return whether numbers lie in an interval; NaN lies in none."""
+    above = numbers >= low if closed in ("both", "left") else numbers > low
+    below = numbers <= high if closed in ("both", "right") else numbers < high
+    return above & below
 
 
 def _rule_in_words(low, high, closed):

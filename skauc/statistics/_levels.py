@@ -8,7 +8,9 @@ n_c their sums, DeLong's variance is ``Σ_c Σ w (V − A)²/{n_c(n_c − 1)}``.
 References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
 Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),
 https://doi.org/10.1109/LSP.2014.2337313; Obuchowski (1997),
-https://doi.org/10.2307/2533958.
+https://doi.org/10.2307/2533958. The variance as a function of the AUC alone:
+Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe
+(2006), https://doi.org/10.1002/sim.2324.
 """
 
 from __future__ import annotations
@@ -61,12 +63,8 @@ class Levels(Value):
         score, is_pos = score[order], order >= n_neg
         starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
         rows = order, starts, n_neg
-        if weight_neg is None and weight_pos is None:
-            ends = np.append(starts[1:], len(order))
-            at_pos = np.diff(np.cumsum(is_pos)[ends - 1], prepend=0)
-            return cls(score[starts], ends - starts - at_pos, at_pos, _rows=rows)
         pairs = (neg, weight_neg), (pos, weight_pos)
-        counts = [np.ones(len(x)) if w is None else w for x, w in pairs]
+        counts = [np.ones(len(x), dtype=int) if w is None else w for x, w in pairs]
         weight = np.concatenate(counts)[order]
         at_neg, at_pos = (
             np.add.reduceat(weight * of, starts) for of in (~is_pos, is_pos)
@@ -240,10 +238,8 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½."""
-    if (
-        weight_neg is None and weight_pos is None
-    ):  # sorted values merge faster than an order of all rows
-        neg, pos = np.sort(neg), np.sort(pos)
+    if weight_neg is None and weight_pos is None:
+        neg, pos = np.sort(neg), np.sort(pos)  # they merge faster than all rows sort
     return Levels.of(neg, pos, weight_neg, weight_pos).auc
 
 
@@ -297,14 +293,33 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     return f_neg * (neg @ neg.T) + f_pos * (pos @ pos.T) + f_both * (cross + cross.T)
 
 
+def hanley_mcneil_variance(auc, n_neg, n_pos):
+    """Variance of the AUC of negative exponential scores; elementwise.
+
+    ``[A(1 − A) + (n₁ − 1)(P_xxy − A²) + (n₀ − 1)(P_xyy − A²)]/(n₀ n₁)`` with
+    ``P_xxy = A/(2 − A)``, ``P_xyy = 2A²/(1 + A)``, each written as A(1 − A) times a
+    factor.
+    """
+    # P_xxy − A² = A(1 − A) (1 − A)/(2 − A),   P_xyy − A² = A(1 − A) A/(1 + A)
+    factor = 1 + (n_pos - 1) * (1 - auc) / (2 - auc) + (n_neg - 1) * auc / (1 + auc)
+    return auc * (1 - auc) * factor / (n_neg * n_pos)
+
+
+def balanced_variance(auc, n_neg, n_pos):
+    """Hanley–McNeil's with ``(n₀ + n₁)/2`` for both sizes: symmetric in the classes."""
+    # Exchanging the classes (A → 1 − A, n₀ ↔ n₁) exchanges the two terms of ``shape``
+    half = (n_neg + n_pos) / 2
+    shape = (1 - auc) / (2 - auc) + auc / (1 + auc)
+    return auc * (1 - auc) * (1 + (half - 1) * shape) / (n_neg * n_pos)
+
+
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
-    n = v.shape[1] if weight is None else weight.sum()
-    centre = v.mean(axis=1) if weight is None else v @ weight / n
-    deviation = v - centre[:, None]
-    weighted = deviation if weight is None else deviation * weight
+    weight = np.ones(v.shape[1]) if weight is None else weight
+    n = weight.sum()
+    deviation = v - (v @ weight / n)[:, None]
     # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
-    return weighted @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
+    return (deviation * weight) @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
 
 
 def _cluster_sums(v, cluster, weight, n_clusters):

@@ -5,11 +5,10 @@ Formulas and the choice of algorithms are in :mod:`skauc.statistics`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dger
 
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag
@@ -191,8 +190,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
 
     Notes
     -----
-    Each block is centred at the mean of the rows before it, so that no digits cancel
-    (see :mod:`skauc.statistics`). Sparse X is multiplied as it is; where a column's
+    Each block is centred at its own mean, so that no digits cancel (see
+    :mod:`skauc.statistics`). Sparse X is multiplied as it is; where a column's
     mean dwarfs its spread (raw sum of squares over 10⁴ times the centred one), the
     rows are made dense block by block instead.
 
@@ -216,7 +215,10 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     if blocks is not None:
         return blocks.total(_moments_of_block, featurewise)
     X = _as_samples(X)
-    positive = _as_mask(positive)
+    try:
+        positive = np.asarray(positive)
+    except ValueError:  # lists of several lengths
+        positive = np.empty(())
     if positive.dtype != bool or positive.shape != X.shape[:1]:
         raise ValueError(
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
@@ -262,17 +264,10 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
         raise ValueError(f"X must have at least one column, got shape {X.shape}")
     with np.errstate(over="ignore", invalid="ignore"):  # _check_range names them
         kernel = _sparse if sparse.issparse(X) else _dense
-        found = kernel(X, rows, weight, featurewise)
-    for moments in found:
-        _check_range(moments)
-    return found
-
-
-def class_traces(X, positive, sample_weight=None) -> tuple[Moments, Moments]:
-    """Class moments with only the trace of the scatter, ``Σ w‖x − x̄‖²``."""
-    neg, pos = class_moments(X, positive, sample_weight, featurewise=True)
-    neg, pos = (replace(c, scatter=np.sum(c.scatter)) for c in (neg, pos))
-    return neg, pos
+        moments = kernel(X, rows, weight, featurewise)
+    for part in moments:
+        _check_range(part)
+    return moments
 
 
 def project_samples(X, w) -> np.ndarray:
@@ -306,16 +301,6 @@ def _as_samples(X):
     if X.ndim not in (1, 2):
         raise ValueError(f"X must have 1 or 2 dimensions, got shape {X.shape}")
     return X
-
-
-def _as_mask(positive):
-    """The mask as an array."""
-    try:
-        return np.asarray(positive)
-    except ValueError:
-        raise ValueError(
-            "positive must be a boolean mask, got lists of several lengths"
-        ) from None
 
 
 def _as_weight(sample_weight, n):
@@ -357,7 +342,7 @@ def _check_range(moments):
 
 def _dense(X, groups, weight, featurewise):
     """Moments of some groups of rows of an array."""
-    shape, columns = X.shape[1:], np.asarray(X if X.ndim == 2 else X[:, None])
+    shape, columns = X.shape[1:], X if X.ndim == 2 else X[:, None]
     P = columns.shape[1]
     diagonal = featurewise or not shape
     sums = [
@@ -369,15 +354,9 @@ def _dense(X, groups, weight, featurewise):
         for rows, own in zip(groups, sums, strict=True)
         for part in parts_of(len(rows), step)
     ]
-    buffer = np.empty((max((len(rows) for rows, _ in parts), default=0), P))
     # Groups take turns by the places of their rows: one read of X serves all
     for rows, own in sorted(parts, key=lambda part: part[0][0]):
-        block = buffer[: len(rows)]
-        if columns.dtype == float:
-            # "clip" spares NumPy a copy: no index is out of range
-            np.take(columns, rows, axis=0, out=block, mode="clip")
-        else:
-            block[:] = columns[rows]
+        block = np.asarray(columns[rows], dtype=float)  # a copy
         own.add(block, None if weight is None else weight[rows])
     return [own.moments(shape) for own in sums]
 
@@ -391,39 +370,30 @@ class _Sums:
     scatter: np.ndarray
 
     def add(self, B, weight=None):
-        """Add a block of rows (overwritten), centred at the mean so far."""
+        """Add a block of rows, which is overwritten by its deviations."""
         w = np.ones(len(B)) if weight is None else weight
         k = float(w.sum())
-        if self.n == 0:  # at the mean of the first block; exactly 0 if it is constant
+        if self.n == 0:  # the deviations of a constant feature are exactly 0
             self.mean = B[0].copy()
-            _subtract(B, self.mean)
-            own = w @ B / k
-            self.mean += own
-            B -= own
-        else:
-            _subtract(B, self.mean)
+        B -= self.mean
         shift = w @ B / k
+        B -= shift
         if weight is not None:
             B *= np.sqrt(w)[:, None]
+        # W ← W + W_b + shift shiftᵀ n_a k/(n_a + k)
+        between = shift * (self.n * (k / (self.n + k)))
         self.n += k
-        # W ← W + Σ w b bᵀ − (k²/n) shift shiftᵀ,  b = x − x̄ so far
-        less = shift * (k * (k / self.n))
         if self.scatter.ndim == 1:
-            self.scatter += np.einsum("ij,ij->j", B, B) - less * shift
+            self.scatter += np.einsum("ij,ij->j", B, B) + between * shift
         else:
             self.scatter += B.T @ B
-            self.scatter -= np.outer(less, shift)
+            self.scatter += np.outer(between, shift)
         self.mean += shift * (k / self.n)
 
     def moments(self, shape):
         """The moments; of scores if the shape of a row is ()."""
         scatter = self.scatter if shape else self.scatter[0]
         return Moments(self.n, self.mean if shape else self.mean[0], scatter)
-
-
-def _subtract(B, mean):
-    """``B −= mean``; a rank-one update takes half the time of broadcasting."""
-    dger(-1.0, mean, np.ones(len(B)), a=B.T, overwrite_a=1)
 
 
 def _sparse(X, groups, weight, featurewise):

@@ -146,7 +146,8 @@ class Rows:
         # uᵀX, u uniform: no entry can change by more than rounding without a trace
         u = np.random.default_rng(20190915).random(self.shape[0])
         sketch = np.ascontiguousarray(u @ self.X) + 0.0
-        for array in (sketch, np.packbits(self.positive), self.weight):
+        weight = self.weight if self.weighted else self.weight[:0]
+        for array in (sketch, np.packbits(self.positive), weight):
             digest.update(array.tobytes())
         return digest.digest()
 

@@ -12,7 +12,7 @@ from scipy.special import multigammaln, ndtr, ndtri
 from sklearn.linear_model import Ridge
 
 from skauc import AdaptivePrior
-from skauc.adaptive._prior import data_model
+from skauc.adaptive._data_model import data_model
 from skauc.statistics._rows import Rows
 
 
@@ -78,7 +78,7 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
     """The evidence of W by its determinants, over a fine grid of a and s."""
     model = learnt(*made(n_neg, n_pos, P))
     W, _ = full(model)
-    n, covariance = n_neg + n_pos, model.learnt.covariance
+    n, covariance = n_neg + n_pos, model.learnt.models[0].covariance
 
     def evidence(a, scale):
         kappa, nu = P + 1 + a, P + 1 + a + n - 2
@@ -101,7 +101,7 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
 def test_covariance_of_equal_classes_is_the_posterior_mean():
     model = learnt(*made(40, 40, 6, signal=0.0))
     W, _ = full(model)
-    covariance, scatter = model.learnt.covariance, model.learnt.scatter
+    covariance, scatter = model.learnt.models[0].covariance, model.learnt.scatter
     a = covariance.df - 80
     expected = (covariance.scale * np.eye(6) + W) / (a + 78)
     found = square(scatter, covariance.values / scatter.spread.mean(), model)

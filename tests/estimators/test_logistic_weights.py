@@ -9,7 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import GaussianAUCClassifier, IRLSLogisticRegression, RowBlocks
+from skauc import (
+    GaussianAUCClassifier,
+    IRLSLogisticRegression,
+    LinearDiscriminantROC,
+    RowBlocks,
+)
 
 
 def rare(rng, n=400):
@@ -159,4 +164,36 @@ def test_warnings_point_at_the_callers_line(model):
     X, y = rare(np.random.default_rng(0))
     with pytest.warns(ConvergenceWarning, match="linearly dependent") as caught:
         model.fit(X[:, [0, 0]], y)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("solver", ["bfgs", "closed_form"])
+def test_warnings_of_more_features_than_rows_point_at_the_callers_line(solver):
+    X = np.random.default_rng(0).normal(size=(20, 50))
+    with pytest.warns(ConvergenceWarning, match="perfectly separable") as caught:
+        GaussianAUCClassifier(solver=solver).fit(X, np.arange(20) % 2)
+    assert caught[0].filename == __file__
+
+
+def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
+    steps = {"tol": 1e-7, "max_iter": 0, "max_halvings": 0}
+    monkeypatch.setattr("skauc.estimators._profile._CLIMB", steps)
+    X, y = rare(np.random.default_rng(0))
+    model = IRLSLogisticRegression().fit(X, y)
+    rows = {"X": X, "y": y}
+    for ask in (
+        lambda: model.summary(method="profile", **rows),
+        lambda: model.confidence_interval(method="profile", **rows),
+        lambda: model.likelihood_ratio_test(contrast=[0, 1, 1], **rows),
+    ):
+        with pytest.warns(ConvergenceWarning, match="did not converge") as caught:
+            ask()
+        assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_warning_of_priors_points_at_the_callers_line():
+    X, y = rare(np.random.default_rng(0))
+    model = LinearDiscriminantROC(priors=[3, 1])
+    with pytest.warns(UserWarning, match="priors do not sum to 1") as caught:
+        model.fit(RowBlocks.from_arrays(X, y, n_rows=100))
     assert caught[0].filename == __file__

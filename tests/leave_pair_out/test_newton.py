@@ -7,7 +7,6 @@ from left_out_designs import (
     LOSSES,
     SQUARED,
     draw,
-    fit_of,
     model,
     rows_and_fit,
 )
@@ -214,4 +213,3 @@ def test_fit_of_other_rows_is_taken_to_the_optimum():
     early = Fit(fit.objective, 0.5 * fit.coef, 0.0)
     assert at_optimum(early, rows).coef == pytest.approx(fit.coef, rel=1e-3)
     assert at_optimum(fit, rows).coef is fit.coef
-    assert fit_of("logistic", 1.0, rows.X, rows.positive).objective.penalised

@@ -25,7 +25,7 @@ from skauc import (
     bootstrap_auc,
     diagnose,
 )
-from skauc.adaptive._prior import data_model
+from skauc.adaptive._data_model import data_model
 from skauc.model_selection._diagnose import _reasons
 from skauc.statistics._rows import Rows
 
@@ -66,11 +66,8 @@ def learnt():
 def test_shrinkage_and_effective_dimension_by_full_matrices():
     scale, d, W = standardised_rows()
     values, V = np.linalg.eigh(W)
-    w, dense, covariance = (
-        MODEL.coef_[0] / scale,
-        learnt().models[0],
-        learnt().covariance,
-    )
+    w, dense = MODEL.coef_[0] / scale, learnt().models[0]
+    covariance = dense.covariance
     a = covariance.df - len(Y)
     believed = sum(
         weight * (w @ V @ np.diag(shrink[:-1]) @ V.T @ d)

@@ -42,7 +42,7 @@ from skauc import (
     one_sd_rule,
     search_posterior,
 )
-from skauc.model_selection._candidate import Candidate, alike, joint_aucs, luck
+from skauc.model_selection._candidates import Candidate, alike, joint_aucs, luck
 from skauc.posterior._joint import maximum_bias
 
 X, Y = make_classification(

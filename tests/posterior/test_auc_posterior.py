@@ -244,8 +244,10 @@ def test_separate_mean_is_a_race_of_students(rng, df):
     for D in [0.0, 1.0, -3.0, 10.0, 30.0, 100.0]:
         rule = replace(
             some,
-            **{"mean_neg": 0.5, "nu_neg": 10.5, "q_neg": 10.0, "df_neg": df[0]},
-            **{"mean_pos": 0.5 + D, "nu_pos": 14.5, "q_pos": 20.0, "df_pos": df[1]},
+            mean=np.array([0.5, 0.5 + D]),
+            nu=np.array([10.5, 14.5]),
+            q=np.array([10.0, 20.0]),
+            df=np.array(df),
         )
         posterior = rule.auc()
         scale = np.sqrt((1 + 1 / np.array([10.5, 14.5])) * [10.0, 20.0] / np.array(df))
@@ -385,7 +387,7 @@ def test_paper_prior_is_the_published_one(rng):
     X, positive, w = small_problem(rng)
     spelled = NormalInverseWishart(np.zeros(3), np.zeros(3), 0.5, 0.5, 5, np.eye(3))
     default = project(X, positive, w, NormalInverseWishart(), "common")
-    assert default.df_neg == len(X) + 3
+    assert default.df[0] == len(X) + 3
     assert default == project(X, positive, w, spelled, "common")
 
 
@@ -489,10 +491,10 @@ def test_intervals_cover_what_the_prior_draws(covariance):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"nu_neg": -1}, r"nu_neg must be >= 0 and finite, got -1"),
-        ({"nu_pos": np.inf}, r"nu_pos must be >= 0 and finite, got inf"),
-        ({"nu_pos": np.nan}, r"nu_pos must be >= 0 and finite, got nan"),
-        ({"kappa": np.nan}, r"kappa must be finite or None, got nan"),
+        ({"nu_neg": -1}, r"nu_neg must be finite and >= 0, got -1"),
+        ({"nu_pos": np.inf}, r"nu_pos must be finite and >= 0, got inf"),
+        ({"nu_pos": np.nan}, r"nu_pos must be finite and >= 0, got nan"),
+        ({"kappa": np.nan}, r"kappa must be a finite number, got nan"),
         ({"mean_neg": np.inf}, r"mean_neg must be finite, .* got inf"),
         ({"mean_pos": np.ones((2, 2))}, r"mean_pos must be finite, a number or an arr"),
         ({"scale": -1}, r"scale must be positive definite .* eigenvalue -1"),

@@ -238,11 +238,11 @@ def test_no_threshold_beats_guessing():
 
 
 def test_error_texts():
-    with pytest.raises(ValueError, match=r"std_pos must be finite and >= 0, got -1"):
+    with pytest.raises(ValueError, match=r"std_pos must lie in .0, 1e.100., got -1"):
         BinormalROC(0, 1, 1, -1)
-    with pytest.raises(ValueError, match=r"std_neg must be finite and >= 0, got nan"):
+    with pytest.raises(ValueError, match=r"std_neg must lie in .0, 1e.100., got nan"):
         BinormalROC(0, np.nan, 1, 1)
-    with pytest.raises(ValueError, match=r"mean_neg must be finite, got inf"):
+    with pytest.raises(ValueError, match=r"mean_neg must lie in .*, got inf"):
         BinormalROC(np.inf, 1, 1, 1)
     roc = BinormalROC(0, 1, 1, 1)
     for bad in (0, -0.1, 1.5, np.nan):
@@ -252,7 +252,7 @@ def test_error_texts():
             roc.partial_auc(bad)
     with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got 1.5"):
         roc.roc(1.5)
-    with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got \[ 0. -1.\]"):
+    with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got -1"):
         roc.threshold([0, -1])
     one, two = Moments.from_samples([1.0]), Moments.from_samples([2.0, 3.0])
     with pytest.raises(ValueError, match=r"negative class .* got 1; equal_variance"):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skauc.statistics._ranks import (
-    bamber_variance,
+from skauc.statistics._levels import (
+    Levels,
     clustered_covariance,
     delong_covariance,
     empirical_auc,
@@ -63,7 +63,7 @@ def test_bamber_is_unbiased_over_all_samples_with_ties(probabilities):
             auc = oracles.psi(neg_, pos_).mean()
             first, second = first + p * auc, second + p * auc**2
             estimate += p * unclipped_bamber(neg_, pos_)
-            assert bamber_variance(neg_, pos_) == pytest.approx(
+            assert Levels.of(neg_, pos_).bamber_variance == pytest.approx(
                 max(unclipped_bamber(neg_, pos_), 0), abs=1e-15
             )
     assert estimate == pytest.approx(second - first**2, rel=1e-12)
@@ -161,8 +161,8 @@ def test_swapping_classes_keeps_the_variance(rng):
     np.testing.assert_allclose(
         delong_covariance(v01, v10), delong_covariance(w01, w10), rtol=1e-13
     )
-    assert bamber_variance(neg, pos) == pytest.approx(
-        bamber_variance(pos, neg), rel=1e-13
+    assert Levels.of(neg, pos).bamber_variance == pytest.approx(
+        Levels.of(pos, neg).bamber_variance, rel=1e-13
     )
 
 

@@ -1,7 +1,5 @@
 """Rank statistics against all pairs."""
 
-from fractions import Fraction
-
 import numpy as np
 import oracles
 import pytest
@@ -9,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from skauc.statistics._ranks import (
-    auc_in_order,
-    delong_covariance,
+from skauc.statistics._levels import (
     empirical_auc,
     placements,
 )
@@ -32,35 +28,6 @@ def test_all_pairs_with_ties(neg, pos):
         placements(neg, pos), oracles.loop_placements(neg, pos), strict=True
     ):
         np.testing.assert_allclose(got, expected, atol=1e-14)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    positive=st.lists(st.booleans(), min_size=2, max_size=14),
-    often=st.tuples(*[st.sampled_from([0.3, 1.0, 2.5])] * 2),
-)
-def test_rows_in_order_need_no_search(positive, often):
-    """One class tells what the placements of both say, however often each counts."""
-    positive = np.array([True, False, *positive])
-    score = np.arange(len(positive), dtype=float)
-    v01, v10 = oracles.loop_placements(score[~positive], score[positive])
-    weights = np.full(len(v01), often[0]), np.full(len(v10), often[1])
-    variance = delong_covariance(v01[None], v10[None], *weights)[0, 0]
-    found = auc_in_order(positive, *often)
-    np.testing.assert_allclose(found, (v10.mean(), variance), rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("wrong", [0, 1, 3])
-def test_variance_in_order_keeps_its_digits_where_few_pairs_are_wrong(wrong):
-    """The last ``wrong`` negatives stand above the first positive."""
-    n = 10_000
-    positive = np.repeat([False, True, False, True], [n - wrong, 1, wrong, n - 1])
-    auc, variance = auc_in_order(positive)
-    assert auc == 1 - wrong / n**2
-    # V₁₀ of one positive is off by wrong/n, V₀₁ of so many negatives by 1/n
-    expected = [Fraction(wrong * wrong, n**2) * (1 - Fraction(1, n)) / n / (n - 1)]
-    expected += [Fraction(wrong, n**2) * (1 - Fraction(wrong, n)) / n / (n - 1)]
-    assert variance == pytest.approx(float(sum(expected)), rel=1e-13)
 
 
 def test_weights(rng):

@@ -1,4 +1,4 @@
-"""Tests by resampling, for samples too small for the normal distribution.
+"""Random weights of rows for every bootstrap of this folder, and tests by resampling.
 
 **Permutation** (Bandos, Rockette & Gur 2005). Under the null hypothesis that the two
 scores of a row may be exchanged, after both became ranks, every choice of rows to swap
@@ -17,11 +17,77 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._validation import check_integer, generator
 from ..statistics._levels import placements
-from ._draws import batches, drawn_weights
 
+DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
+_NUMBERS_AT_ONCE = 2_000_000  # drawn weights: 16 MB
 _ALL_SIGNS = 20  # rows: their 2²⁰ choices are 8 MB and 10 ms, and no draw is needed
 _SAME = 1e-12  # a permuted difference within it of the observed one is tied with it
+
+
+def batches(total, width) -> list[int]:
+    """Return sizes of batches of draws, for ``width`` numbers per draw."""
+    at_once = max(1, _NUMBERS_AT_ONCE // max(width, 1))
+    return [min(at_once, total - start) for start in range(0, total, at_once)]
+
+
+def bayesian_weights(counts, n_draws, random_state):
+    """Yield batches of weights of a Bayesian bootstrap of both classes.
+
+    They are Gamma(w) numbers, which over their sum are Dirichlet.
+
+    Parameters
+    ----------
+    counts : (ndarray, ndarray)
+        How often each unit of a class counts: a row, or all rows of one score.
+    n_draws : int or None
+        None takes ``DRAWS``.
+    random_state : int, Generator or None
+
+    Yields
+    ------
+    (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
+    """
+    number = DRAWS if n_draws is None else check_integer("n_draws", n_draws, 20, 10**6)
+    rng = generator(random_state)
+    for size in batches(number, sum(map(len, counts))):
+        yield tuple(_gamma(count, size, rng) for count in counts)
+
+
+def _gamma(count, size, rng):
+    """Draw Gamma(count) weights; units that count 0 need no random number."""
+    occupied = np.flatnonzero(count)
+    weight = np.zeros((size, len(count)))
+    weight[:, occupied] = rng.standard_gamma(count[occupied], (size, len(occupied)))
+    return weight
+
+
+def resampled_weights(counts, n_resamples, rng, clusters=None):
+    """Yield batches of weights of resamples of the size of each class.
+
+    Parameters
+    ----------
+    counts : (ndarray, ndarray)
+        As for :func:`bayesian_weights`.
+    n_resamples : int
+    rng : Generator
+    clusters : (ndarray, ndarray), default=None
+        Clusters of the rows, which are then drawn with all their rows.
+
+    Yields
+    ------
+    (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
+    """
+    for size in batches(n_resamples, sum(map(len, counts))):
+        if clusters is None:
+            drawn = (rng.multinomial(int(n.sum()), n / n.sum(), size) for n in counts)
+            yield tuple(weight.astype(float) for weight in drawn)
+        else:
+            names, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
+            share = np.full(len(names), 1 / len(names))
+            weight = rng.multinomial(len(names), share, size)[:, cluster]
+            yield np.split(weight * np.concatenate(counts), [len(counts[0])], axis=1)
 
 
 def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
@@ -127,7 +193,7 @@ def bootstrap_draws(samples, n_resamples, rng) -> np.ndarray:
     """
     first, draws = samples[0], []
     clusters = (first.cluster_neg, first.cluster_pos) if first.clustered else None
-    for neg, pos in drawn_weights(first.counts, n_resamples, rng, clusters=clusters):
+    for neg, pos in resampled_weights(first.counts, n_resamples, rng, clusters):
         full = (neg.sum(axis=1) > 0) & (pos.sum(axis=1) > 0)
         tables = (sample.levels for sample in samples)
         aucs = [t.auc_of(*t.sums_at(neg[full], pos[full])) for t in tables]

@@ -1,4 +1,4 @@
-"""One candidate among others: the vectors whose products are covariances of AUCs.
+"""Candidates of a search: vectors whose products are covariances of their AUCs.
 
 Candidates differ by a point half way between the model of the data set and their
 ranking scores; their common level is that of their posteriors. In probits, with m of
@@ -15,20 +15,28 @@ covariance of their empirical AUCs, a conjugate prior its spread times ρ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
+from .._validation import check_positive, check_weight, short
 from ..adaptive._join import CONTRAST
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs
-from ..statistics._ranks import placements
+from ..statistics._levels import placements
 from . import _doubts as doubts
-from ._posterior import Evaluation
+from ._posterior import Evaluation, evaluations
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
+_RUNNERS_UP = 2  # candidates besides the selected one whose posteriors are reported
 _ROUNDING = 1e-13  # of the scores: smaller differences within a class are rounding
 
 
@@ -114,8 +122,8 @@ def candidate(evaluation: Evaluation) -> Candidate:
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
     luck = 0.0
     if source is not None:  # the rows left out enter the choice with w_c, shrunk by w_c
-        s2 = projection.size.variance(posterior.probit_moments()[0])
-        luck = CONTRAST**2 * np.sqrt(projection.size.excess(source) * s2)
+        s2 = projection.model.size.variance(posterior.probit_moments()[0])
+        luck = CONTRAST**2 * np.sqrt(projection.model.size.excess(source) * s2)
     return Candidate(
         posterior,
         choice,
@@ -145,22 +153,9 @@ def trained_some(candidates: list[Candidate]) -> bool:
 
 
 def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
-    """Joint posterior of candidates on the same rows.
+    """Joint posterior of candidates; ``rho`` is ``alike(candidates)``, if it is known.
 
-    Parameters
-    ----------
-    candidates : list of Candidate
-    rho : ndarray of shape (m, m), default=None
-        ``alike(candidates)``, if it is known.
-
-    Returns
-    -------
-    JointAUCs
-
-    Warns
-    -----
-    UntrustedAUCWarning
-        If the rows trained some of them and not others.
+    A warning is issued if the rows trained only a subset of them.
     """
     if trained_some(candidates):
         doubts.warn([doubts.trained_by_some()])
@@ -177,7 +172,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
 
 
 def covariance(candidates: list[Candidate], rho) -> np.ndarray:
-    """Covariance of the candidates but for the common level, (m, m)."""
+    """Covariance of the candidates except for the common level, (m, m)."""
     inside = np.array([np.linalg.norm(c.rows) for c in candidates])
     spread = np.array([np.linalg.norm(c.between) for c in candidates])
     # different models of the data share no components: their spread goes with ρ
@@ -232,3 +227,148 @@ def _unit(vector):
     """The vector with length 1, or 0."""
     vector = vector / (np.abs(vector).max() or 1.0)
     return vector / (np.linalg.norm(vector) or 1.0)
+
+
+# ------------------------------------------------------- the candidates of a search
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search tried.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    params : tuple of dict
+        Parameters of each; empty for fitted models.
+    row : ndarray of int
+        The row of ``cv_results_`` of each; of fitted models their place in the list.
+    score : ndarray or None
+        ``mean_test_score`` of each.
+    selected : int or None
+        Which of them the search has selected.
+    """
+
+    candidates: list[Candidate]
+    params: tuple[dict, ...]
+    row: np.ndarray
+    score: np.ndarray | None
+    selected: int | None
+
+
+def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
+    """Candidates of a fitted search, refitted to all rows; or fitted models.
+
+    ``fit_params`` is what candidates are fitted with in addition to X and y.
+    """
+    indexable(X, y)
+    positive = check_positive(column_or_1d(y))
+    fit_params = _checked(fit_params)
+    weight = check_weight(_weight_of(fit_params), positive)
+    question = {"X": X, "y": y, "prior": prior, "weight": weight}
+    if isinstance(search, list | tuple):
+        if not search:
+            raise ValueError(
+                "search must hold at least one fitted model, got an empty one"
+            )
+        params: tuple[dict, ...] = ({},) * len(search)
+        row, score, selected = np.arange(len(search)), None, None
+        ways = [partial(_evaluated, model, "auto", **question) for model in search]
+    elif _is_search(search):
+        check_is_fitted(search, "cv_results_")
+        row, score = _comparable(search)
+        params = tuple(search.cv_results_["params"][i] for i in row)
+        best = np.flatnonzero(row == getattr(search, "best_index_", None))
+        selected = int(best[0]) if len(best) else None
+        fit = partial(_refitted, search.estimator, fit_params, question)
+        ways = [partial(fit, one) for one in params]
+    else:
+        raise TypeError(
+            "search must be a fitted search or a list of fitted models, got "
+            f"{type(search).__name__}"
+        )
+    found = Parallel(n_jobs=n_jobs)(delayed(evaluate)() for evaluate in ways)
+    return Searched(_reported(found, selected, ways), params, row, score, selected)
+
+
+def _reported(candidates, selected, ways):
+    """Candidates; the selected one and the best two others with reported posteriors.
+
+    The ranking scores stay: rows left out of three candidates alone would not be fair
+    to the others.
+    """
+    choice = np.array([c.choice for c in candidates])
+    if selected is not None:
+        choice[selected] = np.inf
+    for k in np.argsort(-choice, kind="stable")[: 1 + _RUNNERS_UP]:
+        posterior = ways[k](report=True).posterior
+        candidates[k] = replace(candidates[k], posterior=posterior)
+    return candidates
+
+
+def _checked(fit_params):
+    if fit_params is None:
+        return {}
+    if not isinstance(fit_params, dict) or not all(
+        isinstance(name, str) for name in fit_params
+    ):
+        raise ValueError(
+            "fit_params must be a dict of what the search was fitted with, got "
+            f"{short(fit_params)}"
+        )
+    return fit_params
+
+
+def _weight_of(fit_params):
+    """The weights of the rows, which several steps may have been given."""
+    names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
+    weights = [fit_params[name] for name in names]
+    if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
+        raise ValueError(
+            f"fit_params must hold the same sample_weight for all steps, got {names}"
+        )
+    return weights[0] if weights else None
+
+
+def _is_search(search):
+    """Whether it has what searches have, and where fitted a table of candidates."""
+    known = hasattr(search, "estimator") and hasattr(search, "refit")
+    return known and "params" in getattr(search, "cv_results_", {"params": ()})
+
+
+def _comparable(search):
+    """Rows of ``cv_results_`` that were given all resources and have a score."""
+    results: dict[str, Any] = search.cv_results_
+    names = [name for name in results if name.startswith("mean_test_")]
+    # among several scores the one that ``refit`` names; a rule names none of them
+    refit = search.refit if isinstance(search.refit, str) else "choice"
+    name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
+    ranked = name if len(names) == 1 or name.endswith(refit) else None
+    score = np.asarray(results[name], dtype=float)
+    keep = np.isfinite(score)
+    if "iter" in results:
+        # Scores of other rounds are of fewer rows.
+        keep &= np.asarray(results["iter"]) == np.max(results["iter"])
+    row = np.flatnonzero(keep)
+    if not len(row):
+        raise ValueError("search must have a candidate with a finite score, got none")
+    return row, None if ranked is None else score[row]
+
+
+def _refitted(estimator, fit_params, question, params, report=False):
+    """A candidate of a search, fitted to all rows."""
+    # as searches do: an estimator among the values must not be fitted in place
+    values = {name: clone(value, safe=False) for name, value in params.items()}
+    model = clone(clone(estimator).set_params(**values))
+    model.fit(question["X"], question["y"], **fit_params)
+    return _evaluated(model, "training", report=report, **question)
+
+
+def _evaluated(model, rows, X, y, *, prior, weight, report=False):
+    """A fitted model as a candidate."""
+    how = {"covariance": "common", "pos_label": None, "sample_weight": weight}
+    [evaluation] = evaluations(
+        model, X, y, prior=prior, rows=rows, report=report, **how
+    )
+    evaluation.warn(once=True)
+    return candidate(evaluation)

@@ -1,5 +1,0 @@
-"""Older place of ``Value``."""
-
-from ._result import Value
-
-__all__ = ["Value"]
