@@ -107,7 +107,7 @@ def check_positive(
 
 
 def check_labels(y_true, *, name="y_true") -> np.ndarray:
-    """Labels of classes as an array: not bytes, not continuous."""
+    """Check labels of classes, as an array: not bytes, not continuous."""
     y = check_column(name, y_true)
     if len(y) and isinstance(y[0], bytes):
         raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
@@ -172,7 +172,7 @@ def check_codes(labels, classes) -> np.ndarray:
 def check_score(
     y_score, n: int, *, name="y_score", allow_infinite=False, largest=np.inf
 ) -> np.ndarray:
-    """One-dimensional float scores, one a row.
+    """Check one-dimensional scores, one per row, as floats.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def check_score(
 
 
 def check_weight(sample_weight, positive) -> np.ndarray | None:
-    """Weights: 0 or of ordinary size, and some in each class.
+    """Check weights: 0 or of ordinary size, and positive somewhere in each class.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _class_totals(positive, weight):
 
 
 def check_groups(groups, n: int) -> np.ndarray | None:
-    """Clusters of rows, numbered from 0.
+    """Check the clusters of rows, and number them from 0.
 
     Parameters
     ----------
@@ -373,11 +373,10 @@ def check_floats(name: str, values) -> np.ndarray:
 
 
 def check_features(X, n: int):
-    """Rows as a linear model sees them: 2-D, numeric, dense or CSR; not copied.
+    """Check a two-dimensional numeric matrix, dense or CSR, without a copy.
 
-    But for long doubles, which no special function takes.
-
-    Finiteness is checked on the scores ``X @ w``, which NaN and inf always reach.
+    Long doubles become float64, because no special function takes them. Finiteness is
+    checked on the scores ``X @ w``, which NaN and inf always reach.
 
     Parameters
     ----------
@@ -428,7 +427,7 @@ def is_continuous(y):
         return bool((y != np.floor(y)).any())
     try:
         kind = type_of_target(y, input_name="y_true")
-    except TypeError:  # strings beside None: not of one kind, which is said elsewhere
+    except TypeError:  # strings beside None: another check refuses these
         return False
     except ValueError:  # sequences
         return True

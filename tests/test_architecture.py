@@ -13,16 +13,16 @@ PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
     "skauc": 600,
-    "statistics": 1340,
-    "posterior": 850,
-    "roc": 560,
-    "leave_pair_out": 900,
-    "adaptive": 1000,
-    "intervals": 2470,
-    "estimators": 2310,
-    "model_selection": 3420,
-    "displays": 580,
-    "distributed": 170,
+    "statistics": 1235,
+    "posterior": 800,
+    "roc": 530,
+    "leave_pair_out": 770,
+    "adaptive": 760,
+    "intervals": 2455,
+    "estimators": 2250,
+    "model_selection": 3300,
+    "displays": 565,
+    "distributed": 165,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
 FILES, FILES_IN_FOLDER = 130, 25

@@ -9,18 +9,20 @@ coverage, misses below and above, and the mean width.
 """
 
 from functools import cache
+from itertools import chain
 
 import numpy as np
+import pandas as pd
 from scipy.integrate import quad
 from scipy.stats import cauchy, norm
 
-from benchmarks.tools.runs import parser, read
+from benchmarks.coverage.tally import COUNTS, LEVEL, counts, means
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import auc_estimate, compare_auc, empirical_roc, operating_points
 
 SIZES = ((20, 20), (50, 50), (200, 200), (200, 20), (20, 200))  # n_neg, n_pos
 SEED = 40_000
-LEVEL = 0.95
 GRID = np.concatenate([[0.001], np.linspace(0.01, 0.99, 50), [0.999]])
 
 
@@ -46,13 +48,9 @@ class Curve:
 
     def draw(self, rng, n_neg, n_pos):
         """Labels and scores of a data set."""
-        y = np.repeat([0, 1], [n_neg, n_pos])
-        return y, np.concatenate(
-            [
-                part.rvs(n, random_state=rng)
-                for part, n in ((self.neg, n_neg), (self.pos, n_pos))
-            ]
-        )
+        neg = self.neg.rvs(n_neg, random_state=rng)
+        pos = self.pos.rvs(n_pos, random_state=rng)
+        return np.repeat([0, 1], [n_neg, n_pos]), np.concatenate([neg, pos])
 
 
 CURVES = {
@@ -63,6 +61,8 @@ CURVES = {
 }
 PARTS = (("fpr", 0.0, 0.1), ("fpr", 0.1, 0.3), ("tpr", 0.8, 1.0))
 BANDS = ("pointwise", "simultaneous")
+KEYS = ["quantity", "method"]
+COLUMNS = [*KEYS, "scores", "n_neg", "n_pos", *COUNTS, "replicates"]
 
 
 def partial_areas(curve, y, score):
@@ -85,12 +85,8 @@ def differences(curve, y, score, other):
     one, two = (operating_points(y, s, specificity=0.8) for s in (score, other))
     result = one.compare(two, n_draws=300)
     limits = np.ravel(result.confidence_interval(LEVEL))
-    yield (
-        "difference of sensitivities, specificity .8",
-        "bayesian_bootstrap",
-        limits,
-        0.0,
-    )
+    what = "difference of sensitivities, specificity .8"
+    yield what, "bayesian_bootstrap", limits, 0.0
 
 
 def points(curve, y, score):
@@ -131,85 +127,40 @@ def bands(curve, y, score):
     """Limits of bands over the grid, and the true curve."""
     roc = empirical_roc(y, score)
     for method in BANDS:
-        options = {"n_draws": 1000}
-        band = roc.band(LEVEL, method, fpr=GRID, **options)
+        band = roc.band(LEVEL, method, fpr=GRID, n_draws=1000)
         yield f"band: {method}", method, (band.low, band.high), curve.tpr(GRID)
 
 
-def tally(found, answers):
-    """Add one data set's limits to the counts."""
-    for what, method, (low, high), truth in answers:
-        below, above = np.asarray(high) < truth, np.asarray(low) > truth
-        if np.ndim(truth) and method != "pointwise":  # the whole curve at once
-            held = not (below.any() or above.any())
-            sides = below.any(), above.any()
-        else:
-            held, sides = np.mean(~(below | above)), (np.mean(below), np.mean(above))
-        width = np.mean(np.subtract(high, low))
-        found.setdefault((what, method), []).append((held, *sides, width))
-
-
-def run(replicates, sizes):
-    """Rows of the table."""
-    rows = []
-    cells = [(name, size) for name in CURVES for size in sizes]
-    for seed, (name, size) in enumerate(cells):
-        rng, curve, found = np.random.default_rng(SEED + seed), CURVES[name], {}
-        for replicate in range(replicates):
-            y, score = curve.draw(rng, *size)
-            other = curve.draw(rng, *size)[1]
-            tally(found, partial_areas(curve, y, score))
-            tally(found, points(curve, y, score))
-            if replicate < max(replicates // 3, 2):  # the slow ones
-                tally(found, bands(curve, y, score))
-                tally(found, differences(curve, y, score, other))
-        for (what, method), numbers in found.items():
-            held, below, above, width = np.mean(numbers, axis=0)
-            rows.append(
-                {
-                    "quantity": what,
-                    "method": method,
-                    "scores": name,
-                    "n_neg": size[0],
-                    "n_pos": size[1],
-                    "coverage": float(held),
-                    "too_low": float(below),
-                    "too_high": float(above),
-                    "width": float(width),
-                    "replicates": len(numbers),
-                }
-            )
-    return rows
-
-
-def summary(rows):
-    """Least and mean coverage over the cells of each quantity and method."""
-    cells = {}
-    for row in rows:
-        cells.setdefault((row["quantity"], row["method"]), []).append(row)
-    return [
-        {
-            "quantity": what,
-            "method": method,
-            "least": min(row["coverage"] for row in group),
-            "mean": float(np.mean([row["coverage"] for row in group])),
-            "mean width": float(np.mean([row["width"] for row in group])),
-        }
-        for (what, method), group in cells.items()
-    ]
+def cell(name, size, seed, replicates):
+    """Rows of one cell: a curve and the sizes of its classes."""
+    rng, curve, found = np.random.default_rng(SEED + seed), CURVES[name], []
+    for replicate in range(replicates):
+        y, score = curve.draw(rng, *size)
+        other = curve.draw(rng, *size)[1]
+        answers = [*partial_areas(curve, y, score), *points(curve, y, score)]
+        if replicate < max(replicates // 3, 2):  # the slow ones
+            answers += [*bands(curve, y, score), *differences(curve, y, score, other)]
+        for what, method, limits, truth in answers:
+            curve_at_once = np.ndim(truth) > 0 and method != "pointwise"
+            found.append((what, method, *counts(limits, truth, curve_at_once)))
+    where = {"scores": name, "n_neg": size[0], "n_pos": size[1]}
+    return means(found, KEYS).assign(**where)[COLUMNS].to_dict("records")
 
 
 def main(argv=None):
     """Simulate and write both tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=150)
-    arguments = read(command, argv, "curves")
+    arguments = parse(__doc__, argv, folder="curves", replicates=150)
+    sizes, replicates = SIZES, arguments.replicates
     if arguments.fast:
-        rows = run(6, SIZES[:1])
-    else:
-        rows = run(arguments.replicates, SIZES)
+        sizes, replicates = SIZES[:1], 6
+    cells = [(name, size) for name in CURVES for size in sizes]
+    jobs = [(*of, seed, replicates) for seed, of in enumerate(cells)]
+    rows = pd.DataFrame(chain.from_iterable(resume("curves", cell, jobs, arguments)))
     write_table("cells", rows, arguments.out)
-    write_table("summary", summary(rows), arguments.out)
+    columns = {"least": ("coverage", "min"), "mean": ("coverage", "mean")}
+    columns |= {"mean width": ("width", "mean")}
+    table = rows.groupby(KEYS, sort=False).agg(**columns).reset_index()
+    write_table("summary", table, arguments.out)
 
 
 if __name__ == "__main__":

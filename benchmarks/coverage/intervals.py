@@ -11,30 +11,36 @@ hours of one core and resumes where it was stopped (``--n-jobs``). Writes
 
 from __future__ import annotations
 
+from itertools import chain, product
+
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.coverage.tally import COUNTS, LEVEL, counts, means
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import auc_estimate
 
 AUCS = (0.5, 0.7, 0.9, 0.97, 0.99)
 SIZES = ((5, 5), (10, 10), (20, 20), (50, 50), (200, 20), (500, 5))  # n_neg, n_pos
-LEVEL, N_BOOTSTRAP, BOOTSTRAPPED = 0.95, 999, 20
+N_BOOTSTRAP, BOOTSTRAPPED = 999, 20
 SEED = 20_000  # not the seeds on which the default method was chosen
+KEYS = ["method", "transform"]
+COLUMNS = ["auc", "n_neg", "n_pos", "scores", *KEYS, *COUNTS, "replicates"]
 WALD = ("none", "logit", "probit")
 METHODS = {  # method: its transforms
-    "score": (None,),
-    "hanley_mcneil_score": (None,),
+    "score": ("",),
+    "hanley_mcneil_score": ("",),
     "delong": WALD,
     "bamber": WALD,
     "hanley_mcneil": WALD,
     "max_variance": WALD,
     "binormal": WALD,
-    "bayesian": (None,),
-    "cortes_mohri": (None,),
-    "bootstrap": (None,),
+    "bayesian": ("",),
+    "cortes_mohri": ("",),
+    "bootstrap": ("",),
 }
 
 
@@ -121,61 +127,31 @@ def cell(auc, n_neg, n_pos, shape, replicates):
     place = (AUCS.index(auc), SIZES.index((n_neg, n_pos)), [*SHAPES].index(shape))
     rng = np.random.default_rng([SEED, *place])
     draw_neg, draw_pos, threshold = SHAPES[shape](auc)
-    y, found = np.repeat([False, True], [n_neg, n_pos]), {}
+    y, found = np.repeat([False, True], [n_neg, n_pos]), []
     for replicate in range(replicates):
         score = np.concatenate([draw_neg(rng, n_neg), draw_pos(rng, n_pos)])
         estimate, drawn = auc_estimate(y, score), replicate % BOOTSTRAPPED == 0
-        for method, transform, (low, high) in limits(
-            estimate, y, score, threshold, drawn
-        ):
-            numbers = float(low <= auc <= high), float(high < auc), float(low > auc)
-            found.setdefault((method, transform), []).append((*numbers, high - low))
-    names = ("coverage", "too_low", "too_high", "width")
-    return [
-        {"auc": auc, "n_neg": n_neg, "n_pos": n_pos, "scores": shape}
-        | {"method": method, "transform": transform or ""}
-        | dict(zip(names, map(float, np.mean(numbers, axis=0)), strict=True))
-        | {"replicates": len(numbers)}
-        for (method, transform), numbers in found.items()
-    ]
-
-
-def by_method(rows):
-    """Least and mean coverage and mean width over the cells of each method."""
-    groups = {}
-    for row in rows:
-        groups.setdefault((row["method"], row["transform"]), []).append(row)
-    return [
-        {
-            "method": method,
-            "transform": transform,
-            "least coverage": min(row["coverage"] for row in group),
-            "mean": float(np.mean([row["coverage"] for row in group])),
-            "cells below .93": sum(row["coverage"] < 0.93 for row in group),
-            "cells": len(group),
-            "mean width": float(np.mean([row["width"] for row in group])),
-        }
-        for (method, transform), group in groups.items()
-    ]
+        for *how, interval in limits(estimate, y, score, threshold, drawn):
+            found.append((*how, *counts(interval, auc)))
+    where = {"auc": auc, "n_neg": n_neg, "n_pos": n_pos, "scores": shape}
+    return means(found, KEYS).assign(**where)[COLUMNS].to_dict("records")
 
 
 def main(argv=None):
     """Simulate all cells and write the two tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=2000)
-    arguments = read(command, argv, "intervals")
+    arguments = parse(__doc__, argv, folder="intervals", replicates=2000)
     aucs, sizes, replicates = AUCS, SIZES, arguments.replicates
     if arguments.fast:
         aucs, sizes, replicates = (0.7,), SIZES[2:3], 20
-    jobs = [
-        (a, *size, shape, replicates)
-        for a in aucs
-        for size in sizes
-        for shape in SHAPES
-    ]
-    rows = [row for part in resume("intervals", cell, jobs, arguments) for row in part]
+    cells = product(aucs, sizes, SHAPES)
+    jobs = [(auc, *size, shape, replicates) for auc, size, shape in cells]
+    rows = pd.DataFrame(chain.from_iterable(resume("intervals", cell, jobs, arguments)))
     write_table("cells", rows, arguments.out)
-    write_table("methods", by_method(rows), arguments.out)
+    groups = rows.assign(few=rows["coverage"] < 0.93).groupby(KEYS, sort=False)
+    columns = {"least coverage": ("coverage", "min"), "mean": ("coverage", "mean")}
+    columns |= {"cells below .93": ("few", "sum"), "cells": ("few", "size")}
+    table = groups.agg(**columns, **{"mean width": ("width", "mean")}).reset_index()
+    write_table("methods", table, arguments.out)
 
 
 if __name__ == "__main__":

@@ -14,16 +14,19 @@ the first data sets, which give the width and check this, the test is asked.
 
 import warnings
 from functools import cache
+from itertools import chain
 
 import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import expit
 
-from benchmarks.tools.runs import parser, read
+from benchmarks.coverage.tally import COUNTS, LEVEL, counts
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
 
 SEED = 60_000
-LEVEL = 0.95
 NEW_ROWS = 20  # of which probabilities are predicted
 N_PROFILES = 40  # data sets of a cell whose profiles are computed, not only tested
 # intercept and slopes of a normal feature, one correlated by ½ with it, a 0/1 feature
@@ -36,6 +39,8 @@ WRONG = ("a square left out", (50, 100, 400))
 CLUSTERED = ("10 rows a cluster", (10, 20, 50, 100))  # clusters
 CALIBRATION = {"right": (0.0, 1.0), "too extreme": (-0.5, 0.5)}
 CALIBRATION_SIZES = (50, 150, 500)
+KEYS = ["quantity", "method"]
+COLUMNS = [*KEYS, "design", "n", "coverage", "SE", *COUNTS[1:], "refused", "replicates"]
 
 
 def features(rng, n):
@@ -127,16 +132,22 @@ def of_cluster(x, z, u):
     return -0.5 + 0.8 * x + z + 1.2 * u
 
 
+def slopes(model, names, truth, **how):
+    """Limits of both slopes of a model, and their truth."""
+    limits = model and model.confidence_interval(LEVEL, **how)
+    for k, name in enumerate(names, start=1):
+        found = model and [limit[k] for limit in limits]
+        yield name, how["covariance"], found, truth[k - 1]
+
+
 def wrong_model(rng, n, truth, _):
     """Limits of the slopes where a square is left out."""
     X = np.column_stack([rng.standard_normal(n), rng.uniform(size=n) < 0.5])
     y = labels(rng, left_out(*X.T, 0.0))
     model = fitted(X, y, "l2")
     for method in ("model", "HC0", "HC1"):
-        limits = model and model.confidence_interval(LEVEL, covariance=method, X=X, y=y)
-        for k, what in enumerate(("squared feature", "other feature")):
-            found = model and [limit[1 + k] for limit in limits]
-            yield f"slope of the {what}", method, found, truth[k]
+        names = "slope of the squared feature", "slope of the other feature"
+        yield from slopes(model, names, truth, covariance=method, X=X, y=y)
 
 
 def clusters(rng, count, truth, _):
@@ -147,13 +158,9 @@ def clusters(rng, count, truth, _):
     y = labels(rng, of_cluster(*X.T, u))
     model = fitted(X, y, "l2")
     for method in ("model", "HC1", "cluster"):
+        names = "slope of a feature of the cluster", "slope of a feature of the row"
         options = {"groups": groups} if method == "cluster" else {}
-        limits = model and model.confidence_interval(
-            LEVEL, covariance=method, X=X, y=y, **options
-        )
-        for k, what in enumerate(("cluster", "row")):
-            found = model and [limit[1 + k] for limit in limits]
-            yield f"slope of a feature of the {what}", method, found, truth[k]
+        yield from slopes(model, names, truth, covariance=method, X=X, y=y, **options)
 
 
 def calibration(rng, n, truth, _):
@@ -183,13 +190,8 @@ def _in_the_large(intercept, slope):
     """The a at which ``E expit(a + l) = E expit(intercept + slope l)``."""
     nodes, weight = np.polynomial.hermite_e.hermegauss(80)
     said = -0.5 + 1.2 / slope * nodes
-    wanted = weight @ expit(intercept + slope * said) / weight.sum()
-    low, high = -20.0, 20.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        more = weight @ expit(middle + said) / weight.sum() > wanted
-        low, high = (low, middle) if more else (middle, high)
-    return middle
+    wanted = weight @ expit(intercept + slope * said)
+    return brentq(lambda a: weight @ expit(a + said) - wanted, -20, 20, xtol=1e-14)
 
 
 def designs():
@@ -206,60 +208,45 @@ def designs():
             yield f"probabilities {name}", n, calibration, truth
 
 
-def run(replicates, cells):
-    """Rows of the table."""
-    rows = []
-    for seed, (name, n, ask, truth) in cells:
-        rng, found = np.random.default_rng(SEED + seed), {}
+def cell(seed, replicates):
+    """Rows of one cell; a data set without an estimate has no counts."""
+    name, n, ask, truth = [*designs()][seed]
+    rng, found = np.random.default_rng(SEED + seed), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # separated data sets are counted
         for replicate in range(replicates):
             for what, method, limits, right in ask(rng, n, truth, replicate):
-                mine = found.setdefault((what, method), [])
-                if limits is None:
-                    mine.append(None)
-                    continue
-                low, high = limits
-                covers = (low <= right) & (right <= high)
-                sides = np.mean(high < right), np.mean(low > right)
-                width = np.median(np.subtract(high, low))
-                mine.append((np.mean(covers), *sides, width))
-        for (what, method), numbers in found.items():
-            rows.append(row(what, method, name, n, numbers))
-    return rows
+                numbers = np.full(4, np.nan)
+                if limits is not None:
+                    width = np.median(np.subtract(limits[1], limits[0]))
+                    known = np.isfinite(width) and width > 0
+                    numbers[:3] = counts(limits, right)[:3]
+                    numbers[3] = width if known else np.nan
+                found.append((what, method, *numbers))
+    return table(pd.DataFrame(found, columns=[*KEYS, *COUNTS]), name, n)
 
 
-def row(what, method, design, n, numbers):
-    """One row of the table."""
-    kept = np.array([number for number in numbers if number is not None])
-    if not len(kept):
-        kept = np.full((1, 4), np.nan)
-    held, below, above, width = kept.T
-    return {
-        "quantity": what,
-        "method": method,
-        "design": design,
-        "n": n,
-        "coverage": float(held.mean()),
-        "SE": float(held.std() / np.sqrt(len(held))),
-        "too_low": float(below.mean()),
-        "too_high": float(above.mean()),
-        "width": float(np.median(width[np.isfinite(width) & (width > 0)])),
-        "refused": 1 - len(kept) / len(numbers),
-        "replicates": len(numbers),
-    }
+def table(found, name, n):
+    """Rows of a cell from the counts of its data sets."""
+    groups = found.groupby(KEYS, sort=False)
+    kept, rows = groups["coverage"].count(), groups[[*COUNTS]].mean()
+    rows["SE"] = groups["coverage"].std(ddof=0) / np.sqrt(kept)
+    rows["width"] = groups["width"].median()
+    rows["replicates"] = groups.size()
+    rows["refused"] = 1 - kept / rows["replicates"]
+    return rows.reset_index().assign(design=name, n=n)[COLUMNS].to_dict("records")
 
 
 def main(argv=None):
     """Simulate and write the table."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=600)
-    arguments = read(command, argv, "logistic")
-    cells, replicates = list(enumerate(designs())), arguments.replicates
-    if arguments.fast:
-        first = {ask: cell for cell in reversed(cells) for ask in [cell[1][2]]}
-        cells, replicates = list(first.values()), 4
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # separated data sets are counted
-        rows = run(replicates, cells)
+    arguments = parse(__doc__, argv, folder="logistic", replicates=600)
+    cells, replicates = [*designs()], arguments.replicates
+    seeds = range(len(cells))
+    if arguments.fast:  # the first cell of each kind
+        first = {cells[seed][2]: seed for seed in reversed(seeds)}
+        seeds, replicates = first.values(), 4
+    jobs = [(seed, replicates) for seed in seeds]
+    rows = [*chain.from_iterable(resume("logistic", cell, jobs, arguments))]
     write_table("cells", rows, arguments.out)
 
 

@@ -10,10 +10,11 @@ the methods of ``compare_auc`` reject at 5 % when both scores are equally good.
 """
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
-from benchmarks.tools.runs import parser, read
+from benchmarks.panel.auc import delong_variance, placements
+from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
 from skauc import auc_power, auc_sample_size, compare_auc
 
@@ -39,6 +40,8 @@ DESIGNS = (
     (0.90, 0.82, 0.3, 0.0, 0.5, "obuchowski", "wald"),
 )
 WIDTHS = ((0.7, 0.2, 1.0), (0.85, 0.14, 1.0), (0.85, 0.14, 4.0), (0.95, 0.08, 2.0))
+COLUMNS = ("quantity auc auc2 correlation margin method test n_pos n_neg").split()
+COLUMNS += ["promised", "reached", "replicates"]
 SMALL = ((4, 4), (6, 6), (10, 10), (20, 20), (5, 30))  # n_neg, n_pos
 
 
@@ -51,36 +54,23 @@ def draw(rng, aucs, n_neg, n_pos, correlation, reps):
     return neg, pos + shift[:, None, None]
 
 
-def placed(neg, pos):
-    """Placements of scores without ties, from ranks, and the AUCs."""
-    n_neg, n_pos = neg.shape[-1], pos.shape[-1]
-    ranks = rankdata(np.concatenate([neg, pos], axis=-1), axis=-1)
-    v01 = 1 - (ranks[..., :n_neg] - rankdata(neg, axis=-1)) / n_pos
-    v10 = (ranks[..., n_neg:] - rankdata(pos, axis=-1)) / n_neg
-    return v01, v10, v10.mean(axis=-1)
-
-
-def delong(v01, v10):
-    """DeLong's variance."""
-    return sum(v.var(axis=-1, ddof=1) / v.shape[-1] for v in (v01, v10))
-
-
 def reached(rng, design, n_pos, n_neg, reps):
     """Share of studies that reject."""
     auc, auc2, correlation, margin, _, _, test = design
     neg, pos = draw(rng, [auc, auc2 or auc], n_neg, n_pos, correlation or 0.0, reps)
-    v01, v10, found = placed(neg, pos)
+    v01, v10 = placements(neg, pos)
+    found = v10.mean(axis=-1)
     if auc2 is None:
         gap = found.ravel() - 0.5
-        variance = delong(v01, v10).ravel()
+        variance = delong_variance(v01, v10).ravel()
         if test == "score":
             variance = (n_neg + n_pos + 1) / (12 * n_neg * n_pos)
     else:
         gap = found[0] - found[1] + margin
         if correlation is None:
-            variance = delong(v01, v10).sum(axis=0)
+            variance = delong_variance(v01, v10).sum(axis=0)
         else:
-            variance = delong(v01[0] - v01[1], v10[0] - v10[1])
+            variance = delong_variance(v01[0] - v01[1], v10[0] - v10[1])
     z = gap / np.sqrt(np.maximum(variance, 1e-30))  # a perfect ranking rejects
     return float((z > -ndtri(0.05) if margin else np.abs(z) > Z).mean())
 
@@ -98,37 +88,20 @@ def power_table(replicates, goals):
             rng = np.random.default_rng((SEED, seed, int(100 * goal)))
             promised = auc_power(auc, n_pos=n_pos, n_neg=n_neg, **options)
             got = reached(rng, design, n_pos, n_neg, replicates)
-            rows.append(
-                row("power", auc, options, n_pos, n_neg, promised, got, replicates)
-            )
+            sizes = {"n_pos": n_pos, "n_neg": n_neg, "promised": promised}
+            rows.append({"quantity": "power", "auc": auc} | options | sizes)
+            rows[-1] |= {"reached": got, "replicates": replicates}
     for seed, (auc, width, ratio) in enumerate(WIDTHS):
         for method in ("hanley_mcneil", "binormal", "obuchowski"):
             n_pos, n_neg = auc_sample_size(auc, width=width, ratio=ratio, method=method)
             rng = np.random.default_rng((SEED, 1000 + seed))
-            v01, v10, _ = placed(*draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates))
-            got = float(2 * Z * np.sqrt(delong(v01, v10)).mean())
-            options = dict(method=method, test="wald")
-            rows.append(
-                row("width", auc, options, n_pos, n_neg, width, got, replicates)
-            )
-    return rows
-
-
-def row(quantity, auc, options, n_pos, n_neg, promised, got, replicates):
-    """One row of the table of planned studies."""
-    kept = {name: options.get(name) for name in ("auc2", "correlation", "margin")}
-    return {
-        "quantity": quantity,
-        "auc": auc,
-        **{name: "" if value is None else value for name, value in kept.items()},
-        "method": options["method"],
-        "test": options["test"],
-        "n_pos": n_pos,
-        "n_neg": n_neg,
-        "promised": promised,
-        "reached": got,
-        "replicates": replicates,
-    }
+            scores = draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates)
+            variance = delong_variance(*placements(*scores))
+            got = float(2 * Z * np.sqrt(variance).mean())
+            row = {"quantity": "width", "auc": auc, "method": method, "test": "wald"}
+            row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
+            rows.append(row | {"reached": got, "replicates": replicates})
+    return pd.DataFrame(rows, dtype=object)[[*COLUMNS]].fillna("")
 
 
 def level_table(replicates, sizes):
@@ -142,32 +115,22 @@ def level_table(replicates, sizes):
             scores = np.concatenate([neg, pos], axis=-1)
             for method in ("delong", "permutation", "bootstrap", "delong, unpaired",
                            "welch, unpaired"):  # fmt: skip
-                options = {"method": method.split(",")[0], "n_resamples": 499}
+                options, b = {"n_resamples": 499}, scores[1]
                 if "unpaired" in method:
                     options["y_true_b"] = y
-                    b = np.roll(scores[1], 1, axis=0)  # scores of other rows
-                else:
-                    b = scores[1]
+                    b = np.roll(b, 1, axis=0)  # scores of other rows
+                options["method"] = method.split(",")[0]
                 p = [compare_auc(y, one, two, **options).pvalue
                      for one, two in zip(scores[0], b, strict=True)]  # fmt: skip
-                rows.append(
-                    {
-                        "method": method,
-                        "auc": auc,
-                        "n_neg": n_neg,
-                        "n_pos": n_pos,
-                        "rejected": float(np.mean(np.array(p) <= 0.05)),
-                        "replicates": replicates,
-                    }
-                )
+                rejected = float(np.mean(np.array(p) <= 0.05))
+                row = {"method": method, "auc": auc, "n_neg": n_neg, "n_pos": n_pos}
+                rows.append(row | {"rejected": rejected, "replicates": replicates})
     return rows
 
 
 def main(argv=None):
     """Simulate and write both tables."""
-    command = parser(__doc__)
-    command.add_argument("--replicates", type=int, default=20000)
-    arguments = read(command, argv, "tests")
+    arguments = parse(__doc__, argv, folder="tests", replicates=20000)
     reps, goals, sizes = arguments.replicates, (0.8, 0.9), SMALL
     if arguments.fast:
         reps, goals, sizes = 200, goals[:1], SMALL[:1]

@@ -6,11 +6,17 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def auc(y, scores):
-    """AUC of scores (..., n) for a mask of the positives (n,); ties count ½."""
-    n_pos = int(y.sum())
-    ranks = rankdata(scores, axis=-1)
-    return (ranks[..., y].mean(axis=-1) - (n_pos + 1) / 2) / (len(y) - n_pos)
+def placements(neg, pos):
+    """Shares of the other class below the positives, above the negatives; ties ½."""
+    n_neg, n_pos = neg.shape[-1], pos.shape[-1]
+    ranks = rankdata(np.concatenate([neg, pos], axis=-1), axis=-1)
+    above = 1 - (ranks[..., :n_neg] - rankdata(neg, axis=-1)) / n_pos
+    return above, (ranks[..., n_neg:] - rankdata(pos, axis=-1)) / n_neg
+
+
+def delong_variance(*placements):
+    """DeLong's variance from the placements of both classes."""
+    return sum(v.var(axis=-1, ddof=1) / v.shape[-1] for v in placements)
 
 
 def delong(y, scores):
@@ -20,11 +26,8 @@ def delong(y, scores):
     McNeil's at that distance stands in for it.
     """
     n_pos, n_neg = int(y.sum()), int((~y).sum())
-    ranks = rankdata(scores, axis=-1)
-    pos = (ranks[:, y] - rankdata(scores[:, y], axis=-1)) / n_neg
-    neg = 1 - (ranks[:, ~y] - rankdata(scores[:, ~y], axis=-1)) / n_pos
-    value = pos.mean(axis=1)
-    variance = pos.var(axis=1, ddof=1) / n_pos + neg.var(axis=1, ddof=1) / n_neg
+    neg, pos = placements(scores[:, ~y], scores[:, y])
+    value, variance = pos.mean(axis=-1), delong_variance(neg, pos)
     edge = 0.25 / min(n_pos, n_neg)
     floor = hanley_mcneil(np.clip(value, edge, 1 - edge), n_pos, n_neg)
     near = (value < edge) | (value > 1 - edge)

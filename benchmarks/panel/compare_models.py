@@ -14,6 +14,8 @@ it (1 is right); the standard error of a size is that of a share.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import stdtr
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -36,21 +38,13 @@ PROBLEMS = {  # rows, distance of the class means in an own and in a shared bloc
     "signal, 400 rows": (400, 1.2, None),
 }
 DESIGNS = {  # splitter, data sets
-    "5-fold": (lambda seed: StratifiedKFold(5, shuffle=True, random_state=seed), 4000),
-    "10-fold": (
-        lambda seed: StratifiedKFold(10, shuffle=True, random_state=seed),
-        4000,
-    ),
+    "5-fold": (partial(StratifiedKFold, 5, shuffle=True), 4000),
+    "10-fold": (partial(StratifiedKFold, 10, shuffle=True), 4000),
     "15 random splits, a tenth tested": (
-        lambda seed: StratifiedShuffleSplit(15, test_size=0.1, random_state=seed),
+        partial(StratifiedShuffleSplit, 15, test_size=0.1),
         4000,
     ),
-    "10 x 10-fold": (
-        lambda seed: RepeatedStratifiedKFold(
-            n_splits=10, n_repeats=10, random_state=seed
-        ),
-        1000,
-    ),
+    "10 x 10-fold": (partial(RepeatedStratifiedKFold, n_splits=10, n_repeats=10), 1000),
 }
 FAST = 20  # data sets of a small run
 BATCH = 100
@@ -95,7 +89,8 @@ def compare(problem, design, seed):
     """Both models over the folds of one data set."""
     X, y, columns = rows(problem, seed)
     models = {name: MeanDifference(c) for name, c in zip("ab", columns, strict=True)}
-    return compare_cross_val_auc(models, X, y, DESIGNS[design][0](seed))
+    splitter = DESIGNS[design][0](random_state=seed)
+    return compare_cross_val_auc(models, X, y, splitter)
 
 
 def answers(result):

@@ -1,9 +1,6 @@
 """The two halves of the panel: one may choose constants, the other judges them.
 
-A constant of the package may be chosen on the first half only; all tables are of the
-second. Real sets are divided by name, and sets that resemble each other are on one
-side; simulated designs are divided by their parameters. The division is fixed here: a
-change of it is a new panel.
+Sets that resemble each other are on one side. A change of the division is a new panel.
 """
 
 from __future__ import annotations
@@ -14,18 +11,8 @@ import numpy as np
 
 HALVES = ("judge", "choose")
 CHOOSING_SETS = (
-    "wine-0-1",
-    "wine-1-2",
-    "heart_statlog",
-    "german_credit",
-    "pima",
-    "phoneme",
-    "ionosphere",
-    "sonar",
-    "banknote",
-    "ma_golub",
-    "ma_singh",
-    "arrhythmia",
+    *("wine-0-1", "wine-1-2", "heart_statlog", "german_credit", "pima", "phoneme"),
+    *("ionosphere", "sonar", "banknote", "ma_golub", "ma_singh", "arrhythmia"),
     "internet_ads",
 )
 CHOOSING_LAWS = ("t3", "0/1")

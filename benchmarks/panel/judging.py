@@ -15,7 +15,6 @@ POOLED_GROUPS = {
     "real P < n": GROUPS[3:5],
     "real P >= n": GROUPS[5:7],
     "random labels": GROUPS[7:8],
-    "held-out rows": GROUPS[8:9],
 }
 
 
@@ -23,39 +22,44 @@ POOLED_GROUPS = {
 class Estimates:
     """What a method says of the m candidates of a run.
 
-    ``score`` ranks them (None: by ``auc``); NaN in ``auc`` is "does not know".
+    ``score`` ranks them (None: by ``auc``); NaN in ``auc`` is "does not know", perhaps
+    because of an error in ``raised``, or because no more than ``asked`` were requested.
     """
 
     auc: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     score: np.ndarray | None = None
+    raised: set = frozenset()
+    asked: int | None = None
 
 
 def record(run, name, answer):
     """What a method's answer to a run is worth."""
-    truth, known = run.truth, np.isfinite(answer.auc)
-    peer = run.peer
+    truth, known, peer = run.truth, np.isfinite(answer.auc), run.peer
     score = answer.auc if answer.score is None else answer.score
     chosen = np.argmax(np.where(np.isfinite(score), score, -np.inf))
-    cover = np.nan
-    if answer.low is not None and known.any():
-        cover = covered(truth, run.truth_variance, answer)[known].mean()
-    error = np.abs(answer.auc - truth)[known]
+    cover = np.full(len(truth), np.nan)
+    if answer.low is not None:
+        cover = covered(truth, run.truth_variance, answer)
+
+    def mean(values):
+        return float(values[known].mean()) if known.any() else np.nan
+
     return {
-        "group": run.group,
+        "group": run.key.group,
         "family": run.key.family,
+        "seed": run.key.seed,
         "cluster": run.cluster,
         "method": name,
-        "error": float(error.mean()) if len(error) else np.nan,
-        "bias": float((answer.auc - truth)[known].mean()) if len(error) else np.nan,
-        "cv error": float(np.abs(peer - truth)[known].mean())
-        if known.any()
-        else np.nan,
+        "error": mean(np.abs(answer.auc - truth)),
+        "bias": mean(answer.auc - truth),
+        "cv error": mean(np.abs(peer - truth)),
         "loss": float(truth.max() - truth[chosen]),
         "cv loss": float(truth.max() - truth[np.argmax(peer)]),
-        "cover": float(cover),
-        "unknown": float(1 - known.mean()),
+        "cover": mean(cover),
+        "unknown": float(1 - known.sum() / (answer.asked or len(known))),
+        "raised": sorted(answer.raised),
     }
 
 

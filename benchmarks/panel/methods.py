@@ -11,112 +11,90 @@ from time import process_time
 import numpy as np
 
 from benchmarks.panel.judging import Estimates
-from skauc import AdaptivePrior, auc_posterior, cbauc_scorer, lpo_auc_scorer
+from skauc import (
+    AdaptivePrior,
+    auc_posterior,
+    cbauc_scorer,
+    clear_cache,
+    lpo_auc_scorer,
+)
 
 REFITTED = ("kbest", "l1")  # families whose choice of features a fit hides
 
 
-def cv5(run):
-    """Mean AUC of 5 stratified folds; of held-out rows the empirical AUC."""
-    return Estimates(run.peer)
-
-
 def cv10x5(run):
     """10 × 5-fold CV, of the L2 family."""
-    if run.rows == "held-out" or run.key.family != "l2":
+    if run.key.family != "l2":
         return None
     return Estimates(run.repeated_folds.mean(axis=0))
 
 
-def plus_632(run):
-    """.632+ bootstrap of the whole Pipeline (20 refits)."""
-    return None if run.rows == "held-out" else Estimates(run.plus_632)
-
-
-def out_of_bag(run):
-    """Mean AUC on the rows that each of the same 20 samples left out."""
-    return None if run.rows == "held-out" else Estimates(run.out_of_bag.mean(axis=0))
-
-
-def resubstitution(run):
-    """AUC on the rows asked about."""
-    return Estimates(run.resubstitution)
-
-
-def skauc(run):
+def skauc(run, reported=None):
     """The default: posterior mean, 95 % interval, and the scorer that ranks."""
-
-    def ask(model):
-        posterior = auc_posterior(model, run.problem.X, run.problem.y)
-        score = cbauc_scorer(model, run.problem.X, run.problem.y)
-        return posterior.mean(), *posterior.interval(0.95), score
-
-    return Estimates(*_each(run, ask, 4))
+    score = _each(run, cbauc_scorer)
+    return _posterior(run, score=score, reported=reported)
 
 
-def model_alone(run):
-    """The learnt prior without leave-pair-out."""
-    return _posterior(run, AdaptivePrior(leave_pair_out=False))
+def three_candidates(run):
+    """The same; only the candidates at ¼, ½ and ¾ of the grid are reported."""
+    return skauc(run, np.linspace(0, len(run.models) - 1, 5).round().astype(int)[1:4])
 
 
 def refits5(run):
     """Five true refits of the whole Pipeline as the second source."""
-    if run.rows == "held-out" or run.key.family not in REFITTED:
+    if run.key.family not in REFITTED:
         return None
     return _posterior(run, AdaptivePrior(refits=5), ranked=True)
 
 
-def paper(run):
-    """The prior of Hassan et al. (2019)."""
-    return _posterior(run, "paper")
+def _posterior(run, prior="adaptive", score=None, ranked=False, reported=None):
+    """Mean and 95 % interval of a posterior, which may rank the candidates."""
 
-
-def leave_pair_out(run):
-    """Leave-pair-out AUC from the one fit."""
-    return Estimates(
-        *_each(
-            run, lambda model: (lpo_auc_scorer(model, run.problem.X, run.problem.y),), 1
-        )
-    )
-
-
-def _posterior(run, prior, ranked=False):
-    def ask(model):
-        posterior = auc_posterior(model, run.problem.X, run.problem.y, prior=prior)
+    def ask(model, X, y):
+        posterior = auc_posterior(model, X, y, prior=prior)
         answer = posterior.mean(), *posterior.interval(0.95)
         return (*answer, posterior.choice()) if ranked else answer
 
-    return Estimates(*_each(run, ask, 4 if ranked else 3))
+    answers, raised = _each(run, ask, 4 if ranked else 3, reported)
+    *answers, chosen = answers if ranked else (*answers, None)
+    if score is not None:
+        chosen, raised = score[0][0], score[1] | raised
+    asked = None if reported is None else len(reported)
+    return Estimates(*answers, chosen, raised, asked)
 
 
-def _each(run, ask, width):
-    """``width`` rows of answers about each model; NaN where it is not covered."""
-    answers = []
-    for model in run.models:
+def _each(run, ask, width=1, places=None):
+    """``width`` rows of answers about each model, NaN where there is none; errors."""
+    answers, raised = np.full((width, len(run.models)), np.nan), set()
+    for k in range(len(run.models)) if places is None else places:
         try:
-            answers.append(ask(model))
-        except (TypeError, ValueError):
-            answers.append((np.nan,) * width)
-    return np.transpose(answers)
+            answers[:, k] = ask(run.models[k], *run.training)
+        except Exception as error:
+            raised.add(f"{type(error).__name__}: {error}"[:200])
+    return answers, raised
 
 
 METHODS = {
     "skauc": skauc,
+    "skauc, three candidates": three_candidates,
     "skauc, refits=5": refits5,
-    "skauc, no leave-pair-out": model_alone,
-    "leave-pair-out": leave_pair_out,
-    "paper's prior": paper,
-    "resubstitution": resubstitution,
-    "5-fold CV": cv5,
+    "skauc, no leave-pair-out": lambda run: _posterior(
+        run, AdaptivePrior(leave_pair_out=False)
+    ),
+    "leave-pair-out": lambda run: Estimates(_each(run, lpo_auc_scorer)[0][0]),
+    "paper's prior": lambda run: _posterior(run, "paper"),
+    "resubstitution": lambda run: Estimates(run.resubstitution),
+    "5-fold CV": lambda run: Estimates(run.peer),
     "10 x 5-fold CV": cv10x5,
-    ".632+ bootstrap": plus_632,
-    "out of bag": out_of_bag,
+    ".632+ bootstrap": lambda run: Estimates(run.plus_632),  # 20 refits
+    "out of bag": lambda run: Estimates(run.out_of_bag.mean(axis=0)),  # the same refits
 }
 
 
 def timed(method, run):
     """Its estimates, and the process's seconds; rows and fits are not its time."""
     run.models  # noqa: B018
+    clear_cache()
     start = process_time()
     answer = method(run)
     return answer, process_time() - start

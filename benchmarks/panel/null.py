@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectFromModel, SelectKBest
@@ -25,21 +26,22 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.panel.real import load, real_names
-from benchmarks.tools.runs import parser, read, resume
+from benchmarks.tools.runs import parse, resume
 from benchmarks.tools.table import write_table
 from skauc import GaussianAUCClassifier, IRLSLogisticRegression, auc_posterior
 
 MOST_ROWS, SEEDS = 60, 20
 WIDEST_LDA = 300  # scikit-learn's discriminant solves a P×P system
+COLUMNS = ["model", "set", "seed", "folder", "mean", "low", "high", "CV"]
 FAST_SETS = ("wine-0-1", "wine-1-2")
 
 
-def steps(kind, P):
-    """Steps of a Pipeline after the scaler; None where the kind is too slow."""
+def steps(P):
+    """Steps of a Pipeline after the scaler, by the kind of model."""
     logistic = LogisticRegression(max_iter=5_000)
     lasso = LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0)
     discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    kinds = {
+    return {
         "L2 logistic": [logistic],
         "L1 logistic": [lasso],
         "squared hinge": [LinearSVC(C=0.01, max_iter=5_000, random_state=0)],
@@ -54,17 +56,9 @@ def steps(kind, P):
         "L1 selection, logistic": [SelectFromModel(lasso), logistic],
         "LDA as transformer, logistic": [LinearDiscriminantAnalysis(), logistic],
     }
-    if P > WIDEST_LDA and "LDA" in kind:
-        return None
-    return kinds[kind]
 
 
-KINDS = (
-    *("L2 logistic", "L1 logistic", "squared hinge", "hinge", "ridge"),
-    *("SGD, log-loss", "LDA, Ledoit-Wolf", "Gaussian AUC", "IRLS logistic"),
-    *("PCA, logistic", "SelectKBest, logistic", "L1 selection, logistic"),
-    "LDA as transformer, logistic",
-)
+KINDS = tuple(steps(1))
 
 
 def random_rows(name, seed, data_dir):
@@ -78,10 +72,10 @@ def random_rows(name, seed, data_dir):
 def ask(kind, name, seed, data_dir):
     """Estimate, its 95 % interval and 5-fold CV; None where there is no such model."""
     X, y = random_rows(name, seed, data_dir)
-    chain = steps(kind, X.shape[1])
-    if chain is None:
+    P = X.shape[1]
+    if P > WIDEST_LDA and "LDA" in kind:
         return None
-    pipe = make_pipeline(StandardScaler(), *chain)
+    pipe = make_pipeline(StandardScaler(), *steps(P)[kind])
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence and distrust are the subject
@@ -96,44 +90,32 @@ def ask(kind, name, seed, data_dir):
     return [posterior.mean(), *posterior.interval(0.95), float(cv)]
 
 
-def summary(kind, found):
-    """One row: ``found`` maps sets to answers ``(seeds, 4)``."""
-    means = {name: np.mean(answers, axis=0)[[0, 3]] for name, answers in found.items()}
-    mean, low, high, cv = np.vstack(list(found.values())).T
-    by_set = np.array(list(means.values()))
-    errors = by_set.std(axis=0, ddof=1) / np.sqrt(len(by_set))
-    worst = max(means, key=lambda name: means[name][0])
-    return {
-        "model": kind,
-        "sets": len(found),
-        "mean": mean.mean(),
-        "mean SE": errors[0],
-        "CV mean": cv.mean(),
-        "CV mean SE": errors[1],
-        "error": np.abs(mean - 0.5).mean(),
-        "error / CV": np.abs(mean - 0.5).mean() / np.abs(cv - 0.5).mean(),
-        "covers": np.mean((low <= 0.5) & (high >= 0.5)),
-        "largest": f"{means[worst][0]:.3f} ({worst})",
-    }
+def summary(found):
+    """One row over the answers about one kind of model."""
+    by_set = found.groupby("set")[["mean", "CV"]].mean()
+    mean, errors = found[["mean", "CV"]].mean(), by_set.sem()
+    error = (found[["mean", "CV"]] - 0.5).abs().mean()
+    worst = by_set["mean"].idxmax()
+    row = {"sets": len(by_set), "mean": mean["mean"], "mean SE": errors["mean"]}
+    row |= {"CV mean": mean["CV"], "CV mean SE": errors["CV"], "error": error["mean"]}
+    row["error / CV"] = error["mean"] / error["CV"]
+    row["covers"] = ((found["low"] <= 0.5) & (found["high"] >= 0.5)).mean()
+    return row | {"largest": f"{by_set['mean'].max():.3f} ({worst})"}
 
 
 def main(argv=None):
     """Ask every kind of model about every set."""
-    command = parser(__doc__)
-    command.add_argument("--seeds", type=int, default=SEEDS, help="of each set")
-    arguments = read(command, argv, "null")
+    arguments = parse(__doc__, argv, folder="null", seeds=SEEDS)
     directory = str(arguments.data_dir) if arguments.data_dir else None
     names = FAST_SETS if arguments.fast else real_names(directory)
     seeds = range(1 if arguments.fast else arguments.seeds)
     jobs = [(k, name, s, directory) for s in seeds for k in KINDS for name in names]
     answers = resume("null", ask, jobs, arguments)
-    rows = []
-    for kind in KINDS:
-        found = {}
-        for (of, name, *_), answer in zip(jobs, answers, strict=True):
-            if of == kind and answer is not None:
-                found.setdefault(name, []).append(answer)
-        rows.append(summary(kind, found))
+    found = [
+        [*job, *answer] for job, answer in zip(jobs, answers, strict=True) if answer
+    ]
+    table = pd.DataFrame(found, columns=COLUMNS).groupby("model", sort=False)
+    rows = [{"model": kind} | summary(part) for kind, part in table]
     write_table("null", rows, arguments.out)
 
 

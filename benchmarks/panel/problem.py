@@ -1,4 +1,4 @@
-"""One problem: rows to be asked about, and the true AUC of any linear score of them."""
+"""One problem: training rows, and the true AUC of any linear score of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to be asked about, rows that train, and the true AUC of linear scores.
+    """Rows that train, and the true AUC of linear scores.
 
     ``truth(W)`` takes coefficients (P, m) on the original features and gives the AUCs
     (m,) and the variances (m,) with which they are known. ``cluster`` names what two
@@ -23,5 +23,3 @@ class Problem:
     truth: Callable
     cluster: str
     design: dict
-    X_train: np.ndarray | None = None  # None: X, y are the training rows
-    y_train: np.ndarray | None = None

@@ -18,11 +18,16 @@ TRAINING_ROWS = (30, 60, 100, 150)
 
 def real(group, seed, data_dir, half) -> Problem | None:
     """A stratified training subset of the real set whose turn it is."""
-    turn = _turn(tuple(_cells(group, data_dir, half)), seed, REAL.index(group))
-    if turn is None:
+
+    def fits(X, y, n):  # at least 8 rows a class remain
+        pos = _positives(y, n)
+        enough = min(y.sum() - pos, (~y).sum() - n + pos) >= 8
+        return enough and regime(X.shape[1], n) == group
+
+    chosen = _turn(real_names(data_dir, half), data_dir, seed, REAL.index(group), fits)
+    if chosen is None:
         return None
-    name, n = turn
-    X, y = load(name, data_dir)
+    name, n, X, y = chosen
     rng = np.random.default_rng([2026, n, seed, *name.encode()])
     train, rest = _split(y, n, rng)
     truth, design = _held_truth(X[rest], y[rest]), _design(name, n, X)
@@ -31,24 +36,20 @@ def real(group, seed, data_dir, half) -> Problem | None:
 
 def random_labels(seed, data_dir, half) -> Problem | None:
     """Real rows, labels that have nothing to do with them."""
-    kind, turn = seed // 2 % 2, seed // 4 * 2 + seed % 2  # P ≥ n or not; one class
+    wide, turn = seed // 2 % 2, seed // 4 * 2 + seed % 2  # P ≥ n or not; one class
     one_class = seed % 2 == 0
-    cells = []
-    for name in real_names(data_dir, half):
-        X, y = load(name, data_dir)
+
+    def fits(X, y, n):
         rows = max(y.sum(), (~y).sum()) if one_class else len(y)
-        for n in TRAINING_ROWS:
-            if n <= rows and (X.shape[1] >= n) == kind:
-                cells.append((name, n))
-    chosen = _turn(tuple(cells), turn, 10 + kind)
+        return n <= rows and (X.shape[1] >= n) == wide
+
+    chosen = _turn(real_names(data_dir, half), data_dir, turn, 10 + wide, fits)
     if chosen is None:
         return None
-    name, n = chosen
-    X, y = load(name, data_dir)
+    name, n, X, y = chosen
     rng = np.random.default_rng([2027, n, seed, *name.encode()])
     if one_class:
-        rows = np.flatnonzero(y == (y.mean() > 0.5))
-        rows = rng.permutation(rows)[:n]
+        rows = rng.permutation(np.flatnonzero(y == (y.mean() > 0.5)))[:n]
         labels = rng.permutation(np.arange(n) % 2 == 0)
     else:
         rows = _split(y, n, rng)[0]
@@ -59,30 +60,6 @@ def random_labels(seed, data_dir, half) -> Problem | None:
         return np.full(W.shape[1], 0.5), np.zeros(W.shape[1])
 
     return Problem("random labels", X[rows], labels, truth, name, design)
-
-
-def held_out_real(seed, data_dir, half) -> Problem | None:
-    """60 training rows, 60 (or fewer) held-out rows, the rest for the truth."""
-    cells = []
-    for name in real_names(data_dir, half):
-        X, y = load(name, data_dir)
-        for n in (30, 60):
-            enough = min(y.mean(), 1 - y.mean()) * (len(y) - 60 - n) >= 10
-            if enough and 8 <= X.shape[1] <= 300:
-                cells.append((name, n))
-    chosen = _turn(tuple(cells), seed // 2, 20)
-    if chosen is None:
-        return None
-    name, n = chosen
-    X, y = load(name, data_dir)
-    rng = np.random.default_rng([2028, n, seed, *name.encode()])
-    train, rest = _split(y, 60, rng)
-    some, test = _split(y[rest], n, rng)
-    some, test = rest[some], rest[test]
-    truth = _held_truth(X[test], y[test])
-    design = _design(name, n, X) | {"training rows": 60}
-    rows = (X[some], y[some], truth, name, design, X[train], y[train])
-    return Problem("held-out rows", *rows)
 
 
 def regime(P, n):
@@ -115,34 +92,19 @@ def load(name, data_dir):
         return np.nan_to_num(file["X"].astype(float)), file["y"].astype(bool)
 
 
-@cache
-def _cells(group, data_dir, half):
-    """Pairs (set, rows) of a real group; at least 8 rows a class remain."""
-    cells = []
-    for name in real_names(data_dir, half):
-        X, y = load(name, data_dir)
-        for n in TRAINING_ROWS:
-            if regime(X.shape[1], n) != group:
-                continue
-            left = (y.sum() - _positives(y, n), (~y).sum() - n + _positives(y, n))
-            if min(left) >= 8:
-                cells.append((name, n))
-    return cells
-
-
-def _turn(cells, seed, salt):
-    """The seed-th pair when the sets take turns, each with its sizes in turn."""
-    if not cells:
-        return None
-    rng = np.random.default_rng([2029, salt])
+def _turn(names, data_dir, seed, salt, fits):
+    """The seed-th set, its size and rows when the sets and their sizes take turns."""
     sets = {}
-    for name, n in cells:
-        sets.setdefault(name, []).append(n)
-    names = list(rng.permutation(sorted(sets)))
-    name = names[seed % len(names)]
-    sizes = sets[name]
-    start = sum(name.encode())
-    return str(name), sizes[(start + seed // len(names)) % len(sizes)]
+    for name in names:
+        X, y = load(name, data_dir)
+        if sizes := [n for n in TRAINING_ROWS if fits(X, y, n)]:
+            sets[name] = sizes
+    if not sets:
+        return None
+    order = np.random.default_rng([2029, salt]).permutation(sorted(sets))
+    name = str(order[seed % len(order)])
+    place = sum(name.encode()) + seed // len(order)
+    return name, sets[name][place % len(sets[name])], *load(name, data_dir)
 
 
 def _positives(y, n):

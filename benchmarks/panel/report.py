@@ -1,6 +1,6 @@
 """Every method on every problem of the judging half: error, bias, loss, coverage.
 
-    python -m benchmarks.panel.report --data-dir DIR --seeds 0:24
+    python -m benchmarks.panel.report --data-dir DIR --seeds 0:24 --n-jobs 2
     python -m benchmarks.panel.report --groups "few signals" --families l2 --by family
 
 Truth, fits, cross-validation and bootstrap of a run are computed once and kept in
@@ -9,42 +9,39 @@ Writes ``results/panel/panel.csv`` (by ``--by``) and ``panel_pooled.csv``, one r
 method, and prints the table of README. ``--half choose`` gives the half that may choose
 constants (halves.py).
 
-Everything is relative to 5-fold CV of the same Pipeline in the same run (held-out rows:
-to the empirical AUC). Standard errors are those of a bootstrap over data sets: a real
-set with all its runs, or one simulated design.
-
-Coverage. The truth of a real set is an estimate with DeLong variance v. An interval
-(low, high) around the estimate e covers it if the truth lies within
-``e − √((e − low)² + 1.96² v), e + √((high − e)² + 1.96² v)``: right for a normal
-posterior, whose error against the hold-out AUC has variance s² + v.
+The statistics are those of README: ratios to 5-fold CV of the same Pipeline in the same
+run, standard errors by a bootstrap over data sets.
 """
 
 from __future__ import annotations
 
 import warnings
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.panel.families import FAMILIES
 from benchmarks.panel.halves import HALVES
 from benchmarks.panel.judging import POOLED_GROUPS, ratio, record
 from benchmarks.panel.methods import METHODS, timed
 from benchmarks.panel.problems import GROUPS
-from benchmarks.panel.runs import Key, Run, cells
+from benchmarks.panel.runs import Key, Run
 from benchmarks.tools.runs import CACHE, parser, read, resume
-from benchmarks.tools.table import print_table, write_table
+from benchmarks.tools.table import markdown, write_table
 
 POOLED_FAMILIES = {name: (name,) for name in FAMILIES} | {"all": FAMILIES}
-FAST = {"groups": ("sim Gaussian", "random labels"), "families": ("l2",)}
+USUAL = [name for name in METHODS if name != "skauc, three candidates"]
+FAST = ("sim Gaussian", "random labels"), ("l2",)
 
 
-def records(group, family, seed, cache, data_dir, half, methods=tuple(METHODS)):
-    """One record for each method that answers; None where there is no such run."""
+def records(group, family, seed, cache, data_dir, half, methods):
+    """One record for each method that answers; none where there is no such run."""
     data_dir = Path(data_dir) if data_dir else None
     run, out = Run(Key(group, family, seed, Path(cache), data_dir, half)), []
     if run.problem is None:
-        return None
+        return out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence and distrust are the subject
         for name in methods:
@@ -54,95 +51,82 @@ def records(group, family, seed, cache, data_dir, half, methods=tuple(METHODS)):
     return out
 
 
-def table(found, by):
-    """One row for each group (values of the columns ``by``) and method."""
-    rows = []
-    for part in dict.fromkeys(tuple(r[b] for b in by) for r in found):
-        here = [r for r in found if tuple(r[b] for b in by) == part]
-        head = dict(zip(by, part, strict=True))
-        rows += [head | row for row in by_method(here)]
-    return rows
-
-
 def pooled(found):
-    """The same by the groups and families of the summary."""
-    rows = []
+    """The records of each group and family of the summary."""
     for group, groups in POOLED_GROUPS.items():
         for name, families in POOLED_FAMILIES.items():
-            here = [
-                r for r in found if r["group"] in groups and r["family"] in families
-            ]
-            rows += [{"group": group, "models": name} | row for row in by_method(here)]
-    return rows
+            here = found["group"].isin(groups) & found["family"].isin(families)
+            if here.any():
+                yield {"group": group, "models": name}, found[here]
 
 
-def for_readme(rows, method="skauc"):
-    """Error and loss over those of 5-fold CV, and coverage: a row for each group."""
-    cells = {(r["group"], r["models"]): r for r in rows if r["method"] == method}
-
-    def text(row):
-        numbers = [
-            f"{row[k]:.2f} ({row[f'{k} SE']:.2f})" for k in ("MAE/CV", "loss/CV")
-        ]
-        return f"{' / '.join(numbers)}, {row['covers']:.3f}"
-
-    return [
-        {"data": group}
-        | {m: text(cells[group, m]) for m in POOLED_FAMILIES if (group, m) in cells}
-        for group in dict.fromkeys(group for group, _ in cells)
-    ]
-
-
-def by_method(found):
+def by_method(head, found):
     """Ratios to 5-fold CV with standard errors, a row a method."""
-    names = dict.fromkeys(r["method"] for r in found)
-    return [summary(name, [r for r in found if r["method"] == name]) for name in names]
+    methods = found.groupby("method", sort=False)
+    return [head | {"method": name} | summary(part) for name, part in methods]
 
 
-def summary(name, found):
+def summary(found):
     """One method over some runs; those of which it knows nothing are left out."""
-    good = [r for r in found if np.isfinite(r["error"])]
-    cluster, one = [r["cluster"] for r in good], np.ones(len(good))
-
-    def column(what):
-        return np.array([r[what] for r in good], dtype=float)
-
-    row = {"method": name, "runs": len(good), "clusters": len(set(cluster))}
-    row["MAE"] = column("error").mean() if good else np.nan
-    for what, values, peer in (
-        ("MAE/CV", column("error"), column("cv error")),
-        ("loss/CV", column("loss"), column("cv loss")),
-        ("bias", column("bias"), one),
-        ("covers", column("cover"), one),
+    good = found[found["error"].notna()].assign(one=1.0)
+    row = {"runs": len(good), "clusters": good["cluster"].nunique()}
+    row["MAE"] = good["error"].mean()
+    for name, own, peer in (
+        ("MAE/CV", "error", "cv error"),
+        ("loss/CV", "loss", "cv loss"),
+        ("bias", "bias", "one"),
+        ("covers", "cover", "one"),
     ):
-        row[what], row[f"{what} SE"] = ratio(values, peer, cluster)
-    row["unknown"] = np.mean([r["unknown"] for r in found])
-    row["ms"] = 1e3 * np.median([r["seconds"] for r in found])
-    return row
+        row[name], row[f"{name} SE"] = ratio(good[own], good[peer], good["cluster"])
+    unknown, seconds = found["unknown"].mean(), found["seconds"].median()
+    return row | {"unknown": unknown, "ms": 1e3 * seconds}
+
+
+def for_readme(rows, method):
+    """Error and loss over those of 5-fold CV, and coverage: a row for each group."""
+    table = {}
+    for row in rows:
+        if row["method"] == method:
+            numbers = (
+                f"{row[name]:.2f} ({row[f'{name} SE']:.2f})"
+                for name in ("MAE/CV", "loss/CV")
+                if np.isfinite(row[name])  # random labels: no choice loses anything
+            )
+            cell = f"{' / '.join(numbers)}, {row['covers']:.3f}".replace("0.", ".")
+            data = table.setdefault(row["group"], {"data": row["group"]})
+            data[row["models"]] = cell
+    return list(table.values())
 
 
 def main(argv=None):
-    """Run what is missing and write the tables."""
+    """Run what is missing and write the tables; returns the records."""
     command = parser(__doc__)
     command.add_argument("--groups", nargs="+", default=GROUPS, choices=GROUPS)
     command.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     command.add_argument("--seeds", default="0:24", help="first:last + 1")
-    command.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
+    command.add_argument("--methods", nargs="+", default=USUAL, choices=METHODS)
     command.add_argument("--half", default=HALVES[0], choices=HALVES)
     columns = ("group", "family", "cluster")
     command.add_argument("--by", nargs="+", default=columns[:2], choices=columns)
     a = read(command, argv, "panel")
     seeds = range(*map(int, ("0:1" if a.fast else a.seeds).split(":")))
-    chosen = FAST if a.fast else {"groups": a.groups, "families": a.families}
+    chosen = FAST if a.fast else (a.groups, a.families)
     cache = a.out if a.fast else CACHE
     where = (str(cache / "panel"), str(a.data_dir) if a.data_dir else None)
     where = (*where, a.half, tuple(a.methods))
-    jobs = [(*cell, seed, *where) for cell in cells(**chosen) for seed in seeds]
-    found = [r for part in resume("panel", records, jobs, a) for r in part or ()]
-    write_table("panel", table(found, a.by), a.out)
-    rows = pooled(found)
+    jobs = [(*cell, seed, *where) for seed in seeds for cell in product(*chosen)]
+    found = pd.DataFrame(chain.from_iterable(resume("panel", records, jobs, a)))
+    groups = found.groupby([*a.by], sort=False)
+    heads = [(dict(zip(a.by, key, strict=True)), part) for key, part in groups]
+    write_table("panel", [row for of in heads for row in by_method(*of)], a.out)
+    rows = [row for of in pooled(found) for row in by_method(*of)]
     write_table("panel_pooled", rows, a.out)
-    print_table(for_readme(rows))
+    for method in a.methods:
+        if cells_of := method.startswith("skauc") and for_readme(rows, method):
+            print(f"\n{method}:\n{markdown(cells_of)}")
+    for error in sorted(set(found["raised"].explode().dropna())):
+        print(f"raised: {error}")
+    return found
 
 
 if __name__ == "__main__":

@@ -11,19 +11,18 @@ import os
 import pickle
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from benchmarks.panel.auc import auc, plus_632
-from benchmarks.panel.families import FAMILIES, Family, coefficients
+from benchmarks.panel.auc import delong, plus_632
+from benchmarks.panel.families import Family, coefficients, fold_aucs
 from benchmarks.panel.problem import Problem
-from benchmarks.panel.problems import GROUPS, make
+from benchmarks.panel.problems import make
 
 BOOTSTRAPS, REPEATS = 20, 10
-HELD_OUT_FAMILIES = ("l2", "hinge", "kbest")
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,18 @@ class Key:
         return self.cache / self.half / group / self.family / str(self.seed)
 
 
-def cells(groups=GROUPS, families=FAMILIES):
-    """Pairs of group and family that exist."""
-    return [
-        (group, family)
-        for group in groups
-        for family in families
-        if (group != "held-out rows" or family in HELD_OUT_FAMILIES)
-    ]
+def kept(compute):
+    """A property whose array is computed once and kept in the folder of the run."""
+
+    @wraps(compute)
+    def array(run):
+        path = run.key.folder / f"{compute.__name__.strip('_')}.npy"
+        if not path.exists():
+            value = compute(run)
+            _write(path, lambda file: np.save(file, value))
+        return np.load(path)
+
+    return cached_property(array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,31 +70,19 @@ class Run:
         return make(key.group, key.family, key.seed, key.data_dir, key.half)
 
     @property
-    def group(self):
-        """Group of the panel."""
-        return self.key.group
-
-    @property
-    def rows(self):
-        """Whether X and y trained the models."""
-        return "training" if self.problem.X_train is None else "held-out"
-
-    @property
     def cluster(self):
         """Data set (or simulated design) that other runs share."""
-        return self.problem.design.get("set", f"{self.group} {self.key.seed}")
+        return self.problem.design.get("set", f"{self.key.group} {self.key.seed}")
 
     @cached_property
     def family(self):
         """The grid of candidates."""
-        X, _ = self.training
-        return Family(self.key.family, *X.shape, self.key.seed)
+        return Family(self.key.family, *self.problem.X.shape, self.key.seed)
 
     @property
     def training(self):
         """Training rows and their labels."""
-        p = self.problem
-        return (p.X, p.y) if p.X_train is None else (p.X_train, p.y_train)
+        return self.problem.X, self.problem.y
 
     @cached_property
     def models(self):
@@ -112,83 +103,68 @@ class Run:
         """Variance with which the truth is known (0: exactly)."""
         return self._truth[1]
 
-    @cached_property
-    def _truth(self):
-        W = self._kept("coefficients", self._coefficients)
-        return self._kept("truth", lambda: np.array(self.problem.truth(W)))
+    @kept
+    def coefficients(self):
+        """Coefficients of the candidates on the original features (P, m)."""
+        return np.array([coefficients(model) for model in self.models]).T
 
-    @cached_property
+    @kept
+    def _truth(self):
+        """True AUCs and their variances (2, m)."""
+        return np.array(self.problem.truth(self.coefficients))
+
+    @kept
     def resubstitution(self):
         """AUC of the candidates on X, y (m,)."""
-        X, y = self.problem.X, self.problem.y
-        return self._kept(
-            "resubstitution",
-            lambda: auc(y, np.array([m.decision_function(X) for m in self.models])),
-        )
+        X, y = self.training
+        return delong(y, np.array([m.decision_function(X) for m in self.models]))[0]
 
-    @cached_property
+    @kept
     def folds(self):
         """AUC of each of five stratified folds (5, m)."""
-        return self._kept("folds", lambda: self._cross_validation(1))
+        return self._cross_validation(1)
 
     @property
     def peer(self):
-        """5-fold CV's mean; the empirical AUC of held-out rows."""
-        if self.rows == "held-out":
-            return self.resubstitution
+        """Mean of the five folds (m,)."""
         return self.folds.mean(axis=0)
 
-    @cached_property
+    @kept
     def repeated_folds(self):
         """AUC of each fold of ten repetitions (50, m)."""
-        return self._kept("repeated_folds", lambda: self._cross_validation(REPEATS))
+        return self._cross_validation(REPEATS)
 
-    @cached_property
+    @kept
     def out_of_bag(self):
         """AUC on the rows that each of 20 bootstrap samples left out (20, m)."""
-        return self._kept("out_of_bag", self._bootstrap)
+        return fold_aucs(self.family.candidates(), *self.training, self._bootstrap())
 
     @property
     def plus_632(self):
         """.632+ bootstrap of the whole Pipeline."""
         return plus_632(self.resubstitution, self.out_of_bag.mean(axis=0))
 
-    def _kept(self, name, compute):
-        path = self.key.folder / f"{name}.npy"
-        if not path.exists():
-            value = compute()
-            _write(path, lambda file: np.save(file, value))
-        return np.load(path)
-
     def _fitted(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # convergence is a subject of the panel
             return [m.fit(*self.training) for m in self.family.candidates()]
 
-    def _coefficients(self):
-        return np.array([coefficients(model) for model in self.models]).T
-
     def _cross_validation(self, repeats):
-        (X, y), seed = self.training, self.key.seed
+        """AUC of each of five stratified folds, repeated."""
+        seed = self.key.seed
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=seed)
-        return np.array(
-            [
-                auc(y[test], self.family.scores(X[train], y[train], X[test]))
-                for train, test in cv.split(X, y)
-            ]
-        )
+        return fold_aucs(self.family.candidates(), *self.training, cv)
 
     def _bootstrap(self):
-        X, y = self.training
-        rng = np.random.default_rng([632, self.key.seed])
-        parts = [np.flatnonzero(y == label) for label in (False, True)]
-        found = []
+        """Rows of 20 samples, and the rows that each left out."""
+        y, rng = self.training[1], np.random.default_rng([632, self.key.seed])
+        parts, found = [np.flatnonzero(y == label) for label in (False, True)], []
         while len(found) < BOOTSTRAPS:
             rows = np.concatenate([rng.choice(part, len(part)) for part in parts])
-            out = np.bincount(rows, minlength=len(y)) == 0
-            if 0 < y[out].sum() < out.sum():
-                found.append(auc(y[out], self.family.scores(X[rows], y[rows], X[out])))
-        return np.array(found)
+            out = np.setdiff1d(np.arange(len(y)), rows)
+            if 0 < y[out].sum() < len(out):
+                found.append((rows, out))
+        return found
 
 
 def _write(path, write):

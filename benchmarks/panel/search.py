@@ -3,43 +3,38 @@
     python -m benchmarks.panel.search [--fast] [--data-dir DIR] [--seeds 0 24]
 
 Problems of the panel's judging half: simulated ones, whose truth is known, and real
-ones with P < n and with P from n to 5 n, where the AUC of the other rows stands for it.
-That AUC is noisy, and so is the best of several; the posterior's statements about real
-sets are therefore compared with AUCs of that noise: DeLong's standard errors,
-correlated as the scores of the training rows are. Each problem has three searches
-(``GridSearchCV``, ``cbauc_scorer``, ``ResubstitutionSplit``): over values of C, numbers
-of selected features, and 26 candidates of four families; 5-fold cross-validation of the
-same candidates is the peer. Writes into ``results/search/``
+ones with P < n and with P from n to 5 n, where the AUC of the other rows stands for it,
+with its noise (README). Each problem has three searches (``GridSearchCV``,
+``cbauc_scorer``, ``ResubstitutionSplit``): over values of C, numbers of selected
+features, and 26 candidates of four families; 5-fold cross-validation of the same
+candidates is the peer. Writes into ``results/search/``
 
 ``calibration.csv``
-    A row for each search: expected loss over real loss (the AUC that the choice loses
-    on average under the joint posterior), the share of 95 % intervals of the selected
-    model that hold its AUC, with and without the correction and of 5-fold CV's winner
-    (mean ± 1.96 standard errors of its folds), the bias of the winner's mean, the share
-    of 95 % intervals of the difference of two candidates that hold theirs, and the
-    price of a posterior in searches.
+    A row for each search: expected loss over real loss; the share of 95 % intervals of
+    the selected model that hold its AUC, with and without the correction and of 5-fold
+    CV's winner (± 1.96 standard errors of its folds); the bias of the winner's mean;
+    the same share for differences of two candidates; the price of a posterior.
 ``reliability.csv, reliability.png``
     Among the candidates whose P(best) lies in a bin, the share that is the best;
     candidates within 1e-4 of the best share it. Standard errors over problems.
 ``rules.csv``
-    AUC lost and place in the grid (0: simplest, 1: most complex) of the one-SD rule
-    (and within half of it), the largest score, and the same two over five folds (one-SE
-    rule).
+    AUC lost and place in the grid (0: simplest, 1: most complex) of each rule.
 """
 
 from __future__ import annotations
 
 import warnings
+from itertools import chain, product
 from pathlib import Path
 from time import process_time
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from benchmarks.panel.auc import auc
-from benchmarks.panel.families import Family, coefficients
+from benchmarks.panel.families import Family, coefficients, fold_aucs
 from benchmarks.panel.problems import make
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import parser, read, resume
@@ -70,18 +65,15 @@ def run(group, name, seed, data_dir):
     if problem is None:
         return None
     X, y = problem.X, problem.y.astype(int)
-    families = [Family(f, *X.shape, seed) for f in SEARCHES[name]]
-    models = [model for family in families for model in family.candidates()]
+    families = [Family(f, *X.shape, seed).candidates() for f in SEARCHES[name]]
+    models = [*chain.from_iterable(families)]
     clear_cache()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence and distrust are the subject
         start = process_time()
-        search = GridSearchCV(
-            Pipeline([("model", models[0])]),
-            {"model": models},
-            scoring=cbauc_scorer,
-            cv=ResubstitutionSplit(),
-        ).fit(X, y)
+        how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+        pipe = Pipeline([("model", models[0])])
+        search = GridSearchCV(pipe, {"model": models}, **how).fit(X, y)
         searched = process_time() - start
         clear_cache()
         start = process_time()
@@ -91,24 +83,28 @@ def run(group, name, seed, data_dir):
     W = np.array([coefficients(model) for model in fitted]).T
     truth, variance = problem.truth(W)
     scores = np.array([model.decision_function(X) for model in models])
-    p_best, loss = seen(posterior, scores, y, np.sqrt(variance), seed)
-    noisy = draws(posterior, scores, y, np.sqrt(variance), seed)
-    folds = five_folds(families, X, problem.y, seed)
+    error = np.sqrt(variance)
+    p_best, loss = seen(posterior, scores, y, error, seed)
+    noisy = draws(posterior, scores, y, error, seed)
+    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
+    folds = fold_aucs(models, X, y, cv)
     k = posterior.selected_index
-    low, high = posterior.auc[k].interval(0.95)
+    corrected, naive = (
+        [one.mean(), *one.interval(0.95)]
+        for one in (posterior.selected, posterior.auc[k])
+    )
     grid = np.arange(len(models))
-    rule = [posterior.simplest(grid, within=sd) for sd in WITHIN]
     return {
         "truth": truth.tolist(),
-        "truth_sd": np.sqrt(variance).tolist(),
+        "truth_sd": error.tolist(),
         "p_best": p_best.tolist(),
         "mean": posterior.auc.mean().tolist(),
         "expected_loss": float(loss[k]),
         "differences": differences_covered(noisy, truth),
         "selected": k,
-        "corrected": [posterior.selected.mean(), *posterior.selected.interval(0.95)],
-        "naive": [posterior.auc[k].mean(), low, high],
-        "rule": rule,
+        "corrected": corrected,
+        "naive": naive,
+        "rule": [posterior.simplest(grid, within=sd) for sd in WITHIN],
         "folds": folds.tolist(),
         "seconds": [searched, asked],
     }
@@ -154,19 +150,6 @@ def normals(rng, covariance):
     return rng.standard_normal((N_DRAWS, len(values))) @ root.T
 
 
-def five_folds(families, X, y, seed):
-    """AUC of each fold, (5, m)."""
-    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
-    return np.array(
-        [
-            np.concatenate(
-                [auc(y[test], f.scores(X[train], y[train], X[test])) for f in families]
-            )
-            for train, test in cv.split(X, y)
-        ]
-    )
-
-
 def one_se(folds):
     """Winner of the folds' mean, and the first within one standard error of it."""
     mean = folds.mean(axis=0)
@@ -175,91 +158,78 @@ def one_se(folds):
     return best, int(np.flatnonzero(mean >= mean[best] - error)[0]), error
 
 
+def outcomes(runs):
+    """One row for each search: the selected model and the winner of the folds."""
+    rows = []
+    for r in runs:
+        truth, k, folds = np.array(r["truth"]), r["selected"], np.array(r["folds"])
+        best, _, error = one_se(folds)
+        miss = abs(folds[:, best].mean() - truth[best])
+        row = {"said": r["expected_loss"], "lost": truth.max() - truth[k]}
+        row["too high, all"] = np.mean(r["mean"] - truth)
+        row |= {"CV": miss, "differences": r["differences"]}
+        row["CV covers"] = miss <= Z95 * np.hypot(error, r["truth_sd"][best])
+        for name in ("corrected", "naive"):
+            mean, low, high = r[name]
+            centre = np.clip(mean, low, high)  # near 1 the mean may lie below both
+            unknown = Z95 * r["truth_sd"][k]  # intervals are wider by it
+            low = centre - np.hypot(centre - low, unknown)
+            high = centre + np.hypot(high - centre, unknown)
+            row[f"{name} covers"] = low <= truth[k] <= high
+            row[f"{name} too high"] = mean - truth[k]
+        row["searched"], row["asked"] = r["seconds"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def calibration(data, name, runs):
     """Row of ``calibration.csv``."""
-    truth = [np.array(r["truth"]) for r in runs]
-    k = [r["selected"] for r in runs]
-    said = np.array([r["expected_loss"] for r in runs])
-    lost = np.array([t.max() - t[i] for t, i in zip(truth, k, strict=True)])
-    own = np.array([t[i] for t, i in zip(truth, k, strict=True)])
-    real = lost.mean() or np.nan  # nothing was lost: there is no ratio
-    ratio = said.mean() / real
-    unknown = Z95 * np.array([r["truth_sd"][i] for r, i in zip(runs, k, strict=True)])
-
-    def wider(low, high, mean):  # by what the truth is unsure of
-        centre = np.clip(mean, low, high)  # near 1 the mean may lie below both
-        return (
-            centre - np.hypot(centre - low, unknown),
-            centre + np.hypot(high - centre, unknown),
-        )
-
-    covers, bias, error = {}, {}, {}
-    for what in ("corrected", "naive"):
-        mean, low, high = np.array([r[what] for r in runs]).T
-        low, high = wider(low, high, mean)
-        covers[what] = np.mean((low <= own) & (own <= high))
-        bias[what], error[what] = np.mean(mean - own), np.mean(np.abs(mean - own))
-    all_bias = np.mean(
-        [np.mean(r["mean"] - t) for r, t in zip(runs, truth, strict=True)]
-    )
-    of_cv, cv_error = [], []
-    for r, t in zip(runs, truth, strict=True):
-        folds = np.array(r["folds"])
-        best, _, se = one_se(folds)
-        half = Z95 * np.hypot(se, r["truth_sd"][best])
-        of_cv.append(abs(folds[:, best].mean() - t[best]) <= half)
-        cv_error.append(abs(folds[:, best].mean() - t[best]))
-    seconds = np.array([r["seconds"] for r in runs])
+    table = outcomes(runs)
+    mean, high = table.mean(), ("corrected too high", "naive too high")
+    real = mean["lost"] or np.nan  # nothing was lost: there is no ratio
+    ratio = mean["said"] / real
+    gap = (table["said"] - ratio * table["lost"]).std(ddof=0)
+    error = table[[*high]].abs().mean()
     return {
         "data": data,
         "search": name,
         "problems": len(runs),
-        "expected loss": said.mean(),
-        "real loss": lost.mean(),
+        "expected loss": mean["said"],
+        "real loss": mean["lost"],
         "ratio": ratio,
-        "ratio SE": np.std(said - ratio * lost) / np.sqrt(len(runs)) / real,
-        "covers": covers["corrected"],
-        "covers uncorrected": covers["naive"],
-        "covers 5-fold CV": np.mean(of_cv),
-        "differences cover": np.mean([r["differences"] for r in runs]),
-        "too high": bias["corrected"],
-        "too high uncorrected": bias["naive"],
-        "too high, all candidates": all_bias,
-        "error": error["corrected"],
-        "error uncorrected": error["naive"],
-        "error 5-fold CV": np.mean(cv_error),
-        "posterior / search": seconds[:, 1].sum() / seconds[:, 0].sum(),
+        "ratio SE": gap / np.sqrt(len(runs)) / real,
+        "covers": mean["corrected covers"],
+        "covers uncorrected": mean["naive covers"],
+        "covers 5-fold CV": mean["CV covers"],
+        "differences cover": mean["differences"],
+        "too high": mean[high[0]],
+        "too high uncorrected": mean[high[1]],
+        "too high, all candidates": mean["too high, all"],
+        "error": error[high[0]],
+        "error uncorrected": error[high[1]],
+        "error 5-fold CV": mean["CV"],
+        "posterior / search": mean["asked"] / mean["searched"],
     }
 
 
 def reliability(data, runs):
     """Rows of ``reliability.csv`` over all searches."""
-    said, share, problem = [], [], []
+    parts = []
     for number, r in enumerate(runs):
         truth = np.array(r["truth"])
         best = truth >= truth.max() - TIE
-        said.append(r["p_best"])
-        share.append(best / best.sum())
-        problem.append(np.full(len(truth), number))
-    said, share, problem = map(np.concatenate, (said, share, problem))
-    place = np.clip(np.digitize(said, BINS) - 1, 0, len(BINS) - 2)
+        columns = {"said": r["p_best"], "share": best / best.sum(), "problem": number}
+        parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts)
+    place = np.clip(np.digitize(table["said"], BINS) - 1, 0, len(BINS) - 2)
     rows = []
-    for b in range(len(BINS) - 1):
-        mine = place == b
-        if not mine.any():
-            continue
-        rest = share[mine] - share[mine].mean()
-        sums = np.bincount(problem[mine], rest)
-        rows.append(
-            {
-                "data": data,
-                "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})",
-                "candidates": int(mine.sum()),
-                "said": said[mine].mean(),
-                "share": share[mine].mean(),
-                "SE": np.sqrt((sums**2).sum()) / mine.sum(),
-            }
-        )
+    for b, mine in table.groupby(place):
+        row = {"data": data, "P(best)": f"[{BINS[b]:g}, {BINS[b + 1]:g})"}
+        row |= {"candidates": len(mine), "said": mine["said"].mean()}
+        share = mine["share"].mean()
+        sums = (mine["share"] - share).groupby(mine["problem"]).sum()
+        error = np.sqrt((sums**2).sum()) / len(mine)
+        rows.append(row | {"share": share, "SE": error})
     return rows
 
 
@@ -267,26 +237,18 @@ def rules(data, name, runs):
     """Rows of ``rules.csv`` of one search over an ordered grid."""
     names = (*(f"within {sd:g} SD" for sd in WITHIN), "largest score")
     names += ("5-fold, one SE", "5-fold, largest mean")
-    found = {name: [] for name in names}
+    lost, place = [], []
     for r in runs:
         truth = np.array(r["truth"])
         best, simple, _ = one_se(np.array(r["folds"]))
-        picked = (*r["rule"], r["selected"], simple, best)
-        for rows, k in zip(found.values(), picked, strict=True):
-            rows.append((truth.max() - truth[k], k / (len(truth) - 1)))
-    out = []
-    for rule, pairs in found.items():
-        lost, place = np.array(pairs).T
-        error = lost.std(ddof=1) / np.sqrt(len(lost))
-        row = {
-            "data": data,
-            "search": name,
-            "rule": rule,
-            "AUC lost": lost.mean(),
-            "SE": error,
-        }
-        out.append(row | {"place in the grid": place.mean()})
-    return out
+        picked = np.array([*r["rule"], r["selected"], simple, best])
+        lost.append(truth.max() - truth[picked])
+        place.append(picked / (len(truth) - 1))
+    lost, place = (pd.DataFrame(rows, columns=names) for rows in (lost, place))
+    table = pd.DataFrame({"AUC lost": lost.mean(), "SE": lost.sem()})
+    table = table.assign(**{"place in the grid": place.mean()}).rename_axis("rule")
+    head = {"data": data, "search": name}
+    return [head | row for row in table.reset_index().to_dict("records")]
 
 
 def panel(rows):
@@ -309,27 +271,19 @@ def main(argv=None):
         seeds = seeds[:2]
         groups = {data: some[:1] for data, some in GROUPS.items()}
     folder = str(arguments.data_dir) if arguments.data_dir else None
-    jobs = [
-        (g, name, s, folder)
-        for s in seeds
-        for some in groups.values()
-        for g in some
-        for name in SEARCHES
-    ]
-    answers = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    names = chain.from_iterable(groups.values())
+    jobs = [(g, name, s, folder) for s, g, name in product(seeds, names, SEARCHES)]
+    found = dict(zip(jobs, resume("search", run, jobs, arguments), strict=True))
+    found = {job: answer for job, answer in found.items() if answer is not None}
     table, shares, lost = [], [], []
     for data, some in groups.items():
-        by_search = {
-            name: [
-                found
-                for (g, of, *_), found in answers.items()
-                if of == name and g in some and found is not None
-            ]
-            for name in SEARCHES
-        }
-        everything = [found for runs in by_search.values() for found in runs]
+        by_search = {name: [] for name in (*SEARCHES, "all")}
+        for (group, name, *_), answer in found.items():
+            if group in some:
+                by_search[name].append(answer)
+        everything = by_search["all"]
+        everything += chain.from_iterable(by_search[name] for name in SEARCHES)
         table += [calibration(data, *item) for item in by_search.items()]
-        table.append(calibration(data, "all", everything))
         shares += reliability(data, everything)
         for name in ("C", "SelectKBest"):
             lost += rules(data, name, by_search[name])

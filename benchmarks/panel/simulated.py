@@ -114,29 +114,6 @@ def few_signals(seed, half) -> Problem:
     return Problem("few signals", X, y, truth, f"few{seed}", design)
 
 
-def held_out_simulated(seed, half) -> Problem:
-    """30 features (also 10, 100), 60 held-out rows (also 30, 200)."""
-
-    def drawn(rng):
-        return {
-            "P": int(rng.choice((10, 30, 30, 100))),
-            "n": int(rng.choice((30, 60, 60, 200))),
-            "training rows": int(rng.choice((60, 100, 200))),
-            "attainable": float(rng.choice(ATTAINABLE)),
-            "covariance": str(rng.choice(COVARIANCES)),
-            "signal": str(rng.choice(SIGNALS)),
-            "law": str(rng.choice(("Gaussian", "Gaussian", "t3", "lognormal"))),
-        }
-
-    design = design_of_half(drawn, (2024, seed), half)
-    rng = np.random.default_rng([2026, seed])
-    draw, truth = _world(design, rng, seed)
-    X_train, y_train = _stack(draw, (design["training rows"] // 2,) * 2, rng)
-    X, y = _stack(draw, (design["n"] // 2,) * 2, rng)
-    rest = (X_train, y_train)
-    return Problem("held-out rows", X, y, truth, f"held{seed}", design, *rest)
-
-
 def _world(design, rng, seed):
     """Sampler and truth of a design."""
     noises = _noises(design, rng)

@@ -18,11 +18,10 @@ estimated from the training rows alone:
 - the constant 1, as a baseline.
 
 The truth is the paper's equation 2 at the trained w; on real sets the hold-out AUC.
-``bayesian_claims.py`` says by which rule a claim holds. What the text does not
-settle is settled in ``bayesian_designs.py``: the unit of σ in figure 2 and the
-matrices of figure 3 are our choice. DIR holds ``ovarian_nci.npz`` and, in the place of
-the paper's MEG set, ``arrhythmia.npz`` (X, y) for figures 5 and 6. Simulations
-have the paper's 1000 repetitions, real sets 50 splits (the authors' ovarian run: 1000).
+``bayesian_claims.py`` says by which rule a claim holds, ``bayesian_designs.py`` what
+the text does not settle. DIR holds ``ovarian_nci.npz`` and, in the place of the paper's
+MEG set, ``arrhythmia.npz`` (X, y) for figures 5 and 6. Simulations have the paper's
+1000 repetitions, real sets 50 splits (the authors' ovarian run: 1000).
 
 Writes ``results/bayesian_auc/{table1,fig1,…,fig6,claims}.csv`` and a picture for each
 figure.
@@ -31,53 +30,28 @@ figure.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from benchmarks.papers.bayesian_claims import (
-    MAE,
-    ONE,
-    SD,
-    claims,
-    estimate,
-    measured,
-    plain,
-)
-from benchmarks.papers.bayesian_designs import (
-    ADAPTIVE,
-    BINORMAL,
-    CBAUC,
-    CV,
-    CV_CODED,
-    EBAUC,
-    EBAUC_CODED,
-    FIG1,
-    FIG2,
-    FIG3,
-    FIG4,
-    FIG5,
-    FIG6,
-    NOISE,
-    RAW,
-    REAL,
-    SEPARATE,
-    design,
-    run,
-)
+from benchmarks.papers import bayesian_designs as designs
+from benchmarks.papers.bayesian_claims import MAE, ONE, SD, claims, measured, plain
+from benchmarks.papers.bayesian_designs import FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, NOISE
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import holds, parse, resume
 from benchmarks.tools.table import write_table
 
-USUAL = (CV, EBAUC, CBAUC, ADAPTIVE, CV_CODED, EBAUC_CODED)
-CURVES = dict.fromkeys(range(7), USUAL) | {
-    FIG1: (*USUAL, RAW),
-    FIG2: (*USUAL, BINORMAL),
-    FIG3: (*USUAL, SEPARATE),
+USUAL = designs.USUAL
+CURVES = dict.fromkeys((NOISE, FIG4), USUAL) | {
+    FIG1: (*USUAL, designs.RAW),
+    FIG2: (*USUAL, designs.BINORMAL),
+    FIG3: (*USUAL, designs.SEPARATE),
     FIG5: (*USUAL, ONE),
     FIG6: (*USUAL, ONE),
 }
 FULL = dict.fromkeys((FIG1, FIG2, FIG3, FIG4), 1000) | {NOISE: 200, FIG5: 50, FIG6: 50}
 FAST = {NOISE: 10, FIG1: 10, FIG2: 10, FIG3: 10, FIG4: 5, FIG5: 3, FIG6: 3}
 
+LARGE, SIZES_3 = (5, 10, 20, 30, 50, 70, 80, 90, 95), (10, 20, 30, 50, 70, 100)
 PRINTED = {4: 0.9725, 10: 0.9973}  # Table 1, true AUC
 
 # Ovarian set, 1000 splits: ovarian_case/AUCs.mat of the authors' repository, averaged.
@@ -93,43 +67,37 @@ PUBLISHED_FIG5 = {
 }
 
 
-# --------------------------------------------------------------------------- the runs
-
-
 def plan(fast) -> dict:
     """Cells of every figure and the number of their repetitions."""
-    sizes = (10, 50, 100) if fast else range(10, 101, 5)
-    features = (4, 10, 100)
     targets = (550, 750, 990) if fast else (*range(550, 951, 50), 990)
-    rows_2 = (10,) if fast else (10, 30, 100)
-    rows_3 = (10, 50) if fast else (10, 20, 30, 50, 70, 100)
-    small = (2, 5, 8) if fast else range(2, 9)
-    large = (5, 50) if fast else (5, 10, 20, 30, 50, 70, 80, 90, 95)
-    shares = (10, 50, 95) if fast else range(10, 96, 5)
-    of_ten = [(P, 10 - n, n, 0) for P in (2, 4, 10) for n in small]
-    of_hundred = [(P, 100 - n, n, 0) for P in (2, 4, 10) for n in large]
+    sizes = (10, 50, 100) if fast else range(10, 101, 5)
+    few, many = ((2, 5, 8), (5, 50)) if fast else (range(2, 9), LARGE)
+    shares = [(share,) for share in ((10, 50, 95) if fast else range(10, 96, 5))]
+    of_ten = [(P, 10 - n, n, 0) for P in (2, 4, 10) for n in few]
+    of_hundred = [(P, 100 - n, n, 0) for P in (2, 4, 10) for n in many]
+    rows_2, rows_3 = ((10,), (10, 50)) if fast else ((10, 30, 100), SIZES_3)
     cells = {
         NOISE: [(100, 20, 20, 0)],
-        FIG1: [(P, n, n, 0) for P in features for n in sizes],
+        FIG1: [(P, n, n, 0) for P in (4, 10, 100) for n in sizes],
         FIG2: [(2, n, n, target) for n in rows_2 for target in targets],
         FIG3: [(4, n, n, 0) for n in rows_3],
         FIG4: of_ten + of_hundred,
-        FIG5: [(share,) for share in shares],
-        FIG6: [(share,) for share in shares],
+        FIG5: shares,
+        FIG6: shares,
     }
     repetitions = FAST if fast else FULL
     return {figure: (of, repetitions[figure]) for figure, of in cells.items()}
 
 
 def collect(arguments) -> dict:
-    """``{figure: {cell: array (repetitions, columns)}}``, resumed if interrupted."""
+    """``{figure: {cell: frame of its repetitions}}``, resumed if interrupted."""
     jobs = []
     for figure, (cells, repetitions) in plan(arguments.fast).items():
         path, block = "", 50
-        if figure in REAL:
-            file = arguments.data_dir and arguments.data_dir / f"{REAL[figure]}.npz"
+        if name := designs.REAL.get(figure):
+            file = arguments.data_dir and arguments.data_dir / f"{name}.npz"
             if not (file and file.exists()):
-                print(f"figure {figure} left out: no {REAL[figure]}.npz in --data-dir")
+                print(f"figure {figure} left out: no {name}.npz in --data-dir")
                 continue
             path, block = str(arguments.data_dir), 10
         for cell in cells:
@@ -137,33 +105,32 @@ def collect(arguments) -> dict:
                 stop = min(first + block, repetitions)
                 jobs.append((figure, cell, first, stop, path))
     results = {}
-    blocks = resume("bayesian_auc", run, jobs, arguments)
+    blocks = resume("bayesian_auc", designs.run, jobs, arguments)
     for (figure, cell, *_), block in zip(jobs, blocks, strict=True):
-        results.setdefault(figure, {}).setdefault(cell, []).extend(block)
-    return {
-        figure: {cell: np.array(rows, float) for cell, rows in cells.items()}
-        for figure, cells in results.items()
-    }
-
-
-# ------------------------------------------------------------------------- the tables
+        table = pd.DataFrame(block, columns=designs.COLUMNS, dtype=float)
+        cells = results.setdefault(figure, {})
+        cells[cell] = pd.concat([cells[cell], table]) if cell in cells else table
+    for cells in results.values():
+        for table in cells.values():
+            table[ONE] = 1.0
+    return results
 
 
 def figure_table(figure, cells) -> list[dict]:
     """One row a cell: mean truth; each estimator's mean, MAE and sd of the error."""
     rows = []
     for cell, values in cells.items():
-        if figure in REAL:
+        row = dict(zip(("P", "n neg", "n pos"), cell, strict=False))
+        if figure in designs.REAL:
             row = {"training %": cell[0]}
         else:
-            bayes = design(figure, cell[0], cell[3]).bayes_auc()
-            row = dict(zip(("P", "n neg", "n pos"), cell, strict=False))
-            row |= {"Bayes AUC": bayes}
-        row |= {"repetitions": len(values), "truth": float(values[:, 0].mean())}
+            row["Bayes AUC"] = designs.design(figure, cell[0], cell[3]).bayes_auc()
+        row |= {"repetitions": len(values), "truth": values["truth"].mean()}
         for name in CURVES[figure]:
-            row[f"mean {name}"] = float(estimate(values, name).mean())
-            row[f"MAE {name}"] = measured(values, name, MAE)
-            row[f"sd {name}"] = measured(values, name, SD)
+            row |= {f"mean {name}": values[name].mean()}
+            row |= {
+                f"{what} {name}": measured(values, name, what) for what in (MAE, SD)
+            }
         rows.append(row)
     return rows
 
@@ -176,7 +143,7 @@ def table_1(cells) -> list[dict]:
     """
 
     def trained(P, factor):
-        kept = [v[:, 0] for key, v in cells.items() if key[0] == P]
+        kept = [v["truth"] for key, v in cells.items() if key[0] == P]
         return np.mean([ndtr(factor * ndtri(truth)).mean() for truth in kept])
 
     root = np.sqrt(2)
@@ -219,24 +186,25 @@ def beside_published(cells) -> list[dict]:
         values = cells.get((share,))
         if values is None:
             continue
-        row = {"training %": share, "hold-out AUC": float(values[:, 0].mean())}
+        row = {"training %": share, "hold-out AUC": values["truth"].mean()}
         row["published"] = published[3]
-        for k, name in enumerate((CV_CODED, EBAUC_CODED, CBAUC)):
-            row[name] = float(estimate(values, name).mean())
-            row |= {f"{name}, pub.": published[k]}
+        for k, name in enumerate(
+            (designs.CV_CODED, designs.EBAUC_CODED, designs.CBAUC)
+        ):
+            row |= {name: values[name].mean(), f"{name}, pub.": published[k]}
             row[f"MAE {name}"] = measured(values, name, MAE)
-            row |= {f"MAE {name}, pub.": published[4 + k]}
-        rows.append(
-            row | {f"MAE {name}": measured(values, name, MAE) for name in (CV, ONE)}
-        )
+            row[f"MAE {name}, pub."] = published[4 + k]
+        for name in (designs.CV, ONE):
+            row[f"MAE {name}"] = measured(values, name, MAE)
+        rows.append(row)
     return rows
 
 
 def panels(figure, cells) -> list[Panel]:
     """The figure's MAE against what varies, one panel for each other size."""
-    if figure in REAL:
+    if name := designs.REAL.get(figure):
         lines = {share: v for (share,), v in cells.items()}
-        return [panel(figure, REAL[figure], "training rows, %", lines)]
+        return [panel(figure, name, "training rows, %", lines)]
     of = {}
     for (P, n_neg, n_pos, target), values in cells.items():
         if figure == FIG2:

@@ -15,22 +15,8 @@ from collections import Counter
 
 import numpy as np
 
-from benchmarks.papers.bayesian_designs import (
-    ADAPTIVE,
-    BINORMAL,
-    CBAUC,
-    COLUMNS,
-    CV,
-    EBAUC,
-    FIG1,
-    FIG2,
-    FIG3,
-    FIG4,
-    FIG5,
-    FIG6,
-    NOISE,
-    SEPARATE,
-)
+from benchmarks.papers import bayesian_designs as designs
+from benchmarks.papers.bayesian_designs import ADAPTIVE, CBAUC, CV, EBAUC
 from benchmarks.tools.runs import holds
 
 ONE = "constant 1"
@@ -38,15 +24,10 @@ MAE, SD = "MAE", "sd"
 SAME = 5e-4
 
 
-def estimate(values, name):
-    """Column of an estimator; the constant 1 is one, too."""
-    return np.ones(len(values)) if name == ONE else values[:, COLUMNS.index(name)]
-
-
 def losses(values, name, measure):
     """The numbers that the measure averages: ``|error|`` or its squared deviation."""
-    e = estimate(values, name) - values[:, 0]
-    return np.abs(e) if measure == MAE else (e - e.mean()) ** 2
+    e = values[name] - values["truth"]
+    return e.abs() if measure == MAE else (e - e.mean()) ** 2
 
 
 def measured(values, name, measure) -> float:
@@ -58,9 +39,8 @@ def measured(values, name, measure) -> float:
 def compare(values, name, rival, measure) -> str:
     """An estimator's error against a rival's: "lower", "tied" or "higher"."""
     gap = losses(values, name, measure) - losses(values, rival, measure)
-    standard_error = gap.std(ddof=1) / np.sqrt(len(gap))
     apart = measured(values, name, measure) - measured(values, rival, measure)
-    if abs(gap.mean()) <= 2 * standard_error or abs(apart) < SAME:
+    if abs(gap.mean()) <= 2 * gap.sem() or abs(apart) < SAME:
         return "tied"
     return "lower" if gap.mean() < 0 else "higher"
 
@@ -109,7 +89,7 @@ def most_at_small_n(cells) -> dict:
         gaps = []
         for n in (min(of), max(of)):
             gap = losses(of[n], CV, MAE) - losses(of[n], CBAUC, MAE)
-            gaps.append((gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))))
+            gaps.append((gap.mean(), gap.sem()))
         (small, se_small), (large, se_large) = gaps
         flags.append(small - large > 2 * np.hypot(se_small, se_large))
         parts.append(f"P = {P}: {small:.4f} at n = {min(of)}, {large:.4f} at {max(of)}")
@@ -120,7 +100,7 @@ def most_at_small_n(cells) -> dict:
 def control(cells) -> dict:
     """Pure noise: the true AUC of every model is ½."""
     (values,) = cells.values()
-    means = {n: float(estimate(values, n).mean()) for n in (CBAUC, EBAUC, CV, ADAPTIVE)}
+    means = {name: values[name].mean() for name in (CBAUC, EBAUC, CV, ADAPTIVE)}
     near = {name: holds([abs(mean - 0.5) < 0.05]) for name, mean in means.items()}
     text = "pure noise: the estimators stay near 1/2"
     found = ", ".join(f"{name} {mean:.4f}" for name, mean in means.items())
@@ -137,28 +117,32 @@ def plain(figure, claim, found, word) -> dict:
 
 def claims(results, table_row) -> list[dict]:
     """One row for each claim; ``table_row`` is the judged row of Table 1."""
-    rows, fig1 = [], results[FIG1]
+    rows, fig1 = [], results[designs.FIG1]
     for P in dict.fromkeys(key[0] for key in fig1):
         part = {key: v for key, v in fig1.items() if key[0] == P}
         for measure in (MAE, SD):
             claim = f"the {measure} of CBAUC is below that of CV-AUC, P = {P}"
             rows.append(row("1", claim, part, measure))
     rows += [most_at_small_n(fig1), table_row]
-    fig2, fig3, fig4 = results[FIG2], results[FIG3], results[FIG4]
+    fig2, fig3, fig4 = (
+        results[designs.FIG2],
+        results[designs.FIG3],
+        results[designs.FIG4],
+    )
     rows.append(row("2", "the same over the range of true AUCs", fig2))
     claim = "and CBAUC is below the sample binormal AUC"
-    rows.append(row("2", claim, fig2, rival=BINORMAL))
+    rows.append(row("2", claim, fig2, rival=designs.BINORMAL))
     rows.append(row("3", "CBAUC is robust to unequal covariances", fig3))
     claim = "(ours) CBAUC with separate covariances is below CV-AUC"
-    rows.append(row("3", claim, fig3, name=SEPARATE))
+    rows.append(row("3", claim, fig3, name=designs.SEPARATE))
     for total in dict.fromkeys(key[1] + key[2] for key in fig4):
         part = {key: v for key, v in fig4.items() if key[1] + key[2] == total}
         claim = f"CBAUC is below CV-AUC when classes are imbalanced, N = {total}"
         rows.append(row("4", claim, part))
     for figure, claim in (
-        (FIG5, "CBAUC is below CV-AUC on the ovarian set (P = 4000)"),
-        (FIG6, "the same on MEG (not available: arrhythmia, P = 258, N = 420)"),
+        (designs.FIG5, "CBAUC is below CV-AUC on the ovarian set (P = 4000)"),
+        (designs.FIG6, "the same on MEG (not available: arrhythmia, P = 258, N = 420)"),
     ):
         if figure in results:
             rows.append(row(str(figure), claim, results[figure]))
-    return [*rows, control(results[NOISE])]
+    return [*rows, control(results[designs.NOISE])]

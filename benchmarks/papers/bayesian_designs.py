@@ -24,12 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from threadpoolctl import threadpool_limits
 
-from skauc import (
-    UntrustedAUCWarning,
-    auc_posterior,
-    binormal_auc_score,
-    make_ebauc_scorer,
-)
+import skauc
 
 NOISE, FIG1, FIG2, FIG3, FIG4, FIG5, FIG6 = range(7)
 REAL = {FIG5: "ovarian_nci", FIG6: "arrhythmia"}
@@ -37,21 +32,8 @@ REAL = {FIG5: "ovarian_nci", FIG6: "arrhythmia"}
 CV, EBAUC, CBAUC, ADAPTIVE = "CV-AUC", "EBAUC", "CBAUC", "adaptive"
 CV_CODED, EBAUC_CODED = "CV-AUC as coded", "EBAUC as coded"
 BINORMAL, SEPARATE, RAW = "sample binormal", "CBAUC separate", "CBAUC raw rows"
-ESTIMATORS = (
-    CV,
-    EBAUC,
-    CBAUC,
-    ADAPTIVE,
-    CV_CODED,
-    EBAUC_CODED,
-    BINORMAL,
-    SEPARATE,
-    RAW,
-)
-COLUMNS = ("truth", *ESTIMATORS)
-
-
-# ----------------------------------------------------------------------------- designs
+USUAL = (CV, EBAUC, CBAUC, ADAPTIVE, CV_CODED, EBAUC_CODED)
+COLUMNS = ("truth", *USUAL, BINORMAL, SEPARATE, RAW)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,24 +85,13 @@ def design(figure, P, target) -> Gaussian:
     return Gaussian(one, eye, eye)
 
 
-# -------------------------------------------------------------------------- estimators
-
-
 def classifier():
-    """L2 logistic regression of the paper (liblinear, C = 1).
-
-    The authors' code has no intercept. liblinear penalises it as a coefficient, and the
-    rows are centred, so that the directions differ little.
-    """
+    """L2 logistic regression of the paper; the authors' code has no intercept."""
     return LogisticRegression(solver="liblinear", C=1)
 
 
 def z_scores(X):
-    """Rows in units of their own mean and standard deviation, and those two.
-
-    As in the authors' code (n − 1 in the denominator). It matters, because the paper's
-    prior is centred at 0 with scale 1. A constant column is left at 0.
-    """
+    """Standardised rows (ddof 1, as in the authors' code), their mean and deviation."""
     mean, std = X.mean(axis=0), X.std(axis=0, ddof=1)
     std = np.where(std > 0, std, 1)
     return (X - mean) / std, mean, std
@@ -171,7 +142,7 @@ def predictive_rates(score, y, w):
     return rates
 
 
-EBAUC_SCORER = make_ebauc_scorer(prior="paper")
+EBAUC_SCORER = skauc.make_ebauc_scorer(prior="paper")
 
 
 def estimates(model, X, y, seed) -> dict:
@@ -182,26 +153,20 @@ def estimates(model, X, y, seed) -> dict:
     return {
         CV: proper,
         EBAUC: EBAUC_SCORER(model, X, y),
-        CBAUC: auc_posterior(model, X, y, prior="paper").mean(),
-        ADAPTIVE: auc_posterior(model, X, y).mean(),
+        CBAUC: skauc.auc_posterior(model, X, y, prior="paper").mean(),
+        ADAPTIVE: skauc.auc_posterior(model, X, y).mean(),
         CV_CODED: coded,
         EBAUC_CODED: area(*predictive_rates(score, y, w)),
-        BINORMAL: binormal_auc_score(y, score),
+        BINORMAL: skauc.binormal_auc_score(y, score),
     }
 
 
-# ------------------------------------------------------------------------- repetitions
-
-
 def run(figure, cell, first, stop, path=""):
-    """Truth and estimates (``COLUMNS``) of repetitions ``first … stop − 1``.
-
-    The paper's classes of two to nine rows are wanted here: nobody is to be warned.
-    """
+    """Truth and estimates (``COLUMNS``) of repetitions ``first … stop − 1``."""
     repeat = on_real_rows if figure in REAL else simulated
     rows = []
-    with threadpool_limits(1), warnings.catch_warnings():  # threads of BLAS
-        warnings.simplefilter("ignore", UntrustedAUCWarning)
+    with threadpool_limits(1), warnings.catch_warnings():  # classes of two to nine rows
+        warnings.simplefilter("ignore", skauc.UntrustedAUCWarning)
         for repetition in range(first, stop):
             rng = np.random.default_rng([2019, figure, *cell, repetition])
             found = repeat(figure, cell, rng, path)
@@ -221,10 +186,10 @@ def simulated(figure, cell, rng, path):
     found["truth"] = law.auc(model.coef_[0] / std)
     if figure == FIG1:
         on_raw = classifier().fit(raw, y)
-        found[RAW] = auc_posterior(on_raw, raw, y, prior="paper").mean()
+        found[RAW] = skauc.auc_posterior(on_raw, raw, y, prior="paper").mean()
     if figure == FIG3:
-        posterior = auc_posterior(model, X, y, prior="paper", covariance="separate")
-        found[SEPARATE] = posterior.mean()
+        how = {"prior": "paper", "covariance": "separate"}
+        found[SEPARATE] = skauc.auc_posterior(model, X, y, **how).mean()
     return found
 
 

@@ -25,6 +25,7 @@ from functools import partial
 from time import perf_counter, process_time
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 from sklearn.datasets import load_iris
@@ -32,6 +33,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.papers import linear_models
+from benchmarks.papers.bayesian_designs import Gaussian
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
@@ -104,18 +106,13 @@ def left_out_scores(X, y):
     """Score of every row by models of the other rows, for several lengths of θ."""
     scores = []
     for i in range(len(y)):
-        kept, row = np.arange(len(y)) != i, X[[i]]
-        ours = GaussianAUCClassifier().fit(X[kept], y[kept])
-        logistic = unpenalised(X[kept], y[kept])
-        scores.append(
-            {
-                STOPPED: X[i] @ published_fit(X[kept], y[kept])[0],
-                UNIT: X[i] @ ours.coef_[0],
-                CENTRED: ours.decision_function(row)[0],
-                "logistic": logistic.decision_function(row)[0],
-            }
-        )
-    return {name: np.array([s[name] for s in scores]) for name in scores[0]}
+        rest, row = (np.delete(X, i, axis=0), np.delete(y, i)), X[[i]]
+        ours, logistic = GaussianAUCClassifier().fit(*rest), unpenalised(*rest)
+        stopped, unit = X[i] @ published_fit(*rest)[0], X[i] @ ours.coef_[0]
+        others = (model.decision_function(row)[0] for model in (ours, logistic))
+        scores.append((stopped, unit, *others))
+    names = (STOPPED, UNIT, CENTRED, "logistic")
+    return dict(zip(names, np.transpose(scores), strict=True))
 
 
 def pairs_left_out(fit, X, y):
@@ -147,6 +144,8 @@ def iris_rows():
     score, theirs = closed.decision_function(X), logistic.decision_function(X)
     best = closed.coef_[0] / np.linalg.norm(closed.coef_[0])
     angle = float(np.linalg.norm(theta / np.linalg.norm(theta) - best))
+    reach = starts(X, y, closed.auc_)
+    pairs = [pairs_left_out(fit, X, y) for fit in (unpenalised, gaussian)]
     table = [
         ("training, logistic", 0.789, strict_auc(y, theirs), "ties are errors"),
         ("training, Gaussian", 0.789, strict_auc(y, score), "ties are errors"),
@@ -157,23 +156,13 @@ def iris_rows():
         ("Φ(r), closed form", "", closed.auc_, "Φ(√(μᵀΣ⁻¹μ)), the maximum"),
         ("angle, post's BFGS to Σ⁻¹μ", "", angle, "where its gradient is 1e-6"),
         ("Φ(r), post's BFGS from −θ*", "", -stuck.fun, "says: " + stuck.message),
-        (
-            "random starts at maximum",
-            "",
-            starts(X, y, closed.auc_),
-            "share of 200, scipy's BFGS",
-        ),
+        ("random starts at maximum", "", reach, "share of 200, scipy's BFGS"),
         ("left out, logistic", 0.768, strict_auc(y, out["logistic"]), "100 fits"),
         ("left out, Gaussian", 0.772, strict_auc(y, out[STOPPED]), "length as stopped"),
         ("left out, deviation 1", "", strict_auc(y, out[UNIT]), "length changes it"),
         ("left out, centred", "", strict_auc(y, out[CENTRED]), "so does the origin"),
-        (
-            "pairs left out, logistic",
-            "",
-            pairs_left_out(unpenalised, X, y),
-            "2500 fits",
-        ),
-        ("pairs left out, Gaussian", "", pairs_left_out(gaussian, X, y), "no length"),
+        ("pairs left out, logistic", "", pairs[0], "2500 fits"),
+        ("pairs left out, Gaussian", "", pairs[1], "no length"),
     ]
     names = ("quantity", "printed", "computed", "note")
     return [dict(zip(names, row, strict=True)) for row in table]
@@ -189,38 +178,35 @@ def iris_claims(rows):
     pairs = value["pairs left out, Gaussian"] - value["pairs left out, logistic"]
     best, share = value["Φ(r), closed form"], value["random starts at maximum"]
     worst = value["Φ(r), post's BFGS from −θ*"]
-    return [
-        claim(
-            "iris",
+    rows = (
+        (
             "the four printed AUCs: .789, .789, .772, .768",
             ", ".join(f"{row['computed']:.4f}" for row in printed),
             [abs(row["computed"] - row["printed"]) <= 5e-4 for row in printed],
             "equal when rounded to three digits",
         ),
-        claim(
-            "iris",
+        (
             "on the training rows virtually the same as logistic regression",
             f"they differ by {fit:.4f}",
             [fit <= 0.005],
             "|difference| <= 0.005",
         ),
-        claim(
-            "iris",
+        (
             "slightly better than logistic regression when rows are left out",
             f"by {gains[0]:+.4f}, {gains[1]:+.4f}, {gains[2]:+.4f} for three lengths "
             f"and origins of θ; by {pairs:+.4f} when pairs are left out",
             [gain > 0 for gain in (*gains, pairs)],
             "better each way",
         ),
-        claim(
-            "iris",
+        (
             "every start ends with the same loss",
             f"{share:.0%} of 200 random starts (scipy's BFGS, the post has R's); from "
             f"−θ* it stays at {worst:.3f}, the least that a direction can have",
             [share == 1, worst > best - 1e-6],
             "Φ(r) within 1e-6 of the maximum from random starts, and from −θ*",
         ),
-    ]
+    )
+    return [claim("iris", *row) for row in rows]
 
 
 # Time ---------------------------------------------------------------------------------
@@ -251,8 +237,7 @@ def blocks(n, seed):
 def lost_auc(coef):
     """Attainable less true AUC of a direction."""
     d, sigma = truth()
-    r = coef @ d / np.sqrt(coef @ (sigma[0] + sigma[1]) @ coef)
-    return ATTAINABLE - float(ndtr(r))
+    return ATTAINABLE - Gaussian(d, *sigma).auc(coef.ravel())
 
 
 def timed(method, n, seed):
@@ -282,71 +267,63 @@ def time_rows(arguments):
         for seed in range(1 if arguments.fast else REPEATS)
     ]
     alone = argparse.Namespace(**vars(arguments) | {"n_jobs": 1})
-    results = resume("gaussian_auc_time", timed, jobs, alone)
-    runs = {}
-    for job, result in zip(jobs, results, strict=True):
-        runs.setdefault(job[:2], []).append(result)
-    return [
-        {
-            "method": method,
-            "n": n,
-            "seconds": min(r["wall"] for r in part),
-            "processor seconds": min(r["cpu"] for r in part),
-            "seconds a million rows": min(r["wall"] for r in part) / n * 1e6,
-            "true AUC lost": float(np.mean([r["lost"] for r in part])),
-        }
-        for (method, n), part in runs.items()
-    ]
+    runs = pd.DataFrame(resume("gaussian_auc_time", timed, jobs, alone))
+    runs[["method", "n"]] = [job[:2] for job in jobs]
+    table = runs.groupby(["method", "n"], sort=False).agg(
+        **{"seconds": ("wall", "min"), "processor seconds": ("cpu", "min")},
+        **{"true AUC lost": ("lost", "mean")},
+    )
+    table = table.reset_index()
+    table.insert(4, "seconds a million rows", table["seconds"] / table["n"] * 1e6)
+    return table
 
 
-def slope(rows, method):
+def slope(table, method):
     """Slope of log time on log n over the upper half of the sizes."""
-    part = [(r["n"], r["seconds"]) for r in rows if r["method"] == method]
-    log = np.log(part[len(part) // 2 :] if len(part) > 3 else part)
-    return float(np.polyfit(*log.T, 1)[0])
+    log = np.log(table.loc[table["method"] == method, ["n", "seconds"]])
+    log = log[len(log) // 2 :] if len(log) > 3 else log
+    return float(np.polyfit(log["n"], log["seconds"], 1)[0])
 
 
-def time_claims(rows):
+def time_claims(table):
     """Linear in n; against the others at the largest n that all were fitted on."""
-    slopes = {method: slope(rows, method) for method in FITS}
-    largest = max(row["n"] for row in rows if row["method"] == PEERS[0])
-    at = {row["method"]: row for row in rows if row["n"] == largest}
-    ratio = [at[STREAMED]["seconds"] / at[peer]["seconds"] for peer in PEERS]
-    lost = [at[STREAMED]["true AUC lost"], *(at[p]["true AUC lost"] for p in PEERS)]
-    return [
-        claim(
-            "time",
+    slopes = {method: slope(table, method) for method in FITS}
+    largest = table.loc[table["method"] == PEERS[0], "n"].max()
+    at = table[table["n"] == largest].set_index("method")
+    seconds = at["seconds"]
+    ratio = [seconds[STREAMED] / seconds[peer] for peer in PEERS]
+    lost = at["true AUC lost"][[STREAMED, *PEERS]].tolist()
+    rows = (
+        (
             "time is linear in n",
             f"slope of log time on log n {slopes[STREAMED]:.2f} (streamed), "
             + ", ".join(f"{slopes[peer]:.2f} ({peer})" for peer in PEERS),
             [0.9 <= slopes[STREAMED] <= 1.1],
             "slope in [.9, 1.1], upper half of the sizes",
         ),
-        claim(
-            "time",
+        (
             "cheaper than logistic regression (and LDA)",
             f"{ratio[0]:.2f} and {ratio[1]:.2f} of their times at n = {largest:,}",
             [r < 1 for r in ratio],
             "ratio of seconds < 1",
         ),
-        claim(
-            "time",
+        (
             "largest AUC of all linear models on normal classes, covariances unequal",
             f"true AUC lost at n = {largest:,}: {lost[0]:.1e}, "
             f"logistic {lost[1]:.1e}, LDA {lost[2]:.1e}",
             [lost[0] < other for other in lost[1:]],
             "loses less than the others",
         ),
-    ]
+    )
+    return [claim("time", *row) for row in rows]
 
 
-def panel(rows):
+def panel(table):
     """Seconds against n."""
-    lines = {}
-    for method in FITS:
-        part = [row for row in rows if row["method"] == method]
-        label = f"{method}: slope {slope(rows, method):.2f}"
-        lines[label] = [r["n"] for r in part], [r["seconds"] for r in part]
+    lines = {
+        f"{method}: slope {slope(table, method):.2f}": (part["n"], part["seconds"])
+        for method, part in table.groupby("method", sort=False)
+    }
     return Panel("one fit", "rows of 20 features", "seconds", lines, "xy")
 
 

@@ -11,12 +11,10 @@ form against the paper's trapezoid; and the theoretical AUC of the training rows
 against the empirical AUC of the others over 1000 random splits, for a few features and
 for all 30, at several training sizes, with the Bayesian AUC beside it.
 
-Where the text is silent. The split is ``train_test_split(..., random_state=45)``; the
-share of test rows is not given to us, so .20, .25 (the default) and .30 are all shown.
-Nor are the features: we take those of the paper's introduction ("mean area, concavity
-and fractal dimension"), the first two of the file (mean radius, mean texture), and all
-30. Figure 2 is a picture: there is no printed number to set beside ours. Class 1 is
-benign, as in the paper's listing (and in scikit-learn's file), although its text calls
+Where the text is silent. The split is ``train_test_split(..., random_state=45)``, with
+.20, .25 and .30 of test rows; the features are those of the paper's introduction ("mean
+area, concavity and fractal dimension"), the first two of the file, and all 30. Figure 2
+prints no number. Class 1 is benign, as in the paper's listing, although its text calls
 malignant positive: no area and no J depends on it.
 
     python -m benchmarks.papers.lda_roc  # ten minutes; --fast: seconds
@@ -27,8 +25,10 @@ Writes ``results/lda_roc/{fig2,sizes,claims}.csv`` and two pictures.
 from __future__ import annotations
 
 import warnings
+from itertools import product
 
 import numpy as np
+import pandas as pd
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer
@@ -37,16 +37,10 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skauc
 from benchmarks.tools.picture import Panel, draw
 from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
-from skauc import (
-    LinearDiscriminantROC,
-    UntrustedAUCWarning,
-    auc_estimate,
-    auc_posterior,
-    lpo_auc_scorer,
-)
 
 FEATURES = {
     "area, concavity, fractal": ("area", "concavity", "fractal dimension"),
@@ -67,15 +61,14 @@ def data(features):
     file = load_breast_cancer()
     if FEATURES[features] is None:
         return file.data, file.target
-    wanted = ["mean " + name for name in FEATURES[features]]
-    return file.data[
-        :, [list(file.feature_names).index(n) for n in wanted]
-    ], file.target
+    names = list(file.feature_names)
+    wanted = [names.index(f"mean {name}") for name in FEATURES[features]]
+    return file.data[:, wanted], file.target
 
 
 def fit(X, y):
     """LDA on standardised features: it does not see the units, priors do."""
-    return make_pipeline(StandardScaler(), LinearDiscriminantROC()).fit(X, y)
+    return make_pipeline(StandardScaler(), skauc.LinearDiscriminantROC()).fit(X, y)
 
 
 def trapezoid_over_thresholds(roc, points=1000):
@@ -99,30 +92,23 @@ def figure_2_row(features, share):
     delta = (roc.mean_pos - roc.mean_neg) / roc.std_neg
     u, best = np.linspace(0, 1, 2001), float(2 * ndtr(delta / 2) - 1)
     theta = np.linspace(roc.mean_neg - 3, roc.mean_pos + 3.1, 20001)
+    rise = roc.tpr(theta) - roc.fpr(theta)
     area = quad(lambda u: float(roc.roc(u)), 0, 1, epsabs=1e-13, limit=1000)[0]
-    test = auc_estimate(y_test, score)
+    test = skauc.auc_estimate(y_test, score)
     low, high = test.confidence_interval(0.95, "delong", "logit")
     ends = roc.partial_auc(CUT) + roc.auc - roc.partial_auc(1 - CUT)
     log_odds = np.log(np.mean(y == 1) / np.mean(y == 0))
-    return {
-        "features": features,
-        "test share": share,
-        "training rows": len(y),
-        "delta": float(delta),
-        "AUC closed form": float(ndtr(delta / np.sqrt(2))),
-        "integral - closed form": area - lda.auc_,
-        "trapezoid": trapezoid_over_thresholds(roc),
-        "trapezoid loses": lda.auc_ - trapezoid_over_thresholds(roc),
-        "of that, cut ends": ends,
-        "test AUC": test.auc,
-        "test low": float(low),
-        "test high": float(high),
-        "Youden J": best,
-        "largest J - Youden J": float((roc.tpr(theta) - roc.fpr(theta)).max()) - best,
-        "Youden theta": float(lda.youden_threshold_ - log_odds),
-        "largest bend": float(np.diff(roc.roc(u), 2).max()),
-        "AUC, classes swapped": fit(X, 1 - y)[-1].auc_ - lda.auc_,
-    }
+    loses = lda.auc_ - trapezoid_over_thresholds(roc)
+    row = {"features": features, "test share": share, "training rows": len(y)}
+    row |= {"delta": float(delta), "AUC closed form": float(ndtr(delta / np.sqrt(2)))}
+    row |= {"integral - closed form": area - lda.auc_, "trapezoid": lda.auc_ - loses}
+    row |= {"trapezoid loses": loses, "of that, cut ends": ends}
+    row |= {"test AUC": test.auc, "test low": float(low), "test high": float(high)}
+    row |= {"Youden J": best, "largest J - Youden J": float(rise.max()) - best}
+    row["Youden theta"] = float(lda.youden_threshold_ - log_odds)
+    row["largest bend"] = float(np.diff(roc.roc(u), 2).max())
+    row["AUC, classes swapped"] = fit(X, 1 - y)[-1].auc_ - lda.auc_
+    return row
 
 
 def panel_of_figure_2(features):
@@ -140,7 +126,7 @@ def batch(features, size, first, count):
     X, y = data(features)
     with warnings.catch_warnings():
         # of few rows one class may vary far more than the other: the table tells all
-        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        warnings.simplefilter("ignore", skauc.UntrustedAUCWarning)
         return [one_estimate(X, y, size, seed) for seed in range(first, first + count)]
 
 
@@ -148,13 +134,13 @@ def one_estimate(X, y, size, seed):
     """What each estimate says of one training set, and what the other rows say."""
     X, X_test, y, y_test = train_test_split(X, y, train_size=size, random_state=seed)
     model = fit(X, y)
-    test = auc_estimate(y_test, model.decision_function(X_test))
+    test = skauc.auc_estimate(y_test, model.decision_function(X_test))
     return {
         PLUG_IN: model[-1].auc_,
         "resubstitution": float(roc_auc_score(y, model.decision_function(X))),
-        ADAPTIVE: auc_posterior(model, X, y).mean(),
-        PAPER: auc_posterior(model, X, y, prior="paper").mean(),
-        LEAVE_PAIR_OUT: lpo_auc_scorer(model, X, y),
+        ADAPTIVE: skauc.auc_posterior(model, X, y).mean(),
+        PAPER: skauc.auc_posterior(model, X, y, prior="paper").mean(),
+        LEAVE_PAIR_OUT: skauc.lpo_auc_scorer(model, X, y),
         CV: float(cross_val_score(model, X, y, cv=5, scoring="roc_auc").mean()),
         TEST: test.auc,
         "test SE": float(test.standard_error("delong")),
@@ -162,88 +148,63 @@ def one_estimate(X, y, size, seed):
 
 
 def run_splits(arguments):
-    """All splits of every feature set and size: ``{(features, size): arrays}``."""
+    """What every estimate says in all splits of every feature set and size."""
     sizes, splits = (SIZES[1::3], BATCH) if arguments.fast else (SIZES, SPLITS)
-    cells = [(features, size) for features in FEATURES for size in sizes]
-    starts = range(0, splits, BATCH)
-    jobs = [(*cell, first, BATCH) for cell in cells for first in starts]
+    jobs = list(product(FEATURES, sizes, range(0, splits, BATCH), (BATCH,)))
     results = resume("lda_roc", batch, jobs, arguments)
-    runs = {cell: [] for cell in cells}
-    for job, result in zip(jobs, results, strict=True):
-        runs[job[:2]] += result
-    return {
-        cell: {name: np.array([run[name] for run in rows]) for name in rows[0]}
-        for cell, rows in runs.items()
-    }
+    parts = [
+        pd.DataFrame(found).assign(features=job[0], rows=job[1])
+        for job, found in zip(jobs, results, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def size_rows(runs):
     """Bias, correlation and error of each estimate of the test AUC, cell by cell."""
     rows = []
-    for (features, size), run in runs.items():
+    for (features, size), run in runs.groupby(["features", "rows"], sort=False):
         for name in ESTIMATES:
-            error = run[name] - run[TEST]
-            rows.append(
-                {
-                    "features": features,
-                    "rows": size,
-                    "estimate": name,
-                    "splits": len(error),
-                    "mean": run[name].mean(),
-                    "sd": run[name].std(ddof=1),
-                    "test mean": run[TEST].mean(),
-                    "test sd": run[TEST].std(ddof=1),
-                    "SE of one test": run["test SE"].mean(),
-                    "bias": error.mean(),
-                    "bias SE": error.std(ddof=1) / np.sqrt(len(error)),
-                    "correlation": np.corrcoef(run[name], run[TEST])[0, 1],
-                    "RMSE": np.sqrt(np.mean(error**2)),
-                }
-            )
-    return rows
+            error, test = run[name] - run[TEST], run[TEST]
+            row = {"features": features, "rows": size, "estimate": name}
+            row |= {"splits": len(run), "mean": run[name].mean(), "sd": run[name].std()}
+            row |= {"test mean": test.mean(), "test sd": test.std()}
+            row |= {"SE of one test": run["test SE"].mean(), "bias": error.mean()}
+            row |= {"bias SE": error.sem(), "correlation": run[name].corr(test)}
+            rows.append(row | {"RMSE": np.sqrt((error**2).mean())})
+    return pd.DataFrame(rows)
 
 
 def panel_of_sizes(runs):
     """Mean of each estimate and of the test AUC by size, all 30 features."""
-    cells = sorted(cell for cell in runs if cell[0] == "all 30")
-    sizes = [size for _, size in cells]
-    lines = {
-        name: (sizes, [runs[cell][name].mean() for cell in cells])
-        for name in (*ESTIMATES, TEST)
-    }
+    means = runs[runs["features"] == "all 30"].groupby("rows").mean(numeric_only=True)
+    lines = {name: (means.index, means[name]) for name in (*ESTIMATES, TEST)}
     return Panel("LDA on all 30 features", "training rows", "AUC", lines, "x")
 
 
-def column(rows, key):
-    """Values of a column as an array."""
-    return np.array([row[key] for row in rows])
-
-
-def spread(rows, key):
-    """Smallest and largest value of a column, in words."""
-    values = column(rows, key)
-    return f"{values.min():.4f} to {values.max():.4f}"
+def spread(column):
+    """Name, smallest and largest value of a column."""
+    return f"{column.name} {column.min():.4f} to {column.max():.4f}"
 
 
 def curve_claims(rows):
     """What the paper proves of the curve, and what figure 2 shows."""
-    size = {key: np.abs(column(rows, key)) for key in rows[0] if key != "features"}
-    theory, swap = size["AUC closed form"], size["AUC, classes swapped"]
-    inside = (size["test low"] <= theory) & (theory <= size["test high"])
-    bend, area = column(rows, "largest bend"), size["integral - closed form"]
+    table = pd.DataFrame(rows)
+    size = table.drop(columns="features").abs()
+    inside = size["AUC closed form"].between(size["test low"], size["test high"])
     rise, theta = size["largest J - Youden J"], size["Youden theta"]
-    loses = size["trapezoid loses"]
     text = "the theoretical curve fits the empirical one (random_state=45)"
-    table = (
-        ("the curve is concave", bend, 1e-15),
-        ("its area is Φ(δ/√2)", area, 1e-10),
+    laws = (
+        ("the curve is concave", table["largest bend"], 1e-15),
+        ("its area is Φ(δ/√2)", size["integral - closed form"], 1e-10),
         ("J = 2Φ(δ/2) − 1 is the largest, at θ = 0", np.maximum(rise, theta), 1e-6),
-        ("the trapezoid over FPR in [0.001, 0.999] is the AUC", loses, 1e-4),
-        ("benign or malignant as class 1: the same AUC", swap, 1e-10),
-    )
+        ("the trapezoid over FPR in [0.001, 0.999] is the AUC",
+         size["trapezoid loses"], 1e-4),
+        ("benign or malignant as class 1: the same AUC",
+         size["AUC, classes swapped"], 1e-10),
+    )  # fmt: skip
     claims = [
         claim("2", text, f"off by {off.max():.1e} at most", off <= most, f"<= {most:g}")
-        for text, off, most in table
+        for text, off, most in laws
     ]
     found = f"theory inside the interval in {inside.sum()} of {len(inside)}"
     return [*claims, claim("2", text, found, inside, "inside DeLong's 95 % interval")]
@@ -251,39 +212,36 @@ def curve_claims(rows):
 
 def size_claims(table):
     """Whether the theory tracks over random splits, and what corrects it."""
-    cells = {(name, few): [] for name in ESTIMATES for few in (True, False)}
-    for row in table:
-        few = row["features"] != "all 30"
-        if not few or row["rows"] >= 60:
-            cells[row["estimate"], few].append(row)
-    few, theory = cells[PLUG_IN, True], cells[PLUG_IN, False]
-    own = column(theory, "bias")
+    all_30 = table["features"] == "all 30"
+    plug_in = table["estimate"] == PLUG_IN
+    few = table[~all_30 & plug_in & (table["rows"] >= 60)]
+    theory = table[all_30 & plug_in]
     judged = [
         (
             "few features, 60 rows and more: theory tracks the test AUC on average",
-            f"bias {spread(few, 'bias')}",
-            np.abs(column(few, "bias")) <= column(few, "SE of one test"),
+            spread(few["bias"]),
+            few["bias"].abs() <= few["SE of one test"],
             "|bias| <= standard error of one test AUC",
         ),
         (
             "few features, 60 rows and more: theory tracks it split by split",
-            f"correlation {spread(few, 'correlation')}",
-            column(few, "correlation") >= 0.5,
+            spread(few["correlation"]),
+            few["correlation"] >= 0.5,
             "correlation >= 0.5",
         ),
         (
             "30 features: theory is optimistic",
-            f"bias {spread(theory, 'bias')}",
-            own > 3 * column(theory, "bias SE"),
+            spread(theory["bias"]),
+            theory["bias"] > 3 * theory["bias SE"],
             "bias > 3 standard errors, every size",
         ),
     ]
     for name in (ADAPTIVE, PAPER, LEAVE_PAIR_OUT, CV):
-        rows = cells[name, False]
-        better = np.abs(column(rows, "bias")) < np.abs(own)
+        bias = table.loc[all_30 & (table["estimate"] == name), "bias"]
+        better = bias.abs().to_numpy() < theory["bias"].abs().to_numpy()
         text = f"30 features: {name} is nearer to the test AUC on average"
         rule = "|bias| below the plug-in's, every size"
-        judged.append((text, f"bias {spread(rows, 'bias')}", better, rule))
+        judged.append((text, spread(bias), better, rule))
     return [claim("splits", *row) for row in judged]
 
 

@@ -19,6 +19,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -95,33 +96,23 @@ def half(name, seed, data_dir):
     return out
 
 
-def set_row(name, runs):
-    """Mean AUC of each model on a set."""
-    n, P = runs[0]["rows"], runs[0]["features"]
-    group = GROUPS[0] if 10 * P <= n else GROUPS[1] if P < n else GROUPS[2]
-    row = {"set": name, "training rows": n, "features": P, "group": group}
-    for title in MODELS:
-        known = runs[0][title] is not None
-        row[title] = float(np.mean([run[title] for run in runs])) if known else None
-    return row
+def group_of(n, P):
+    """Group of a set by its size."""
+    return GROUPS[0] if 10 * P <= n else GROUPS[1] if P < n else GROUPS[2]
 
 
-def summary_rows(rows):
+def summary_rows(table):
     """Mean difference to the peer over the sets of a group, with its error."""
     out = []
     for group in GROUPS:
-        part = [row for row in rows if row["group"] == group]
+        part = table[table["group"] == group]
         for title in MODELS:
-            known = [row for row in part if row[title] is not None]
-            gap = np.array([row[title] - row[PEER] for row in known])
-            if title == PEER or not len(gap):
-                continue
-            error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-            row = {"group": group, "model": title, "sets": len(gap)}
-            row |= {"AUC - peer's": float(gap.mean()), "SE": float(error)}
-            out.append(
-                row | {"won": int((gap > 0).sum()), "lost": int((gap < 0).sum())}
-            )
+            gap = (part[title] - part[PEER]).dropna()
+            if title != PEER and len(gap):
+                row = {"group": group, "model": title, "sets": len(gap)}
+                row |= {"AUC - peer's": float(gap.mean()), "SE": float(gap.sem())}
+                row |= {"won": int((gap > 0).sum()), "lost": int((gap < 0).sum())}
+                out.append(row)
     return out
 
 
@@ -133,12 +124,13 @@ def run(arguments):
     folder = str(arguments.data_dir) if arguments.data_dir else None
     splits = range(3 if arguments.fast else SPLITS)
     jobs = [(name, seed, folder) for name in names for seed in splits]
-    results = resume("gaussian_auc_panel", half, jobs, arguments)
-    by_set = {name: [] for name in names}
-    for job, result in zip(jobs, results, strict=True):
-        by_set[job[0]].append(result)
-    rows = [set_row(*item) for item in by_set.items()]
-    return rows, summary_rows(rows)
+    found = pd.DataFrame(resume("gaussian_auc_panel", half, jobs, arguments))
+    found["set"] = [job[0] for job in jobs]
+    table = found.groupby(["set", "rows", "features"], sort=False)[[*MODELS]].mean()
+    table = table.reset_index().rename(columns={"rows": "training rows"})
+    sizes = zip(table["training rows"], table["features"], strict=True)
+    table.insert(3, "group", [group_of(*size) for size in sizes])
+    return table.astype(object).where(table.notna(), None), summary_rows(table)
 
 
 def claims(summary):

@@ -1,8 +1,16 @@
-"""What is timed against which peer: the groups of ``speed.py``."""
+"""What is timed against which peer: the groups of ``speed.py``.
+
+A group yields its cases one after the other; each is measured before the next is made.
+"""
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from time import process_time
 
 import numpy as np
 from scipy import sparse
@@ -15,76 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from benchmarks.speed.clock import Case
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-    ResubstitutionSplit,
-    auc_estimate,
-    cbauc_scorer,
-    clear_cache,
-    compare_auc,
-    ebauc_score,
-    make_cbauc_scorer,
-    operating_points,
-)
+import skauc
 
 TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
-
-
-def scorers(fast):
-    """A data set's first and later scores; EBAUC of scores."""
-    rng = np.random.default_rng(0)
-    sizes = [(2_000, 20)] if fast else [(5_000, 50), (100_000, 200), (20_000, 2_000)]
-    for n, P in sizes:
-        X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
-        model = LogisticRegression().fit(X, y)
-        for prior, how in (
-            ("paper", {"covariance": "common"}),
-            ("paper", {"covariance": "separate"}),
-            ("paper", {"covariance": "spherical"}),
-            ("adaptive", {}),
-        ):
-            scorer = make_cbauc_scorer(prior=prior, **how)
-            scorer(model, X, y)  # what is computed once a data set is not a candidate's
-            yield Case(
-                f"cbauc_scorer, {prior} prior{', '.join(['', *how.values()])}, later",
-                "X @ w",
-                n,
-                P,
-                lambda s=scorer, m=model, X=X, y=y: s(m, X, y),
-                lambda X=X, w=model.coef_[0]: X @ w,
-                3,
-            )
-
-        def first(m=model, X=X, y=y):
-            clear_cache()
-            cbauc_scorer(m, X, y)
-
-        yield Case(
-            "cbauc_scorer, adaptive prior, first",
-            "X.T @ X",
-            n,
-            P,
-            first,
-            lambda X=X: X.T @ X,
-            repeats=2,
-        )
-    for n in (1_000,) if fast else (10_000, 1_000_000):
-        y = rng.integers(0, 2, n)
-        score = y + rng.standard_normal(n)
-        yield Case(
-            "ebauc_score, thresholds=scores",
-            "roc_auc_score",
-            n,
-            1,
-            lambda y=y, s=score: ebauc_score(y, s, prior="paper"),
-            lambda y=y, s=score: roc_auc_score(y, s),
-            repeats=3,
-        )
-
-
 HEADLINE = (  # rows, features, largest share of 5-fold CV that is aimed at
     (100, 20, 0.25),
     (400, 30, 0.25),
@@ -101,31 +42,113 @@ SQUARE = (  # about as many features as rows
     (2_000, 1_000, 1 / 3),
     (5_000, 500, 0.25),
 )
+RIDGE = LogisticRegression(max_iter=5_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a table of ratios.
+
+    ``shape`` is that of X; ``goal`` is the largest ratio that is aimed at (NaN: none);
+    ``size`` are the bytes of X, the unit of memory.
+    """
+
+    what: str
+    peer: str
+    shape: tuple
+    ours: Callable
+    theirs: Callable
+    goal: float = np.nan
+    size: float = np.nan
+    repeats: int = 5
+
+    def row(self) -> dict:
+        """The case, measured."""
+        own, other = seconds(self.ours, self.theirs, repeats=self.repeats)
+        memory = peak_bytes(self.ours) / self.size if self.size > 0 else np.nan
+        row = {"what": self.what, "peer": self.peer}
+        row |= {"n": self.shape[0], "P": self.shape[1]}
+        row |= {"seconds": float(own), "peer_seconds": float(other)}
+        row |= {"ratio": float(own / max(other, 1e-9)), "goal": self.goal}
+        return row | {"extra_memory": float(memory)}
+
+
+def seconds(*functions: Callable, repeats: int) -> np.ndarray:
+    """Smallest processor time of each function; they run in turn."""
+    times = np.empty((repeats, len(functions)))
+    for row in times:
+        for k, function in enumerate(functions):
+            start = process_time()
+            function()
+            row[k] = process_time() - start
+    return times.min(axis=0)
+
+
+def peak_bytes(function: Callable) -> int:
+    """Peak of new allocations."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def from_empty_cache(function, *arguments):
+    """Call a function that pays for everything that is kept about a data set."""
+    skauc.clear_cache()
+    function(*arguments)
+
+
+def scorers(fast):
+    """A data set's first and later scores; EBAUC of scores."""
+    rng = np.random.default_rng(0)
+    sizes = [(2_000, 20)] if fast else [(5_000, 50), (100_000, 200), (20_000, 2_000)]
+    options = [{"prior": "paper", "covariance": kind}
+               for kind in ("common", "separate", "spherical")]  # fmt: skip
+    for n, P in sizes:
+        X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
+        model = LogisticRegression().fit(X, y)
+        product = partial(np.matmul, X, model.coef_[0])
+        for how in (*options, {"prior": "adaptive"}):
+            scorer = skauc.make_cbauc_scorer(**how)
+            scorer(model, X, y)  # what is computed once a data set is not a candidate's
+            prior, *covariance = how.values()
+            what = ", ".join([f"cbauc_scorer, {prior} prior", *covariance, "later"])
+            yield Case(what, "X @ w", X.shape, partial(scorer, model, X, y), product, 3)
+        what = "cbauc_scorer, adaptive prior, first"
+        first = partial(from_empty_cache, skauc.cbauc_scorer, model, X, y)
+        gram = partial(np.matmul, X.T, X)
+        yield Case(what, "X.T @ X", X.shape, first, gram, repeats=2)
+    for n in (1_000,) if fast else (10_000, 1_000_000):
+        y = rng.integers(0, 2, n)
+        score = y + rng.standard_normal(n)
+        ours = partial(skauc.ebauc_score, y, score, prior="paper")
+        sides = ours, partial(roc_auc_score, y, score)
+        what = "ebauc_score, thresholds=scores"
+        yield Case(what, "roc_auc_score", (n, 1), *sides, repeats=3)
 
 
 def headline(fast):
     """Searches with the default prior: the sizes of the gate, L1 and hinge."""
     rng, points = np.random.default_rng(1), 3 if fast else 25
-    ridge = LogisticRegression(max_iter=5_000)
     lasso = LogisticRegression(l1_ratio=1, solver="liblinear", max_iter=1_000)
     hinge = LinearSVC(loss="hinge", dual=True, max_iter=5_000, random_state=0)
     for n, P, goal in HEADLINE[:1] if fast else HEADLINE:
         grid = np.logspace(-4, 4, points)
-        yield _search(ridge, "ridge", grid, _signal(n, P, rng), goal)
-    X, y = _signal(100, 20 if fast else 400, rng)
-    yield _search(lasso, "L1", np.logspace(-1.25, 1.25, points), (X, y), 0.35)
-    yield _search(hinge, "hinge", np.logspace(-4, 1, points), (X, y), 0.35)
+        yield _search(RIDGE, "ridge", grid, _signal(n, P, rng), goal)
+    rows = _signal(100, 20 if fast else 400, rng)
+    yield _search(lasso, "L1", np.logspace(-1.25, 1.25, points), rows, 0.35)
+    yield _search(hinge, "hinge", np.logspace(-4, 1, points), rows, 0.35)
 
 
 def searches(fast):
     """A whole search, its data set included, against 5-fold CV over the same grid."""
     yield from headline(fast)
     rng, grid = np.random.default_rng(1), np.logspace(-4, 4, 3 if fast else 25)
-    ridge = LogisticRegression(max_iter=5_000)
     for n, P, goal in () if fast else SQUARE:
-        yield _search(ridge, "ridge", grid, _signal(n, P, rng), goal)
+        yield _search(RIDGE, "ridge", grid, _signal(n, P, rng), goal)
     for n, P, goal in HEADLINE[:1] if fast else HEADLINE + SQUARE:
-        yield _search(ridge, "ridge", grid, _signal(n, P, rng), goal, "paper")
+        yield _search(RIDGE, "ridge", grid, _signal(n, P, rng), goal, "paper")
 
 
 def _signal(n, P, rng):
@@ -135,26 +158,20 @@ def _signal(n, P, rng):
 
 
 def _search(model, name, C, rows, goal, prior="adaptive"):
-    """A search over C; every search pays for what is kept about its data set."""
+    """A search over C."""
+    what = f"GridSearchCV, {len(C)} C, {name}, {prior} prior"
     pipe = make_pipeline(StandardScaler(), model)
-    grid = {f"{pipe.steps[-1][0]}__C": C}
-    peer = GridSearchCV(pipe, grid, scoring="roc_auc", cv=5)
-    scorer = make_cbauc_scorer(prior=prior)
-    ours = GridSearchCV(pipe, grid, scoring=scorer, cv=ResubstitutionSplit())
+    grid, repeats = {f"{pipe.steps[-1][0]}__C": C}, 3 if len(rows[0]) < 5_000 else 2
+    return _against_folds(what, pipe, grid, rows, goal, prior, repeats=repeats)
 
-    def fit():
-        clear_cache()
-        ours.fit(*rows)
 
-    return Case(
-        f"GridSearchCV, {len(C)} C, {name}, {prior} prior",
-        "GridSearchCV cv=5",
-        *rows[0].shape,
-        fit,
-        lambda: peer.fit(*rows),
-        goal,
-        repeats=3 if len(rows[0]) < 5_000 else 2,
-    )
+def _against_folds(what, model, grid, rows, goal, prior="adaptive", **how):
+    """A search of each kind; ours pays for what is kept about its data set."""
+    peer = GridSearchCV(model, grid, scoring="roc_auc", cv=5)
+    scorer = skauc.make_cbauc_scorer(prior=prior)
+    ours = GridSearchCV(model, grid, scoring=scorer, cv=skauc.ResubstitutionSplit())
+    fits = partial(from_empty_cache, ours.fit, *rows), partial(peer.fit, *rows)
+    return Case(what, "GridSearchCV cv=5", rows[0].shape, *fits, goal, **how)
 
 
 def text(fast):
@@ -164,33 +181,17 @@ def text(fast):
     C = np.logspace(-2, 2, 3 if fast else 25)
     for n, P in sizes:
         X, y = text_rows(n, P, rng)
+        size = X.data.nbytes + X.indices.nbytes
         for model, grid in (
             (LogisticRegression(max_iter=1_000), {"C": C}),
             (LinearSVC(), {"C": C}),
             (SGDClassifier(random_state=0), {"alpha": 1e-3 / C}),
             (SGDClassifier(loss="log_loss", random_state=0), {"alpha": 1e-3 / C}),
         ):
-            peer = GridSearchCV(model, grid, scoring="roc_auc", cv=5)
-            ours = GridSearchCV(
-                model, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit()
-            )
-
-            def fit(search=ours, X=X, y=y):
-                clear_cache()
-                search.fit(X, y)
-
-            yield Case(
-                f"GridSearchCV, {len(C)} penalties, {type(model).__name__}"
-                f"{', ' + model.loss if hasattr(model, 'loss') else ''}",
-                "GridSearchCV cv=5",
-                n,
-                P,
-                fit,
-                lambda s=peer, X=X, y=y: s.fit(X, y),
-                1 / 1.5,
-                size=X.data.nbytes + X.indices.nbytes,
-                repeats=1,
-            )
+            loss = f", {model.loss}" if hasattr(model, "loss") else ""
+            what = f"GridSearchCV, {len(C)} penalties, {type(model).__name__}{loss}"
+            how = {"size": size, "repeats": 1}
+            yield _against_folds(what, model, grid, (X, y), 1 / 1.5, **how)
 
 
 def text_rows(n, P, rng):
@@ -207,176 +208,124 @@ def text_rows(n, P, rng):
 
 
 def estimators(fast):
-    """The estimators against one product, scikit-learn and statsmodels."""
+    """The estimators against one product, and against scikit-learn."""
     scale = 100 if fast else 1
     yield from _gaussian(scale)
     yield from _logistic(scale)
     yield from _discriminant(scale)
 
 
+def _fits(what, peer_name, model, peer, X, y, goal, repeats=5):
+    """One fit of each of two estimators."""
+    fits = partial(model.fit, X, y), partial(peer.fit, X, y)
+    return Case(what, peer_name, X.shape, *fits, goal, X.nbytes, repeats)
+
+
 def _gaussian(scale):
+    """Against one product, and a path of shrinkages against one value."""
     rng = np.random.default_rng(0)
-    plain = GaussianAUCClassifier(solver="closed_form")
-    path = GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
+    plain = skauc.GaussianAUCClassifier(solver="closed_form")
+    path = skauc.GaussianAUCClassifier(solver="closed_form", shrinkage="bayes")
     for n, P in ((200_000, 50), (200_000, 100), (20_000, 200)):
         X = rng.standard_normal((n // scale, P))
         y = (rng.random(len(X)) < 0.4).astype(int)
-        yield Case(
-            "GaussianAUCClassifier, closed form",
-            "X.T @ X",
-            *X.shape,
-            lambda X=X, y=y: plain.fit(X, y),
-            lambda X=X: X.T @ X,
-            1.1,
-            X.nbytes,
-            9,
-        )
+        ours, gram = partial(plain.fit, X, y), partial(np.matmul, X.T, X)
+        what = "GaussianAUCClassifier, closed form"
+        yield Case(what, "X.T @ X", X.shape, ours, gram, 1.1, X.nbytes, 9)
     for n, P in ((20_000, 100), (200, 5_000)):
         X = rng.standard_normal((n // min(scale, 10), P))
         y = np.arange(len(X)) % 2
-        peer = plain if P < len(X) else GaussianAUCClassifier(shrinkage=0.1)
-        yield Case(
-            'GaussianAUCClassifier, shrinkage="bayes", 100 values',
-            "one value",
-            *X.shape,
-            lambda X=X, y=y: path.fit(X, y),
-            lambda X=X, y=y, m=peer: m.fit(X, y),
-            3,
-            X.nbytes,
-        )
+        peer = plain if P < len(X) else skauc.GaussianAUCClassifier(shrinkage=0.1)
+        what = 'GaussianAUCClassifier, shrinkage="bayes", 100 values'
+        yield _fits(what, "one value", path, peer, X, y, 3)
 
 
 def _logistic(scale):
     """Each with the loosest tolerance that comes within 1e-9 of the optimum."""
     rng = np.random.default_rng(1)
-    for n, P, K, goal in (
-        (200_000, 50, 2, 0.6),
-        (20_000, 200, 2, 1),
-        (50_000, 40, 5, 0.6),
-    ):
+    sizes = (200_000, 50, 2, 0.6), (20_000, 200, 2, 1), (50_000, 40, 5, 0.6)
+    theirs = partial(LogisticRegression, C=np.inf, solver="newton-cholesky")
+    for n, P, K, goal in sizes:
         X = rng.standard_normal((n // min(scale, 10), P))
         logits = X @ (rng.standard_normal((P, K)) * 0.3)
         y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
-        best = IRLSLogisticRegression(tol=1e-10).fit(X, y)
+        best = skauc.IRLSLogisticRegression(tol=1e-10).fit(X, y)
         optimum = log_loss(y, best.predict_proba(X))
-
-        def theirs(tol):
-            return LogisticRegression(C=np.inf, solver="newton-cholesky", tol=tol)
-
-        model = within_gap(lambda tol: IRLSLogisticRegression(tol=tol), X, y, optimum)
+        model = within_gap(skauc.IRLSLogisticRegression, X, y, optimum)
         peer = within_gap(theirs, X, y, optimum)
-        yield Case(
-            f"IRLSLogisticRegression, K = {K}, tol {model.tol:g}",
-            f"newton-cholesky, tol {peer.tol:g}",
-            *X.shape,
-            lambda m=model, X=X, y=y: m.fit(X, y),
-            lambda m=peer, X=X, y=y: m.fit(X, y),
-            goal,
-            X.nbytes,
-        )
+        what = f"IRLSLogisticRegression, K = {K}, tol {model.tol:g}"
+        name = f"newton-cholesky, tol {peer.tol:g}"
+        yield _fits(what, name, model, peer, X, y, goal)
 
 
 def within_gap(make, X, y, optimum):
     """The estimator with the loosest tolerance that reaches the optimum to 1e-9."""
     for tol in TOLERANCES:
-        model = make(tol).fit(X, y)
+        model = make(tol=tol).fit(X, y)
         if log_loss(y, model.predict_proba(X)) - optimum <= 1e-9 * abs(optimum):
-            return make(tol)
-    raise RuntimeError(f"{make(0)} does not come within 1e-9 of the optimum")
+            return make(tol=tol)
+    raise RuntimeError(f"{make(tol=0)} does not come within 1e-9 of the optimum")
 
 
 def _discriminant(scale):
+    """Against the class that it inherits from."""
     rng = np.random.default_rng(2)
     for n, P, K in ((50_000, 50, 2), (50_000, 50, 5)):
         X = rng.standard_normal((n // scale, P))
         y = rng.integers(0, K, len(X))
-        for solver in ("svd", "lsqr"):
-            ours, peer = (
-                kind(solver=solver)
-                for kind in (LinearDiscriminantROC, LinearDiscriminantAnalysis)
-            )
-            yield Case(
-                f"LinearDiscriminantROC, {solver}, K = {K}",
-                "its parent",
-                *X.shape,
-                lambda m=ours, X=X, y=y: m.fit(X, y),
-                lambda m=peer, X=X, y=y: m.fit(X, y),
-                1.02,
-                X.nbytes,
-                7 if solver == "lsqr" else 3,
-            )
+        for solver, repeats in (("svd", 3), ("lsqr", 7)):
+            ours = skauc.LinearDiscriminantROC(solver=solver)
+            peer = LinearDiscriminantAnalysis(solver=solver)
+            what = f"LinearDiscriminantROC, {solver}, K = {K}"
+            yield _fits(what, "its parent", ours, peer, X, y, 1.02, repeats)
 
 
 def intervals(fast):
     """AUC, DeLong interval and test; peers that are not installed are left out."""
     rng = np.random.default_rng(0)
     for n in (1_000,) if fast else (1_000, 100_000, 1_000_000):
-        y = (rng.random(n) < 0.3).astype(int)
+        y, repeats = (rng.random(n) < 0.3).astype(int), 3 if n > 100_000 else 7
         a, b = (1 / (1 + np.exp(-rng.standard_normal(n) - y)) for _ in range(2))
-        ways = (
-            ("AUC", lambda y, a, b: auc_estimate(y, a).auc, "sklearn.metrics"),
-            (
-                "DeLong interval",
-                lambda y, a, b: auc_estimate(y, a).confidence_interval(method="delong"),
-                "confidenceinterval",
-            ),
-            ("paired DeLong test", lambda y, a, b: compare_auc(y, a, b), "MLstatkit"),
-        )
-        yield from _points(n, y, a, 3 if n > 100_000 else 7)
-        for what, ours, module in ways:
-            theirs = _peer(module)
-            if theirs is not None:
-                yield Case(
-                    what,
-                    module,
-                    n,
-                    1,
-                    lambda f=ours, q=(y, a, b): f(*q),
-                    lambda f=theirs, q=(y, a, b): f(*q),
-                    1,
-                    repeats=3 if n > 100_000 else 7,
-                )
+        yield from _points(n, y, a, repeats)
+        delong, paired = partial(_interval, method="delong"), skauc.compare_auc
+        for what, module, function, ours, scores in (
+            ("AUC", "sklearn.metrics", "roc_auc_score", _auc, (a,)),
+            ("DeLong interval", "confidenceinterval", "roc_auc_score", delong, (a,)),
+            ("paired DeLong test", "MLstatkit", "Delong_test", paired, (a, b)),
+        ):
+            try:
+                peer = getattr(import_module(module), function)
+            except ImportError:
+                continue
+            sides = partial(ours, y, *scores), partial(peer, y, *scores)
+            yield Case(what, module, (n, 1), *sides, 1, repeats=repeats)
+
+
+def _auc(y, score):
+    """The AUC."""
+    return skauc.auc_estimate(y, score).auc
+
+
+def _interval(y, score, **how):
+    """Interval of the AUC."""
+    return skauc.auc_estimate(y, score).confidence_interval(**how)
 
 
 def _points(n, y, a, repeats):
     """A partial area and a thousand operating points, with their intervals."""
-    grid = np.linspace(0.01, 0.99, 1000)
-    yield Case(
-        "partial AUC with its interval",
-        "auc_estimate with its interval",
-        n,
-        1,
-        lambda: auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval(),
-        lambda: auc_estimate(y, a).confidence_interval(),
-        repeats=repeats,
-    )
-    yield Case(
-        "1000 operating points with an interval",
-        "sklearn.metrics.roc_curve",
-        n,
-        1,
-        lambda: operating_points(y, a, threshold=grid).interval("sensitivity"),
-        lambda: roc_curve(y, a),
-        repeats=repeats,
-    )
+    grid, how = np.linspace(0.01, 0.99, 1000), {"repeats": repeats}
+
+    def area():
+        skauc.auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
+
+    def points():
+        skauc.operating_points(y, a, threshold=grid).interval("sensitivity")
+
+    sides = "partial AUC with its interval", "auc_estimate with its interval"
+    yield Case(*sides, (n, 1), area, partial(_interval, y, a), **how)
+    sides = "1000 operating points with an interval", "sklearn.metrics.roc_curve"
+    yield Case(*sides, (n, 1), points, partial(roc_curve, y, a), **how)
 
 
-def _peer(module):
-    """What a package offers for the task, of (y, a, b); None if it is missing."""
-    try:
-        found = import_module(module)
-    except ImportError:
-        return None
-    if module == "MLstatkit":
-        return found.Delong_test
-    return lambda y, a, b: found.roc_auc_score(y, a)
-
-
-GROUPS = {
-    "scorers": scorers,
-    "headline": headline,
-    "searches": searches,
-    "text": text,
-    "estimators": estimators,
-    "intervals": intervals,
-}
+GROUPS = (scorers, headline, searches, text, estimators, intervals)
+GROUPS = {group.__name__: group for group in GROUPS}

@@ -28,17 +28,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.tools.runs import parser, read
+import skauc
+from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-    auc_estimate,
-    auc_posterior,
-    class_moments,
-    clear_cache,
-)
 
 P, CHUNK, SMALL_CHUNK = 30, 50_000, 50
 MEMORY = 480 * 10**6  # of a worker
@@ -73,23 +65,23 @@ FITTED = {}  # number of rows: their model, of which the posterior is requested 
 
 def logistic(X, y):
     """A logistic regression, kept for its posterior."""
-    FITTED[len(X)] = IRLSLogisticRegression().fit(X, y)
+    FITTED[len(X)] = skauc.IRLSLogisticRegression().fit(X, y)
 
 
 def posterior(X, y):
     """The posterior of the AUC of the logistic regression of the same rows."""
-    clear_cache()
-    auc_posterior(FITTED[len(X)], X, y)
+    skauc.clear_cache()
+    skauc.auc_posterior(FITTED[len(X)], X, y)
 
 
 OPERATIONS = {
-    "one column": lambda X, y: class_moments(X[:, 0], y),
-    "class_moments": class_moments,
-    "GaussianAUCClassifier": GaussianAUCClassifier().fit,
-    "LinearDiscriminantROC": LinearDiscriminantROC().fit,
+    "one column": lambda X, y: skauc.class_moments(X[:, 0], y),
+    "class_moments": skauc.class_moments,
+    "GaussianAUCClassifier": skauc.GaussianAUCClassifier().fit,
+    "LinearDiscriminantROC": skauc.LinearDiscriminantROC().fit,
     "IRLSLogisticRegression": logistic,
     "auc_posterior": posterior,
-    "auc_estimate": lambda X, y: auc_estimate(y, X[:, 0]).confidence_interval(),
+    "auc_estimate": lambda X, y: skauc.auc_estimate(y, X[:, 0]).confidence_interval(),
 }
 
 
@@ -105,12 +97,12 @@ def workers(n_workers=2):
         distributed.LocalCluster(**how, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.run(partial(class_moments, np.eye(2), np.array([True, False])))
+        client.run(partial(skauc.class_moments, np.eye(2), np.array([True, False])))
         yield client
 
 
 def begin():
-    """In a worker: note its processor time and memory, forget its peak."""
+    """Processor time and memory of a worker, which forgets its peak."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:  # another system: the peak is that of the whole run
@@ -119,7 +111,7 @@ def begin():
 
 
 def end():
-    """In a worker: the same, with the peak since then."""
+    """Processor time and peak memory of a worker."""
     return time.process_time(), memory("VmHWM")
 
 
@@ -144,16 +136,10 @@ def measured(client, name, n, chunk=CHUNK):
     OPERATIONS[name](X, y)
     clock, after = time.perf_counter() - start, client.run(end)
     moved = sum(client.run(fetched).values()) - sent
-    return {
-        "operation": name,
-        "n": n,
-        "chunks": len(X.chunks[0]),
-        "seconds": clock,
-        "cpu": sum(after[w][0] - before[w][0] for w in after),
-        "between": moved,
-        "bytes a row": moved / n,
-        "peak MB": max(after[w][1] - before[w][1] for w in after) / 1e6,
-    }
+    cpu, peak = np.transpose([np.subtract(after[w], before[w]) for w in after])
+    row = {"operation": name, "n": n, "chunks": len(X.chunks[0]), "seconds": clock}
+    row |= {"cpu": cpu.sum(), "between": moved, "bytes a row": moved / n}
+    return row | {"peak MB": peak.max() / 1e6}
 
 
 def with_slopes(rows):
@@ -169,9 +155,7 @@ def with_slopes(rows):
 
 def main(argv=None):
     """All operations, all sizes; then a thousand small chunks."""
-    command = parser(__doc__)
-    command.add_argument("--largest", type=float, default=SIZES[-1], help="rows")
-    arguments = read(command, argv, "scale")
+    arguments = parse(__doc__, argv, folder="scale", largest=float(SIZES[-1]))
     sizes = [n for n in SIZES if n <= arguments.largest]
     if arguments.fast:
         sizes = [20_000, 40_000]

@@ -1,4 +1,4 @@
-"""Two versions of the package compared in minutes: panel, speed, size.
+"""Two versions of the package compared in minutes: panel and speed.
 
     python -m benchmarks.tools.gate BEFORE [AFTER] --data-dir DIR [--half choose]
 
@@ -8,9 +8,10 @@ absolute error, AUC lost by the choice (as ratios), coverage of 95 % intervals; 
 AFTER less BEFORE. Standard errors, in brackets, are over data sets or designs. In each
 run all candidates are ranked and three of them reported (all: ``--every``).
 
-Truth, fits and cross-validation are kept in ``.cache/panel``, the answers of a version
-in ``.cache/gate``, under a digest of its code: a second comparison asks only the new
-code. Writes the tables to ``.cache/gate/report.md`` too.
+The benchmarks of this folder measure both versions. Truth, fits and cross-validation
+are kept in ``.cache/panel``, the answers in ``.cache/panel.jsonl``, the times of a
+version in ``.cache/gate``, under a digest of its code: a second comparison asks only
+the new code. Writes the tables to ``.cache/gate/report.md`` too.
 """
 
 from __future__ import annotations
@@ -21,25 +22,26 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 
-from benchmarks.panel.judging import POOLED_GROUPS, Estimates, ratio, record
-from benchmarks.tools.gate_answers import (
-    CACHE,
-    FAMILIES,
-    finished,
-    jobs,
-    reported,
-    run_of,
-)
-from benchmarks.tools.size import sizes
-from benchmarks.tools.table import read_table
+from benchmarks.panel.judging import POOLED_GROUPS, ratio
+from benchmarks.tools.runs import CACHE
+from benchmarks.tools.table import markdown
 
 ROOT = Path(__file__).parents[2]
-MODULES = {"panel": "benchmarks.tools.gate_answers", "speed": "benchmarks.speed.speed"}
+FAMILIES = ("l2", "hinge", "l1", "kbest")
+SPEED = ("headline", "scorers")
+RUN = ["group", "family", "seed"]
+START = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from benchmarks.{module} import main
+found = main()
+if found is not None:
+    found.to_pickle({path!r})
+"""
 
 
 def tree_of(version) -> Path:
@@ -57,112 +59,80 @@ def tree_of(version) -> Path:
     return tree
 
 
-def folder_of(tree, every, half) -> Path:
-    """Where the answers of a tree are kept: named by its code."""
+def folder_of(tree) -> Path:
+    """Where the times and records of a tree are kept: named by its code."""
     digest = hashlib.sha256()
     for path in sorted((tree / "skauc").rglob("*.py")):
         digest.update(str(path.relative_to(tree)).encode() + path.read_bytes())
-    way = f"{half}{'-every' if every else ''}"
-    return CACHE / "gate" / f"{digest.hexdigest()[:12]}-{way}"
+    return CACHE / "gate" / digest.hexdigest()[:12]
 
 
-def start(tree, what, *arguments):
-    """Run a module of this benchmark with the package of a tree; wait for it."""
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    code += f"from {MODULES[what]} import main; main()"
-    command = [sys.executable, "-W", "ignore", "-c", code, str(tree), *arguments]
+def start(tree, module, path, *arguments):
+    """Run a module of these benchmarks with the package of a tree; wait for it."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=env, check=False)
+    with tempfile.TemporaryDirectory() as package:  # which holds nothing else
+        Path(package, "skauc").symlink_to(tree / "skauc")
+        code = START.format(module=module, path=str(path))
+        command = [sys.executable, "-W", "ignore", "-c", code, package, *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=env, check=False)
     if done.returncode:
-        print(f"{tree}: {what} ended with an error", file=sys.stderr)
+        print(f"{tree}: {module} ended with an error", file=sys.stderr)
 
 
-def compute(trees, folders, a):
-    """Ask both versions what is not yet kept, in ``a.n_jobs`` processes."""
-    tasks = []
-    for folder, tree in dict(zip(folders, trees, strict=True)).items():
-        for share in range(a.n_jobs):
-            order = [str(folder / "panel"), "--seeds", a.seeds, "--half", a.half]
-            order += ["--share", f"{share}/{a.n_jobs}", "--families", *a.families]
-            order += ["--data-dir", str(a.data_dir)] if a.data_dir else []
-            order += ["--every"] if a.every else []
-            if "panel" in a.parts:
-                tasks.append((tree, "panel", *order))
-        for group in ("headline", "scorers"):
-            path = folder / "speed" / f"{group}.csv"
-            if "speed" in a.parts and not path.exists():
-                tasks.append((tree, "speed", group, "--out", str(path.parent)))
-    with ThreadPoolExecutor(a.n_jobs) as pool:
-        list(pool.map(lambda task: start(*task), tasks))
+def measure(tree, a):
+    """Records of the runs of a version; its times are kept beside them."""
+    folder = folder_of(tree)
+    folder.mkdir(parents=True, exist_ok=True)
+    if "speed" in a.parts:
+        for group in SPEED:
+            if not (folder / f"{group}.csv").exists():
+                start(tree, "speed.speed", "", group, "--out", str(folder))
+    path = folder / "records.pickle"
+    path.unlink(missing_ok=True)
+    if "panel" not in a.parts:
+        return pd.DataFrame()
+    how = ["--seeds", a.seeds, "--half", a.half, "--n-jobs", str(a.n_jobs)]
+    how += ["--methods", "skauc" if a.every else "skauc, three candidates"]
+    how += ["--groups", *sum(POOLED_GROUPS.values(), ()), "--families", *a.families]
+    how += ["--data-dir", str(a.data_dir)] if a.data_dir else []
+    start(tree, "panel.report", path, *how, "--out", str(folder))
+    return pd.read_pickle(path) if path.exists() else pd.DataFrame()
 
 
-def records(folders, a):
-    """Pairs of records, before and after, of the runs that both have answered."""
-    sides, found = [finished(folder / "panel") for folder in folders], []
-    for job in jobs(a.seeds, families=a.families):
-        if all(job in side for side in sides):
-            run = run_of(job, a.data_dir, a.half)
-            found.append(pair(run, [side[job] for side in sides], a.every))
-    return found
-
-
-def pair(run, answers, every):
-    """The records of one run; a candidate counts where both versions report it."""
-    both = [estimates(run, answer, every) for answer in answers]
-    missing = np.isnan(both[0].auc + both[1].auc)
-    out = []
-    for side, answer in zip(both, answers, strict=True):
-        unknown = np.mean([report[0] is None for report in answer["report"]])
-        side.auc[missing] = np.nan
-        row = record(run, "", side) | {"unknown": unknown}
-        out.append(row | {key: answer[key] for key in ("seconds", "error message")})
-    return out
-
-
-def estimates(run, answer, every):
-    """An answer as the panel's estimates; NaN for candidates that are not reported."""
-    m = len(run.truth)
-    table = np.full((3, m), np.nan)
-    table[:, list(reported(m, every))] = np.array(answer["report"], dtype=float).T
-    return Estimates(*table, score=np.array(answer["score"], dtype=float))
-
-
-def panel_table(found, families):
+def panel_table(before, after, families):
     """Rows of the panel: groups by families, then each family and all."""
-    rows = []
-    groups = {g: of for g, of in POOLED_GROUPS.items() if g != "held-out rows"}
-    for group, of in (groups | {"all": sum(groups.values(), ())}).items():
-        for family in (*families, "all"):
-            some = [
-                p
-                for p in found
-                if p[0]["group"] in of and family in (p[0]["family"], "all")
-            ]
-            if some:
-                rows.append({"group": group, "models": family} | compared(some))
+    if before.empty or after.empty:
+        return []
+    both, rows = before.merge(after, on=RUN, suffixes=(" before", " after")), []
+    kinds = {name: (name,) for name in families} | {"all": families}
+    for group, of in (POOLED_GROUPS | {"all": sum(POOLED_GROUPS.values(), ())}).items():
+        for family, members in kinds.items():
+            here = both["group"].isin(of) & both["family"].isin(members)
+            if here.any():
+                rows.append({"group": group, "models": family} | compared(both[here]))
     return rows
 
 
 def compared(pairs):
     """Before, after and their paired difference, with standard errors over sets."""
-    good = [p for p in pairs if np.isfinite(p[0]["error"])]
-    cluster = [p[0]["cluster"] for p in good]
-    row = {"runs": len(good), "sets": len(set(cluster))}
+    good = pairs.dropna(subset=["error before", "error after"]).assign(one=1.0)
+    cluster = good["cluster before"]
+    row = {"runs": len(good), "sets": cluster.nunique()}
     for title, own, peer, digits in (
-        ("error / CV", "error", "cv error", 2),
-        ("loss / CV", "loss", "cv loss", 2),
-        ("covers", "cover", None, 3),
-        ("bias", "bias", None, 3),
+        ("error / CV", "error", "cv error before", 2),
+        ("loss / CV", "loss", "cv loss before", 2),
+        ("covers", "cover", "one", 3),
+        ("bias", "bias", "one", 3),
     ):
-        values = [np.array([p[side][own] for p in good]) for side in (0, 1)]
-        scale = np.ones(len(good)) if peer is None else [p[0][peer] for p in good]
-        before, after = (text(*ratio(v, scale, cluster), digits) for v in values)
-        gap = text(*ratio(values[1] - values[0], scale, cluster), digits, sign="+")
+        old, new = (good[f"{own} {side}"] for side in ("before", "after"))
+        before, after, gap = (
+            text(*ratio(values, good[peer], cluster), digits, sign)
+            for values, sign in ((old, ""), (new, ""), (new - old, "+"))
+        )
         row |= {title: f"{before} → {after}", f"{title}, change": gap}
-    unknown = [np.mean([p[side]["unknown"] for p in pairs]) for side in (0, 1)]
-    row["unknown"] = " → ".join(f"{share:.3f}" for share in unknown)
-    seconds = [np.mean([p[side]["seconds"] for p in pairs]) for side in (0, 1)]
-    row["s a run"] = " → ".join(f"{s:.2f}" for s in seconds)
+    for title, column, digits in (("unknown", "unknown", 3), ("s a run", "seconds", 2)):
+        means = (pairs[f"{column} {side}"].mean() for side in ("before", "after"))
+        row[title] = " → ".join(f"{mean:.{digits}f}" for mean in means)
     return row
 
 
@@ -173,40 +143,20 @@ def text(value, error, digits, sign=""):
 
 def speed_table(folders):
     """Ratios to the peers and seconds, before and after."""
-    rows = []
-    for group in ("headline", "scorers"):
-        paths = [folder / "speed" / f"{group}.csv" for folder in folders]
-        if not all(path.exists() for path in paths):
-            continue
-        sides = [
-            {(r["what"], r["n"], r["P"]): r for r in read_table(path)} for path in paths
-        ]
-        for key, row in sides[1].items():
-            old = sides[0].get(key, {"ratio": "nan", "seconds": "nan"})
-            named = {"what": key[0], "n": key[1], "P": key[2], "goal": row["goal"]}
-            for column in ("ratio", "seconds"):
-                named[column] = f"{old[column]} → {row[column]}"
-            times = float(row["ratio"]) / float(old["ratio"])
-            rows.append(named | {"after / before": f"{times:.2f}"})
-    return rows
-
-
-def size_table(trees):
-    """Code lines of each folder."""
-    before, after = map(sizes, trees)
-    return [
-        {"folder": name, "before": before.get(name, 0), "after": after.get(name, 0)}
-        for name in {**after, **before}
-    ]
-
-
-def markdown(title, rows):
-    """A table of the report."""
-    if not rows:
-        return f"## {title}\n\nnothing measured\n"
-    lines = [" | ".join(rows[0]), "|".join("---" for _ in rows[0])]
-    lines += [" | ".join(str(value) for value in row.values()) for row in rows]
-    return f"## {title}\n\n" + "\n".join(f"| {line} |" for line in lines) + "\n"
+    tables = []
+    for group in SPEED:
+        paths = [folder / f"{group}.csv" for folder in folders]
+        if all(path.exists() for path in paths):
+            sides = [pd.read_csv(path, comment="#") for path in paths]
+            tables.append(sides[0].merge(sides[1], on=["what", "n", "P"], how="right"))
+    if not tables:
+        return []
+    both = pd.concat(tables)
+    table = both[["what", "n", "P"]].assign(goal=both["goal_y"])
+    for column in ("ratio", "seconds"):
+        sides = (both[f"{column}_{side}"].map("{:.3g}".format) for side in "xy")
+        table[column] = next(sides) + " → " + next(sides)
+    return table.assign(**{"after / before": both["ratio_y"] / both["ratio_x"]})
 
 
 def main(argv=None):
@@ -222,22 +172,24 @@ def main(argv=None):
     add("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     add("--half", default="judge", choices=("judge", "choose"))
     add("--every", action="store_true", help="report every candidate, not three")
-    add("--parts", nargs="+", default=("panel", "speed", "size"))
+    add("--parts", nargs="+", default=("panel", "speed"))
     add("--n-jobs", type=int, default=2)
     a = command.parse_args(argv)
+    if a.data_dir:
+        a.data_dir = Path(a.data_dir).resolve()
     trees = [tree_of(version) for version in (a.before, a.after)]
-    folders = [folder_of(tree, a.every, a.half) for tree in trees]
-    compute(trees, folders, a)
-    found, report = records(folders, a), [f"# {a.before} → {a.after}\n"]
-    report.append(markdown("Panel", panel_table(found, a.families)))
-    for name, side in (("before", 0), ("after", 1)):
-        errors = {p[side]["error message"] for p in found} - {None}
-        report += [f"{name} raised: {error}\n" for error in sorted(errors)[:10]]
-    report.append(markdown("Speed", speed_table(folders)))
-    report.append(markdown("Size, code lines", size_table(trees)))
-    print("\n".join(report))
+    before, after = (measure(tree, a) for tree in trees)
+    report = [f"# {a.before} → {a.after}"]
+    for title, rows in (
+        ("Panel", panel_table(before, after, a.families)),
+        ("Speed", speed_table([folder_of(tree) for tree in trees])),
+    ):
+        table = markdown(rows) if len(rows) else "nothing measured"
+        report.append(f"## {title}\n\n{table}")
+    report = "\n\n".join(report) + "\n"
+    print(report)
     (CACHE / "gate").mkdir(parents=True, exist_ok=True)
-    (CACHE / "gate" / "report.md").write_text("\n".join(report))
+    (CACHE / "gate" / "report.md").write_text(report)
 
 
 if __name__ == "__main__":

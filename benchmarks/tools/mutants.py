@@ -11,7 +11,6 @@ run goes on where it was stopped, unless the package has changed. Writes
 from __future__ import annotations
 
 import ast
-import copy
 import os
 import random
 import shutil
@@ -20,8 +19,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
+
+import pandas as pd
 
 from benchmarks.tools.runs import parser, read, resume
 from benchmarks.tools.table import write_table
@@ -40,20 +42,15 @@ TOLERANCES = 1e-6  # floats up to here bound a rounding: nobody could see a tent
 # Shapes: a wrong one raises.
 SHAPES = {"axis", "ndmin", "stacklevel", "keepdims"}
 RESHAPES = {"reshape", "swapaxes", "moveaxis", "expand_dims", "transpose"}
-OPERATORS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Lt: ast.Gt,
-    ast.Gt: ast.Lt,
-    ast.LtE: ast.GtE,
-    ast.GtE: ast.LtE,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+PAIRS = (  # either operator becomes the other
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.Lt, ast.Gt),
+    (ast.LtE, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.And, ast.Or),
+)
+OPERATORS = dict(PAIRS) | {new: old for old, new in PAIRS}
 PACKAGE = PROJECT / "skauc"
 
 
@@ -75,7 +72,8 @@ class Mutant:
     def source(self, text) -> str:
         """The text of the module with this change."""
         tree = ast.parse(text)
-        next(islice(_all_changes(tree), self.number, None))
+        *_, change = next(islice(_all_changes(tree), self.number, None))
+        change()
         return ast.unparse(tree)
 
 
@@ -93,18 +91,19 @@ def modules() -> dict[str, Path]:
 def mutants(module: str, text: str) -> Iterator[Mutant]:
     """All mutants of a module."""
     lines = text.splitlines()
-    for number, (node, function, change) in enumerate(_all_changes(ast.parse(text))):
-        line = lines[node.lineno - 1].strip()
-        change = f"column {node.col_offset}: {change}"
+    for number, (node, function, name, _) in enumerate(_all_changes(ast.parse(text))):
+        line, change = (
+            lines[node.lineno - 1].strip(),
+            f"column {node.col_offset}: {name}",
+        )
         yield Mutant(module, function, line, change, number)
 
 
 def _all_changes(tree):
-    """Change the tree in each place, one after the other."""
+    """Node, function and name of each change, and a call that makes it."""
     for node, function in _places(tree):
-        for change, undo in _changes(node):
-            yield node, function, change
-            undo()
+        for name, change in _changes(node):
+            yield node, function, name, change
 
 
 def _places(node, function="") -> Iterator[tuple[ast.AST, str]]:
@@ -148,29 +147,19 @@ def _name(node) -> str:
 
 
 def _changes(node):
-    """Change the node in place, one change after the other, each with its undoing."""
+    """Names of the changes of a node, each with a call that makes it in place."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        old = node.value
-        node.value = _another(old)
-        yield f"{old} -> {node.value}", lambda: setattr(node, "value", old)
+        new = _another(node.value)
+        yield f"{node.value} -> {new}", partial(setattr, node, "value", new)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        old = node.op
-        node.op = ast.UAdd()
-        yield "-x -> +x", lambda: setattr(node, "op", old)
+        yield "-x -> +x", partial(setattr, node, "op", ast.UAdd())
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
         if (new := OPERATORS.get(type(node.op))) is not None:
-            old = node.op
-            node.op = new()
-            yield _arrow(old, node.op), lambda: setattr(node, "op", old)
+            yield _arrow(node.op, new), partial(setattr, node, "op", new())
     elif isinstance(node, ast.Compare):
         for i, old in enumerate(node.ops):
             if (new := OPERATORS.get(type(old))) is not None:
-                ops = copy.copy(node.ops)
-                node.ops = [*ops[:i], new(), *ops[i + 1 :]]
-                yield (
-                    _arrow(old, node.ops[i]),
-                    lambda ops=ops: setattr(node, "ops", ops),
-                )
+                yield _arrow(old, new), partial(node.ops.__setitem__, i, new())
 
 
 def _another(number):
@@ -182,7 +171,8 @@ def _another(number):
 
 
 def _arrow(old, new):
-    return f"{type(old).__name__} -> {type(new).__name__}"
+    """An operator and the class of another."""
+    return f"{type(old).__name__} -> {new.__name__}"
 
 
 def noticed(module, number):
@@ -220,18 +210,16 @@ def main(argv=None):
     ]
     jobs = [(mutant.module, mutant.number) for mutant in chosen]
     verdicts = resume("mutants", noticed, jobs, arguments)
-    folders = {}
-    for mutant, verdict in zip(chosen, verdicts, strict=True):
-        folders.setdefault(mutant.module.split(".")[0], []).append(verdict)
-    rows = [
-        {"folder": name, "asked": len(found), "noticed": sum(found) / len(found)}
-        for name, found in folders.items()
+    table = pd.DataFrame([mutant.key for mutant in chosen], columns=COLUMNS)
+    table["noticed"] = verdicts
+    folders = table.groupby(table["module"].str.split(".").str[0], sort=False)[
+        "noticed"
     ]
-    write_table("folders", rows, arguments.out)
-    alive = [m for m, verdict in zip(chosen, verdicts, strict=True) if not verdict]
-    if alive:
-        rows = [dict(zip(COLUMNS, mutant.key, strict=True)) for mutant in alive]
-        write_table("survivors", rows, arguments.out)
+    shares = folders.agg(asked="size", noticed="mean").rename_axis("folder")
+    write_table("folders", shares.reset_index(), arguments.out)
+    alive = table.loc[~table["noticed"], [*COLUMNS]]
+    if len(alive):
+        write_table("survivors", alive, arguments.out)
 
 
 if __name__ == "__main__":

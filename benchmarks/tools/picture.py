@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from benchmarks.tools.table import write_picture
+from benchmarks.tools.table import stamp
 
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#E69F00", "#CC79A7", "#999999")
 
@@ -45,5 +45,6 @@ def draw(path, panels, columns=3):
         if "y" in panel.logarithmic:
             ax.set_yscale("log")
     figure.legend(shown.values(), shown, loc="outside lower center", ncols=4)
-    write_picture(figure, path, dpi=80)
+    figure.savefig(path, dpi=80, metadata={"Description": stamp()})
+    print(f"written: {path}")
     plt.close(figure)

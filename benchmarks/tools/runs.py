@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import inspect
 import json
 import os
-import re
+import sys
 from pathlib import Path
 
 import numpy
@@ -31,13 +30,16 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache"
 
 
-def parse(description: str, argv=None, *, folder: str) -> argparse.Namespace:
-    """Command line of a script: ``fast, data_dir, out, n_jobs, fresh``."""
-    return read(parser(description), argv, folder)
+def parse(description: str, argv=None, *, folder: str, **options) -> argparse.Namespace:
+    """Command line of a script: :func:`parser`, and options by their default values."""
+    command = parser(description)
+    for name, value in options.items():
+        command.add_argument(f"--{name}", type=type(value), default=value)
+    return read(command, argv, folder)
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """What all scripts can be told; a script may add to it and then :func:`read`."""
+    """Options of all scripts; a script may add to them and then :func:`read`."""
     command = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,7 +68,7 @@ def resume(name: str, run, jobs: list[tuple], arguments) -> list:
     path = folder / f"{name}.jsonl"
     if arguments.fresh:
         path.unlink(missing_ok=True)
-    version = fingerprint(run)
+    version = fingerprint()
     done = _finished(path, version)
     missing = [job for job in jobs if _key(job) not in done]
     finished = Parallel(n_jobs=arguments.n_jobs, return_as="generator_unordered")(
@@ -100,31 +102,21 @@ def holds(flags) -> str:
     return "yes" if all(flags) else "partly" if any(flags) else "no"
 
 
-def fingerprint(run) -> str:
-    """Changes with libraries, package, the file of ``run`` and what that imports."""
+def fingerprint() -> str:
+    """Changes with libraries, package, and the files of the benchmarks in memory."""
     import skauc  # by the runs only, so that other versions of it can be compared
 
-    files = [*sorted(Path(skauc.__file__).parent.rglob("*.py"))]
-    own = Path(inspect.getsourcefile(run))
-    files += [own, *neighbours(own, set())]
+    mine = [
+        m for name, m in sys.modules.items() if name.startswith(("bench", "__main"))
+    ]
+    files = {Path(m.__file__) for m in mine if getattr(m, "__file__", None)}
+    files = sorted(files - {Path(__file__)})
+    files += sorted(Path(skauc.__file__).parent.rglob("*.py"))
     libraries = [numpy.__version__, scipy.__version__, sklearn.__version__]
     digest = hashlib.sha256(" ".join(libraries).encode())
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def neighbours(file, seen) -> list:
-    """Files of the benchmarks that a file imports, and those that they import."""
-    names = re.findall(
-        r"^from benchmarks\.(\S+) import", file.read_text(), re.MULTILINE
-    )
-    for name in names:
-        path = ROOT / f"{name.replace('.', '/')}.py"
-        if path.exists() and path not in {*seen, Path(__file__)}:
-            seen.add(path)
-            neighbours(path, seen)
-    return sorted(seen)
 
 
 def _key(job):

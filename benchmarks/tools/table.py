@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import numpy
+import pandas as pd
 import scipy
 import sklearn
 
@@ -15,42 +16,34 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def stamp() -> str:
-    """One line that says what produced a result."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=RESULTS.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
+    """One line that names the versions, the CPU and the commit behind a result."""
+    git = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(git, cwd=RESULTS.parent, capture_output=True, check=False)
     return (
-        f"commit {commit or 'unknown'}, Python {platform.python_version()}, numpy "
-        f"{numpy.__version__}, scipy {scipy.__version__}, scikit-learn "
-        f"{sklearn.__version__}, {cpu_name()}"
+        f"commit {done.stdout.decode().strip() or 'unknown'}, "
+        f"Python {platform.python_version()}, numpy {numpy.__version__}, "
+        f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}, {cpu_name()}"
     )
 
 
 def cpu_name() -> str:
-    """Model name of the CPU where the system tells it."""
+    """Number and model of the CPUs, if the system provides them."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.split(":")[1].strip() for line in lines if "model name" in line]
     return f"{len(names)} x {names[0]}" if names else platform.processor()
 
 
-def write_table(name: str, rows: list[dict], directory: Path = RESULTS) -> Path:
-    """Write rows to ``<directory>/<name>.csv`` and print them."""
-    if not rows:
+def write_table(name: str, rows, directory: Path = RESULTS) -> Path:
+    """Write rows or a data frame to ``<directory>/<name>.csv`` and print them."""
+    if not len(rows):
         raise ValueError(f"rows of {name} must not be empty")
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{name}.csv"
     with path.open("w", newline="") as file:
         file.write(f"# {stamp()}\n")
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: _short(v) for k, v in row.items()})
-    print_table(rows)
+        _written(rows).to_csv(file, index=False, lineterminator="\r\n")
+    print(markdown(rows))
     print(f"written: {path}")
     return path
 
@@ -62,20 +55,15 @@ def read_table(path: Path) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-def write_picture(figure, path: Path, **how) -> None:
-    """Save a figure; the stamp goes into the file's description."""
-    figure.savefig(path, metadata={"Description": stamp()}, **how)
-    print(f"written: {path}")
+def markdown(rows) -> str:
+    """Rows or a data frame as a Markdown table."""
+    frame = _written(rows)
+    lines = [frame.columns, ["---"] * frame.shape[1], *frame.to_numpy()]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def print_table(rows: list[dict]) -> None:
-    """Print rows as a Markdown table."""
-    names = list(rows[0])
-    print("| " + " | ".join(names) + " |")
-    print("|" + "---|" * len(names))
-    for row in rows:
-        print("| " + " | ".join(str(_short(row[k])) for k in names) + " |")
-
-
-def _short(value):
-    return f"{value:.4g}" if isinstance(value, float) else value
+def _written(rows):
+    """Four digits of each float; whole numbers and texts as they are."""
+    return pd.DataFrame(rows, dtype=object).map(
+        lambda value: f"{value:.4g}" if isinstance(value, float) else value
+    )

@@ -1,6 +1,6 @@
 """The adaptive prior: the expected AUC of any linear model of a data set.
 
-One model of the data set is learnt once and then asked about the direction w of every
+One model of the data set is learnt once and then used for the direction w of every
 candidate. All mathematics of this folder:
 
 1. Rows (``_scatter``). Features are divided by their pooled within-class standard

@@ -153,14 +153,10 @@ def _coordinates(scatter, rows):
     if scatter.by_rows:  # R V = U Λ^½, T = √weight U Λ^{−½}
         return scatter.basis * (scatter.values / rows.weight[:, None])
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-    code = rows.positive.astype(int)
-    means = np.array(
-        [
-            np.average(X[code == c], axis=0, weights=rows.weight[code == c])
-            for c in (0, 1)
-        ]
-    )
-    return ((X - means[code]) * scatter.inverse_scale) @ scatter.basis
+    means, _ = _class_means(X, rows)
+    return (
+        (X - means[rows.positive.astype(int)]) * scatter.inverse_scale
+    ) @ scatter.basis
 
 
 def _folds(scatter, rows, R):
@@ -224,6 +220,7 @@ def _squares_along(A, left):
 
 
 def _class_means(R, rows):
+    """Weighted means of both classes, and the sums of their weights."""
     code = rows.positive.astype(int)
     sizes = np.array([rows.n_neg, rows.n_pos])
     means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
@@ -231,6 +228,7 @@ def _class_means(R, rows):
 
 
 def _smallest_class(rows):
+    """Number of rows of the smaller class."""
     return min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
 
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ..statistics._moments import class_moments
+from ..statistics._moments import group_moments
 
 # Rounding moves the eigenvalues of a scatter matrix by less than this share of the
 # largest one; smaller eigenvalues are directions in which the rows do not vary.
 RANK = 1e-10
 _CONSTANT = 1e-14  # variance over squared mean below which a feature is constant
-_ROUNDING = 1e-12  # the same for sums of squares that are not centred first
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +65,10 @@ class Scatter:
     b : ndarray of shape (r,)
         ``Vᵀd``.
     n_neg, n_pos : float
-    spread : ndarray of shape (2,)
-        ``tr Σ_c / tr Σ`` for both classes.
-    excess : float
-        Variance of a standardised difference of a noise feature, in units of its
-        nominal one: ``ν/(ν − 2)``, because the standard deviation is estimated too.
+    traces : ndarray of shape (2,)
+        Traces of the standardised scatters of both classes.
+    standardize : bool
+        Whether each feature was divided by its own standard deviation.
     unseen : int, default=0
         Further dimensions in which the rows do not vary.
     """
@@ -83,18 +81,20 @@ class Scatter:
     b: np.ndarray
     n_neg: float
     n_pos: float
-    spread: np.ndarray
-    excess: float
+    traces: np.ndarray
+    standardize: bool
     unseen: int = 0
 
     @classmethod
     def of(cls, rows, standardize=True) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
+        classes = ~rows.positive, rows.positive
+        neg, pos = group_moments(rows.X, classes, rows.weight, featurewise=P >= n)
         if P < n:
-            neg, pos = class_moments(rows.X, rows.positive, rows.weight)
             return cls.of_moments(neg, pos, standardize)
-        means, variances = _moments_by_feature(rows)
+        means = np.array([neg.mean, pos.mean])
+        variances = np.array([neg.scatter, pos.scatter])
         inverse_scale = _inverse_scale(means, variances, rows.n, standardize)
         R = centred(rows, means, inverse_scale)
         G = _gram(R)
@@ -105,10 +105,8 @@ class Scatter:
         d = (means[1] - means[0]) * inverse_scale
         b = T.T @ (rows.X @ (inverse_scale * d))
         traces = np.array([(v * inverse_scale**2).sum() for v in variances])
-        sizes = rows.n_neg, rows.n_pos
-        return cls._make(
-            inverse_scale, d, values, T, True, b, sizes, traces, standardize
-        )
+        along = inverse_scale, d, values, T, True, b
+        return cls(*along, neg.n, pos.n, traces, standardize)
 
     @classmethod
     def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
@@ -121,48 +119,28 @@ class Scatter:
         values, V = _positive(values, V)
         d = (pos.mean - neg.mean) * inverse_scale
         traces = np.array([(v * inverse_scale**2).sum() for v in variances])
-        return cls._make(
-            inverse_scale,
-            d,
-            values,
-            V,
-            False,
-            V.T @ d,
-            (neg.n, pos.n),
-            traces,
-            standardize,
-            unseen,
-        )
+        along = inverse_scale, d, values, V, False, V.T @ d
+        return cls(*along, neg.n, pos.n, traces, standardize, unseen)
 
-    @classmethod
-    def _make(
-        cls,
-        inverse_scale,
-        d,
-        values,
-        basis,
-        by_rows,
-        b,
-        sizes,
-        traces,
-        standardize,
-        unseen=0,
-    ):
-        n_neg, n_pos = sizes
-        df = n_neg + n_pos - 2
-        pooled = traces.sum() / max(df, 1)
+    @property
+    def spread(self) -> np.ndarray:
+        """``tr Σ_c / tr Σ`` for both classes; 1 for a class of one row."""
+        sizes = np.array([self.n_neg, self.n_pos])
+        pooled = self.traces.sum() / max(self.n - 2, 1)
         # a class of one row has no spread of its own
-        spread = np.array(
-            [
-                t / (n - 1) / pooled if n > 1 else 1.0
-                for t, n in zip(traces, sizes, strict=True)
-            ]
-        )
-        # E t² of a t value is df/(df − 2); the scale of one feature alone cancels
-        inflated = standardize and len(d) > 1
-        excess = 1 + 2 / max(df - 2, 1) if inflated else 1.0
-        data = inverse_scale, d, values, basis, by_rows, b, n_neg, n_pos
-        return cls(*data, spread, excess, unseen)
+        own = self.traces / np.where(sizes > 1, sizes - 1, 1.0) / pooled
+        return np.where(sizes > 1, own, 1.0)
+
+    @property
+    def excess(self) -> float:
+        """Variance of a standardised difference of a noise feature, in nominal units.
+
+        ``ν/(ν − 2)``, because the standard deviation is estimated, too.
+        """
+        # the scale of one feature alone cancels
+        if not self.standardize or len(self.d) == 1:
+            return 1.0
+        return 1 + 2 / max(self.n - 4, 1)
 
     @property
     def n(self) -> float:
@@ -234,22 +212,6 @@ def _gram(R):
     cross = (X @ means.T)[:, code]
     G += (means @ means.T)[np.ix_(code, code)] - cross - cross.T
     return G * root * root.T
-
-
-def _moments_by_feature(rows):
-    """Means (2, P) and summed squared deviations (2, P) of both classes."""
-    means, squares = [], []
-    for mask in (~rows.positive, rows.positive):
-        X, weight = rows.X[mask], rows.weight[mask]
-        mean = weight @ X / weight.sum()
-        if sparse.issparse(X):
-            square = weight @ X.multiply(X).tocsr() - weight.sum() * mean**2
-            square = np.where(square > _ROUNDING * weight.sum() * mean**2, square, 0)
-        else:
-            square = weight @ (X - mean) ** 2
-        means.append(mean)
-        squares.append(square)
-    return np.array(means), np.array(squares)
 
 
 def _inverse_scale(means, squares, n, standardize):

@@ -13,13 +13,13 @@ from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from . import _style
+from ._style import Display, label
 
 _PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
 
 
 @dataclass(eq=False, repr=False)
-class AUCPosteriorDisplay:
+class AUCPosteriorDisplay(Display):
     """Posterior density of the AUC, of one model or of several.
 
     Answers: how large is the true AUC, how sure is that, and do two models differ?
@@ -147,7 +147,7 @@ class AUCPosteriorDisplay:
         name : str, default=None
             Overrides the display's own, when there is one posterior.
         confidence_level : float in (0, 1), default=0.95
-            Of the shaded interval.
+            Level of the shaded interval.
         plot_chance_level : bool, default=False
             A vertical line at AUC ½.
         chance_level_kw : dict, default=None
@@ -160,7 +160,7 @@ class AUCPosteriorDisplay:
         AUCPosteriorDisplay
         """
         check_level("confidence_level", confidence_level)
-        self.ax_, self.figure_ = _style.axes(ax, type(self).__name__)
+        self._open(ax)
         posteriors = self.posterior
         if not isinstance(posteriors, dict):
             posteriors = {self.name if name is None else name: posteriors}
@@ -172,38 +172,30 @@ class AUCPosteriorDisplay:
         low, high = self.ax_.get_xlim()
         if plot_chance_level:
             top = self.ax_.get_ylim()[1]
-            self.chance_level_ = _style.draw_chance(
-                self.ax_, (0.5, 0.5), (0, top), chance_level_kw
-            )
+            self.chance_level_ = self._chance((0.5, 0.5), (0, top), chance_level_kw)
             low, high = min(low, 0.5), max(high, 0.5)
         self.ax_.set(xlabel="AUC", ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
-        _style.finished(
-            self.ax_, despine, title=f"mean [{confidence_level:.0%} interval]"
-        )
+        self._close(despine, title=f"mean [{confidence_level:.0%} interval]")
         return self
 
     def _draw(self, name, posterior, confidence_level):
         """Draw one density, its mean and its interval."""
-        colour = _style.next_colour(self.ax_)
+        colour = self._colour()
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
-        text = _style.label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
+        text = label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
         # All but 1e-4 of the mass per side, in even steps of the probit, which is
         # nearly normal; beyond Φ(±8) a float is 0 or 1
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)
         style = {"color": colour, "linewidth": 2, "label": text, "gid": "skauc"}
-        line = _style.draw_curve(self.ax_, grid, density, **style)
+        line = self._curve(grid, density, **style)
         inside = (grid >= low) & (grid <= high)
-        interval = _style.draw_band(
-            self.ax_, grid, 0, density, where=inside, color=colour
-        )
+        interval = self._band(grid, 0, density, where=inside, color=colour)
         height = posterior.pdf(mean)
-        mean_line = _style.draw_curve(
-            self.ax_, [mean, mean], [0, height], color=colour, linestyle="--"
-        )
+        mean_line = self._curve([mean, mean], [0, height], color=colour, linestyle="--")
         return line, mean_line, interval
 
 

@@ -16,13 +16,12 @@ from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from . import _style
-from ._binormal_band import GRID, credible_band
-from ._roc_folds import average, fold_curves, responses
+from ._roc_curves import GRID, average, credible_band, fold_curves, responses
+from ._style import Display, label
 
 
 @dataclass(eq=False, repr=False)
-class BinormalROCDisplay:
+class BinormalROCDisplay(Display):
     """Analytic and empirical ROC curve of normal scores; curves of folds.
 
     Answers: how well do two normal distributions describe these scores, how sure is
@@ -40,7 +39,7 @@ class BinormalROCDisplay:
     band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
         Pointwise credible band of the analytic curve; bands of an empirical one.
     confidence_level : float, default=0.95
-        Of the band.
+        Level of the band.
     name : str, default=None
         For the legend.
     pos_label : label, default=None
@@ -193,7 +192,7 @@ class BinormalROCDisplay:
         equal_variance : bool, default=False
             Pool the variances in the analytic curve.
         confidence_level : float in (0, 1), default=0.95
-            Of the band.
+            Level of the band.
         name : str, default=None
         **plot_kwargs
             For :meth:`plot`.
@@ -255,7 +254,7 @@ class BinormalROCDisplay:
         -------
         BinormalROCDisplay
         """
-        self.ax_, self.figure_ = _style.axes(ax, type(self).__name__)
+        self._open(ax)
         self.band_ = self.empirical_line_ = self.average_line_ = None
         self.chance_level_, self.youden_points_ = None, []
         name = self.name if name is None else name
@@ -265,29 +264,25 @@ class BinormalROCDisplay:
         if not folds and plot_empirical and self.fpr is not None:
             style = {"color": colour, "linewidth": 1, "linestyle": (0, (4, 1.5))}
             style["label"] = f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})"
-            self.empirical_line_ = _style.draw_curve(
-                self.ax_, self.fpr, self.tpr, **style
-            )
+            self.empirical_line_ = self._curve(self.fpr, self.tpr, **style)
         if not folds and plot_youden:
             self._mark_youden(colour)
         if plot_chance_level:
             text = "chance level (AUC = 0.5)"
-            self.chance_level_ = _style.draw_chance(
-                self.ax_, (0, 1), (0, 1), chance_level_kw, text
-            )
+            self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
         self._name_axes()
-        _style.finished(self.ax_, despine, loc="lower right")
+        self._close(despine, loc="lower right")
         return self
 
     def _draw_curve(self, name, curve_kwargs, plot_band):
         """Draw one curve with its bands, and return its colour."""
-        style = {"color": _style.next_colour(self.ax_), "linewidth": 2, "gid": "skauc"}
-        style["label"] = _style.label(name, f"AUC = {self.roc.auc:.2f}")
+        style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
+        style["label"] = label(name, f"AUC = {self.roc.auc:.2f}")
         if isinstance(self.roc, EmpiricalROC):
             points = self.roc.fpr, self.roc.tpr
         else:
             points = GRID, self.roc.roc(GRID)
-        self.line_ = _style.draw_curve(self.ax_, *points, curve_kwargs, **style)
+        self.line_ = self._curve(*points, curve_kwargs, **style)
         colour = self.line_.get_color()
         if plot_band and self.band is not None:
             bands = self.band if isinstance(self.band, list) else [self.band]
@@ -301,15 +296,15 @@ class BinormalROCDisplay:
             kind = "simultaneous" if band.simultaneous else "pointwise"
             text = f"{band.confidence_level:.0%} {kind} band"
             band = band.fpr, band.low, band.high
-        return _style.draw_band(self.ax_, *band, color=colour, label=text)
+        return self._band(*band, color=colour, label=text)
 
     def _draw_folds(self, name, curve_kwargs, plot_band):
         """Draw the curves of folds, their average and its spread."""
         if not self.roc:
             raise ValueError("roc must hold one curve or more, got an empty list")
-        style = {"color": _style.next_colour(self.ax_), "linewidth": 1, "alpha": 0.4}
+        style = {"color": self._colour(), "linewidth": 1, "alpha": 0.4}
         self.line_ = [
-            _style.draw_curve(self.ax_, curve.fpr, curve.tpr, curve_kwargs, **style)
+            self._curve(curve.fpr, curve.tpr, curve_kwargs, **style)
             for curve in self.roc
         ]
         colour = self.line_[0].get_color()
@@ -320,15 +315,11 @@ class BinormalROCDisplay:
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
         style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}
-        self.average_line_ = _style.draw_curve(
-            self.ax_, GRID, mean, label=_style.label(name, text), **style
-        )
+        self.average_line_ = self._curve(GRID, mean, label=label(name, text), **style)
         if plot_band and len(areas) > 1:
             limits = np.maximum(mean - spread, 0), np.minimum(mean + spread, 1)
             text = "± 1 standard deviation of folds"
-            self.band_ = _style.draw_band(
-                self.ax_, GRID, *limits, color=colour, label=text
-            )
+            self.band_ = self._band(GRID, *limits, color=colour, label=text)
         return colour
 
     def _mark_youden(self, colour):
@@ -341,9 +332,7 @@ class BinormalROCDisplay:
         style |= {"color": colour, "linestyle": "none", "clip_on": False}
         for marker, title, fpr, tpr in points:
             text = f"{title} (J = {tpr - fpr:.2f})"
-            point = _style.draw_curve(
-                self.ax_, [fpr], [tpr], marker=marker, label=text, **style
-            )
+            point = self._curve([fpr], [tpr], marker=marker, label=text, **style)
             self.youden_points_.append(point)
 
     def _name_axes(self):

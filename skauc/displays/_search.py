@@ -10,7 +10,7 @@ import numpy as np
 from .._validation import check_level
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._result import picture
-from ._style import axes, draw_band, draw_curve, finished, label, next_colour
+from ._style import Display, label
 
 _DECADES = 2.0  # positive values that span so many powers of 10 have a log axis
 _EVEN = 0.2  # how much more even the steps of logarithms must be than those of values
@@ -18,7 +18,7 @@ _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best lies inside
 
 
 @dataclass(eq=False, repr=False)
-class SearchDisplay:
+class SearchDisplay(Display):
     """AUC of the candidates of a search against the parameters in which they differ.
 
     Answers: how flat is the top, how sure is the choice, and which simpler candidate
@@ -121,7 +121,7 @@ class SearchDisplay:
         name : str, default=None
             Overrides the display's own.
         confidence_level : float in (0, 1), default=0.95
-            Of the band or the intervals.
+            Level of the band or the intervals.
         despine : bool, default=False
             Remove the top and right spines.
 
@@ -135,7 +135,7 @@ class SearchDisplay:
         numeric = len(names) <= 2 and all(v is not None for v in values)
         self.line_ = self.band_ = self.map_ = self.contours_ = self.intervals_ = None
         self.selected_ = self.one_sd_ = None
-        self.ax_, self.figure_ = axes(ax, type(self).__name__)
+        self._open(ax)
         mean, order = self.posterior.auc.mean(), self.simplest
         if numeric and len(names) == 1:
             name = self.name if name is None else name
@@ -153,7 +153,7 @@ class SearchDisplay:
         self._mark(*places, None if order is None else self.posterior.simplest(order))
         for axis, v in zip("xy", values if numeric else (), strict=False):
             self.ax_.set(**{f"{axis}scale": "log" if is_log(v) else "linear"})
-        finished(self.ax_, despine)
+        self._close(despine)
         return self
 
     def _drawn(self):
@@ -185,11 +185,11 @@ class SearchDisplay:
         by_value = np.lexsort((mean, x))
         best = by_value[np.append(np.diff(x[by_value]) > 0, True)]
         low, high = (end[best] for end in self.posterior.auc.interval(confidence_level))
-        colour = next_colour(self.ax_)
+        colour = self._colour()
         text = label(name, f"{confidence_level:.0%} interval", "{0}: {1}")
-        self.band_ = draw_band(self.ax_, x[best], low, high, color=colour, label=text)
+        self.band_ = self._band(x[best], low, high, color=colour, label=text)
         style = {"color": colour, "marker": ".", "gid": "skauc"}
-        self.line_ = draw_curve(self.ax_, x[best], mean[best], **style)
+        self.line_ = self._curve(x[best], mean[best], **style)
 
     def _draw_map(self, x, y):
         """Draw two parameters; contours if every pair of values is a candidate."""
@@ -218,7 +218,7 @@ class SearchDisplay:
         mean = self.posterior.auc.mean()
         low, high = self.posterior.auc.interval(confidence_level)
         place = np.arange(len(mean))
-        style = {"fmt": "o", "color": next_colour(self.ax_)}
+        style = {"fmt": "o", "color": self._colour()}
         style["label"] = f"{confidence_level:.0%} interval"
         reach = np.maximum([mean - low, high - mean], 0)
         self.intervals_ = self.ax_.errorbar(mean, place, xerr=reach, **style)
@@ -234,7 +234,7 @@ class SearchDisplay:
         def mark(i, marker, text):
             style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
             style |= {"color": "k", "marker": marker, "label": text}
-            return draw_curve(self.ax_, [x[i]], [y[i]], **style)
+            return self._curve([x[i]], [y[i]], **style)
 
         self.selected_ = mark(k, "o", f"chosen, P(best) {p_best[k]:.2f}")
         if simplest is not None:

@@ -5,7 +5,3 @@ blocks of Dask arrays and data frames are opened, so that the sums are computed 
 worker that holds the rows and merged in a tree. Dask is imported when a collection
 comes in, not before.
 """
-
-from ._dask_blocks import DaskBlocks
-
-__all__ = ["DaskBlocks"]

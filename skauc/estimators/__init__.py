@@ -1,8 +1,8 @@
 """Classifiers with a ROC curve or inference.
 
 ``_logistic`` fits by ``_maximum``, one Newton iteration (``_newton``) over sums of
-blocks (``_likelihood``, ``_firth``); ``_inference`` asks a ``_report`` what the
-coefficients say, with ``_profile`` where the rows are needed again. ``_gaussian_auc``
+blocks (``_likelihood``, ``_firth``); ``_inference`` takes tables, tests and profiles
+from a ``_report``, which opens the rows again where it needs them. ``_gaussian_auc``
 stands on ``_rayleigh``, ``_lda`` and ``_qda`` on scikit-learn's. ``_rows`` opens the
 rows of all of them, in memory or in blocks, with the rules of ``_checks``.
 

@@ -57,6 +57,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return self._label_of(self.decision_function(X))
 
     def _label_of(self, decision):
+        """Return the label with the largest decision."""
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(int)]
 
@@ -74,6 +75,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return self._probability_of(self.decision_function(X))
 
     def _probability_of(self, decision):
+        """Return the class probabilities of decisions."""
         log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
             return np.column_stack([expit(-log_odds), expit(log_odds)])
@@ -93,12 +95,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return self._log_probability_of(self.decision_function(X))
 
     def _log_probability_of(self, decision):
+        """Return the logarithms of the class probabilities of decisions."""
         log_odds = self._log_odds(decision)
         if log_odds.ndim == 1:
             return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
         return log_softmax(log_odds, axis=1)
 
     def _log_odds(self, decision):
+        """Return the log odds of decisions; the decisions themselves here."""
         return decision
 
 

@@ -37,10 +37,10 @@ class CalibrationEstimate(Result):
     slope : float
         b; below 1 the probabilities are too extreme (an overfitted model).
     intercept : float
-        a beside the slope b.
+        a together with the slope b.
     in_the_large : float
-        a beside the slope 1 (calibration in the large): positive where events are more
-        frequent than was said.
+        a together with the slope 1 (calibration in the large): positive where events
+        are more frequent than predicted.
     standard_errors : ndarray of shape (3,)
         Of the three in this order.
     statistic, pvalue : float
@@ -192,7 +192,7 @@ def calibration_estimate(
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
-    errors = np.sqrt(np.diag(found.covariance))  # the intercept first
+    errors = np.sqrt(np.diag(np.asarray(found.covariance)))  # the intercept first
     return CalibrationEstimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
@@ -206,9 +206,9 @@ def calibration_estimate(
 def _level(logits, positive, count):
     """The a where ``Σ expit(a + logit)`` is the number of events, and its error.
 
-    It lies between those that put the largest or the least logit at the log-odds of
-    the events: a bracket bears probabilities without information at a = 0, where
-    Newton's method finds nothing.
+    It lies between the two values of a that move the largest and the least logit to
+    the log-odds of the events. A bracket copes with probabilities that carry no
+    information at a = 0, where Newton's method would fail.
     """
     share, away = count / count.sum(), np.where(positive, -1, 1)
     base = np.log(share[positive].sum()) - np.log(share[~positive].sum())
@@ -361,6 +361,7 @@ def _quantiles(values, weight, n_groups):
 
 
 def _check(y_true, y_prob, sample_weight, pos_label):
+    """Check labels, probabilities in [0, 1] and weights."""
     positive = check_positive(y_true, pos_label=pos_label)
     probability = check_score(y_prob, len(positive), name="y_prob")
     wrong = (probability < 0) | (probability > 1)

@@ -47,7 +47,7 @@ class PredictsArrays:
 
 
 def publish_curves(model, curve) -> None:
-    """Set ``pairwise_roc_``, ``auc_`` and, for two classes, what there is one of.
+    """Set ``pairwise_roc_``, ``auc_`` and, for two classes, the only curve.
 
     Parameters
     ----------

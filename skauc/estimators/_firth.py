@@ -29,35 +29,32 @@ _LARGEST_RANK = 40
 
 @dataclass(frozen=True, eq=False)
 class FirthObjective(Objective):
-    """``ℓ + ½ log det H`` of two classes; for dependent features of the row space."""
+    """``ℓ + ½ log det H`` of two classes, with the information H of θ."""
+
+    concave = False
 
     def at(self, theta) -> Point:
         """ℓ* at θ; its information is that of the augmented rows."""
         point = super().at(theta)
-        R, scale = self.coordinates.kept, self.coordinates.scale
+        H, by_theta = point.information, self.coordinates.derivatives
         try:
-            L = linalg.cholesky(R.T @ point.information @ R, lower=True)  # RᵀHR = LLᵀ
+            L = linalg.cholesky(H, lower=True)
         except linalg.LinAlgError:  # so far out that no row informs: it was too far
             return replace(point, objective=-np.inf)
-        # h = ‖√v L⁻¹Rᵀx̃‖²
-        root = linalg.solve_triangular(L, R.T, lower=True).T / scale[:, None]
+        # h = ‖√v rootᵀx̃‖², whose columns are the B of the rows of L⁻¹
+        inverse = linalg.solve_triangular(L, np.eye(len(L)), lower=True)
+        root = self.coordinates.parameters(inverse.ravel())
         G, added, bend, M = self.sums(_leverage_terms, theta, root)
-        curvature = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
-        unit, H = np.outer(scale, scale), point.information
-        return Point(
-            theta,
-            # ½ log det(LLᵀ) = Σ log L_ii; the basis R adds a constant
-            point.log_likelihood + np.log(np.diag(L)).sum(),
-            point.log_likelihood,
-            point.gradient + G / scale,
-            H + added / unit,
-            H + curvature / unit,
+        bend = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
+        G, added = by_theta(G, added)
+        return replace(
+            point,
+            # ½ log det(LLᵀ) = Σ log L_ii
+            objective=point.log_likelihood + np.log(np.diag(L)).sum(),
+            gradient=point.gradient + G,
+            information=H + added,
+            curvature=H + by_theta(bend[0], bend)[1],
         )
-
-    def free(self, held=None):
-        """As the parent's, a basis in any case: ℓ* may be convex along it."""
-        basis = super().free(held)
-        return np.eye(len(self.coordinates.scale)) if basis is None else basis
 
 
 def _leverage_terms(block, coding, B, root):

@@ -1,4 +1,4 @@
-"""A fitted logistic model: what its inference needs, and when it is refused."""
+"""A fitted logistic model: the input of its inference, and its refusals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..statistics._row_blocks import row_blocks
 from . import _checks as check
 from ._base import OffsetClassifier, check_offset
 from ._maximum import Fit
-from ._profile import FittedLikelihood
-from ._report import Report
+from ._report import FittedLikelihood, Report
 from ._rows import open_rows
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
@@ -60,7 +59,7 @@ class LogisticFit(OffsetClassifier):
         return ["(Intercept)", *names] if self.fit_intercept else names
 
     def _chosen_covariance(self, covariance, groups, rows, rank=1):
-        """The covariance that is meant by its name, and it."""
+        """The name of the covariance, the default for None, and its matrix."""
         default = "model" if self.class_weight is None else "HC0"
         kind = default if covariance is None else covariance
         check_option("covariance", kind, COVARIANCES)
@@ -162,6 +161,7 @@ class LogisticFit(OffsetClassifier):
     # Refusals -------------------------------------------------------------------------
 
     def _check_independent(self, what):
+        """Refuse linearly dependent features."""
         full = self.n_features_in_ + bool(self.fit_intercept)
         if self.rank_ < full:
             raise ValueError(

@@ -242,6 +242,7 @@ class GaussianAUCClassifier(LinearClassifier):
         return self
 
     def _check_parameters(self):
+        """Check the parameters of the estimator."""
         check_option("solver", self.solver, ("bfgs", "closed_form"))
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
@@ -256,11 +257,12 @@ class GaussianAUCClassifier(LinearClassifier):
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem):
+        """Set the fitted attributes from the solution of a problem."""
         self.shrinkage_ = shrinkage_weight(problem, self.shrinkage)
         theta = problem.unit_deviation(self._direction(problem))
         coef = problem.leave(theta)
         roc = BinormalROC.from_moments(*problem.project(theta))
-        # Of a pooled deviation 1 the log odds a unit are the difference of the means.
+        # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
         cut = self._threshold(roc, problem, centre)
@@ -301,6 +303,7 @@ class GaussianAUCClassifier(LinearClassifier):
         return A @ u
 
     def _start(self, problem):
+        """Check ``coef_init``, the start of BFGS."""
         start = check_floats("coef_init", self.coef_init).ravel()
         P = len(problem.origin)
         if start.shape != (P,) or not np.isfinite(start).all() or not start.any():
@@ -311,6 +314,7 @@ class GaussianAUCClassifier(LinearClassifier):
         return start / np.abs(start).max()  # its products are numbers
 
     def _threshold(self, roc, problem, centre):
+        """Return the projected score at which the decision is 0."""
         middle = (roc.mean_neg + roc.mean_pos) / 2
         if not isinstance(self.threshold, str):
             return float(self.threshold) - centre
@@ -327,6 +331,7 @@ class GaussianAUCClassifier(LinearClassifier):
         return threshold
 
     def _log_odds(self, decision):
+        """Return the log odds under equal variances."""
         return self.slope_ * decision
 
     def __sklearn_tags__(self):
@@ -337,4 +342,5 @@ class GaussianAUCClassifier(LinearClassifier):
 
 
 def _warn(text):
+    """Warn at the line of the caller."""
     warn_caller(text, ConvergenceWarning)

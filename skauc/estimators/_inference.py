@@ -193,7 +193,7 @@ class LogisticInference(LogisticFit):
         contrast : array-like of shape (q, M(P + 1)) or (M(P + 1),)
             L: rows are combinations of the summary's rows, the intercept first.
         value : float or array-like of shape (q,), default=0.0
-            What Lθ is under the hypothesis.
+            Value of Lθ under the hypothesis.
         covariance, groups
             As for :meth:`summary`.
         **rows
@@ -333,7 +333,7 @@ class LogisticInference(LogisticFit):
 
 
 def check_total(total, what):
-    """Refuse weights of less than one row for what counts rows."""
+    """Refuse weights of less than one row where a method counts rows."""
     if total < _ONE_ROW:
         raise ValueError(
             f"sample_weight must add up to at least 1 with {what}, which counts rows, "

@@ -149,6 +149,7 @@ covariance_estimator
         return super().transform(X)
 
     def _fit_blocks(self, blocks):
+        """Fit rows in blocks from the moments of their classes."""
         _check_streams(self)
         rows = open_rows(self, blocks, None, weights=False)
         check.priors(self.priors, len(rows.classes))
@@ -170,8 +171,8 @@ covariance_estimator
         try:
             yield
         except (IndexError, ValueError) as error:
-            # The parent's whitened rows have no column left: an IndexError, or what
-            # LAPACK says before scipy 1.14
+            # The parent's whitened rows have no column left: an IndexError, or an error
+            # of LAPACK before scipy 1.14
             if isinstance(error, ValueError) and "work array" not in str(error):
                 raise
             raise ValueError(
@@ -274,6 +275,7 @@ def _set_rule(model, coef, means):
 
 
 def _solve_eigen(model, between, within):
+    """Set the rule and the axes of the solver "eigen"."""
     values, V = linalg.eigh(between, within)
     order = np.argsort(values)[::-1]
     shares = values[order] / values.sum()
@@ -283,6 +285,7 @@ def _solve_eigen(model, between, within):
 
 
 def _solve_svd(model, scatter, n):
+    """Set the rule and the axes of the solver "svd"."""
     deviation = np.sqrt(np.diag(scatter) / n)
     deviation[deviation == 0] = 1.0
     K, means = len(model.means_), model.means_
@@ -317,12 +320,13 @@ def _covariances(shrinkage, rows, parts):
     covariances = []
     for part, scale, power in zip(parts, scales, fourth, strict=True):
         C = part.scatter / part.n / scale / scale[:, None]
-        # Of z/√n, whose Gram matrix is C, the fourth powers add up to Σ‖z‖⁴/n²
+        # The rows z/√n have the Gram matrix C, and fourth powers that add up to this
         alpha = ledoit_wolf_weight(C, len(C), part.n, power / part.n**2)
         covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
     return covariances
 
 
 def _shrunk(S, alpha):
+    """Shrink a covariance towards a multiple of the identity."""
     # (1 − α)S + α (tr S/P) I
     return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))

@@ -14,8 +14,8 @@ from scipy import linalg
 
 # On separated data each step moves some margin by about 1, at a maximum by nothing
 _STANDSTILL = 0.1
-# Of the largest gain along a direction: a smaller loss is rounding. A feature with one
-# value 1e10 times the others loses more.
+# A loss below this share of the largest gain along a direction is rounding. A feature
+# with one value 1e10 times the others loses more.
 _NO_LOSS = 1e-11
 
 

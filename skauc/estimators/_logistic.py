@@ -41,8 +41,8 @@ class IRLSLogisticRegression(LogisticInference):
         How often a step that lowers the likelihood is halved.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes, multiplied into ``sample_weight``. They are no counts
-        of rows: standard errors are then those of the sandwich, and what stands on
-        the likelihood (criteria, profiles, likelihood ratios) is refused.
+        of rows: standard errors are then those of the sandwich, and results that need
+        the likelihood (criteria, profiles, likelihood ratios) are refused.
     reference : label, default=None
         Class whose coefficients are 0 when K > 2 and C is infinite; None takes
         ``classes_[0]``. Two classes always refer to ``classes_[0]``; with finite C
@@ -148,7 +148,7 @@ class IRLSLogisticRegression(LogisticInference):
             Or rows in blocks: a Dask array or data frame, or a
             :class:`skauc.RowBlocks` of X, y and weights. See the notes.
         y : array-like of shape (n,)
-            None only beside a RowBlocks, which holds it.
+            None only if X is a RowBlocks, which holds it.
         sample_weight : array-like of shape (n,), default=None
             Frequency weights: 2 means the row twice, 0 the row gone. With infinite C
             the coefficients depend on their ratios only; standard errors and all that
@@ -168,12 +168,12 @@ class IRLSLogisticRegression(LogisticInference):
         Rows in blocks give the answer of the rows in memory. Passes over the blocks:
         one of labels and weights, one at zero coefficients (two if a feature is far
         from 0 against its spread), and one for each trial point: some 8, the more the
-        nearer the classes are to separation. Of each block, or of 16 together,
-        (M(P + 1))² numbers leave the place where it is. A collection that is costly to
+        nearer the classes are to separation. (M(P + 1))² numbers per block, or per 16
+        blocks together, leave the place of the block. A collection that is costly to
         make is best persisted.
         Rows that are fewer than features, and so smaller than those matrices, are
-        gathered. What :meth:`summary` and the tests ask of the rows once more they
-        take in blocks as well, but for clusters.
+        gathered. Where :meth:`summary` and the tests need the rows once more, they
+        take them in blocks as well, except for clusters.
         """
         self._check_parameters()
         warm = self.warm_start and hasattr(self, "coef_")
@@ -200,6 +200,7 @@ class IRLSLogisticRegression(LogisticInference):
         return self
 
     def _check_parameters(self):
+        """Check the parameters of the estimator."""
         check_interval("C", self.C, 0, closed="right")
         check_option("penalty", self.penalty, ("l2", "firth"))
         if self.penalty == "firth" and np.isfinite(self.C):
@@ -212,6 +213,7 @@ class IRLSLogisticRegression(LogisticInference):
         check.class_weight(self.class_weight)
 
     def _reference_code(self):
+        """Return the code of the reference class."""
         if self.reference is None:
             return 0
         labels = self.classes_.tolist()
@@ -228,6 +230,7 @@ class IRLSLogisticRegression(LogisticInference):
         return code
 
     def _warn(self):
+        """Warn where the estimate does not exist or is not unique."""
         full = self.n_features_in_ + bool(self.fit_intercept)
         if self.separation_ is not None:
             text = (

@@ -18,6 +18,7 @@ from ._rows import OneBlock, row_space
 # falls linearly: near a maximum it falls quadratically, towards infinity by e per step
 _TINY_GRADIENT = 1e-8
 _LINEAR = 0.01
+_LARGEST_RIDGE = 1e150  # coefficients below its inverse are 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,12 @@ class Fit:
         return Coding(T, self.fit_intercept, rows.factors)
 
     def objective(self, rows):
-        """What is maximised, and its point at 0 without an offset."""
+        """The function to be maximised, and its point at B = 0."""
         frame, coding, terms = standardised(rows, self.coding(rows))
         kind = FirthObjective if self.firth else Objective
-        ridge = None if np.isinf(self.C) else min(1 / float(self.C), 1e300)
-        objective = kind(rows, coding, frame, ridge)
-        return objective, objective.point(np.zeros(len(terms[2])), *terms)
+        ridge = min(1 / float(self.C), _LARGEST_RIDGE)
+        objective, T = kind(rows, coding, frame, ridge), coding.T
+        return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
 
     def opened(self, rows, coef):
         """The objective of rows, and its point at coefficients."""
@@ -147,13 +148,14 @@ class Fit:
         penalised = self.firth or np.isfinite(self.C)
         stop = None if penalised else partial(_separation, objective)
         steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
-        end = climb(objective, point, objective.free(), stop=stop, **steps)
+        end = climb(objective, point, stop=stop, **steps)
         separation = end.stopped
         if not (end.small or separation or penalised):
             separation = _certificate(objective, end.point, end.step)
         return self._result(objective, end, separation)
 
     def _result(self, objective, end, separation):
+        """Convert the end of the climb to original coordinates."""
         frame, T = objective.coordinates, objective.coding.T
         B = frame.leave(end.point.theta)
         coef = B.T if len(T) == 2 else T @ B.T

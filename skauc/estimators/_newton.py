@@ -1,12 +1,13 @@
 """One Newton iteration for logistic models, in coordinates of unit spread.
 
 Features are shifted where their means dwarf their spreads and scaled to unit spread;
-steps stay in the row space where features are linearly dependent.
+of linearly dependent features the coordinates are those of the row space.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,17 +22,17 @@ _EPS = np.finfo(float).eps
 # Squared mean over variance beyond which features are shifted: the Gram matrix then
 # loses two of its sixteen digits
 _LARGE_MEAN = 100.0
-_LARGEST_RIDGE = 1e300  # coefficients below its inverse are 0
 _ROUNDING = 1e-12  # relative error of a log-likelihood: a sum over up to 1e7 rows
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """θ = s∘B of parameters B = (coefficients of x − shift, intercept)."""
+    """θ of parameters ``B = Rθ/s`` = (coefficients of x − shift, intercept)."""
 
     scale: np.ndarray  # s, (size,)
-    kept: np.ndarray  # orthonormal basis of the row space of scaled features
-    null: np.ndarray  # and of what is orthogonal to it
+    # (size, rank), of coefficients of least norm; None, the identity, for independent
+    # features
+    R: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
 
@@ -51,26 +52,37 @@ class Coordinates:
             scale[scale == 0] = 1.0
         values, vectors = linalg.eigh(gram / scale / scale[:, None])
         kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
-        return cls(scale, vectors[:, kept], vectors[:, ~kept], shift, P)
+        if kept.all():
+            return cls(scale, None, shift, P)
+        A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
+        # Along the null space logits stay: leave the shortest coefficients
+        null = null / np.abs(null).max(axis=0)
+        A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
+        return cls(scale, A * scale[:, None], shift, P)
 
     @property
     def rank(self) -> int:
         """Rank of the features together with the intercept."""
-        return self.kept.shape[1]
+        return len(self.scale) if self.R is None else self.R.shape[1]
 
     def parameters(self, theta):
         """B of shape (size, M)."""
-        return theta.reshape(-1, len(self.scale)).T / self.scale[:, None]
+        theta = theta.reshape(-1, self.rank).T
+        theta = theta if self.R is None else self.R @ theta
+        return theta / self.scale[:, None]
+
+    def derivatives(self, G, H):
+        """First and second derivatives by θ from those by the columns of B."""
+        s = np.tile(self.scale, len(G) // len(self.scale))
+        G, H = G / s, H / s / s[:, None]
+        if self.R is None:
+            return G, H
+        R = np.kron(np.eye(len(G) // len(self.scale)), self.R)
+        return R.T @ G, R.T @ H @ R
 
     def leave(self, theta):
-        """Coefficients of the features, then the intercept, as columns; least norm."""
+        """Coefficients of the features, then the intercept, as columns."""
         B = self.parameters(theta)
-        if self.null.shape[1]:
-            # Along the null space logits stay: take off what lengthens coefficients
-            null = self.null / self.scale[:, None]
-            null = null / np.abs(null).max(axis=0)
-            P = self.n_features
-            B = B - null @ linalg.lstsq(null[:P], B[:P])[0]
         if self.shift is not None:
             B[-1] -= self.shift @ B[:-1]
         return B
@@ -80,14 +92,9 @@ class Coordinates:
         B = B.astype(float)
         if self.shift is not None:
             B[-1] += self.shift @ B[:-1]
-        return (B * self.scale[:, None]).T.ravel()
-
-    def to_original(self, M):
-        """Matrix from θ to the original parameters, each intercept first."""
-        back = self.leave(np.eye(len(self.scale)).ravel())
-        if len(back) > self.n_features:
-            back = np.roll(back, 1, axis=0)
-        return np.kron(np.eye(M), back)
+        theta = B * self.scale[:, None]
+        theta = theta if self.R is None else linalg.lstsq(self.R, theta)[0]
+        return theta.T.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +116,15 @@ class Objective:
     rows: FitRows
     coding: Coding
     coordinates: Coordinates
-    ridge: float | None = None
+    ridge: float = 0.0
+    concave = True
 
-    @property
-    def contrasts(self) -> int:
-        """M, the columns of B."""
-        return self.coding.T.shape[1]
+    @cached_property
+    def penalty(self):
+        """The second derivatives of the ridge by θ; the intercept is free."""
+        size, M = len(self.coordinates.scale), self.coding.T.shape[1]
+        ridge = np.tile(np.arange(size) < self.coordinates.n_features, M) * self.ridge
+        return self.coordinates.derivatives(ridge, np.diag(ridge))[1]
 
     def sums(self, function, theta, *shared):
         """The sum over blocks of a function of the block, the coding and B."""
@@ -128,47 +138,35 @@ class Objective:
 
     def point(self, theta, value, G, H) -> Point:
         """The point of sums that are known."""
-        s = np.tile(self.coordinates.scale, self.contrasts)
-        gradient, information = G.T.ravel() / s, H / s / s[:, None]
-        if self.ridge is None:
-            return Point(theta, value, value, gradient, information, information)
-        penalty = np.minimum(self.ridge / self.coordinates.scale**2, _LARGEST_RIDGE)
-        penalty[self.coordinates.n_features :] = 0  # the intercept is free
-        penalty = np.tile(penalty, self.contrasts)
+        gradient, information = self.coordinates.derivatives(G.T.ravel(), H)
+        pull = self.penalty @ theta
         return Point(
             theta,
-            value - penalty @ theta**2 / 2,
+            value - theta @ pull / 2,
             value,
-            gradient - penalty * theta,
+            gradient - pull,
             information,
-            information + np.diag(penalty),
+            information + self.penalty,
         )
 
-    def free(self, held=None):
-        """Orthonormal basis of steps: the row space, across ``held``; None is all."""
-        whole = self.ridge is not None or not self.coordinates.null.shape[1]
-        R = None if whole else np.kron(np.eye(self.contrasts), self.coordinates.kept)
-        if held is None:
-            return R
-        if R is None:
-            return linalg.null_space(held.T)
-        return R @ linalg.null_space(held.T @ R)
+    @cached_property
+    def to_original(self):
+        """Matrix from θ to the original parameters, each intercept first."""
+        back = self.coordinates.leave(np.eye(self.coordinates.rank).ravel())
+        if self.coding.fit_intercept:
+            back = np.roll(back, 1, axis=0)
+        return np.kron(np.eye(self.coding.T.shape[1]), back)
 
     def covariance(self, point, meat=None):
-        """Covariance of the original parameters, each intercept first.
+        """Covariance of the original parameters.
 
         The inverse information V, or ``V meat V`` with the covariance of the gradient
         of B.
         """
-        M = self.contrasts
-        R = np.kron(np.eye(M), self.coordinates.kept)
-        # R(RᵀHR)⁻¹Rᵀ on the row space
-        inverse = R @ solve(R.T @ point.information @ R, R.T)
+        V = solve(point.information, np.eye(len(point.theta)))
         if meat is not None:
-            s = np.tile(self.coordinates.scale, M)
-            inverse = inverse @ (meat / s / s[:, None]) @ inverse
-        back = self.coordinates.to_original(M)
-        covariance = back @ inverse @ back.T
+            V = V @ self.coordinates.derivatives(meat[0], meat)[1] @ V
+        covariance = self.to_original @ V @ self.to_original.T
         return (covariance + covariance.T) / 2
 
 
@@ -194,6 +192,7 @@ def standardised(rows, coding):
 
 
 def _check_range(block):
+    """Check the sizes of the features of a block."""
     check.feature_range(block.X)
 
 
@@ -214,16 +213,20 @@ class Step(NamedTuple):
 
 
 def newton_step(objective, point, basis) -> Step:
-    """Solve ``H d = g`` within the span of the basis (None: everywhere)."""
-    H, g = point.curvature, point.gradient
+    """Solve ``H d = g`` within the span of the basis; None is everywhere."""
+    H, g = _within(basis, point.curvature), point.gradient
+    if not objective.concave and linalg.eigvalsh(H)[0] <= 0:
+        H = _within(basis, point.information)  # not concave here
     if basis is None:
         d = solve(H, g)
     else:
-        inner, g = basis.T @ H @ basis, basis.T @ g
-        if H is not point.information and linalg.eigvalsh(inner)[0] <= 0:
-            inner = basis.T @ point.information @ basis  # not concave here
-        d, g = basis @ solve(inner, g), basis @ g
+        d, g = basis @ solve(H, basis.T @ g), basis @ (basis.T @ g)
     return Step(d, float(g @ d), np.abs(g).max() / objective.rows.total)
+
+
+def _within(basis, H):
+    """Restrict second derivatives to the span of a basis; None is everywhere."""
+    return H if basis is None else basis.T @ H @ basis
 
 
 def ascend(objective, point, d, max_halvings):
@@ -243,12 +246,14 @@ class Climb(NamedTuple):
     point: Point
     step: Step
     small: bool  # whether the last step was: the optimum is reached
-    stopped: Any  # what ``stop`` returned
+    stopped: Any  # the answer of ``stop``
     n_iter: int
     n_halvings: int
 
 
-def climb(objective, point, basis, *, tol, max_iter, max_halvings, stop=None) -> Climb:
+def climb(
+    objective, point, basis=None, *, tol, max_iter, max_halvings, stop=None
+) -> Climb:
     """Newton's steps with halving from a point, within the span of a basis.
 
     ``stop(point, step, previous decrement)`` ends the climb where it returns something.
@@ -284,6 +289,6 @@ def solve(A, b):
     try:
         x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
     except linalg.LinAlgError:
-        # The least-squares solution of least norm leaves out what is rounding
+        # The least-squares solution of least norm leaves out directions of rounding
         x = linalg.lstsq(A, b, cond=len(A) * _EPS)[0]
     return (x.T / root).T

@@ -101,6 +101,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         return self
 
     def _uses_eigen(self):
+        """Whether the solver is "eigen", which scikit-learn has since 1.8."""
         return getattr(self, "solver", "svd") == "eigen"
 
     def _is_regularised(self):
@@ -141,6 +142,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
 
 
 def _root(variances):
+    """Return the roots of variances; rounding below 0 is 0."""
     return np.sqrt(np.maximum(variances, 0.0))
 
 

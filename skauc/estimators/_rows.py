@@ -145,6 +145,7 @@ def open_rows(
 
 
 def _in_memory(model, X, y, sample_weight, known, reset):
+    """Check arrays."""
     refuse_collection("X", X)
     refuse_collection("y", y)
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}

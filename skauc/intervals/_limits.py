@@ -1,7 +1,8 @@
-"""From an estimate and its variance to limits that stay in their range; elementwise.
+"""From an estimate and its variance to limits that stay in their range.
 
 A pair of *tails* holds the probabilities to miss below and above: α/2 and α/2 for a
-two-sided one, α and 0 for a one-sided. The formulas for AUCs are sections 2 and 3 of
+two-sided one, α and 0 for a one-sided. Limits of shares and ratios are computed
+elementwise. The formulas for AUCs are sections 2 and 3 of
 :mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
 """
@@ -20,9 +21,9 @@ def larger_variance(estimate, variance, model):
 
     Parameters
     ----------
-    estimate : float or ndarray
+    estimate : float
         Estimate Â, of an AUC or of a share of an area.
-    variance : float or ndarray
+    variance : float
         Variance of Â that the data show; it is scaled to ``A(1 − A)``.
     model : callable
         Variance of the estimate when the truth is A.
@@ -32,8 +33,8 @@ def larger_variance(estimate, variance, model):
     callable
     """
     # The data's variance at A: V̂ · A(1 − A)/{Â(1 − Â)}
-    largest = np.asarray(estimate * (1 - estimate), dtype=float)
-    scale = np.where(largest > 0, variance / np.where(largest > 0, largest, 1), 0)
+    largest = estimate * (1 - estimate)
+    scale = variance / largest if largest > 0 else 0.0
     return lambda a: np.maximum(model(a), a * (1 - a) * scale)
 
 
@@ -57,9 +58,9 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
 
     Parameters
     ----------
-    auc, error : float or ndarray
+    auc, error : float
         Estimate and standard error.
-    n : float or ndarray
+    n : float
         Size of the smaller class (or its number of clusters), for
         :func:`exact_limits` where the error is 0 or the AUC is 0 or 1.
     tail_low, tail_high : float
@@ -68,28 +69,23 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
 
     Returns
     -------
-    low, high : float or ndarray
+    low, high : float
     """
-    auc, error = np.asarray(auc, dtype=float), np.asarray(error, dtype=float)
-    degenerate = (error <= 0) | (auc <= 0) | (auc >= 1)
-    inside = np.where(degenerate, 0.5, auc)  # any number that g takes
+    if error <= 0 or auc <= 0 or auc >= 1:
+        return exact_limits(auc, n, tail_low, tail_high)
     forward, slope, back = {
-        "none": (np.asarray, np.ones_like, lambda a: np.clip(a, 0, 1)),
+        "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
         # dΦ⁻¹(A)/dA = 1/φ(Φ⁻¹(A))
         "probit": (
             ndtri, lambda a: np.sqrt(2 * np.pi) * np.exp(ndtri(a) ** 2 / 2), ndtr
         ),
     }[transform]  # fmt: skip
-    centre, reach = forward(inside), error * slope(inside)
-    exact = exact_limits(auc, n, tail_low, tail_high)
     # g⁻¹(g(A) + Φ⁻¹(tail) SE g'(A)) below, with a minus above
+    centre, reach = forward(auc), error * slope(auc)
     low = back(centre + ndtri(tail_low) * reach) if tail_low else 0.0
     high = back(centre - ndtri(tail_high) * reach) if tail_high else 1.0
-    return tuple(
-        np.where(degenerate, limit, smooth)[()]
-        for limit, smooth in zip(exact, (low, high), strict=True)
-    )
+    return low, high
 
 
 def bisected(holds, inner, outer, halvings=60):
@@ -106,7 +102,7 @@ def score_limits(auc, variance, tail_low, tail_high):
 
     Parameters
     ----------
-    auc : float or ndarray
+    auc : float
         Estimate Â.
     variance : callable
         Variance of the estimate when the AUC is A; 0 at A = 0 and 1.
@@ -114,20 +110,17 @@ def score_limits(auc, variance, tail_low, tail_high):
 
     Returns
     -------
-    low, high : float or ndarray
+    low, high : float
         Informative at Â = 0 and 1, and never outside [0, 1].
     """
-    auc = np.asarray(auc, dtype=float)
 
     def limit(end, tail):
         if tail == 0:
-            return end + 0 * auc
+            return end
         # (Â − A)² ≤ z² V(A) holds at A = Â and from there up to the limit
         z2 = ndtri(tail) ** 2
         end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
-        return bisected(
-            lambda a: (auc - a) ** 2 <= z2 * variance(a), auc, end + 0 * auc
-        )[()]
+        return bisected(lambda a: (auc - a) ** 2 <= z2 * variance(a), auc, end)
 
     return limit(0.0, tail_low), limit(1.0, tail_high)
 

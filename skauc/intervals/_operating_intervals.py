@@ -113,14 +113,14 @@ def _rank_limits(points, name, tail_low, tail_high):
     return points._rule.order_statistics(points._sample.levels, tail_low, tail_high)
 
 
-def is_crossed(points, name):
+def _is_crossed(points, name):
     """Whether a target of the other rate chose the thresholds."""
     return CROSSED.get(points.chosen_by) == name
 
 
 def _is_drawn(points, name):
     best = points.chosen_by in BEST and name in ("threshold", *RATES)
-    return best or is_crossed(points, name)
+    return best or _is_crossed(points, name)
 
 
 def drawn_points(several, n_draws, random_state):
@@ -165,7 +165,7 @@ def _rates(weight):
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
-    if is_crossed(points, name):
+    if _is_crossed(points, name):
         curve = points._sample.levels
         if name == "specificity":
             curve = curve.swapped()
@@ -183,7 +183,7 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
     )
 
 
-def is_optimistic(points, name):
+def _is_optimistic(points, name):
     """Whether the same rows chose the threshold by this rate."""
     return points.chosen_by in BEST and name in RATES
 
@@ -202,13 +202,13 @@ def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_st
     return wilson_limits(rate * n, n, tail_low, tail_high)
 
 
-INTERVALS = {
+INTERVALS = {  # the default is the first that serves
+    "optimism_corrected": IntervalMethod(_is_optimistic, _corrected_limits, _OPTIONS),
+    "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
     "wilson": IntervalMethod(_is_share, _share_limits(wilson_limits)),
     "clopper_pearson": IntervalMethod(_is_share, _share_limits(clopper_pearson_limits)),
     "log": IntervalMethod(_is_ratio, _ratio_intervals),
     "order_statistics": IntervalMethod(_has_rank, _rank_limits),
-    "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
-    "optimism_corrected": IntervalMethod(is_optimistic, _corrected_limits, _OPTIONS),
 }
 
 

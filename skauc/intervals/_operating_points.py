@@ -15,8 +15,6 @@ from ._operating_intervals import (
     NAMES,
     OperatingComparison,
     compared,
-    is_crossed,
-    is_optimistic,
 )
 from ._sample import Sample
 
@@ -147,9 +145,9 @@ class OperatingPoints(Result):
     Undefined ratios are nan: a predictive value where no row is called so, 0/0. Their
     intervals say that nothing is known.
 
-    The methods of :meth:`interval`. The default is the first that fits; it is the
-    last one for a specificity at a wanted sensitivity, or the other way round, and for
-    the rates of a best point:
+    The methods of :meth:`interval`. The default is the first that fits of
+    ``"optimism_corrected"``, ``"bayesian_bootstrap"``, ``"wilson"``, ``"log"`` and
+    ``"order_statistics"``:
 
     - ``"wilson"``, ``"clopper_pearson"``: sensitivity, specificity; the predictive
       values and the accuracy of the sample. For an accuracy at a given prevalence the
@@ -340,10 +338,7 @@ class OperatingPoints(Result):
                 "name must not be 'threshold' where no target and no best point chose "
                 f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
             )
-        if method is None:
-            # These rows chose the threshold: the last method knows that, not the first
-            estimated = is_crossed(self, name) or is_optimistic(self, name)
-            method = fitting[-1 if estimated else 0]
+        method = fitting[0] if method is None else method
         chosen = INTERVALS[check_option("method", method, fitting)]
         for option in options:
             if option not in chosen.options:

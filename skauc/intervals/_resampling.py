@@ -111,20 +111,17 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     signed, copies = exchange_effects(a, b)
     moving = np.abs(signed * copies) > _SAME  # the others change nothing
     signed, copies = signed[moving], copies[moving]
-    observed = signed @ copies
-    extreme = {
-        "two-sided": lambda d: np.abs(d) >= abs(observed) - _SAME,
-        "greater": lambda d: d >= observed - _SAME,
-        "less": lambda d: d <= observed + _SAME,
-    }[alternative]
+    fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
+    size = fold[alternative]
+    least = size(signed @ copies) - _SAME
     if copies.sum() <= _ALL_SIGNS:
         differences = np.zeros(1)
         # Σ s_r c_r for all 2ⁿ choices of signs: each row doubles the list
         for c in np.repeat(signed, copies):
             differences = np.concatenate([differences + c, differences - c])
-        return float(extreme(differences).mean())
+        return float((size(differences) >= least).mean())
     count = sum(
-        int(extreme(_signs(copies, rows, rng) @ signed).sum())
+        int((size(_signs(copies, rows, rng) @ signed) >= least).sum())
         for rows in batches(n_resamples, len(signed))
     )
     # The observed choice is one of those possible: p is never 0

@@ -154,8 +154,10 @@ class Sample(Value):
         return at_neg[..., neg], at_pos[..., pos]
 
     def covariance(self, v01, v10) -> np.ndarray:
-        """DeLong's covariance of the means of k placements per row, or Obuchowski's."""
-        self.check_two()
+        """DeLong's covariance of the means of k placements per row, or Obuchowski's.
+
+        Callers have called ``check_two``.
+        """
         if not self.clustered:
             return delong_covariance(v01, v10, self.weight_neg, self.weight_pos)
         clusters = self.cluster_neg, self.cluster_pos

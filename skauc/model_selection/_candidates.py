@@ -36,7 +36,7 @@ from ._posterior import Evaluation, evaluations
 
 CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
-_RUNNERS_UP = 2  # candidates besides the selected one whose posteriors are reported
+_RUNNERS_UP = 2  # candidates after the selected one whose posteriors are reported
 _ROUNDING = 1e-13  # of the scores: smaller differences within a class are rounding
 
 

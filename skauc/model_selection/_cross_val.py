@@ -100,17 +100,17 @@ def cross_val_auc(
     positive = check_positive(y, pos_label=pos_label)
     refuse_collection("X", X)
     folds = check_cv(cv, positive, classifier=True)
-    how = {"groups": groups, "params": params, "n_jobs": n_jobs}
-    how["verbose"] = as_verbosity(verbose)
-    scores, tests = held_out_scores(estimator, X, y, positive, folds, **how)
-    auc, influence = fold_influence(scores, tests, positive)
+    how = {"groups": groups, "params": params, "verbose": as_verbosity(verbose)}
+    how["n_jobs"] = n_jobs
+    scores, tests = _held_out_scores(estimator, X, y, positive, folds, **how)
+    auc, influence = _fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
     # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((influence**2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest)
 
 
-def held_out_scores(estimator, X, y, positive, cv, **how):
+def _held_out_scores(estimator, X, y, positive, cv, **how):
     """Scores of the test rows of every fold by clones of other rows, and their numbers.
 
     ``how`` holds ``groups``, ``params``, ``n_jobs`` and ``verbose`` of
@@ -138,7 +138,7 @@ def held_out_scores(estimator, X, y, positive, cv, **how):
     return scores, tests
 
 
-def fold_influence(scores, tests, positive):
+def _fold_influence(scores, tests, positive):
     """AUC of each fold, and the influence of every row on their mean.
 
     The influence is ``Σ_v (V_i − A_v)/(V n_{c,v})`` over the folds that test row i,
@@ -153,7 +153,7 @@ def fold_influence(scores, tests, positive):
 
 
 def _no_score(estimator, X, y):
-    """Score nothing: the folds' models and rows are all that is asked for."""
+    """Score nothing: only the models and the rows of the folds are used."""
     return 0.0
 
 
@@ -190,7 +190,7 @@ def compare_cross_val_auc(
 
     Answers: trained on so many rows as the folds leave, is one estimator better than
     another, by chance or not, and by more than matters? Two answers are given.
-    **The corrected t** (``result.pvalue`` and all that stands beside it) takes the
+    **The corrected t** (``result.pvalue`` and the numbers that belong to it) takes the
     folds' differences, whose training rows overlap, for equally correlated: it speaks
     about the estimators, trained on other rows as well. **The influence of the rows**
     (``result.influence``) is DeLong's test of the models that were trained: it knows
@@ -299,16 +299,16 @@ def compare_cross_val_auc(
     if len(folds) < 2:
         raise ValueError(f"cv must make two folds or more, got {len(folds)}")
     scores = [
-        held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
+        _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models
     ]
-    return compare_folds(names, scores, folds, positive, rope, alternative)
+    return _compare_folds(names, scores, folds, positive, rope, alternative)
 
 
-def compare_folds(names, scores, folds, positive, rope, alternative):
+def _compare_folds(names, scores, folds, positive, rope, alternative):
     """Comparison of models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
-    parts = [fold_influence(score, tests, positive) for score in scores]
+    parts = [_fold_influence(score, tests, positive) for score in scores]
     # U_i holds each row's part of AUC i: U_i·U_j is their covariance.
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
     means = auc.mean(axis=1)

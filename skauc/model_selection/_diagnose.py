@@ -162,9 +162,9 @@ class PairwiseDiagnosis(Result):
     def warnings(self) -> tuple[str, ...]:
         """The pairs' warnings, each with the names of its classes."""
         return tuple(
-            f"{i} against {j}: {said}"
+            f"{i} against {j}: {warning}"
             for (i, j), diagnosis in self.pairs.items()
-            for said in diagnosis.warnings
+            for warning in diagnosis.warnings
         )
 
     def __str__(self):
@@ -274,7 +274,7 @@ def diagnose(
                 f"cv must be None for more than two classes, got {cv!r} with "
                 f"{len(np.unique(y))} classes"
             )
-        return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
+        return PairwiseDiagnosis({one.model.pair: _diagnosis(one, {}) for one in found})
     more = {}
     if cv is not None:
         scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
@@ -293,23 +293,20 @@ def _fitted(estimator, X, y, sample_weight, pos_label):
     return estimator
 
 
-def _diagnosis(evaluation, more=None) -> Diagnosis:
+def _diagnosis(evaluation, more) -> Diagnosis:
     """Diagnosis of one model under the adaptive and the published prior."""
     projection, model = evaluation.projection, evaluation.model
     if projection is None:
         raise ValueError("estimator must rank the rows to be diagnosed, got one score")
     published = replace(evaluation, prior=NormalInverseWishart())
-    posterior = evaluation.posterior
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     learnt = projection.model.learnt
-    estimates = _estimates(evaluation, neg, pos, posterior)
-    estimates["paper's prior"] = published.projection.auc().mean()
-    estimates.update(more or {})
+    paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
     dense, scatter = learnt.models[0], learnt.scatter
     out = Diagnosis(
-        posterior=posterior,
+        posterior=evaluation.posterior,
         n_neg=neg.n,
         n_pos=pos.n,
         n_features=scatter.n_features,
@@ -324,14 +321,15 @@ def _diagnosis(evaluation, more=None) -> Diagnosis:
         variance_ratio=ratio,
         normality=_normality(model),
         discrepancy=_discrepancy(evaluation),
-        estimates=estimates,
+        estimates=_estimates(evaluation, neg, pos) | paper | more,
         warnings=(),
     )
     return replace(out, warnings=tuple(_reasons(out)))
 
 
-def _estimates(evaluation, neg, pos, posterior):
-    model, projection = evaluation.model, evaluation.projection
+def _estimates(evaluation, neg, pos):
+    """Estimates of the AUC by name, from the moments of the scores and the model."""
+    model, posterior = evaluation.model, evaluation.posterior
     score, positive, weight = model.score, model.positive, model.front.weight
     name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
@@ -339,7 +337,7 @@ def _estimates(evaluation, neg, pos, posterior):
         name: empirical_auc(
             score[~positive], score[positive], weight[~positive], weight[positive]
         ),
-        "adaptive, model alone": float(ndtr(projection.probit[0])),
+        "adaptive, model alone": float(ndtr(evaluation.projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:
         out[posterior.second_source] = posterior.leave_pair_out
@@ -366,7 +364,7 @@ def _attainable(dense):
 
 
 def _mean_shrinkage(dense, scatter, direction):
-    # 1 − E D/xᵀd, D the posterior mean difference of dense signals
+    """``1 − E D/xᵀd``, D the posterior mean difference of dense signals."""
     shrunken, _ = dense.dense_differences(scatter, direction)
     observed = direction.difference
     return float(1 - dense.weight @ shrunken / observed) if observed != 0 else 0.0

@@ -217,22 +217,13 @@ def _n_ways(search):
     last = best.steps[-1][0]
     ways = {
         frozenset(
-            (name, _identity(value))
+            (name, repr(value))
             for name, value in params.items()
             if name != last and not name.startswith(f"{last}__")
         )
         for params in tried.get("params", ())
     }
     return len(ways)
-
-
-def _identity(value):
-    """A value that compares; its id if it does not."""
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return type(value), value
 
 
 def _open_linear(model):

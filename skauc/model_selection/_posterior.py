@@ -135,7 +135,7 @@ class Evaluation:
     @property
     def source(self) -> Source | None:
         """The AUC of rows left out; None if there is none."""
-        if self.held_out or not self.adaptive or self.projection is None:
+        if self.held_out or not self.adaptive or self.reason_unranked is not None:
             return None
         return self._source_and_reasons[0]
 

@@ -148,7 +148,7 @@ class SearchPosterior(Value):
         return order
 
     def to_frame(self, confidence_level=0.95):
-        """What is known of each candidate, beside ``cv_results_``.
+        """Numbers of each candidate, in addition to ``cv_results_``.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ def search_posterior(
     n_draws : int, default=4000
         Number of draws; a probability is good to ``0.5/√n_draws``.
     fit_params : dict, default=None
-        What ``search.fit`` was given besides X and y, for example
+        What ``search.fit`` was given in addition to X and y, for example
         ``{"sample_weight": w}``; weights are counts of the rows.
 
     Returns

@@ -166,7 +166,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       differences of the folds, with Nadeau and Bengio's variance
       ``(1/K + 1/(K − 1)) S²``, S² the variance over the folds. The results do not tell
       repeated folds and random splits from K folds of one partition, for which they are
-      taken: their differences are then less sure than is said.
+      taken: their differences are then less sure than reported.
 
     Of equally simple candidates the better is taken.
 

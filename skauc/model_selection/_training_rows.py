@@ -15,7 +15,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -28,11 +27,10 @@ from .._validation import check_option
 from ._affine_steps import is_repeatable
 from ._estimators import (
     decision_values,
+    fitted_to_rows,
     kept_for,
     numeric,
     silenced,
-    take_rows,
-    weight_for_fit,
 )
 from ._fitted_model import FittedModel
 from ._opened_model import NotLinearError, OpenedModel
@@ -189,19 +187,15 @@ class _Training:
 
     def scores(self, name, drawn=None):
         """Scores (n, k) of a clone fitted to all rows, or to those drawn, kept."""
+        drawn = np.arange(len(self.y)) if drawn is None else drawn
         question = self.estimator, self.X, self.y
-        return kept_for(name, *question, lambda: self._compute(drawn), self.weight)
 
-    def _compute(self, drawn):
-        """Fit a clone in silence and score the rows."""
-        X, y, weight = self.X, self.y, self.weight
-        if drawn is not None:
-            X, y = take_rows(X, drawn), y[drawn]
-            weight = None if weight is None else weight[drawn]
-        model = clone(self.estimator)
-        with silenced():
-            model.fit(X, y, **weight_for_fit(model, weight))
-            return _scores(model, self.rows)
+        def compute():
+            with silenced():
+                model = fitted_to_rows(*question, self.weight, drawn)
+                return _scores(model, self.rows)
+
+        return kept_for(name, *question, compute, self.weight)
 
     def resample(self):
         """Row numbers of a stratified bootstrap sample."""

@@ -105,9 +105,7 @@ class AUCPosterior(AUCDistribution):
         """
         arrays = np.broadcast_arrays(*np.atleast_1d(weight, D, v, q, df))
         weight, D, v, q, df = (np.array(a, dtype=float) for a in arrays)
-        if not np.all(df >= 1):
-            raise ValueError(f"df must be >= 1, got {df.min():g}")
-        return cls(weight, D, v, q, df)
+        return cls(weight, D, v, q, check_numbers("df", df, 1))
 
     @classmethod
     def normal(cls, mean_probit, variance, **entered) -> AUCPosterior:

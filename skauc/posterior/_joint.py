@@ -250,7 +250,7 @@ class JointAUCs(Value):
     mean : ndarray of shape (m,)
         Means of ``Z = Φ⁻¹(AUC)``.
     covariance : ndarray of shape (m, m)
-        Their covariance, positive semidefinite but for rounding.
+        Their covariance, positive semidefinite except for rounding.
     """
 
     mean: np.ndarray
@@ -317,15 +317,16 @@ class JointAUCs(Value):
         return np.sqrt(np.where(variance > _SAME * (own + own[j]), variance, 0.0))
 
     def within(self, deviations) -> np.ndarray:
-        """Models whose Z is within so many standard deviations of the difference.
+        """Return which models are almost as good as the one with the largest mean.
 
-        Of the difference to the model with the largest mean; shape (m,), bool.
+        Their Z lies within that many standard deviations of the difference to it;
+        shape (m,), bool.
         """
         best = int(np.argmax(self.mean))
         return -self._ahead_of(best) <= deviations * self.deviation_from(best)
 
     def _ahead_of(self, j):
-        """Means of ``Z_i − Z_j``, 0 where it is one model twice but for rounding."""
+        """Means of ``Z_i − Z_j``; 0 where both are one model, up to rounding."""
         own, ahead = np.diag(self.covariance), self.mean - self.mean[j]
         rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
         return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)

@@ -17,9 +17,10 @@ _STEPS = np.geomspace(0.75, 120.0, 42)  # values of u that may end the path
 _NODES_PER_UNIT = 24
 _FINER = (1, 4, 16)  # times as many nodes, until half of them are enough
 _FARTHEST = 1e4  # deviations; λ ≤ 1/√2 there, and the tail is below e^−7000
+_NORMAL_END = 39.0  # deviations; the tail of a normal variable is below e^−760
 _PROMISE = 1e-8  # a larger relative error is refused
 _SMALL = 1e-12  # absolute error that is always allowed
-_CURVED = 1e-2  # |λ| from which b²/(4λ) is added to y before both are rounded
+_CURVED = 5e-3  # |λ| from which b²/(4λ) is added to y before both are rounded
 _AT_ONCE = 2**11  # terms times thresholds, so that the nodes stay in cache
 _MOST_STEPS = 200  # of the search for a quantile; 8 are usual
 
@@ -38,7 +39,10 @@ def upper_tail(y, weights, slopes, *, density=False):
     """
     answers = np.zeros((2, len(y)))
     answers[:, np.isnan(y)] = np.nan
-    inside = np.flatnonzero(y < min(_FARTHEST, _upper_end(weights, slopes)))
+    end = min(_FARTHEST, _upper_end(weights, slopes))
+    if np.all(weights < 0):  # K(s) ≤ mean s + s²/2: below the tail of a normal variable
+        end = min(end, weights.sum() + _NORMAL_END)
+    inside = np.flatnonzero(y < end)
     blocks = 1 + len(inside) * (1 + len(weights)) // _AT_ONCE
     for at in np.array_split(inside, blocks):
         if len(at):
@@ -188,25 +192,19 @@ def upper_quantile(q, weights, slopes):
     """
     mean, top = weights.sum(), _upper_end(weights, slopes)
     low, high = np.full(len(q), mean), np.full(len(q), top)
-    y = np.where(q == 0, top, np.minimum(mean + np.maximum(-ndtri(q), 0), high))
-    y = np.where((q > 0) & (y >= high), (low + high) / 2, y)
-    active = np.flatnonzero(q > 0)
+    goal = np.where(q > 0, q, 0.5)
+    y = _between(mean + np.maximum(-ndtri(goal), 0), low, high)
     for _ in range(_MOST_STEPS):
-        if len(active) == 0:
-            break
-        now, goal = y[active], q[active]
-        tail, density = upper_tail(now, weights, slopes)
-        left = tail > goal
-        low[active[left]], high[active[~left]] = now[left], now[~left]
+        tail, density = upper_tail(y, weights, slopes)
+        low, high = np.where(tail > goal, y, low), np.where(tail > goal, high, y)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # d log P/dy = −f/P: the root of its tangent is y + log(P/q) P/f
             step = np.log(tail / goal) * tail / density
-        near = 1e-12 * np.minimum(1, top - now) + 4e-16 * np.abs(now)
-        done = np.abs(step) <= near  # which NaN is not
-        y[active] = _between(now + step, low[active], high[active])
-        y[active[done]] = now[done] + step[done]
-        active = active[~done & (y[active] != now)]
-    return y
+        near = np.abs(step) <= 1e-12 * np.minimum(1, top - y) + 4e-16 * np.abs(y)
+        before, y = y, np.where(near, y + step, _between(y + step, low, high))
+        if np.all(near | (y == before)):
+            break
+    return np.where(q > 0, y, top)
 
 
 def _between(y, low, high):

@@ -55,7 +55,7 @@ class Levels(Value):
         ----------
         neg, pos : ndarray of shape (n_neg,), (n_pos,)
         weight_neg, weight_pos : ndarray, default=None
-            Of the rows; None counts each row once.
+            Weights of the rows; None counts each row once.
         """
         score, n_neg = np.concatenate([neg, pos]), len(neg)
         in_order = not (_falls(neg) or _falls(pos))  # a stable sort merges the two

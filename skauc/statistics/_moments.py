@@ -263,8 +263,10 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     if X.ndim == 2 and X.shape[1] == 0:
         raise ValueError(f"X must have at least one column, got shape {X.shape}")
     with np.errstate(over="ignore", invalid="ignore"):  # _check_range names them
-        kernel = _sparse if sparse.issparse(X) else _dense
-        moments = kernel(X, rows, weight, featurewise)
+        if sparse.issparse(X):
+            moments = [_sparse(X, group, weight, featurewise) for group in rows]
+        else:
+            moments = _dense(X, rows, weight, featurewise)
     for part in moments:
         _check_range(part)
     return moments
@@ -396,13 +398,8 @@ class _Sums:
         return Moments(self.n, self.mean if shape else self.mean[0], scatter)
 
 
-def _sparse(X, groups, weight, featurewise):
-    """Moments of some groups of rows of a CSR matrix."""
-    return [_of_sparse_rows(X, rows, weight, featurewise) for rows in groups]
-
-
-def _of_sparse_rows(X, rows, weight, featurewise):
-    """Moments of some rows, which stay sparse."""
+def _sparse(X, rows, weight, featurewise):
+    """Moments of a group of rows, which stay sparse."""
     Z = X[rows].astype(float)  # a copy
     Z.sum_duplicates()
     w = np.ones(len(rows)) if weight is None else weight[rows]

@@ -17,20 +17,16 @@ _ENTRY_BYTES = 1024  # the key and the objects of an entry: many small ones coun
 
 
 class Cache:
-    """Values by key, at most ``limit`` bytes of arrays; safe under threads.
+    """Values by key, at most ``LIMIT_BYTES`` of arrays; safe under threads.
 
     The values that were used least recently go first; a value that is larger than the
     limit is not kept.
     """
 
-    def __init__(self, limit=LIMIT_BYTES):
-        self.limit = limit
+    def __init__(self):
         self.nbytes = 0
         self._items = OrderedDict()
         self._lock = Lock()
-
-    def __len__(self):
-        return len(self._items)
 
     def kept(self, key, compute):
         """Return the value of a key; compute and keep it if it is not there."""
@@ -42,8 +38,8 @@ class Cache:
         size = array_bytes(value) + _ENTRY_BYTES
         with self._lock:
             self._drop(key)
-            if size <= self.limit:
-                while self.nbytes + size > self.limit:
+            if size <= LIMIT_BYTES:
+                while self.nbytes + size > LIMIT_BYTES:
                     self._drop(next(iter(self._items)))
                 self._items[key] = value, size
                 self.nbytes += size

@@ -72,7 +72,7 @@ class WaldTable(Result):
     names : sequence of str, default=None
         Names of the rows.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Of the p-values, and of the limits unless they are asked for otherwise.
+        Side of the p-values, and of the limits unless ``limits`` is given another.
     """
 
     estimate: Any

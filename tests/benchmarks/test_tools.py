@@ -1,11 +1,14 @@
-"""The tools: runs that resume, the gate, code lines, mutants, times, workers."""
+"""The tools: runs that resume, the gate, mutants, times, workers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from benchmarks.panel.judging import Estimates, record
+from benchmarks.panel.methods import three_candidates
 from benchmarks.panel.runs import Key, Run
 from benchmarks.speed import speed
-from benchmarks.tools import gate, gate_answers, mutants, runs, size
+from benchmarks.tools import gate, mutants, runs
 from benchmarks.tools.table import read_table
 
 CALLS = []
@@ -41,33 +44,27 @@ def test_a_claim_holds_by_its_cells():
     assert words == ["yes", "partly", "no", "not measured"]
 
 
-def test_the_gate_compares_what_both_versions_report(tmp_path):
+def test_the_gate_compares_the_same_runs(tmp_path):
     run = Run(Key("few signals", "l2", 0, tmp_path))
-    m = len(run.truth)
-    assert list(gate_answers.reported(8)) == [2, 4, 5]
+    one, places = three_candidates(run), [2, 4, 5]
+    assert list(np.flatnonzero(np.isfinite(one.auc))) == places
 
-    def answer(error, known=(1, 1, 1)):
-        report = [
-            [run.truth[k] + error, 0.0, 1.0] if ok else [None] * 3
-            for k, ok in zip(gate_answers.reported(m), known, strict=True)
-        ]
-        score = run.truth.tolist()
-        return {"score": score, "report": report, "error message": None, "seconds": 1}
+    def records(error, asked=3):
+        auc = np.full(8, np.nan)
+        auc[places[:asked]] = run.truth[places[:asked]] + error
+        answer = Estimates(auc, 0 * auc, 1 + 0 * auc, run.truth, asked=3)
+        row = record(run, "skauc", answer) | {"seconds": 1.0}
+        return pd.DataFrame([row | {"seed": seed} for seed in range(3)])
 
-    before, after = gate.pair(run, [answer(0.02), answer(0.01, (1, 0, 1))], False)
-    assert before["error"] == pytest.approx(0.02)
-    assert after["error"] == pytest.approx(0.01)
-    assert before["cv error"] == after["cv error"]  # of the same two candidates
-    assert (before["unknown"], after["unknown"]) == (0, pytest.approx(1 / 3))
-    assert before["loss"] == 0
-    (row, *_) = gate.panel_table([(before, after)] * 3, ("l2",))
+    before, after = records(0.02), records(0.01)
+    row, *_ = gate.panel_table(before, after.iloc[:2], ("l2",))
+    assert (row["runs"], row["unknown"]) == (2, "0.000 → 0.000")
+    assert before["loss"].eq(0).all()
     change = float(row["error / CV, change"].split()[0])
-    assert change == pytest.approx(-0.01 / before["cv error"], abs=0.006)
-
-
-def test_code_lines_are_neither_text_nor_comment():
-    source = '"""Text."""\n\n# comment\ndef f(x):\n    """Text\n\n    of two."""\n'
-    assert size.code_lines(source + "    return (\n        x\n    )  # why\n") == 4
+    assert change == pytest.approx(-0.01 / before["cv error"][0], abs=0.006)
+    row, *_ = gate.panel_table(before, records(0.01, asked=2), ("l2",))
+    assert row["unknown"] == "0.000 → 0.333"
+    assert gate.panel_table(before, pd.DataFrame(), ("l2",)) == []
 
 
 SOURCE = '''

@@ -242,13 +242,9 @@ def test_small_upper_tail_keeps_its_digits():
 def test_separate_mean_is_a_race_of_students(rng, df):
     some = some_posterior(rng, "separate")
     for D in [0.0, 1.0, -3.0, 10.0, 30.0, 100.0]:
-        rule = replace(
-            some,
-            mean=np.array([0.5, 0.5 + D]),
-            nu=np.array([10.5, 14.5]),
-            q=np.array([10.0, 20.0]),
-            df=np.array(df),
-        )
+        numbers = {"mean": (0.5, 0.5 + D), "nu": (10.5, 14.5), "q": (10.0, 20.0)}
+        numbers = {name: np.array(pair) for name, pair in numbers.items()}
+        rule = replace(some, **numbers, df=np.array(df))
         posterior = rule.auc()
         scale = np.sqrt((1 + 1 / np.array([10.5, 14.5])) * [10.0, 20.0] / np.array(df))
         rest = oracles.student_race(0.5, scale[0], df[0], 0.5 + D, scale[1], df[1])

@@ -168,6 +168,19 @@ def test_partial_area_across_a_corner(max_fpr):
     assert roc.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("ratio", [1.002, 1.02, 1.05, 1.1, 0.98])
+@pytest.mark.parametrize("max_fpr", [0.1, 0.9])
+def test_partial_area_of_almost_equal_variances(ratio, max_fpr):
+    """The scores of one feature end far out, between 15 and 700 deviations away."""
+    roc = QuadraticROC.between_normals(0.0, 1.0, 1.0, ratio)
+
+    def area_above(x):  # the discriminant rises in x over all rows that count
+        return stats.norm.sf(x, 1, np.sqrt(ratio)) * stats.norm.pdf(x)
+
+    expected = quad(area_above, stats.norm.isf(max_fpr), 12, epsabs=1e-13)[0]
+    assert roc.partial_auc(max_fpr) == pytest.approx(expected, rel=1e-6)
+
+
 @classes
 def test_likelihood_ratio_is_the_slope(classes):
     """dTPR/dFPR = exp(t − log odds): the law of one class is the other's, tilted."""
