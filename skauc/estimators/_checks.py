@@ -15,8 +15,7 @@ from .._validation import (
     check_non_negative,
 )
 from ..statistics._collections import refuse_collection
-
-RANGE = 1e-70, 1e70  # sizes of features and weights: their fourth powers are numbers
+from ..statistics._numerics import RANGE
 
 # Labels -------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..statistics._numerics import TINY
+from ..statistics._numerics import RANGE, TINY
 from . import _checks as check
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
@@ -178,7 +178,7 @@ def standardised(rows, coding):
     with np.errstate(over="ignore", invalid="ignore"):
         terms = rows.sum(likelihood_terms, coding, zero)
         # Σ w x², up to a factor below 1, is at most Σ w max x²
-        square, (low, high) = np.diag(terms[2])[:P], check.RANGE
+        square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
             rows.map(_check_range)
     if coding.fit_intercept:

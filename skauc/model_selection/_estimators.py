@@ -32,6 +32,7 @@ from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
 from ..statistics._collections import kind_of_blocks, refuse_collection
+from ..statistics._numerics import RANGE
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE
 
@@ -250,8 +251,19 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         check_positive(labels, pos_label=pos_label)
     if sample_weight is not None:
         check_non_negative(sample_weight, len(labels))
+    _check_range(X)
     model = clone(estimator)
     return model.fit(X, y, **weight_for_fit(model, sample_weight))
+
+
+def _check_range(X):
+    """Raise before a fit if a matrix of numbers holds values beyond the range."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:
+        odd = np.isfinite(X) & (np.abs(X) > RANGE[1])
+        if odd.any():
+            raise ValueError(
+                f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
+            )
 
 
 def _is_multiclass(labels):
