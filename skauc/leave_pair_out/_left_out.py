@@ -49,13 +49,14 @@ class PairRows:
 
 def _even(rows, weight, limit):
     """Rows in the middles of equal shares of the weight, and the mass of each."""
-    total = weight[rows].sum()
+    weight = weight[rows]
+    total = weight.sum()
     if max(len(rows), total) <= limit:
-        return rows, weight[rows]
+        return rows, weight
     middle = (np.arange((limit + 1) // 2) + 0.5) / limit * total
     # the lower half from either end: the reversed order has the same sample
-    low = np.cumsum(weight[rows]).searchsorted(middle)
-    high = np.cumsum(weight[rows[::-1]]).searchsorted(middle[: limit // 2])
+    low = np.cumsum(weight).searchsorted(middle)
+    high = np.cumsum(weight[::-1]).searchsorted(middle[: limit // 2])
     at = np.concatenate([low, len(rows) - 1 - high[::-1]])
     return rows[np.clip(at, 0, len(rows) - 1)], np.full(limit, total / limit)
 
