@@ -6,7 +6,7 @@ method              where                                          cost
 ``leave-pair-out``  n ≥ 500, except where a class is rare;         n min(n, P)²
                     squares without a penalty, .3 n ≤ P ≤ .6 n;
                     weights below 1 on average
-``.632+``           other n < 500; rare: P < n < 5000 and a class  10 to 20 refits
+``.632+``           other n < 500; rare: P < n < 5000 and a class  5 to 20 refits 
                     of fewer than max(20, P/5) rows                by Newton steps
 None                min(n, P) > 2000; a class of one row; refits
                     that do not converge
@@ -26,7 +26,7 @@ from ._objective import Setting, at_optimum
 
 MOST = 2000  # of rows or features: the system that is factorised
 MANY_ROWS = 500  # .632+ is too high by .01 to .03 from so many rows on
-SAMPLES, FEWER_SAMPLES, ENOUGH_ROWS = 20, 10, 200  # fewer from so many rows on
+SAMPLES, FEWER_SAMPLES, ENOUGH_ROWS = 20, 5, 200  # fewer from so many rows on
 CLASS_ROWS, CLASS_ROWS_A_FEATURE = 20, 0.2  # a class with fewer rows is rare
 RARE_ROWS = 5000  # no class is rare from so many rows on
 REFIT_WORK = 2e8  # n P² of refits that take about a second
