@@ -24,7 +24,7 @@ _NORMAL_DF = 1e100  # √(χ²/df) = 1 ± 1e-50, exactly 1 in float64: Z is norm
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCPosterior(AUCDistribution):
-    """Posterior distribution of an AUC, with the methods of scipy's distributions.
+    """Posterior distribution of an AUC, used like a scipy distribution.
 
     Answers: how large is the true AUC of this model, and how certain is it? Returned by
     :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score`; begin with

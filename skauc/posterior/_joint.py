@@ -35,8 +35,7 @@ _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCDifferencePosterior(Distribution):
-    """Posterior of the difference of two AUCs, with the methods of scipy's
-    distributions.
+    """Posterior of the difference of two AUCs, used like a scipy distribution.
 
     Returned by :func:`auc_difference_posterior`.
 

@@ -26,7 +26,7 @@ _U = np.linspace(-8, 8, 401)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseAUCPosterior(AUCDistribution):
-    """Posterior of the mean AUC over all pairs of classes, like a scipy distribution.
+    """Posterior of the mean AUC over pairs of classes, used like a scipy distribution.
 
     Returned by :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score` for
     more than two classes. The mean is exact. The variance and the interval assume the
@@ -80,8 +80,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         return float(min(spread, bound))
 
     def ppf(self, q):
-        """Quantiles of the average, elementwise: averages of the quantiles of all
-        pairs."""
+        """Quantiles of the average, elementwise: the mean quantiles of the pairs."""
         q = check_numbers("q", q, 0, 1)
         return np.mean([pair.ppf(q) for pair in self.pairs.values()], axis=0)[()]
 

@@ -120,8 +120,7 @@ class BinormalROC(ROCCurve):
 
     @property
     def auc_probit(self) -> float:
-        """``Φ⁻¹(AUC)``, the separation of the classes; accurate also if the AUC rounds
-        to 1."""
+        """``Φ⁻¹(AUC)``, the separation of the classes; it never saturates."""
         gap = self.mean_pos - self.mean_neg
         spread = np.hypot(self.std_neg, self.std_pos)
         if spread == 0:
@@ -130,8 +129,7 @@ class BinormalROC(ROCCurve):
 
     @property
     def is_proper(self) -> bool:
-        """Whether the curve is concave: the score is monotone in the likelihood
-        ratio."""
+        """Whether the curve is concave (the score orders by likelihood ratio)."""
         return self.std_neg == self.std_pos and self.mean_pos >= self.mean_neg
 
     def swapped(self) -> BinormalROC:

@@ -169,8 +169,7 @@ class QuadraticROC(ROCCurve):
     def between_normals(
         cls, mean_neg, covariance_neg, mean_pos, covariance_pos, *, log_odds=0.0
     ) -> QuadraticROC:
-        """Curve of the likelihood ratio of two normal classes, the highest of all
-        curves.
+        """Curve of the likelihood ratio of two normal classes, the best possible.
 
         Parameters
         ----------
@@ -219,8 +218,7 @@ class QuadraticROC(ROCCurve):
 
     @property
     def is_proper(self) -> bool:
-        """Whether the score is the log likelihood ratio, so that the curve is
-        concave."""
+        """Whether the score is the log likelihood ratio; the curve is then concave."""
         return self.log_odds is not None
 
     def swapped(self) -> QuadraticROC:
