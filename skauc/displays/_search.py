@@ -35,9 +35,9 @@ class SearchDisplay(Display):
     parameters : list of str, default=None
         One or two parameters for the axes; None takes the parameters that differ.
     simplest : str or array-like, default=None
-        The argument ``order`` of :meth:`SearchPosterior.simplest`. None takes the
-        parameter of a plot of one numeric parameter, its smallest value being the
-        simplest; in other plots it marks no candidate.
+        The argument ``order`` of :meth:`SearchPosterior.simplest`. If the plot has one
+        numeric parameter, None takes that parameter, its smallest value being the
+        simplest; otherwise None marks no candidate.
     name : str, default=None
         For the legend.
 

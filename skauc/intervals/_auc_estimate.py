@@ -51,6 +51,8 @@ def auc_estimate(
     Returns
     -------
     AUCEstimate
+        ``auc``, ``standard_error()``, ``confidence_interval(0.95)``,
+        ``partial_auc(fpr=(0, 0.1))`` and ``plot()``.
 
     Raises
     ------
@@ -109,9 +111,9 @@ class AUCEstimate(Result):
     ``standard_error`` and ``confidence_interval`` offer these methods:
 
     - ``"score"`` (default): all A with ``|Â − A| ≤ z √V(A)``, where V is the larger of
-      Newcombe's variance (next line) and DeLong's variance scaled to ``A(1 − A)``.
-      Newcombe's variance protects small samples, whose own variance is unreliable;
-      DeLong's protects against scores that violate Newcombe's model.
+      Newcombe's variance (see the next method) and DeLong's variance scaled to
+      ``A(1 − A)``. Newcombe's variance protects small samples, whose own variance is
+      unreliable; DeLong's protects against scores that violate Newcombe's model.
     - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance, in which
       ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
       AUC and the sizes.

@@ -64,7 +64,7 @@ class TestedDifference(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule.
+            If an option is invalid.
         """
         side = self.alternative if alternative is None else alternative
         return self._wald.limits(confidence_level, side)
@@ -164,8 +164,9 @@ class AUCComparisons(Result):
     covariance : ndarray of shape (k, k)
         DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
     statistic : float
-        ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where L takes the differences of neighbours; χ²
-        distributed when all AUCs are equal.
+        ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where A holds the AUCs, Σ is their covariance and LA
+        holds the differences of consecutive AUCs. It is χ² distributed if all AUCs are
+        equal.
     df : int
         Degrees of freedom of the statistic: k − 1, or fewer if some scores repeat
         others.

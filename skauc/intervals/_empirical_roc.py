@@ -68,6 +68,8 @@ def empirical_roc(
     Returns
     -------
     EmpiricalROC
+        ``fpr``, ``tpr``, ``thresholds`` and ``auc``; methods ``band()``, ``youden()``,
+        ``partial_auc()``, ``convex_hull()`` and ``plot()``.
 
     Raises
     ------

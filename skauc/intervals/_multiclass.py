@@ -90,7 +90,7 @@ class AveragedAUC(Result):
         ----------
         confidence_level : float in (0, 1), default=0.95
         transform : {"none", "logit", "probit"}, default="logit"
-            Scale of ``A ± z SE``.
+            Scale on which the limits are ``A ± z SE``.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``.
 
@@ -103,7 +103,7 @@ class AveragedAUC(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule.
+            If an option is invalid.
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
@@ -134,6 +134,8 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     Returns
     -------
     AveragedAUC
+        ``auc``, ``standard_error``, ``confidence_interval(0.95)``, and ``parts``, the
+        matrix of the averaged AUCs.
 
     Raises
     ------
@@ -228,6 +230,8 @@ def one_vs_rest_auc(
     Returns
     -------
     OneVsRestAUC
+        Arrays ``auc`` and ``confidence_interval(0.95)`` over the classes, and
+        ``average()``.
 
     Raises
     ------

@@ -75,6 +75,8 @@ def operating_points(
     Returns
     -------
     OperatingPoints
+        Arrays ``threshold``, ``sensitivity``, ``specificity``, ``ppv``, ``npv``, …;
+        ``interval(name, 0.95)`` gives the limits of one of them.
 
     Raises
     ------
@@ -169,7 +171,6 @@ class OperatingPoints(Result):
       threshold and both rates of a best point, which is chosen anew in every draw. A
       best point is always an observed score, so its rates do not vary if the score
       separates the classes.
-
     - ``"optimism_corrected"``: the default for both rates of a best point, **on new
       rows** at the threshold that these rows selected. The limits are Wilson's around
       the rate minus its optimism. The optimism is a mean over Bayesian bootstrap draws:

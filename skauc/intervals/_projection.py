@@ -151,8 +151,8 @@ def cbauc_score(
 
     Notes
     -----
-    ``T_df(D/√((2 + v) q/df))``, where T_df is the distribution function of Student's t,
-    and D, v, q and df belong to the one-feature posterior of
+    The score is ``T_df(D/√((2 + v) q/df))``, where T_df is the distribution function of
+    Student's t, and D, v, q and df belong to the one-feature posterior of
     :class:`skauc.NormalInverseWishart`. :class:`skauc.AdaptivePrior` gives a mixture of
     such terms.
 

@@ -68,7 +68,7 @@ def auc_posterior(
         Number of times each row counts. Pass the weights of the fit. Divide relative
         weights by their largest, in ``fit`` as well.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------
@@ -98,18 +98,18 @@ def auc_posterior(
 
     Notes
     -----
-    Rows must be independent. Repeated measures, groups and time series make the AUC
+    Rows must be independent. With repeated measures, groups or time series the AUC is
     far too high: use :func:`skauc.cross_val_auc` with a group splitter, or
     :func:`skauc.bootstrap_auc` with ``groups=``.
 
     The AUC of rows left out is computed as
 
     ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss, L2 penalty or a discriminant; n >= 500
-    ``".632+"``           the same with fewer rows: 20 bootstrap refits at once
-    ``"refits"``          every other linear model: .632+ of 20 refits (10 from 200
-                          rows on, 5 from 500 rows on) of the linear model; of the
-                          whole estimator, if a step in front used y
+    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant; n >= 500
+    ``".632+"``           these models with n < 500, from 20 bootstrap refits
+    ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
+                          rows on, 5 from 500 rows on) of the linear model, or of
+                          the whole estimator if a preceding step used y
     None                  held-out rows, more than two classes, ``refits=0``
     ====================  =========================================================
 
@@ -189,12 +189,13 @@ def bayesian_val_score(
     sample_weight : array-like of shape (n,), default=None
         Number of times that each row counts, in the fit and in the posterior.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------
     AUCPosterior
-        For more than two classes a :class:`skauc.PairwiseAUCPosterior`.
+        ``mean()``, ``std()``, ``interval(0.95)`` and ``warnings``. For more than two
+        classes a :class:`skauc.PairwiseAUCPosterior`.
 
     Raises
     ------
@@ -226,8 +227,10 @@ def bayesian_val_score(
     >>> from skauc import bayesian_val_score
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> round(bayesian_val_score(model, X, y).mean(), 2)
-    0.99
+    >>> posterior = bayesian_val_score(model, X, y)
+    >>> low, high = posterior.interval(0.95)
+    >>> round(posterior.mean(), 2), low < 0.99 < high
+    (0.99, True)
     """
     check_prior(prior)
     return auc_posterior(

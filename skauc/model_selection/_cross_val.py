@@ -56,7 +56,7 @@ def cross_val_auc(
     cv : int or splitter, default=5
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
-        For splitters that need them. They do not enter the variance.
+        Groups for splitters that need them; the variance does not use them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -68,8 +68,8 @@ def cross_val_auc(
     Returns
     -------
     AveragedAUC
-        ``auc``, ``standard_error``, ``confidence_interval()``, and ``parts``, the AUC
-        of each fold.
+        ``auc``, ``standard_error``, ``confidence_interval(0.95)``, and ``parts``, the
+        AUC of each fold.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def compare_cross_val_auc(
         Direction of ``AUC_a − AUC_b``; three or more estimators allow ``"two-sided"``
         only.
     groups : array-like of shape (n,), default=None
-        For splitters that need them. They do not enter the variance.
+        Groups for splitters that need them; the variance does not use them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None

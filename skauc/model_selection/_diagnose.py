@@ -226,7 +226,7 @@ def diagnose(
     sample_weight : array-like of shape (n,), default=None
         Frequency weights.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------

@@ -233,6 +233,8 @@ def bootstrap_auc(
     Returns
     -------
     BootstrapAUC
+        ``auc``, ``interval(0.95)``, ``apparent`` (AUC of the training rows) and
+        ``replicates``.
 
     Warns
     -----

@@ -244,6 +244,8 @@ def search_posterior(
     Returns
     -------
     SearchPosterior
+        ``selected``, the posterior to report, ``p_best``, ``expected_loss``,
+        ``simplest(parameter)``, ``to_frame()`` and ``plot()``.
 
     Raises
     ------

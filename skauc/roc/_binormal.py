@@ -36,8 +36,8 @@ class BinormalROC(ROCCurve):
     Notes
     -----
     ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))``. If one standard deviation is 0, the curve has a
-    jump; if both are 0, the AUC is 0, ½ or 1. The curve is concave (proper) only if σ₀
-    = σ₁ and μ₁ ≥ μ₀; otherwise it crosses the chance line near one corner.
+    jump; if both are 0, the AUC is 0, ½ or 1. The curve is concave (proper) only if
+    ``σ₀ = σ₁`` and ``μ₁ ≥ μ₀``; otherwise it crosses the chance line near one corner.
 
     The absolute error of a partial area is about 1e-15. Its relative error is below
     1e-10 if the area is above 1e-15 and ``max_fpr`` is below 0.99.

@@ -25,7 +25,7 @@ class Moments:
     """Weighted count, mean and scatter matrix of one sample.
 
     Answers: which sums over the rows of a class suffice for the Gaussian formulas of
-    this package? They cost one pass over the data; merging two Moments costs P²
+    this package? Computing them costs one pass over the data, merging two Moments P²
     operations.
 
     Parameters
@@ -162,10 +162,10 @@ class Moments:
 def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
-    Answers: which sums over the rows suffice for the Gaussian formulas of this package?
-    Costs one pass over X in blocks. The additional memory is one block of 1 MiB or of P
-    rows, an index of the rows, and the P×P scatter of each class, which ``featurewise``
-    avoids.
+    Answers: what do the Gaussian formulas of this package need to know about the two
+    classes? Costs one pass over X in blocks. The additional memory is one block of 1
+    MiB or of P rows, an index of the rows, and the P×P scatter of each class, which
+    ``featurewise`` avoids.
 
     Parameters
     ----------
