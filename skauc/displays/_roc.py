@@ -41,7 +41,7 @@ class BinormalROCDisplay(Display):
     confidence_level : float, default=0.95
         Level of the band.
     name : str, default=None
-        For the legend.
+        Name in the legend.
     pos_label : label, default=None
         Positive class, named in the labels of the axes.
 

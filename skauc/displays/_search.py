@@ -39,7 +39,7 @@ class SearchDisplay(Display):
         numeric parameter, None takes that parameter, its smallest value being the
         simplest; otherwise None marks no candidate.
     name : str, default=None
-        For the legend.
+        Name in the legend.
 
     Attributes
     ----------

@@ -16,10 +16,10 @@ class IRLSLogisticRegression(LogisticInference):
     """Logistic regression by iteratively reweighted least squares (Newton's method).
 
     Answers: what are the class probabilities of a linear model, how precise are its
-    coefficients, and does the estimate exist? Binary and multinomial. Each iteration
-    costs one pass over X, O(nP²K²/2), and the additional memory is one block of rows.
-    For P > n it costs an SVD of the centred rows, O(n²P), and then as much as for P =
-    n; no P×P matrix is formed.
+    coefficients, and does the estimate exist? Two classes give the binary model, more
+    classes the multinomial model. Each iteration costs one pass over X, O(nP²K²/2), and
+    the additional memory is one block of rows. For P > n it costs an SVD of the centred
+    rows, O(n²P), and then as much as for ``P = n``; no P×P matrix is formed.
 
     Parameters
     ----------
@@ -68,6 +68,7 @@ class IRLSLogisticRegression(LogisticInference):
         How the classes are separated, in which case the estimate does not exist; None
         if they are not separated. It is checked only without a penalty.
     has_offset_ : bool
+        Whether the model was fitted with an offset.
     rank_ : int
         Rank of the features together with the intercept.
     reference_ : label
@@ -76,8 +77,9 @@ class IRLSLogisticRegression(LogisticInference):
     n_observations_ : float
         Sum of the weights.
     covariance_, standard_errors_, aic_, bic_
-        See the properties. They exist for fits without penalty and separation that have
-        no more features than rows; the first two exist for ``penalty="firth"``, too.
+        See the properties. They exist for unpenalised fits of classes that are not
+        separated, with no more features than rows. The first two also exist for
+        ``penalty="firth"``.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -95,9 +97,9 @@ class IRLSLogisticRegression(LogisticInference):
 
     Notes
     -----
-    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``: where X̃ holds
-    the features and a column of ones, p the probabilities, D the diagonal matrix of p(1
-    − p) and Λ that of 1/C (0 for the intercept); weights multiply D and y − p.
+    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``, where X̃ holds
+    the features and a column of ones, p the probabilities, D the diagonal matrix of
+    ``p(1 − p)`` and Λ that of 1/C (0 for the intercept); weights multiply D and y − p.
     Multinomial fits maximise over K − 1 contrasts of the classes: differences from the
     reference for infinite C, orthonormal contrasts for finite C. The latter give
     scikit-learn's symmetric solution without its flat direction.
@@ -172,12 +174,13 @@ class IRLSLogisticRegression(LogisticInference):
         Rows in blocks give the same result as rows in memory. The fit makes one pass
         over labels and weights, one pass at zero coefficients (two if the mean of a
         feature is large compared with its spread), and one pass for each trial point,
-        about 8 in total and more if the classes are nearly separated. Matrices of (M(P
-        + 1))² numbers, one per block or one per 16 blocks, are sent between processes.
-        Persist a collection that is expensive to compute. If there are fewer rows than
-        features, the rows are gathered, because they are smaller than these matrices.
-        If :meth:`summary` or a test needs the rows again, it accepts them in blocks as
-        well, except for clusters.
+        about 8 in total and more if the classes are nearly separated. Matrices of
+        ``(M(P + 1))²`` numbers, with M one less than the number of classes, one per
+        block or one per 16 blocks, are sent between processes. Persist a collection
+        that is expensive to compute. If there are fewer rows than features, the rows
+        are gathered, because they are smaller than these matrices. If :meth:`summary`
+        or a test needs the rows again, it accepts them in blocks as well, except for
+        clusters.
         """
         self._check_parameters()
         warm = self.warm_start and hasattr(self, "coef_")

@@ -52,9 +52,9 @@ def compare_auc(
 
     Answers: is the AUC of score_a larger than that of score_b, or may the difference be
     due to chance? The rows must not have trained the models that give the scores; for
-    training rows use :func:`skauc.auc_difference_posterior`. Costs O(k n log n + k² n)
-    for k scores. Dask collections and blocks are accepted without ``groups``; see
-    Notes.
+    linear models and their training rows use :func:`skauc.auc_difference_posterior`.
+    Costs O(k n log n + k² n) for k scores. Dask collections and blocks are accepted
+    without ``groups``; see Notes.
 
     ==================================================  ===============================
     call                                                compares
@@ -101,8 +101,8 @@ def compare_auc(
         ``margin=0``, swaps the ranks of the two scores of a row (of all rows of a
         cluster together). It keeps its level even if a class has few rows; its null
         hypothesis is that the curves are equal. The standard error and the interval
-        remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs. The last
-        two methods do not support partial areas.
+        remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
+        ``"permutation"`` and ``"bootstrap"`` do not support partial areas.
     n_resamples : int >= 100, default=9999
         Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
         test in which at most 20 rows matter enumerates all permutations instead.

@@ -93,7 +93,8 @@ class AUCComparison(TestedDifference):
     df : float, default=inf
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
-        P-value of a permutation test, which then replaces the one of ``statistic``.
+        P-value of a permutation test, if one was made; it replaces that of
+        ``statistic``.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
 

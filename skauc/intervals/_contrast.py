@@ -64,12 +64,12 @@ class AUCContrast(Result):
     ----------
     L : ndarray of shape (r, k)
     estimate : ndarray of shape (r,)
-        ``LÂ``.
+        Estimates ``LÂ`` of the combinations.
     covariance : ndarray of shape (r, r)
-        ``LSLᵀ``.
+        ``LSLᵀ``, where S is the covariance of the AUCs.
     standard_error : ndarray of shape (r,)
     statistic : float
-        χ² of the hypothesis ``LA = 0``.
+        χ² statistic of the hypothesis ``LA = 0``.
     df : int
         Degrees of freedom of the statistic: the rank of the covariance.
     width : float, default=1

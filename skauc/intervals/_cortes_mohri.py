@@ -73,11 +73,11 @@ def cortes_mohri_interval(
     P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the paper's
     Bin(N, k₀/N) is degenerate at k₀ = 0.
 
-    Its coverage of the true AUC of a good classifier falls to 0 as N grows (500 + 500
-    binormal scores with AUC .90: 0 %). It is meant for published tables without scores.
-    If more than 4000 values of k are plausible, an evenly spaced subset is used, which
-    moves the limits by less than 1e-4 of their distance. Costs some hundredths of a
-    second for any N.
+    For a good classifier the coverage of its true AUC falls to 0 as N grows (500 + 500
+    binormal scores with AUC .90: 0 %). The interval is meant for published tables
+    without scores. If more than 4000 values of k are plausible, an evenly spaced subset
+    is used, which moves the limits by less than 1e-4 of their distance. Costs some
+    hundredths of a second for any N.
 
     References
     ----------

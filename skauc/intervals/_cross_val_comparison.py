@@ -147,7 +147,7 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def standard_error(self) -> float:
-        """``√{s² (1/J + n_test/n_train)}``; if s is 0, the one of ``influence``."""
+        """``√{s² (1/J + n_test/n_train)}``, or that of ``influence`` if s is 0."""
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error

@@ -212,8 +212,9 @@ def compare_cross_val_auc(
         Labels of two classes.
     cv : int or splitter, default=5
         As in :func:`sklearn.model_selection.cross_validate`, with two or more folds. It
-        splits once, so that all estimators use the same rows. 10-fold cross-validation
-        with ten repetitions makes the corrected t test reproducible.
+        splits once, so that all estimators use the same rows. With ten repetitions of
+        10-fold cross-validation the corrected t test depends little on the random
+        splits.
     rope : float in [0, 1), default=0.01
         Region of practical equivalence: differences of absolute value up to ``rope`` do
         not matter.

@@ -29,8 +29,9 @@ class AUCPosterior(AUCDistribution):
     Answers: how large is the true AUC of this model, and how certain is it? Returned by
     :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score`; begin with
     ``mean()``, ``interval(0.95)`` and ``warnings``. The distribution is a finite
-    mixture of components ``AUC = Φ((D √(χ²_df/q) + √v N)/√2)``. Common and spherical
-    covariances give one component, separate covariances a few hundred.
+    mixture of components ``AUC = Φ((D √(χ²_df/q) + √v N)/√2)``, where N is standard
+    normal. Common and spherical covariances give one component, separate covariances a
+    few hundred.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ class AUCPosterior(AUCDistribution):
         return self._components.mean()
 
     def mean_probit(self) -> float:
-        """``Φ⁻¹(mean)`` without saturating where the mean rounds to 0 or 1."""
+        """``Φ⁻¹(mean)``, accurate even if the mean rounds to 0 or 1."""
         return self._components.mean_probit()
 
     def choice(self, scale="auc") -> float:

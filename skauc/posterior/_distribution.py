@@ -105,7 +105,7 @@ class AUCDistribution(Distribution):
         ----------
         ax : matplotlib Axes, default=None
         name : str, default=None
-            For the legend.
+            Name in the legend.
         **options
             Options of :meth:`skauc.AUCPosteriorDisplay.plot`, such as
             ``confidence_level``.

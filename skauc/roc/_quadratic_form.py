@@ -28,13 +28,13 @@ class QuadraticForm:
     slopes : array-like of shape (P,)
         Coefficients b of the linear terms.
     offset : float, default=0.0
-        c.
+        The constant c.
 
     Raises
     ------
     ValueError
-        If the lengths differ or a number exceeds 1e100 in absolute value. A method
-        raises it if its integral does not reach a relative error of 1e-8.
+        If the lengths differ or a number exceeds 1e100 in absolute value. Methods raise
+        it, too, if an integral does not reach a relative error of 1e-8.
 
     Notes
     -----
