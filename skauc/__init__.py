@@ -9,45 +9,46 @@ Choose a linear model from few rows and report its AUC with a 95 % interval::
 
 Contents by task. ``help(skauc.<name>)`` explains a name with an example.
 
-Choose a model, one fit for each candidate
-    cbauc_scorer, make_cbauc_scorer   score: the AUC to expect on new rows
-    lpo_auc_scorer, cv_auc_scorer     score: leave-pair-out, cross-validation
-    ebauc_scorer, bee_scorer          score: expected AUC, Bayesian error rate
-    ResubstitutionSplit               splitter with one split, all rows in both parts
-    one_sd_rule                       refit= the simplest of the good candidates
-    search_posterior, SearchDisplay   how sure the choice is, and what it is worth
-    best_score_bias                   how much best_score_ exceeds the true AUC
+Choose a model in a search
+    cbauc_scorer, make_cbauc_scorer   score: expected AUC on new rows, without folds
+    lpo_auc_scorer, cv_auc_scorer     score: leave-pair-out or cross-validated AUC
+    ebauc_scorer, bee_scorer          score: predictive AUC, Bayesian error rate
+    ResubstitutionSplit               splitter for ``cv=``: all rows train and test
+    one_sd_rule                       rule for ``refit=``: simplest good candidate
+    search_posterior, SearchDisplay   certainty of the choice, AUC of the chosen model
+    best_score_bias                   bias of ``best_score_`` of a search over folds
 Report the AUC of a model
-    auc_posterior                     a fitted linear model and its training rows
-    bayesian_val_score                the same, fit included
-    bootstrap_auc, cross_val_auc      any classifier, by refits
-    diagnose, UntrustedAUCWarning     why a number is doubtful
-    AdaptivePrior                     options: refits, rows left out
+    auc_posterior                     fitted linear model and its training rows
+    bayesian_val_score                the same, including the fit
+    bootstrap_auc, cross_val_auc      any classifier, by refitting it
+    diagnose, UntrustedAUCWarning     reasons to doubt a reported AUC
+    AdaptivePrior                     the default prior, to change its options
     NormalInverseWishart              the published prior
 Report the AUC of scores
-    auc_estimate                      AUC, intervals, partial areas; RowBlocks, Dask
+    auc_estimate                      AUC with intervals, partial areas
     one_vs_rest_auc, hand_till_auc    more than two classes
     cbauc_score, ebauc_score          Bayesian AUC of held-out scores
-    cortes_mohri_interval             only the number of errors is known
+    cortes_mohri_interval             interval from the number of errors alone
 Compare
-    compare_auc                       two or more scores of the same rows, or a constant
-    auc_difference_posterior          two linear models and their training rows
+    compare_auc                       two or more scores, or one score with a constant
+    auc_difference_posterior          two linear models on their training rows
     compare_cross_val_auc             whole Pipelines, by cross-validation
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
-    empirical_roc                     the curve with confidence bands
+    empirical_roc                     ROC curve with confidence bands
     binormal_roc, QuadraticROC        smooth curves; BinormalROCDisplay draws them
-    auc_sample_size, auc_power        numbers of rows, power
-    calibration_estimate              calibration slope and intercept; hosmer_lemeshow
+    auc_sample_size, auc_power        numbers of rows for a power or an interval
+    calibration_estimate              calibration slope and intercept
+    hosmer_lemeshow                   goodness-of-fit test of probabilities
 Train
-    GaussianAUCClassifier             linear classifier of the largest Gaussian AUC
+    GaussianAUCClassifier             linear classifier with the largest Gaussian AUC
     IRLSLogisticRegression            logistic regression with tables and intervals
     LinearDiscriminantROC             LDA with its ROC curve in closed form
-    QuadraticDiscriminantROC          QDA likewise
-More rows than memory
-    RowBlocks                         takes the place of X and y; so do Dask collections
-    class_moments, Moments            counts, means and scatters, which add up
-    clear_cache                       release what is kept of recent data sets
+    QuadraticDiscriminantROC          QDA with its ROC curve by contour integrals
+Analyse more rows than memory holds
+    RowBlocks                         blocks in place of X and y; Dask works as well
+    class_moments, Moments            counts, means and scatter matrices, which add up
+    clear_cache                       free the memory of cached results
 
 All public names are those of this module; the folders are private. Each folder imports
 only from the lines below its own::

@@ -10,49 +10,51 @@ import numpy as np
 
 @dataclass(frozen=True)
 class AdaptivePrior:
-    """Prior on the attainable AUC that the data complete: the default everywhere.
+    """Prior with shrinkage chosen by the data, the default ``prior`` of all functions.
 
-    Answers: how large is the true AUC of this linear model, when nobody knows how
-    strongly the covariance and the mean difference should be shrunk? The evidence of
-    the data decides. One decomposition of the data set serves all candidates of a
-    search; each further candidate takes about a millisecond.
+    Answers: how large is the true AUC of a linear model, if nothing is known about the
+    covariance and the mean difference of the classes? Only the prior of the attainable
+    AUC, that of the best possible linear model, is given; the evidence of the data
+    chooses how strongly the covariance and the mean difference are shrunk. One
+    decomposition of the data set serves all candidates of a search; each further
+    candidate takes about a millisecond. Create an AdaptivePrior only to change an
+    option; otherwise use ``prior="adaptive"``.
 
     Parameters
     ----------
     attainable_power : float, default=1.0
-        c of the prior ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c`` of the attainable AUC u,
-        the AUC of the best possible linear model. Larger values expect better
-        features.
+        The power c of the prior ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c`` of the attainable
+        AUC u. Larger values expect better features.
     standardize : bool, default=True
-        Give each feature its own scale, so that the answer does not depend on the
-        units of the features. False keeps one common scale.
+        Scale each feature separately, so that the result does not depend on the units
+        of the features. False uses one common scale.
     leave_pair_out : bool, default=True
-        Correct the model by AUCs of rows left out of the fit. False uses the model of
-        the data set alone.
+        Combine the AUC by the model of the data set with the AUC of rows left out of
+        the fit. False uses the model of the data set alone.
     refits : int or None, default=None
-        How reports obtain the AUC of rows left out. None takes a closed form where
-        there is one; elsewhere a report refits the model to 20 bootstrap samples
-        (10 from 200 rows on, 5 from 500 rows on), and a scorer refits nothing. 0
-        never refits. An integer K >= 2 refits the whole estimator K times, in scorers
-        too; other classifiers than linear ones need it.
+        Number of refits for the AUC of rows left out. None uses a closed form if there
+        is one; otherwise a report refits the model to 20 bootstrap samples (10 from 200
+        rows on, 5 from 500 rows on), and a scorer refits nothing. 0 never refits. An
+        integer K >= 2 refits the whole estimator K times, in scorers too; classifiers
+        that are not linear need it.
     verbose : int, default=0
         Verbosity of joblib during refits; 0 is silent.
 
     Raises
     ------
     ValueError
-        If ``attainable_power`` is not positive and finite, a flag is not True or
-        False, ``refits`` is 1, negative or no integer, or ``verbose`` is negative.
+        If ``attainable_power`` is not positive and finite, a flag is not True or False,
+        ``refits`` is 1, negative or not an integer, or ``verbose`` is negative.
 
     Notes
     -----
-    The answer does not depend on shifts of the features, on the order of rows and
-    columns or on the length of the coefficients. The model has one covariance for
-    both classes up to a variance of each class along every eigenvector. The
-    mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
+    The result does not depend on shifts of the features, on the order of rows and
+    columns or on the norm of the coefficients. Both classes have the same eigenvectors
+    of their covariance, but each class may have its own variance along every
+    eigenvector. The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
 
-    With more features than rows and more than 2000 rows, an even sample of 2000 rows
-    is learnt.
+    With more features than rows and more than 2000 rows, the model of the data set is
+    fitted to an evenly spaced sample of 2000 rows.
 
     References
     ----------

@@ -20,17 +20,18 @@ _PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "desp
 
 @dataclass(eq=False, repr=False)
 class AUCPosteriorDisplay(Display):
-    """Posterior density of the AUC, of one model or of several.
+    """Plot of the posterior density of the AUC, for one or several models.
 
-    Answers: how large is the true AUC, how sure is that, and do two models differ?
-    Each model is a density with its mean (a line) and credible interval (shaded).
+    Answers: how large is the true AUC, how certain is it, and do two models differ?
+    Each model is drawn as a density with its mean (a line) and its credible interval
+    (shaded).
 
     Parameters
     ----------
     posterior : AUCPosterior or dict of str to AUCPosterior
         A dict draws several models on one axis.
     name : str, default=None
-        For the legend, when there is one posterior.
+        Name in the legend, if there is a single posterior.
 
     Attributes
     ----------
@@ -58,16 +59,16 @@ class AUCPosteriorDisplay(Display):
         Parameters
         ----------
         estimator : fitted estimator, or dict of str to fitted estimator
-            Linear classifiers, as :func:`skauc.auc_posterior` takes them.
+            Linear classifiers that :func:`skauc.auc_posterior` accepts.
         X : array-like or sparse matrix of shape (n, n_features)
             Usually the training rows.
         y : array-like of shape (n,)
         name : str, default=None
-            For the legend; None takes the class of one estimator.
+            Name in the legend; for a single estimator None takes its class name.
         **options
-            ``ax, confidence_level, plot_chance_level, chance_level_kw, despine`` for
-            :meth:`plot`, all others (``sample_weight``, ``pos_label``, ``prior``, …)
-            for :func:`skauc.auc_posterior`.
+            Options of :meth:`plot` (``ax, confidence_level, plot_chance_level,
+            chance_level_kw, despine``) and of :func:`skauc.auc_posterior`
+            (``sample_weight``, ``pos_label``, ``prior``, …).
 
         Returns
         -------
@@ -93,9 +94,9 @@ class AUCPosteriorDisplay(Display):
         name=None,
         **plot_kwargs,
     ):
-        """Plot the posterior of the AUC of held-out scores, as one normal feature.
+        """Plot the posterior of the AUC of held-out scores, normal in each class.
 
-        Separate variances and the reference prior ∝ 1/σ_c².
+        The variances of the classes are separate, with the reference prior ∝ 1/σ_c².
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class AUCPosteriorDisplay(Display):
         Raises
         ------
         ValueError
-            If the scores of a class do not vary.
+            If the scores of a class are all equal.
         """
         positive = check_positive(y_true, pos_label=pos_label)
         score = check_score(y_score, len(positive))
@@ -145,11 +146,11 @@ class AUCPosteriorDisplay(Display):
         ax : matplotlib Axes, default=None
             None makes a new figure.
         name : str, default=None
-            Overrides the display's own, when there is one posterior.
+            Replaces the name of the display, if there is a single posterior.
         confidence_level : float in (0, 1), default=0.95
             Level of the shaded interval.
         plot_chance_level : bool, default=False
-            A vertical line at AUC ½.
+            Draw a vertical line at AUC ½.
         chance_level_kw : dict, default=None
             Style of that line.
         despine : bool, default=False

@@ -22,49 +22,51 @@ from ._style import Display, label
 
 @dataclass(eq=False, repr=False)
 class BinormalROCDisplay(Display):
-    """Analytic and empirical ROC curve of normal scores; curves of folds.
+    """Plot of analytic and empirical ROC curves, with credible bands.
 
-    Answers: how well do two normal distributions describe these scores, how sure is
-    the curve, and where is its best threshold? Make it with ``from_estimator`` or
-    ``from_predictions``, from a curve that is known (``model.roc_``), or from the
-    folds of a cross-validation with ``from_cv_results``. An empirical curve alone,
-    with its bands, is drawn by :meth:`EmpiricalROC.plot`.
+    Answers: how well do two normal distributions describe these scores, how certain is
+    the curve, and where is its best threshold? Create it with ``from_estimator`` or
+    ``from_predictions``, with ``from_cv_results`` from the folds of a cross-validation,
+    or directly from a known curve (``model.roc_``). :meth:`EmpiricalROC.plot` draws an
+    empirical curve alone, with its bands.
 
     Parameters
     ----------
     roc : BinormalROC, QuadraticROC, EmpiricalROC, or a list of EmpiricalROC
-        The curve; of a list each one thin, and the average thick.
+        The curve to draw. The curves of a list are drawn thin, their average thick.
     fpr, tpr : ndarray, default=None
-        The empirical curve that accompanies an analytic one, if there are data.
+        Empirical curve to draw together with an analytic curve, if there are data.
     band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
-        Pointwise credible band of the analytic curve; bands of an empirical one.
+        Pointwise credible band of an analytic curve, or bands of an empirical curve.
     confidence_level : float, default=0.95
         Level of the band.
     name : str, default=None
-        For the legend.
+        Name in the legend.
     pos_label : label, default=None
-        For the axes' labels.
+        Positive class, named in the labels of the axes.
 
     Attributes
     ----------
     line_ : matplotlib Line2D, or a list of them
-        The curve, or those of a list.
+        The curve, or the curves of a list.
     average_line_ : matplotlib Line2D or None
-        Mean true positive rate of a list at each false positive rate.
+        For a list: the mean true positive rate at each false positive rate.
     empirical_line_, chance_level_ : matplotlib Line2D or None
     band_ : matplotlib PolyCollection, a list of them, or None
-        For a list of curves one standard deviation around the average.
+        For a list of curves: one standard deviation around the average.
     youden_points_ : list of matplotlib Line2D
-        Largest TPR − FPR: a circle on the analytic curve, a square on the other.
+        Points with the largest TPR − FPR: a circle on the analytic curve, a square on
+        the empirical one.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     Notes
     -----
-    The band is the posterior under the reference prior ∝ 1/σ_c², separate variances:
-    ``σ_c² = W_c/χ²_{n_c−1}``, ``μ_c ~ N(x̄_c, σ_c²/n_c)``, quantiles of
-    ``ROC(u) = Φ((μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁)`` over 4000 draws with a fixed seed. It
-    takes the scores as given: on the rows that trained the model it is optimistic.
+    The band shows posterior quantiles of ``ROC(u) = Φ((μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁)`` under
+    the reference prior ∝ 1/σ_c² with separate variances. They are taken over 4000 draws
+    of ``σ_c² = W_c/χ²_{n_c−1}`` and ``μ_c ~ N(x̄_c, σ_c²/n_c)`` with a fixed seed. The
+    band does not account for the training of the model: for training rows it is
+    optimistic.
 
     Examples
     --------
@@ -102,18 +104,19 @@ class BinormalROCDisplay(Display):
         ----------
         estimator : fitted classifier
         X : array-like or sparse matrix of shape (n, n_features)
-            Preferably rows that did not train the estimator.
+            Rows that did not train the estimator; for training rows the curves are
+            optimistic.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
         response_method : {"auto", "decision_function", "predict_proba"}
-            ``"auto"`` takes ``decision_function`` where there is one: probabilities
-            are rarely normal.
+            ``"auto"`` uses ``decision_function`` if the estimator has it, because
+            probabilities are rarely normal.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
         name : str, default=None
-            For the legend; None takes the estimator's class.
+            Name in the legend; None takes the class name of the estimator.
         **options
-            For :meth:`from_predictions` (``equal_variance``, ``ax``, …).
+            Options of :meth:`from_predictions` (``equal_variance``, ``ax``, …).
 
         Returns
         -------
@@ -145,7 +148,7 @@ class BinormalROCDisplay(Display):
             From :func:`sklearn.model_selection.cross_validate` with
             ``return_estimator=True`` and ``return_indices=True``.
         X : array-like, sparse matrix or frame of shape (n, n_features)
-            The rows that ``cross_validate`` was given.
+            The rows that were passed to ``cross_validate``.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
         response_method, pos_label, name
@@ -159,8 +162,8 @@ class BinormalROCDisplay(Display):
 
         Notes
         -----
-        The folds share most of their training rows: one standard deviation between
-        their curves is shaded, which is no interval.
+        The shaded area is one standard deviation of the curves of the folds. It is not
+        a confidence interval, because the folds share most of their training rows.
         """
         rows = X, y, sample_weight
         curves, label = fold_curves(cv_results, *rows, response_method, pos_label)
@@ -180,7 +183,7 @@ class BinormalROCDisplay(Display):
         name=None,
         **plot_kwargs,
     ):
-        """Plot the curves of scores.
+        """Plot the analytic and the empirical curve of scores.
 
         Parameters
         ----------
@@ -204,7 +207,7 @@ class BinormalROCDisplay(Display):
         Raises
         ------
         ValueError
-            If the input is bad or a class has one row.
+            If the input is invalid or a class has only one row.
         """
         check_level("confidence_level", confidence_level)
         positive = check_positive(y_true, pos_label=pos_label)
@@ -237,14 +240,15 @@ class BinormalROCDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure. A second display on the same axes takes the next
+            None makes a new figure. A second display on the same axes uses the next
             colour.
         name : str, default=None
-            Overrides the display's own.
+            Replaces the name of the display.
         curve_kwargs : dict, default=None
-            For the analytic curve.
+            Style of the analytic curve.
         plot_empirical, plot_youden, plot_band : bool, default=True
-            Each needs the data it shows.
+            Whether to draw the empirical curve, the points of Youden and the band, if
+            the display has their data.
         plot_chance_level : bool, default=False
         chance_level_kw : dict, default=None
         despine : bool, default=False

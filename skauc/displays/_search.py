@@ -19,25 +19,27 @@ _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best lies inside
 
 @dataclass(eq=False, repr=False)
 class SearchDisplay(Display):
-    """AUC of the candidates of a search against the parameters in which they differ.
+    """Plot of the AUC of a search's candidates against the parameters that differ.
 
-    Answers: how flat is the top, how sure is the choice, and which simpler candidate
-    is hardly worse? One numeric parameter is a line with its credible band (where
-    others differ too, of the best candidate at each value), two are a map with contours
-    that hold the best with probability .5, .8 and .95, and everything else is one
-    interval per candidate.
+    Answers: how flat is the optimum, how certain is the choice, and which simpler
+    candidate is hardly worse? One numeric parameter is drawn as a line with a credible
+    band; if further parameters differ, the line shows the best candidate at each value.
+    Two numeric parameters are drawn as a map, with contours that contain the best
+    candidate with probability .5, .8 and .95. In all other cases each candidate is
+    drawn as an interval.
 
     Parameters
     ----------
     posterior : SearchPosterior
         For a fitted search call :meth:`from_search`.
     parameters : list of str, default=None
-        One or two parameters to draw against; None takes those that differ.
+        One or two parameters for the axes; None takes the parameters that differ.
     simplest : str or array-like, default=None
-        Order of :meth:`SearchPosterior.simplest`; None takes the one numeric parameter,
-        the smallest being the simplest, and marks nothing for other pictures.
+        The argument ``order`` of :meth:`SearchPosterior.simplest`. If the plot has one
+        numeric parameter, None takes that parameter, its smallest value being the
+        simplest; otherwise None marks no candidate.
     name : str, default=None
-        For the legend.
+        Name in the legend.
 
     Attributes
     ----------
@@ -46,16 +48,17 @@ class SearchDisplay(Display):
     map_, contours_ : matplotlib artist or None
         For two numeric parameters.
     intervals_ : matplotlib ErrorbarContainer or None
-        For all others.
+        In all other cases.
     selected_, one_sd_ : matplotlib Line2D or None
-        Marks of the selected candidate and of the simplest that is hardly worse.
+        Marks of the selected candidate and of the simplest candidate within one
+        standard deviation of the best.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     Raises
     ------
     TypeError
-        If ``posterior`` is no SearchPosterior.
+        If ``posterior`` is not a SearchPosterior.
 
     Examples
     --------
@@ -98,8 +101,8 @@ class SearchDisplay(Display):
         parameters, simplest, name
             See the class.
         **options
-            ``ax, confidence_level, despine`` for :meth:`plot`, all others (``prior``,
-            ``n_jobs``, …) for :func:`skauc.search_posterior`.
+            Options of :meth:`plot` (``ax, confidence_level, despine``) and of
+            :func:`skauc.search_posterior` (``prior``, ``n_jobs``, …).
 
         Returns
         -------
@@ -119,9 +122,9 @@ class SearchDisplay(Display):
         ax : matplotlib Axes, default=None
             None makes a new figure.
         name : str, default=None
-            Overrides the display's own.
+            Replaces the name of the display.
         confidence_level : float in (0, 1), default=0.95
-            Level of the band or the intervals.
+            Level of the band or of the intervals.
         despine : bool, default=False
             Remove the top and right spines.
 

@@ -119,8 +119,8 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
-            Added to the logit of ``classes_[1]``, for two classes; None is 0, whatever
-            the model was fitted with.
+            Added to the logit of ``classes_[1]``, for two classes; None is 0, even if
+            the model was fitted with an offset.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class OffsetClassifier(LinearClassifier):
         return self._log_probability_of(self.decision_function(X, offset))
 
     def score(self, X, y, sample_weight=None, offset=None):
-        """Accuracy.
+        """Accuracy of the predicted labels.
 
         Parameters
         ----------

@@ -30,21 +30,23 @@ _NAMES = ("slope", "intercept", "in_the_large")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationEstimate(Result):
-    """Calibration slope and intercepts, with their errors.
+    """Calibration slope and intercepts, with their standard errors.
 
     Parameters
     ----------
     slope : float
-        b; below 1 the probabilities are too extreme (an overfitted model).
+        The slope b. Below 1 the probabilities are too extreme, as for an overfitted
+        model.
     intercept : float
-        a together with the slope b.
+        The intercept a, estimated together with the slope b.
     in_the_large : float
-        a together with the slope 1 (calibration in the large): positive where events
-        are more frequent than predicted.
+        The intercept a if the slope is fixed at 1 (calibration in the large). It is
+        positive if events are more frequent than predicted.
     standard_errors : ndarray of shape (3,)
-        Of the three in this order.
+        Standard errors of slope, intercept and in_the_large, in this order.
     statistic, pvalue : float
-        Likelihood-ratio test of a = 0 and b = 1 together, χ² with 2 degrees.
+        Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
+        of freedom.
 
     Examples
     --------
@@ -62,7 +64,7 @@ class CalibrationEstimate(Result):
     pvalue: float
 
     def standard_error(self, name="slope") -> float:
-        """Standard error of one of the three.
+        """Standard error of the slope or of an intercept.
 
         Parameters
         ----------
@@ -76,7 +78,7 @@ class CalibrationEstimate(Result):
         return float(self.standard_errors[_NAMES.index(name)])
 
     def confidence_interval(self, name="slope", confidence_level=0.95):
-        """Wald's limits for one of the three.
+        """Wald limits for the slope or an intercept.
 
         Parameters
         ----------
@@ -111,19 +113,19 @@ class CalibrationEstimate(Result):
 def calibration_estimate(
     y_true, y_prob, *, sample_weight=None, pos_label=None
 ) -> CalibrationEstimate:
-    """Calibration slope and intercept of given probabilities.
+    """Calibration slope and intercepts of predicted probabilities.
 
-    Answers: are the probabilities too extreme (slope below 1), too timid (above), too
-    high or too low as a whole (in the large)? For *held-out* rows: on the rows of a
-    maximum-likelihood fit the slope is 1 and the intercepts are 0 by construction.
-    Costs a few passes of O(n).
+    Answers: are the probabilities too extreme (slope below 1) or too moderate (slope
+    above 1), and are they too high or too low on average (in the large)? Use *held-out*
+    rows: for the training rows of a maximum-likelihood fit the slope is 1 and the
+    intercepts are 0 by construction. Costs a few passes of O(n).
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels of two classes.
     y_prob : array-like of shape (n,)
-        Probability of the positive class, within (0, 1).
+        Predicted probability of the positive class, in (0, 1).
     sample_weight : array-like of shape (n,), default=None
         Counts of rows.
     pos_label : label, default=None
@@ -132,8 +134,9 @@ def calibration_estimate(
     Returns
     -------
     CalibrationEstimate
-        ``slope``, ``intercept``, ``in_the_large``, each with ``standard_error(name)``
-        and ``confidence_interval(name)``; ``pvalue`` of perfect calibration.
+        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error(name)`` and
+        ``confidence_interval(name)`` for each of them; ``pvalue`` of the hypothesis of
+        perfect calibration.
 
     Raises
     ------
@@ -143,9 +146,10 @@ def calibration_estimate(
 
     Notes
     -----
-    Maximum likelihood for ``logit P(y = 1) = a + b logit(p)``, and for b = 1 fixed.
-    The intervals cover .94 to .97 from 50 rows on, but that of the calibration in the
-    large, whose model is b = 1, only .89 to .91 where the slope is ½
+    The estimates are those of maximum likelihood for
+    ``logit P(y = 1) = a + b logit(p)``, and for the same model with b = 1. The 95 %
+    intervals cover .94 to .97 from 50 rows on. The interval of the calibration in the
+    large, whose model assumes b = 1, covers only .89 to .91 if the true slope is ½
     (``benchmarks/coverage/logistic.py``).
 
     References
@@ -227,16 +231,18 @@ def _level(logits, positive, count):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HosmerLemeshow(Result):
-    """Hosmer and Lemeshow's test, with the groups that it compares.
+    """Result of the Hosmer–Lemeshow test, with its table of groups.
 
     Parameters
     ----------
     statistic : float
-        ``Σ (O − E)²/E`` over groups and classes, O the rows observed, E those expected.
+        ``Σ (O − E)²/E`` over groups and classes, where O and E are the observed and the
+        expected numbers of rows.
     df : int
     pvalue : float
     n, observed, expected : ndarray of shape (n_groups,)
-        Rows, events and expected events of the groups, from low to high probability.
+        Numbers of rows, events and expected events in each group, from low to high
+        probability.
 
     Examples
     --------
@@ -267,12 +273,13 @@ class HosmerLemeshow(Result):
 def hosmer_lemeshow(
     y_true, y_prob, *, n_groups=10, rows="training", sample_weight=None, pos_label=None
 ) -> HosmerLemeshow:
-    """Hosmer and Lemeshow's goodness-of-fit test of given probabilities.
+    """Hosmer–Lemeshow goodness-of-fit test of predicted probabilities.
 
-    Answers: in groups of rows of like probability, are the events as many as expected?
-    Prefer :func:`calibration_estimate`, which says how far off they are: this test's
-    answer depends on ``n_groups``, is blind in small samples and refuses everything in
-    large ones. Costs a sort.
+    Answers: do groups of rows with similar probabilities have as many events as
+    predicted? Prefer :func:`calibration_estimate`, which estimates the size of the
+    deviation: the result of this test depends on ``n_groups``, it has little power in
+    small samples, and in large samples it rejects negligible deviations. Costs one
+    sort.
 
     Parameters
     ----------
@@ -281,11 +288,11 @@ def hosmer_lemeshow(
     y_prob : array-like of shape (n,)
         Probability of the positive class.
     n_groups : int, default=10
-        Groups between quantiles of the probabilities; quantiles that agree are one, so
-        that equal probabilities stay together.
+        Number of groups, formed between quantiles of the probabilities. Equal quantiles
+        are merged, so that equal probabilities are in the same group.
     rows : {"training", "held-out"}, default="training"
-        Whether the model was fitted to these rows, which takes two degrees of freedom
-        of the groups, or not, which takes none.
+        Whether these rows trained the model. The degrees of freedom are the number of
+        groups, minus two for training rows.
     sample_weight : array-like of shape (n,), default=None
         Counts of rows.
     pos_label : label, default=None
@@ -294,18 +301,21 @@ def hosmer_lemeshow(
     Returns
     -------
     HosmerLemeshow
-        ``statistic``, ``df``, ``pvalue``, and the table of groups.
+        ``statistic``, ``df`` and ``pvalue``, and the table of groups
+        ``n, observed, expected``.
 
     Raises
     ------
     ValueError
-        If there are fewer than three different groups for training rows.
+        If there are too few groups for a degree of freedom: fewer than three for
+        training rows.
 
     Notes
     -----
-    Groups are ``(q_{k−1}, q_k]`` between quantiles of Hyndman and Fan's type 7, and
-    degrees of freedom are groups − 2, as in R's ``ResourceSelection::hoslem.test``
-    (which keeps ``n_groups − 2`` where quantiles agree).
+    Groups are ``(q_{k−1}, q_k]`` between quantiles of Hyndman and Fan's type 7, and for
+    training rows the degrees of freedom are groups − 2, as in R's
+    ``ResourceSelection::hoslem.test`` (which uses ``n_groups − 2`` even if quantiles
+    are equal).
 
     References
     ----------

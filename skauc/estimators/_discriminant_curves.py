@@ -17,26 +17,26 @@ DIVIDES_BY_N = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 class PredictsArrays:
     """A discriminant's predictions, which refuse to gather a collection.
 
-    Stands before scikit-learn's class, whose documentation holds.
+    It precedes scikit-learn's class among the parents and only checks X.
     """
 
     def decision_function(self, X):
-        """See the parent; X must be an array."""
+        """Scikit-learn's method; X must be an array."""
         refuse_collection("X", X)
         return super().decision_function(X)
 
     def predict(self, X):
-        """See the parent; X must be an array."""
+        """Scikit-learn's method; X must be an array."""
         refuse_collection("X", X)
         return super().predict(X)
 
     def predict_proba(self, X):
-        """See the parent; X must be an array."""
+        """Scikit-learn's method; X must be an array."""
         refuse_collection("X", X)
         return super().predict_proba(X)
 
     def predict_log_proba(self, X):
-        """See the parent; X must be an array."""
+        """Scikit-learn's method; X must be an array."""
         refuse_collection("X", X)
         return super().predict_log_proba(X)
 

@@ -44,53 +44,58 @@ def _can_stream(model):
 
 
 class GaussianAUCClassifier(LinearClassifier):
-    """Linear classifier with the largest AUC under normal classes.
+    """Linear classifier that maximizes the AUC of normal classes.
 
     Answers: which linear score ranks positives above negatives most often, if both
-    classes are normal with their own covariances? Costs one pass over X, O(nP²), and
-    one P×P system, O(P³); for P > n, O(n²P) and no P×P matrix.
+    classes are normal with different covariances? Costs one pass over X, O(nP²), and
+    the solution of a P×P system, O(P³). For P > n it costs O(n²P) and forms no P×P
+    matrix.
 
     Parameters
     ----------
     solver : {"bfgs", "closed_form"}, default="bfgs"
-        BFGS on a monotone transform of the AUC with its analytic gradient, or the
-        linear system. They agree to rounding.
+        ``"bfgs"`` maximizes a monotone transform of the AUC with its analytic gradient;
+        ``"closed_form"`` solves the linear system. Both agree up to rounding.
     shrinkage : None, float in [0, 1], "auto", "oas" or "bayes", default=None
-        Weight α of the multiple of the identity in the covariance. ``"auto"`` is
-        Ledoit–Wolf's, ``"oas"`` Chen et al.'s; ``"bayes"`` is the value on a path of
-        100 that has the largest Bayesian AUC under the adaptive prior (of the class
-        moments; no rows are winsorised, no pairs left out).
+        Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
+        weight of Ledoit and Wolf, ``"oas"`` that of Chen et al. ``"bayes"`` selects,
+        from 100 values, the one with the largest Bayesian AUC under the adaptive prior
+        (computed from the class moments, without rows left out).
     standardize : bool, default=True
-        Shrink towards the diagonal of Σ (the identity on standardised features)
-        instead of the identity. Without shrinkage it changes nothing.
+        Shrink towards the diagonal of Σ (the identity for standardised features)
+        instead of the identity. It has no effect without shrinkage.
     threshold : {"youden", "prior"} or float, default="youden"
-        Where ``decision_function`` is 0: the largest TPR − FPR of ``roc_``, Bayes'
-        rule with the class shares and equal variances, or a value of ``X @ coef_``.
+        Value of the score at which ``decision_function`` is 0: the point of ``roc_``
+        with the largest TPR − FPR (``"youden"``), Bayes' rule with the class
+        frequencies and equal variances (``"prior"``), or a given value of
+        ``X @ coef_``.
     tol : float, default=1e-8
-        BFGS stops when the angle to the optimum (in units of Σ) is about this small.
+        BFGS stops when the angle to the optimum, in the metric of Σ, is about this
+        small.
     max_iter : int, default=200
         Largest number of BFGS iterations.
     coef_init : array-like of shape (n_features,), default=None
-        Start of BFGS; None starts at μ. A start with AUC below ½ is reversed, as
-        −θ* is a stationary point too.
+        Start of BFGS; None starts at μ. A start with AUC below ½ is reversed, because
+        −θ* is a stationary point, too.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
-        Scaled so that the pooled within-class standard deviation of ``X @ coef_`` is
-        1, signed so that ``classes_[1]`` scores higher.
+        Coefficients, scaled so that the pooled within-class standard deviation of
+        ``X @ coef_`` is 1, with the sign that gives ``classes_[1]`` the higher scores.
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
     auc_ : float
-        Plug-in AUC ``Φ(√(μᵀΣ⁻¹μ))`` of the training rows: optimistic.
+        Plug-in AUC ``Φ(√(μᵀΣ⁻¹μ))`` of the training rows. It is optimistic; for an
+        estimate use :func:`skauc.auc_posterior`.
     roc_ : BinormalROC
         Plug-in curve with separate variances, in units of ``decision_function``.
     shrinkage_ : float
         The α that was used.
     slope_ : float
-        Log odds a unit of ``decision_function``.
+        Log odds per unit of ``decision_function``.
     moments_ : tuple of Moments
-        Class moments ``(neg, pos)``; not kept by ``fit`` when P > n.
+        Class moments ``(neg, pos)``; not stored if P > n.
     n_iter_ : int
     converged_ : bool
     n_features_in_ : int
@@ -99,28 +104,28 @@ class GaussianAUCClassifier(LinearClassifier):
     Raises
     ------
     ValueError
-        If a parameter, X, y or a weight breaks its rule; if a class holds only one
-        row (weights add up to 1 or less).
+        If a parameter, X, y or a weight is invalid; if a class has only one row (its
+        weights add up to 1 or less).
 
     Warns
     -----
     ConvergenceWarning
-        If Σ is singular (then the classes may be perfectly separable), if all class
-        means are equal, or if BFGS runs out of iterations.
+        If Σ is singular (the classes may then be perfectly separable), if all class
+        means are equal, or if BFGS reaches ``max_iter``.
 
     Notes
     -----
-    With μ the difference of the class means and Σ the sum of their covariances the
-    score xᵀθ of normal classes has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, the largest for
-    ``θ* ∝ Σ⁻¹μ``.
+    Let μ be the difference of the class means and Σ the sum of the class covariances.
+    For normal classes the score xᵀθ has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, which is largest
+    for ``θ* ∝ Σ⁻¹μ``.
 
     ``predict_proba`` is ``expit(slope_ · decision)``, the equal-variance normal link:
-    monotone in the decision, ½ at the threshold. With separate variances the true
-    posterior odds are quadratic in the score and would not be monotone.
+    it is monotone in the decision and ½ at the threshold. With separate variances the
+    posterior odds would be quadratic in the score and not monotone.
 
-    A singular Σ has a null space. If μ has a part in it, that part separates the
-    training rows perfectly and is the maximiser (r = ∞); otherwise the solution of
-    least norm is taken. Either way, ``shrinkage`` is the remedy.
+    A singular Σ has a null space. If the projection of μ on this null space is not 0,
+    it separates the training rows perfectly and is the solution; otherwise the solution
+    of smallest norm is used. In both cases ``shrinkage`` is the remedy.
 
     References
     ----------
@@ -159,19 +164,19 @@ class GaussianAUCClassifier(LinearClassifier):
         self.coef_init = coef_init
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fit from one pass over the rows.
+        """Fit the classifier in one pass over the rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
-            Or a Dask array or data frame, or :class:`RowBlocks`: their moments are
-            taken where the rows are, after a pass over labels and weights (one more
-            for ``shrinkage="auto"``); only if there are fewer rows than features the
-            rows are gathered.
+            Also a Dask array or data frame, or :class:`RowBlocks`. Their moments are
+            computed block by block after a pass over labels and weights;
+            ``shrinkage="auto"`` needs one more pass. The rows are gathered only if
+            there are fewer rows than features.
         y : array-like of shape (n,)
-            Labels of two classes; None only if the blocks hold them.
+            Labels of two classes; None only if X is a RowBlocks, which holds them.
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 means the row twice, 0 the row gone.
+            Frequency weights: 2 counts a row twice, 0 omits it.
 
         Returns
         -------

@@ -21,22 +21,24 @@ class LogisticInference(LogisticFit):
 
     @property
     def covariance_(self):
-        """Covariance of the estimates: inverse Fisher information.
+        """Covariance of the estimates, the inverse Fisher information.
 
-        Shape (M(P + 1), M(P + 1)) with M = K − 1: for each class but the reference
-        the intercept (if fitted) and then the features. Singular if the features are
-        linearly dependent. With ``class_weight`` the sandwich, because weights of
-        classes are no counts of rows. For ``penalty="firth"`` that of the rows
-        together with the h/2 rows of either class that the penalty adds, as logistf's.
+        The shape is (M(P + 1), M(P + 1)) with M = K − 1: for each class except the
+        reference the intercept (if fitted) and then the features. It is singular if the
+        features are linearly dependent. With ``class_weight`` it is the sandwich
+        covariance, because weights of classes are not counts of rows. For
+        ``penalty="firth"`` the information includes the h/2 rows of either class that
+        the penalty adds, as in R's logistf.
         """
         self._require("covariance_", error=AttributeError)
         return self.result_.covariance
 
     @property
     def standard_errors_(self):
-        """Roots of the diagonal of ``covariance_``, of shape (M, P + 1).
+        """Standard errors of the estimates, of shape (M, P + 1).
 
-        A row for each class but the reference, the intercept (if fitted) first.
+        One row for each class except the reference, with the intercept (if fitted)
+        first.
         """
         self._require("standard_errors_", error=AttributeError)
         return self._report().errors.reshape(len(self.classes_) - 1, -1)
@@ -66,56 +68,59 @@ class LogisticInference(LogisticFit):
         offset=None,
         names=None,
     ) -> CoefficientTable:
-        """Coefficients with standard errors, z, p-values and intervals.
+        """Table of coefficients with standard errors, z, p-values and intervals.
 
-        Wald's are free; a profile costs some 15 fits a coefficient, a robust covariance
-        one pass over X.
+        Wald intervals need no further computation. Profile intervals cost about 15 fits
+        per coefficient, a robust covariance one pass over X.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         covariance : {"model", "HC0", "HC1", "cluster"}, default=None
-            None is ``"model"``, and ``"HC0"`` with ``class_weight``, whose weights are
-            no counts of rows. ``"model"``: the inverse information. ``"HC0"``: the
-            sandwich ``H⁻¹(Σ w c s sᵀ)H⁻¹`` of the scores s, weights w and factors c of
-            the classes inside w, right where the model is not.
-            ``"HC1"``: that times n/(n − k). ``"cluster"``: sums of ``w s`` over
-            clusters, times ``G/(G − 1) · (n − 1)/(n − k)``, as statsmodels. n is the
-            sum of the sample weights, k ``n_parameters_``, G the number of clusters
-            that have weight.
+            ``"model"``: the inverse information. ``"HC0"``: the sandwich
+            ``H⁻¹(Σ w c s sᵀ)H⁻¹`` of the scores s, where the weights w include the
+            factors c of the classes; it is valid even if the model is wrong. ``"HC1"``:
+            the same times n/(n − k). ``"cluster"``: the sandwich of the sums of ``w s``
+            over clusters, times ``G/(G − 1) · (n − 1)/(n − k)``, as in statsmodels. n
+            is the sum of the sample weights, k is ``n_parameters_`` and G the number of
+            clusters with positive weight. None takes ``"model"``, or ``"HC0"`` with
+            ``class_weight``, whose weights are not counts of rows.
         method : {"wald", "profile"}, default="wald"
-            ``"profile"``: intervals are all values that a likelihood-ratio test keeps,
-            p-values are that test's, and z is its signed root. With
-            ``penalty="firth"`` the likelihood is the penalised one.
+            ``"profile"``: an interval contains all values that a likelihood-ratio test
+            does not reject, p-values are those of this test, and z is its signed root.
+            With ``penalty="firth"`` the penalised likelihood is used.
         X, y, sample_weight, offset : default=None
-            Of the fit; for a robust covariance (but the default one) and for profiles.
+            Data of the fit, needed for profiles and for a robust covariance other than
+            the default.
         groups : array-like of shape (n,), default=None
-            Clusters, for ``covariance="cluster"``.
+            Cluster of each row, for ``covariance="cluster"``.
         names : sequence of str of length n_features, or a fitted transformer
-            Names of the features; of ``pipeline[:-1]``, or any transformer, those of
-            its ``get_feature_names_out()``. None takes ``feature_names_in_``, and
-            x0, x1, … where there are none.
+            Names of the features. For a transformer, such as ``pipeline[:-1]``, they
+            are those of its ``get_feature_names_out()``. None takes
+            ``feature_names_in_`` if it exists, and x0, x1, … otherwise.
 
         Returns
         -------
         CoefficientTable
-            Prints as a table that names the odds; ``odds_ratios()``, ``to_frame()``.
+            A table to print, which names the odds; methods ``odds_ratios()`` and
+            ``to_frame()``.
 
         Raises
         ------
         ValueError
             If C is finite (the estimates are biased towards 0 and the inverse
-            information is not their covariance), the classes are separated or there
+            information is not their covariance), if the classes are separated or there
             are more features than rows; if X and y are not those of the fit; for a
             profile or ``penalty="firth"`` with ``class_weight``.
 
         Notes
         -----
         Coverage at 95 % by simulation (``benchmarks/coverage/logistic.py``): with 30
-        rows and three features .97 to .98 by Wald and .91 by profiles, .95 by both with
-        ``penalty="firth"``; from 200 rows on .94 to .95. Clusters are taken by the
-        normal distribution: with 10 of them .87, with 20 .93, from 50 on .94; of a
-        feature that is constant in clusters of 10 rows, .76 where they are forgotten.
+        rows and three features Wald intervals cover .97 to .98, profile intervals .91,
+        and both .95 with ``penalty="firth"``; from 200 rows on all cover .94 to .95.
+        Intervals with clusters use the normal distribution; they cover .87 with 10
+        clusters, .93 with 20, and .94 from 50 on. If the clusters of 10 rows are
+        ignored, the interval for a feature that is constant within them covers .76.
         With ``class_weight``, 6 % positives and 400 rows, ``"HC0"`` covers .91 to .95.
 
         Examples
@@ -155,19 +160,19 @@ class LogisticInference(LogisticFit):
         return report.profile(confidence_level)
 
     def confidence_interval(self, confidence_level=0.95, **options):
-        """Limits of all coefficients, as :meth:`summary` has them.
+        """Confidence limits for all coefficients, as in :meth:`summary`.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         **options
-            As for :meth:`summary`: method, covariance, X, y, groups, sample_weight and
-            offset.
+            Options of :meth:`summary`: method, covariance, X, y, groups, sample_weight
+            and offset.
 
         Returns
         -------
         low, high : ndarray of shape (M(P + 1),)
-            In the order of the summary's rows, the intercept first.
+            Limits in the order of the rows of the summary, the intercept first.
 
         Raises
         ------
@@ -191,25 +196,28 @@ class LogisticInference(LogisticFit):
         Parameters
         ----------
         contrast : array-like of shape (q, M(P + 1)) or (M(P + 1),)
-            L: rows are combinations of the summary's rows, the intercept first.
+            The matrix L: each row is a combination of the rows of the summary, the
+            intercept first.
         value : float or array-like of shape (q,), default=0.0
-            Value of Lθ under the hypothesis.
+            Value of Lθ under the null hypothesis.
         covariance, groups
             As for :meth:`summary`.
         **rows
-            X, y, sample_weight and offset of the fit; for a robust covariance.
+            X, y, sample_weight and offset of the fit, needed for a robust covariance.
 
         Returns
         -------
         WaldTest
-            Named tuple ``(statistic, df, pvalue, estimate, standard_error)``;
-            statistic ``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with q degrees.
+            Named tuple ``(statistic, df, pvalue, estimate, standard_error)``; the
+            statistic is ``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with q degrees of
+            freedom.
 
         Raises
         ------
         ValueError
-            As :meth:`summary`, or if the rows of the contrast or the features are
-            linearly dependent, or clusters are no more than rows of the contrast.
+            As :meth:`summary`; also if the rows of the contrast or the features are
+            linearly dependent, or if there are not more clusters than rows of the
+            contrast.
 
         References
         ----------
@@ -222,11 +230,12 @@ class LogisticInference(LogisticFit):
         return self._report(*V).wald_test(contrast, value)
 
     def predict_interval(self, X, confidence_level=0.95, *, offset=None):
-        """Confidence limits of the probability of ``classes_[1]``, row by row.
+        """Confidence limits for the probability of ``classes_[1]`` of each row.
 
-        Answers how well the model knows each row's *probability*, not what its label
-        will be: ``expit(η ± z √(x̃ᵀVx̃))``, η the row's decision, z the normal quantile
-        of the level, x̃ the row with a 1 for the intercept and V ``covariance_``.
+        Answers: how precisely does the model know the *probability* of each row? They
+        are not limits for the label. ``expit(η ± z √(x̃ᵀVx̃))``, where η is the
+        decision of the row, z the normal quantile of the level, x̃ the row with a 1 for
+        the intercept, and V is ``covariance_``.
 
         Parameters
         ----------
@@ -273,29 +282,31 @@ class LogisticInference(LogisticFit):
         value=0.0,
         **rows,
     ) -> LikelihoodRatio:
-        """Test whether a model nested in this one fits as well.
+        """Likelihood-ratio test of a model that is nested in this one.
 
         Parameters
         ----------
         reduced : IRLSLogisticRegression, default=None
-            Fitted to the same rows with fewer features; not checked beyond their
-            number, the classes and the likelihoods. Maximum likelihood only.
+            Maximum-likelihood fit to the same rows with fewer features. Only the number
+            of features, the classes and the likelihoods are checked.
         contrast, value : default=None, 0.0
-            Instead of ``reduced``: the hypothesis ``L θ = value``, as for
+            In place of ``reduced``: the hypothesis ``L θ = value``, as for
             :meth:`wald_test`. With ``penalty="firth"`` the *penalised* likelihoods are
-            compared, the determinant being that of all features (as logistftest).
+            compared, both with the determinant of all features, as in R's logistftest.
         **rows
-            X, y, sample_weight and offset of the fit; with ``contrast``.
+            X, y, sample_weight and offset of the fit, needed with ``contrast``.
 
         Returns
         -------
         LikelihoodRatio
-            Named tuple ``(statistic, df, pvalue)``; statistic ``2(ℓ − ℓ_reduced)``.
+            Named tuple ``(statistic, df, pvalue)``; the statistic is
+            ``2(ℓ − ℓ_reduced)``.
 
         Raises
         ------
         ValueError
-            If a fit is penalised or separated, or the two cannot be nested.
+            If a fit is penalised or its classes are separated, or if the models cannot
+            be nested.
 
         References
         ----------

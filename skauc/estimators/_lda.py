@@ -25,10 +25,11 @@ class _NoShrinkageError(NotImplementedError, ValueError):
 
 
 class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
-    """Scikit-learn's linear discriminant analysis, and the ROC curve it implies.
+    """Linear discriminant analysis of scikit-learn, with the ROC curve that it implies.
 
-    Answers: if the classes are normal with one covariance, as LDA assumes, what are
-    the ROC curve, its area and its best threshold? Adds one ``X @ coef_`` to the fit.
+    Answers: what are the ROC curve, its area and its best threshold, if the classes are
+    normal with a common covariance, as LDA assumes? The fit costs one additional
+    product ``X @ coef_``.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
 covariance_estimator
         As for :class:`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`.
     denominator : {"unbiased", "ml"}, default="unbiased"
-        Whether the pooled variance of the scores is divided by n − K or by n.
+        Divisor of the pooled variance of the scores: n − K (``"unbiased"``) or n
+        (``"ml"``).
 
     Attributes
     ----------
@@ -47,29 +49,29 @@ covariance_estimator
     youden_threshold_ : float
         Value of ``decision_function`` with the largest TPR − FPR; two classes only.
     pairwise_roc_ : dict
-        ``(class_i, class_j)`` → BinormalROC of ``decision_j − decision_i``, class_j
-        being the positive one, for i < j.
+        Maps ``(class_i, class_j)``, i < j, to the BinormalROC of
+        ``decision_j − decision_i``, with class_j as the positive class.
 
-    All other attributes are the parent's.
+    All other attributes are those of scikit-learn's class.
 
     Raises
     ------
     ValueError
-        If ``denominator`` is not known, or the parent's rules are broken.
+        If ``denominator`` is not known, or for the reasons of scikit-learn's class.
 
     Notes
     -----
     The score ``f = αᵀx + β`` (``coef_`` and ``intercept_``) of class c is normal with
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
-    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is that of the
-    projected rows, also where the solver's covariance is shrunk, estimated otherwise
-    or weighted by given priors; with shrinkage δ is therefore not a Mahalanobis
-    distance. ``decision_function`` contains
-    ``log(π₁/π₀)``; without shrinkage that is ``youden_threshold_``.
+    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is estimated from the projected
+    rows, even if the covariance of the solver is shrunk, estimated by another estimator
+    or weighted by given priors. With shrinkage δ is therefore not a Mahalanobis
+    distance. ``decision_function`` contains the term ``log(π₁/π₀)``, which equals
+    ``youden_threshold_`` without shrinkage.
 
-    As an estimate from the training rows the plug-in curve is optimistic;
-    :func:`skauc.auc_posterior` is the honest one.
+    **Not** an estimate for new rows: the plug-in curve of the training rows is
+    optimistic. Use :func:`skauc.auc_posterior` for that.
 
     References
     ----------
@@ -109,17 +111,17 @@ covariance_estimator
         self.denominator = denominator
 
     def fit(self, X, y=None):
-        """Fit the parent, then the ROC curves of its scores.
+        """Fit the discriminant and the ROC curves of its scores.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Or a Dask array or data frame, or :class:`RowBlocks`: the moments of the
-            classes are taken where the rows are, after a pass over the labels (one
-            more for ``shrinkage="auto"``), in float64; only if there are fewer rows
-            than features the rows are gathered.
+            Also a Dask array or data frame, or :class:`RowBlocks`. The moments of the
+            classes are computed block by block in float64, after a pass over the
+            labels; ``shrinkage="auto"`` needs one more pass. The rows are gathered only
+            if there are fewer rows than features.
         y : array-like of shape (n,)
-            None only if the blocks hold it.
+            Labels; None only if X is a RowBlocks, which holds them.
 
         Returns
         -------
@@ -144,7 +146,7 @@ covariance_estimator
         return self
 
     def transform(self, X):
-        """See the parent; X must be an array."""
+        """Scikit-learn's method; X must be an array."""
         refuse_collection("X", X)
         return super().transform(X)
 

@@ -15,40 +15,43 @@ from ._rows import unchanged_by_errors
 class IRLSLogisticRegression(LogisticInference):
     """Logistic regression by iteratively reweighted least squares (Newton's method).
 
-    Answers: what are the class probabilities of a linear model, how sure are its
-    coefficients, and does the estimate exist at all? Binary and multinomial.
-    One pass over X per iteration, O(nP²K²/2); extra memory is a block of rows. For
-    P > n, an SVD of the centred rows, O(n²P), and then as if P were n; no P×P matrix.
+    Answers: what are the class probabilities of a linear model, how precise are its
+    coefficients, and does the estimate exist? Two classes give the binary model, more
+    classes the multinomial model. Each iteration costs one pass over X, O(nP²K²/2), and
+    the additional memory is one block of rows. For P > n it costs an SVD of the centred
+    rows, O(n²P), and then as much as for ``P = n``; no P×P matrix is formed.
 
     Parameters
     ----------
     C : float, default=np.inf
         Inverse strength of the ridge penalty ``‖coef‖²/(2C)``; the intercept is not
-        penalised. Infinite C is maximum likelihood.
+        penalised. Infinite C gives maximum likelihood.
     penalty : {"l2", "firth"}, default="l2"
-        ``"l2"``: the ridge of strength 1/C, which at the default C is none.
-        ``"firth"``: Jeffreys' prior, ``ℓ + ½ log det(information)``: less biased, and
-        finite where the classes are separated. For two classes and infinite C; weights
-        are counts of rows. For fewer features than rows: with as many, whatever they
-        are, it makes every training row ¾ probable.
+        ``"l2"``: a ridge penalty of strength 1/C, which is 0 for the default C.
+        ``"firth"``: Jeffreys' prior, ``ℓ + ½ log det(information)``, which reduces the
+        bias and gives finite estimates even if the classes are separated. It is for two
+        classes, infinite C and weights that are counts of rows. It needs fewer features
+        than rows: with as many features as rows every training row gets the probability
+        ¾ for its class, whatever the features are.
     fit_intercept : bool, default=True
     tol : float, default=1e-8
-        Bound on the mean gradient (of standardised features) and on the distance
-        from the optimum in standard errors.
+        Tolerance for the mean gradient (with standardised features) and for the
+        distance from the optimum in standard errors.
     max_iter : int, default=50
         Largest number of Newton steps.
     max_halvings : int, default=30
-        How often a step that lowers the likelihood is halved.
+        Largest number of times that a step is halved because it lowers the likelihood.
     class_weight : None, "balanced" or dict, default=None
-        Weights of the classes, multiplied into ``sample_weight``. They are no counts
-        of rows: standard errors are then those of the sandwich, and results that need
-        the likelihood (criteria, profiles, likelihood ratios) are refused.
+        Weights of the classes, multiplied with ``sample_weight``. The products are not
+        counts of rows, so standard errors come from the sandwich covariance, and
+        results that need the likelihood (information criteria, profiles, likelihood
+        ratios) raise an error.
     reference : label, default=None
         Class whose coefficients are 0 when K > 2 and C is infinite; None takes
-        ``classes_[0]``. Two classes always refer to ``classes_[0]``; with finite C
-        and K > 2 the symmetric form has no reference.
+        ``classes_[0]``. With two classes the reference is always ``classes_[0]``; with
+        finite C and K > 2 the parametrisation is symmetric and has no reference.
     warm_start : bool, default=False
-        Start at the last solution; not for P > n.
+        Start at the solution of the previous fit; not supported for P > n.
 
     Attributes
     ----------
@@ -56,15 +59,16 @@ class IRLSLogisticRegression(LogisticInference):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     log_likelihood_ : float
-        Of the training rows, without the penalty.
+        Log likelihood of the training rows, without the penalty.
     deviance_ : float
         ``−2 log_likelihood_``.
     n_iter_, n_halvings_ : int
     converged_ : bool
     separation_ : {None, "complete", "quasi-complete"}
-        How the classes are separated (the estimate does not exist), None if they are
-        not. Looked for when nothing is penalised.
+        How the classes are separated, in which case the estimate does not exist; None
+        if they are not separated. It is checked only without a penalty.
     has_offset_ : bool
+        Whether the model was fitted with an offset.
     rank_ : int
         Rank of the features together with the intercept.
     reference_ : label
@@ -73,30 +77,32 @@ class IRLSLogisticRegression(LogisticInference):
     n_observations_ : float
         Sum of the weights.
     covariance_, standard_errors_, aic_, bic_
-        See there; for unpenalised, unseparated fits of no more features than rows, the
-        first two also for Firth's.
+        See the properties. They exist for unpenalised fits of classes that are not
+        separated, with no more features than rows. The first two also exist for
+        ``penalty="firth"``.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
     Raises
     ------
     ValueError
-        If a parameter, X, y or a weight breaks its rule.
+        If a parameter, X, y or a weight is invalid.
 
     Warns
     -----
     ConvergenceWarning
         If the classes are separated (the estimate does not exist), if features are
-        linearly dependent (the estimate is not unique; the one of least norm is
-        taken), or if ``max_iter`` is too small.
+        linearly dependent (the estimate is not unique; the one of smallest norm is
+        used), or if ``max_iter`` is too small.
 
     Notes
     -----
-    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``: X̃ the features and
-    a column of ones, p the probabilities, D the diagonal of p(1 − p), Λ that of 1/C (0
-    for the intercept); weights multiply D and y − p. Multinomial fits maximise
-    over K − 1 contrasts: reference cells for infinite C, orthonormal ones for finite
-    C, which gives scikit-learn's symmetric solution without its flat direction.
+    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``, where X̃ holds
+    the features and a column of ones, p the probabilities, D the diagonal matrix of
+    ``p(1 − p)`` and Λ that of 1/C (0 for the intercept); weights multiply D and y − p.
+    Multinomial fits maximise over K − 1 contrasts of the classes: differences from the
+    reference for infinite C, orthonormal contrasts for finite C. The latter give
+    scikit-learn's symmetric solution without its flat direction.
 
     References
     ----------
@@ -140,24 +146,24 @@ class IRLSLogisticRegression(LogisticInference):
         self.warm_start = warm_start
 
     def fit(self, X, y=None, sample_weight=None, offset=None):
-        """Fit by Newton's method.
+        """Fit the model by Newton's method.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
-            Or rows in blocks: a Dask array or data frame, or a
-            :class:`skauc.RowBlocks` of X, y and weights. See the notes.
+            Also rows in blocks: a Dask array or data frame, or a
+            :class:`skauc.RowBlocks` of X, y and weights (see Notes).
         y : array-like of shape (n,)
-            None only if X is a RowBlocks, which holds it.
+            Labels; None only if X is a RowBlocks, which holds them.
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 means the row twice, 0 the row gone. With infinite C
-            the coefficients depend on their ratios only; standard errors and all that
-            follows from the likelihood read them as counts. With finite C, a times
-            the weights is a times C.
+            Frequency weights: 2 counts a row twice, 0 omits it. With infinite C the
+            coefficients depend only on the ratios of the weights, while standard errors
+            and the likelihood treat them as counts. With finite C, multiplying the
+            weights by a has the same effect as multiplying C by a.
         offset : array-like of shape (n,), default=None
-            Known part of the logit of ``classes_[1]``, for two classes. Predictions
-            add the ``offset`` that they are given, none by themselves. None for rows
-            in blocks.
+            Known term of the logit of ``classes_[1]``, for two classes. Predictions do
+            not remember it: pass their own ``offset``. Not supported for rows in
+            blocks.
 
         Returns
         -------
@@ -165,15 +171,16 @@ class IRLSLogisticRegression(LogisticInference):
 
         Notes
         -----
-        Rows in blocks give the answer of the rows in memory. Passes over the blocks:
-        one of labels and weights, one at zero coefficients (two if a feature is far
-        from 0 against its spread), and one for each trial point: some 8, the more the
-        nearer the classes are to separation. (M(P + 1))² numbers per block, or per 16
-        blocks together, leave the place of the block. A collection that is costly to
-        make is best persisted.
-        Rows that are fewer than features, and so smaller than those matrices, are
-        gathered. Where :meth:`summary` and the tests need the rows once more, they
-        take them in blocks as well, except for clusters.
+        Rows in blocks give the same result as rows in memory. The fit makes one pass
+        over labels and weights, one pass at zero coefficients (two if the mean of a
+        feature is large compared with its spread), and one pass for each trial point,
+        about 8 in total and more if the classes are nearly separated. Matrices of
+        ``(M(P + 1))²`` numbers, with M one less than the number of classes, one per
+        block or one per 16 blocks, are sent between processes. Persist a collection
+        that is expensive to compute. If there are fewer rows than features, the rows
+        are gathered, because they are smaller than these matrices. If :meth:`summary`
+        or a test needs the rows again, it accepts them in blocks as well, except for
+        clusters.
         """
         self._check_parameters()
         warm = self.warm_start and hasattr(self, "coef_")

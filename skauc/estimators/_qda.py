@@ -14,19 +14,20 @@ from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
 
 
 class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
-    """Scikit-learn's quadratic discriminant analysis, and the ROC curve it implies.
+    """Quadratic discriminant analysis of scikit-learn, with its implied ROC curve.
 
-    Answers: if every class is normal with its own covariance, as QDA assumes, what are
-    the ROC curve, its area and its best threshold? The fit gains one P×P eigenproblem
-    for each pair and class; every number is then a contour integral, milliseconds (the
-    best threshold of a regularised rule a search, tenths of a second).
+    Answers: what are the ROC curve, its area and its best threshold, if each class is
+    normal with its own covariance, as QDA assumes? The fit solves one additional P×P
+    eigenproblem for each pair of classes and each class of the pair. Every number is
+    then a contour integral, which takes milliseconds; the best threshold of a
+    regularised rule needs a search, which takes tenths of a second.
 
     Parameters
     ----------
     solver, shrinkage, priors, reg_param, store_covariance, tol, covariance_estimator
-        As for :class:`sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis`,
-        those of them that the installed version has (before scikit-learn 1.8:
-        ``priors``, ``reg_param``, ``store_covariance`` and ``tol``).
+        As for :class:`sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis`.
+        Before scikit-learn 1.8 only ``priors``, ``reg_param``, ``store_covariance`` and
+        ``tol`` exist.
 
     Attributes
     ----------
@@ -37,32 +38,35 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
     youden_threshold_ : float
         Value of ``decision_function`` with the largest TPR − FPR; two classes only.
     pairwise_roc_ : dict
-        ``(class_i, class_j)`` → QuadraticROC of ``decision_j − decision_i``, class_j
-        being the positive one, for i < j.
+        Maps ``(class_i, class_j)``, i < j, to the QuadraticROC of
+        ``decision_j − decision_i``, with class_j as the positive class.
 
-    All other attributes are the parent's.
+    All other attributes are those of scikit-learn's class.
 
     Notes
     -----
     In a normal class ``decision_function`` is a quadratic form in normal variables
-    (:class:`skauc.QuadraticForm`), and the AUC the probability that the difference of
-    two such forms is positive. Whose covariances?
+    (:class:`skauc.QuadraticForm`), and the AUC is the probability that the difference
+    of two such forms is positive. The covariances of these forms are chosen as follows:
 
-    - Without regularisation the parent's own describe both the rule and the classes,
-      whatever its version and solver divide by (n_c − 1 or n_c). The rule is then their
-      likelihood ratio, the curve concave (``roc_.is_proper``), and
-      ``youden_threshold_`` is ``log(π₁/π₀)``.
-    - With ``reg_param``, ``shrinkage`` or ``covariance_estimator`` the rule keeps the
-      parent's covariances, while the classes keep the unshrunk ones of their rows
-      (divided in the same way; by n_c where ``reg_param=1``): what is shrunk is the
-      rule, not the world it is applied to. The best threshold is then searched for.
+    - Without regularisation scikit-learn's covariances describe both the rule and the
+      classes, whether its version and solver divide by n_c − 1 or by n_c. The rule is
+      then the likelihood ratio of the classes, the curve is concave
+      (``roc_.is_proper``), and ``youden_threshold_`` is ``log(π₁/π₀)``.
+    - With ``reg_param``, ``shrinkage`` or ``covariance_estimator`` the rule has
+      scikit-learn's regularised covariances, while the classes have the unshrunk
+      covariances of their rows (with the same divisor; n_c if ``reg_param=1``), because
+      regularisation changes the rule but not the classes to which it is applied. The
+      best threshold is then found by a search.
 
-    Where the parent accepts a class without full rank (with ``tol=0``, and before
-    scikit-learn 1.8 with a mere warning), a rule that divides by zero, up to rounding,
-    has no curve: its pairs are missing and ``auc_`` is NaN.
+    Scikit-learn accepts a class without full rank if ``tol=0``, and before version 1.8
+    with a warning only. If the rule then divides by a number that is 0 up to rounding,
+    it has no curve: the pairs of this class are missing in ``pairwise_roc_`` and
+    ``auc_`` is NaN.
 
-    As an estimate from the training rows the plug-in curve is optimistic, more so than
-    that of LDA: it has twice the parameters. Trust ``roc_curve`` of other rows.
+    **Not** an estimate for new rows: the plug-in curve of the training rows is
+    optimistic, more so than that of LDA, because QDA has about twice as many
+    parameters. Use :func:`skauc.empirical_roc` on held-out rows for that.
 
     References
     ----------
@@ -80,7 +84,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
     """
 
     def fit(self, X, y):
-        """Fit the parent, then the ROC curves of its scores.
+        """Fit the discriminant and the ROC curves of its scores.
 
         Parameters
         ----------

@@ -20,52 +20,56 @@ DEFAULT_METHOD = "score"
 def auc_estimate(
     y_true, y_score=None, *, sample_weight=None, groups=None, pos_label=None
 ) -> AUCEstimate:
-    """Empirical AUC of a score, ready to say how sure it is.
+    """Empirical AUC of a score, with standard errors and confidence intervals.
 
-    Answers: how well does this score separate the classes, and what are the limits of
-    that? Rank-based; for scores of rows that did not train the model. The direction
-    is never flipped: an AUC below ½ stays below ½. Costs one sort, O(n log n).
+    Answers: how well does this score separate the classes, and how precisely is that
+    known? The AUC is computed from ranks. The rows must not have trained the model; for
+    training rows use :func:`skauc.auc_posterior`. An AUC below ½ stays below ½: the
+    direction is never flipped. Costs one sort, O(n log n).
 
     Parameters
     ----------
     y_true : array-like of shape (n,), or RowBlocks
-        Labels of two classes; a Dask array or series if the scores are one. Or
-        :class:`RowBlocks` whose tuples are ``(y_true, y_score)`` or ``(y_true,
-        y_score, sample_weight)``, without further arguments.
+        Labels of two classes; a Dask array or series if the scores are a Dask
+        collection. A :class:`RowBlocks` of tuples ``(y_true, y_score)`` or
+        ``(y_true, y_score, sample_weight)`` replaces y_true, y_score and sample_weight.
     y_score : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. None only
-        where they stand in the blocks.
+        if y_true is a RowBlocks, which holds them.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows. For the estimate only their **ratios** matter: they may
-        add up to 1. Intervals and standard errors need **counts** of rows (whole
-        numbers, 2 is the row twice), and refuse other weights; with
-        ``groups`` ratios are enough there too.
+        Weights of the rows. The AUC depends only on the **ratios** of the weights.
+        Intervals and standard errors need **counts** of rows (whole numbers; 2 means
+        that the row occurs twice) and raise an error for other weights. With ``groups``
+        any weights are accepted, because only their ratios matter.
     groups : array-like of shape (n,), default=None
-        Cluster of each row (a patient with several lesions). Intervals are then
-        Obuchowski's: clusters are independent, rows within one need not be. Not for
-        collections and blocks.
+        Cluster of each row, for example the patient to whom several lesions belong.
+        Intervals are then Obuchowski's: the clusters must be independent, the rows
+        within a cluster need not be. Dask collections and blocks do not support groups.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
     Returns
     -------
     AUCEstimate
+        ``auc``, ``standard_error()``, ``confidence_interval(0.95)``,
+        ``partial_auc(fpr=(0, 0.1))`` and ``plot()``.
 
     Raises
     ------
     ValueError
-        If a score is NaN, lengths differ, y_true has not two classes, or the sum of
-        the weights is 0 in a class or not finite. For collections and blocks the error
-        names the chunk.
+        If a score is NaN, lengths differ, y_true does not have two classes, or the
+        weights of a class add up to 0 or are not finite. For collections and blocks the
+        error names the chunk.
 
     Notes
     -----
-    ``A = Σ_pos Σ_neg ψ(s_i − s_j)/(n₀ n₁)``, ψ = 1, ½, 0 above, at and below 0. For
-    sampling weights of independent rows pass ``groups=np.arange(n)``: the clustered
-    variance is then the linearised one of survey statistics.
+    ``A = Σ_pos Σ_neg ψ(s_i − s_j)/(n₀ n₁)``, where ψ is 1, ½ and 0 for a positive, zero
+    and negative difference. For sampling weights of independent rows pass
+    ``groups=np.arange(n)``: the clustered variance is then the linearised variance of
+    survey statistics.
 
-    Collections and blocks are read once: their labels, weights and scores come into
-    memory, 8 bytes for each number, and the answer is that of the concatenated rows.
+    Collections and blocks are read once. Their labels, weights and scores are gathered
+    in memory, 8 bytes per number, so the answer equals that of the concatenated rows.
 
     References
     ----------
@@ -95,7 +99,8 @@ class AUCEstimate(Result):
     Parameters
     ----------
     auc : float
-        Share of pairs ranked rightly, ties ½.
+        Share of the pairs (positive, negative) that are ranked correctly; a tie counts
+        ½.
     n_neg, n_pos : float
         Rows of each class (sum of the weights).
     _sample : Sample
@@ -103,34 +108,36 @@ class AUCEstimate(Result):
 
     Notes
     -----
-    The methods, for ``standard_error`` and ``confidence_interval``:
+    ``standard_error`` and ``confidence_interval`` offer these methods:
 
-    - ``"score"`` (default): all A for which ``|Â − A| ≤ z √V(A)``, V the larger of
-      Newcombe's variance (next line) and DeLong's, scaled to ``A(1 − A)``. The
-      model decides where the sample is too small to show its variance, the
-      data decide where the model is wrong.
-    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance,
-      ``(n₀ + n₁)/2`` in place of both sizes; Newcombe's method 5. Needs the AUC and
-      the sizes only.
-    - ``"delong"``: variances of the placements; with ``transform="none"`` clipped,
-      the interval of pROC. The only method for ``groups``.
+    - ``"score"`` (default): all A with ``|Â − A| ≤ z √V(A)``, where V is the larger of
+      Newcombe's variance (see the next method) and DeLong's variance scaled to
+      ``A(1 − A)``. Newcombe's variance protects small samples, whose own variance is
+      unreliable; DeLong's protects against scores that violate Newcombe's model.
+    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance, in which
+      ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
+      AUC and the sizes.
+    - ``"delong"``: variances of the placements. With ``transform="none"`` the limits,
+      clipped to [0, 1], are those of pROC. The only method for ``groups``.
     - ``"bamber"``: the unbiased variance, eq. 2 of Cortes & Mohri.
-    - ``"hanley_mcneil"``: the variance of exponential scores, at Â.
-    - ``"max_variance"``: ``A(1 − A)/min(n₀, n₁)``, right for every score, wide.
+    - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
+    - ``"max_variance"``: ``A(1 − A)/min(n₀, n₁)``, an upper bound for every score,
+      hence wide.
     - ``"binormal"``: ``Φ(δ)``, ``δ = (x̄₁ − x̄₀)/√(s₀² + s₁²)``, and the delta method
-      on δ. For normal scores; its centre is not ``auc``.
-    - ``"bayesian"``: posterior of the score as one normal feature with one variance a
-      class and the prior ∝ 1/(σ₀² σ₁²).
-    - ``"cortes_mohri"``: from the errors at a threshold alone; **not** centred on
-      the AUC, see :func:`cortes_mohri_interval`.
-    - ``"bootstrap"``: stratified BCa.
+      for δ. It assumes normal scores and is not centred on ``auc``.
+    - ``"bayesian"``: posterior of the AUC if the score is normal in each class with its
+      own variance, under the prior ∝ 1/(σ₀² σ₁²).
+    - ``"cortes_mohri"``: uses only the number of errors at a threshold; **not** centred
+      on the AUC, see :func:`cortes_mohri_interval`.
+    - ``"bootstrap"``: the BCa interval of stratified resamples.
 
-    Where the estimated variance is 0 (AUC 0 or 1, all scores equal) it is no evidence;
-    the limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes in
-    ``min(n₀, n₁)`` trials.
+    An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
+    precision. The limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes
+    in ``min(n₀, n₁)`` trials.
 
-    Coverage of the default at 95 %, mean and least over the true AUCs .5, .7, .9, .97
-    and .99, 4000 data sets each (``benchmarks/coverage/intervals.py``; sizes n₀ + n₁):
+    Coverage of the default method at 95 %: the mean and the minimum over the true AUCs
+    .5, .7, .9, .97 and .99, with 4000 data sets each
+    (``benchmarks/coverage/intervals.py``). The columns are the class sizes n₀ + n₁:
 
     ================  =========  =========  =========  =========  =========  =========
     scores            5 + 5      10 + 10    20 + 20    50 + 50    200 + 20   500 + 5
@@ -142,7 +149,7 @@ class AUCEstimate(Result):
     five values       .967 .955  .962 .944  .964 .954  .969 .957  .973 .957  .975 .959
     ================  =========  =========  =========  =========  =========  =========
 
-    Over the same 150 cells the least coverage and the mean width are .873 and .285
+    The minimal coverage and the mean width over the same 150 settings are .873 and .285
     (``"score"``), .816 and .268 (``"hanley_mcneil_score"``), .825 and .365
     (``"hanley_mcneil"``), .412 and .297 (``"delong"``, logit), .354 and .283
     (``"delong"``, none), .408 and .299 (``"bootstrap"``), .900 and .475
@@ -196,7 +203,7 @@ class AUCEstimate(Result):
         return {name: [value] for name, value in zip(names, row, strict=True)}
 
     def plot(self, ax=None, **options):
-        """Draw the ROC curve: a short way to :class:`skauc.BinormalROCDisplay`.
+        """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
 
         Parameters
         ----------
@@ -207,7 +214,7 @@ class AUCEstimate(Result):
         Returns
         -------
         BinormalROCDisplay
-            With the credible band only for independent rows (no ``groups``).
+            The credible band is drawn only for independent rows (no ``groups``).
 
         Raises
         ------
@@ -217,17 +224,17 @@ class AUCEstimate(Result):
         return picture(self, ax, **options)
 
     def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
-        """Area under a part of the curve, with its error and interval.
+        """Area under a part of the ROC curve, with its standard error and interval.
 
-        Answers: how good is the score where it would be used, at few false alarms or
-        at few cases missed?
+        Answers: how good is the score where it will be used, for example at a low false
+        positive rate or at a high sensitivity?
 
         Parameters
         ----------
         fpr : (float, float), default=None
             Range ``0 <= a < b <= 1`` of the false positive rate: ``∫ TPR dFPR``.
         tpr : (float, float), default=None
-            Range of the true positive rate instead: ``∫ (1 − FPR) dTPR``.
+            Range of the true positive rate, in place of ``fpr``: ``∫ (1 − FPR) dTPR``.
         standardize : bool, default=False
             McClish's rescaling to ½ for chance and 1 for a perfect curve.
 
@@ -238,12 +245,13 @@ class AUCEstimate(Result):
         Raises
         ------
         ValueError
-            If not exactly one range is given, or it breaks its rule.
+            If not exactly one range is given, or its limits are not
+            ``0 <= a < b <= 1``.
         """
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def standard_error(self, method=None, **options) -> float:
-        """Standard error of the AUC; 0 where the method estimates it as 0.
+        """Standard error of the AUC; it can be 0, for example if the AUC is 0 or 1.
 
         Parameters
         ----------
@@ -272,7 +280,7 @@ class AUCEstimate(Result):
         alternative="two-sided",
         **options,
     ) -> Interval:
-        """Limits for the AUC, inside [0, 1] and nested in the level.
+        """Confidence limits for the AUC, inside [0, 1].
 
         Parameters
         ----------
@@ -280,10 +288,10 @@ class AUCEstimate(Result):
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
         transform : {"none", "logit", "probit"}, default=None
-            Scale of ``A ± z SE``; None is logit, or probit for ``"binormal"``: they
-            covered best. Methods with limits of their own (``"score"``,
-            ``"hanley_mcneil_score"``, ``"bayesian"``, ``"cortes_mohri"``,
-            ``"bootstrap"``) are on no scale: it changes nothing there.
+            Scale on which the limits are ``A ± z SE``. None takes logit, or probit for
+            ``"binormal"``, which had the best coverage. It has no effect on methods
+            that do not use such limits (``"score"``, ``"hanley_mcneil_score"``,
+            ``"bayesian"``, ``"cortes_mohri"`` and ``"bootstrap"``).
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
@@ -300,8 +308,8 @@ class AUCEstimate(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule; if the weights are no counts and there are
-            no groups; if a class is too small, or a score infinite, for the method.
+            If an option is invalid; if the weights are not counts and there are no
+            groups; if a class is too small for the method or a score is infinite.
         """
         tails = interval_tails(confidence_level, alternative)
         chosen = self._choose(method, options)

@@ -33,7 +33,7 @@ _INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ROCBand(Result):
-    """Limits of the true positive rate over a grid of false positive rates.
+    """Confidence band of a ROC curve: limits of the true positive rate.
 
     Made by :meth:`EmpiricalROC.band`.
 
@@ -43,8 +43,8 @@ class ROCBand(Result):
     confidence_level : float
     method : str
     simultaneous : bool
-        Whether the whole curve lies inside with the confidence level, or each of its
-        levels on its own.
+        True if the limits hold for the whole curve with the confidence level, False if
+        they hold for each point separately.
 
     Examples
     --------

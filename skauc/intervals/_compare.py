@@ -48,11 +48,13 @@ def compare_auc(
     groups=None,
     pos_label=None,
 ) -> AUCComparison | AUCComparisons:
-    """Compare AUCs: two scores or more, on the same rows or not, or with a constant.
+    """Compare the AUCs of two or more scores, or one AUC with a constant.
 
-    Answers: is the AUC of score_a larger than that of score_b, by chance or not? The
-    scores must not come from rows that trained a model. O(k n log n + k² n).
-    Collections and blocks give the same answers, without groups; see Notes.
+    Answers: is the AUC of score_a larger than that of score_b, or may the difference be
+    due to chance? The rows must not have trained the models that give the scores; for
+    linear models and their training rows use :func:`skauc.auc_difference_posterior`.
+    Costs O(k n log n + k² n) for k scores. Dask collections and blocks are accepted
+    without ``groups``; see Notes.
 
     ==================================================  ===============================
     call                                                compares
@@ -70,48 +72,50 @@ def compare_auc(
     Parameters
     ----------
     y_true : array-like of shape (n,), or RowBlocks
-        Labels of two classes; a Dask array or series if the scores are. Or
-        :class:`RowBlocks` whose tuples are ``(y_true, scores)`` or ``(y_true, scores,
-        sample_weight)``, with the k scores as columns without further arguments.
+        Labels of two classes; a Dask array or series if the scores are Dask
+        collections. A :class:`RowBlocks` of tuples ``(y_true, scores)`` or
+        ``(y_true, scores, sample_weight)``, with the k scores as columns, replaces
+        y_true, all scores and sample_weight.
     score_a, score_b : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
-        None only where the scores stand in the blocks.
+        None only if y_true is a RowBlocks, which holds the scores.
     *more_scores : array-like of shape (n,)
         Third and further scores.
     y_true_b : array-like of shape (n_b,) or RowBlocks, default=None
-        Labels of the rows of score_b where these are other, independent rows.
+        Labels of the rows of score_b, if these are different, independent rows.
     constant : float in [0, 1], default=None
         The AUC under the null hypothesis, in place of score_b.
     margin : float >= 0, default=0
         Non-inferiority margin: with ``alternative="greater"`` the null hypothesis is
-        ``AUC_a − AUC_b ≤ −margin``, with ``"less"`` it is ``≥ margin``.
+        ``AUC_a − AUC_b ≤ −margin``; with ``"less"`` it is ``AUC_a − AUC_b ≥ margin``.
     fpr, tpr : (float, float), default=None
         Compare the areas over a range of the false or true positive rate, see
-        :meth:`AUCEstimate.partial_auc`; constant and margin are then such areas, not
-        standardized. (Standardizing is linear: the p-values are the same.)
+        :meth:`AUCEstimate.partial_auc`; constant and margin are then partial areas, not
+        standardized. (Standardizing is linear, so it would not change the p-values.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Direction of ``AUC_a − AUC_b``; for three scores or more only two-sided.
+        Direction of ``AUC_a − AUC_b``; three or more scores allow ``"two-sided"`` only.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
-        ``"delong"`` takes DeLong's error and the normal distribution. ``"welch"``, for
-        different rows, takes Student's t with Welch's degrees of freedom, as pROC.
-        ``"permutation"``, for two scores of the same rows and ``margin=0``, swaps the
-        ranks of a row's two scores (of a cluster's rows together) and keeps its level
-        with few rows of a class (formally it tests that the curves are equal); the
-        error and the interval stay DeLong's.
-        ``"bootstrap"`` takes the covariance of resampled AUCs. The last two are not
-        for partial areas.
+        ``"delong"`` uses DeLong's standard error and the normal distribution.
+        ``"welch"``, for scores of different rows, uses Student's t with Welch's degrees
+        of freedom, as pROC does. ``"permutation"``, for two scores of the same rows and
+        ``margin=0``, swaps the ranks of the two scores of a row (of all rows of a
+        cluster together). It keeps its level even if a class has few rows; its null
+        hypothesis is that the curves are equal. The standard error and the interval
+        remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
+        ``"permutation"`` and ``"bootstrap"`` do not support partial areas.
     n_resamples : int >= 100, default=9999
-        For ``"permutation"``, where more than 20 rows matter, and ``"bootstrap"``.
+        Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
+        test in which at most 20 rows matter enumerates all permutations instead.
     random_state : int, Generator or None, default=0
-        For the same two.
+        Seed of these resamples.
     sample_weight : array-like of shape (n,), default=None
-        Without ``groups`` **counts** of rows (whole numbers; 2 is the row twice),
-        because a test needs to know how many rows there are. With ``groups`` only the
-        **ratios** of the weights matter; they may add up to 1. With ``y_true_b`` a
-        pair: those of the rows of score_a and those of score_b, either None.
+        Without ``groups``: **counts** of rows (whole numbers; 2 means that the row
+        occurs twice), because a test needs the number of rows. With ``groups`` only the
+        **ratios** of the weights matter. With ``y_true_b``: a pair, the weights of the
+        rows of score_a and of the rows of score_b; either may be None.
     groups : array-like of shape (n,), default=None
-        Cluster of each row, see :func:`auc_estimate`. With ``y_true_b`` a pair, as the
-        weights; no cluster has rows in both.
+        Cluster of each row, see :func:`auc_estimate`. With ``y_true_b``: a pair, as for
+        the weights; no cluster may have rows in both samples.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -121,24 +125,24 @@ def compare_auc(
         For two AUCs: ``difference``, ``statistic``, ``pvalue`` and
         ``confidence_interval()``.
     AUCComparisons
-        For three or more: an overall ``statistic`` and ``pvalue``, and ``pairs`` with
-        Holm's ``adjusted_pvalues``.
+        For three or more AUCs: an overall ``statistic`` and ``pvalue``, and ``pairs``
+        with Holm's ``adjusted_pvalues``.
 
     Raises
     ------
     ValueError
-        If the input is bad, a class has fewer than two rows, or the weights are no
+        If the input is invalid, a class has fewer than two rows, or the weights are not
         counts and there are no groups.
 
     Notes
     -----
-    ``z = (Â_a − Â_b − null)/SE``, normal under the null. Where the estimated variance
-    is 0 it is no evidence; the largest possible one, ``1/min(n₀, n₁)``, is then
-    taken, so that p is never 0 for lack of data. Equal rankings have difference 0
-    for sure, and p = 1.
+    ``z = (Â_a − Â_b − null)/SE``, normal under the null hypothesis. An estimated
+    variance of 0 is replaced by the largest possible variance, ``1/min(n₀, n₁)``, so
+    that p is never 0 merely because there are few rows. Two scores that rank the rows
+    equally have difference 0 and p = 1.
 
-    Collections and blocks are read once: their labels, weights and scores come into
-    memory, 8 bytes for each number, and are compared there.
+    Collections and blocks are read once. Their labels, weights and scores are gathered
+    in memory, 8 bytes per number, and compared there.
 
     References
     ----------

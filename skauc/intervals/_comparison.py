@@ -47,13 +47,14 @@ class TestedDifference(Result):
         return self._wald.pvalue
 
     def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
-        """Limits for the difference, inside [−1, 1], or [−width, width] of areas.
+        """Limits for the difference, inside [−width, width]; width is 1 for whole AUCs.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         alternative : {"two-sided", "less", "greater"}, default=None
-            ``"greater"`` gives ``(low, width)``; None takes that of the test.
+            ``"greater"`` gives ``(low, width)``; None takes the alternative of the
+            test.
 
         Returns
         -------
@@ -63,7 +64,7 @@ class TestedDifference(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule.
+            If an option is invalid.
         """
         side = self.alternative if alternative is None else alternative
         return self._wald.limits(confidence_level, side)
@@ -92,7 +93,8 @@ class AUCComparison(TestedDifference):
     df : float, default=inf
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
-        P-value of a permutation test, in place of that of the statistic.
+        P-value of a permutation test, if one was made; it replaces that of
+        ``statistic``.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
 
@@ -145,7 +147,7 @@ class AUCComparison(TestedDifference):
 
     @property
     def pvalue(self) -> float:
-        """P-value of the statistic (normal, or Student's t), or of the permutations."""
+        """P-value of the statistic, or of the permutation test if there is one."""
         if self.permutation_pvalue is not None:
             return self.permutation_pvalue
         return self._wald.pvalue
@@ -153,7 +155,7 @@ class AUCComparison(TestedDifference):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCComparisons(Result):
-    """Three AUCs or more under their joint covariance.
+    """Comparison of three or more AUCs under their joint covariance.
 
     Made by :func:`compare_auc`.
 
@@ -161,18 +163,20 @@ class AUCComparisons(Result):
     ----------
     auc : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
-        DeLong's, or that of resampled AUCs.
+        DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
     statistic : float
-        ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, L the differences of neighbours: χ² when all AUCs are
+        ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where A holds the AUCs, Σ is their covariance and LA
+        holds the differences of consecutive AUCs. It is χ² distributed if all AUCs are
         equal.
     df : int
-        Its degrees of freedom: k − 1, less where scores repeat each other.
+        Degrees of freedom of the statistic: k − 1, or fewer if some scores repeat
+        others.
     pairs : tuple of AUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
     n_smallest : float, default=1
-        Rows (or groups) of the smaller class: no difference varies more than
-        ``1/n_smallest``, which is taken where no variance is estimated.
+        Rows (or groups) of the smaller class. The variance of a difference is at most
+        ``1/n_smallest``; this bound is used where the estimated variance is 0.
 
     Examples
     --------
@@ -223,25 +227,26 @@ class AUCComparisons(Result):
     def contrast(self, L) -> AUCContrast:
         """Estimate and test linear combinations of the AUCs.
 
-        Answers what SAS's ROCCONTRAST and Stata's ``roccomp, test()`` do: is the first
-        score better than the mean of the others, are two pairs equal?
+        Answers: is the first score better than the mean of the others, or are two
+        differences equal? It does the work of SAS's ROCCONTRAST and Stata's
+        ``roccomp, test()``.
 
         Parameters
         ----------
         L : array-like of shape (r, k) or (k,)
-            One combination a row; the coefficients of a difference add up to 0. Rows
-            that follow from others cost no degree of freedom.
+            One combination per row; the coefficients of a difference add up to 0. A row
+            that is a combination of other rows adds no degree of freedom.
 
         Returns
         -------
         AUCContrast
-            ``estimate``, ``standard_error``, ``pvalues`` of the rows, and the χ² of
-            all: ``statistic``, ``df``, ``pvalue``.
+            ``estimate``, ``standard_error`` and ``pvalues`` of each row, and the joint
+            χ² test of all rows: ``statistic``, ``df`` and ``pvalue``.
 
         Raises
         ------
         ValueError
-            If L has another number of columns, a row of zeros or a number that is not
+            If L does not have k columns, or has a row of zeros or a number that is not
             finite.
 
         References
@@ -252,12 +257,12 @@ class AUCComparisons(Result):
 
     @property
     def pvalue(self) -> float:
-        """P-value of the hypothesis that all AUCs are equal; 1 if all scores are."""
+        """P-value of the hypothesis that all AUCs are equal."""
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
-        """Holm's p-values of the pairs: they hold together."""
+        """Holm's p-values of the pairs, adjusted for testing all pairs together."""
         return holm([pair.pvalue for pair in self.pairs])
 
 

@@ -56,7 +56,7 @@ def _largest_variance(contrast, smaller):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCContrast(Result):
-    """Linear combinations ``LA`` of AUCs: estimates, errors, a joint test.
+    """Estimates, standard errors and joint test of linear combinations ``LA`` of AUCs.
 
     Made by :meth:`AUCComparisons.contrast`.
 
@@ -64,14 +64,14 @@ class AUCContrast(Result):
     ----------
     L : ndarray of shape (r, k)
     estimate : ndarray of shape (r,)
-        ``LÂ``.
+        Estimates ``LÂ`` of the combinations.
     covariance : ndarray of shape (r, r)
-        ``LSLᵀ``.
+        ``LSLᵀ``, where S is the covariance of the AUCs.
     standard_error : ndarray of shape (r,)
     statistic : float
-        χ² of the hypothesis ``LA = 0``.
+        χ² statistic of the hypothesis ``LA = 0``.
     df : int
-        Its degrees of freedom, the rank of the covariance.
+        Degrees of freedom of the statistic: the rank of the covariance.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
 
@@ -142,16 +142,16 @@ class AUCContrast(Result):
 
     @property
     def statistics(self) -> np.ndarray:
-        """Normal statistic of each row; for an error of 0 it is ±inf, or 0."""
+        """Normal test statistic of each row; ±inf or 0 if its standard error is 0."""
         return self._wald.statistic
 
     @property
     def pvalues(self) -> np.ndarray:
-        """Two-sided, of each row; not adjusted."""
+        """Two-sided p-value of each row, not adjusted for the other rows."""
         return self._wald.pvalue
 
     def confidence_interval(self, confidence_level=0.95) -> Interval:
-        """Limits of each row.
+        """Confidence limits for each row.
 
         Parameters
         ----------
@@ -160,13 +160,13 @@ class AUCContrast(Result):
         Returns
         -------
         Interval
-            Arrays ``(low, high)``, inside the range of the row for AUCs in
+            Arrays ``(low, high)``, inside the range that the row can take for AUCs in
             [0, width].
 
         Raises
         ------
         ValueError
-            If the level breaks its rule.
+            If the level lies outside (0, 1).
         """
         return self._wald.limits(confidence_level)
 

@@ -33,11 +33,12 @@ def cortes_mohri_interval(
     error_interval="clopper_pearson",
     adaptive=True,
 ) -> Interval:
-    """Interval for the AUC of a classifier of which only the errors are known.
+    """Interval for the AUC of a classifier if only its number of errors is known.
 
-    Answers the question of :func:`cortes_mohri_moments` with an interval. It assumes
-    that the errors are binomial and, given their number, every ranking equally
-    likely; it is **not** an interval for the AUC of given scores (see Notes).
+    Answers: a table gives the class sizes and the errors of a classifier but no scores;
+    which AUCs are plausible? It assumes that the number of errors is binomial and that,
+    given this number, every ranking is equally likely. It is **not** an interval for
+    the AUC of given scores (see Notes); use :func:`auc_estimate` for scores.
 
     Parameters
     ----------
@@ -45,11 +46,12 @@ def cortes_mohri_interval(
         Positives, negatives, false positives plus false negatives.
     confidence_level : float in (0, 1), default=0.95
     error_interval : {"clopper_pearson", "wilson", "normal", "chebyshev"}
-        How the error rate is bounded; the last two are the paper's (eqs. 16, 15).
-        Read only when ``adaptive=False``.
+        Method that bounds the error rate; the last two are the paper's (eqs. 16 and
+        15). Used only if ``adaptive=False``.
     adaptive : bool, default=True
-        Spread the risk over the number of errors as in section 6 of the paper;
-        False bounds the error rate and the AUC at level √confidence_level each.
+        Distribute the risk over the numbers of errors as in section 6 of the paper.
+        False bounds the error rate and the AUC separately, each at level
+        √confidence_level.
 
     Returns
     -------
@@ -59,21 +61,23 @@ def cortes_mohri_interval(
     Raises
     ------
     ValueError
-        If a count or an option breaks its rule.
+        If a count or an option is invalid.
 
     Notes
     -----
     Given a number k of errors, Chebyshev's inequality gives the limits
     ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the interval is the union over the plausible
-    k, of which k₀ were seen. Adaptive: ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, k with ε_k ≥ 1
-    dropped, a₀ such that ``Σ (1 − ε_k) P(K = k)`` is the level, a₁ for the shortest
-    interval. P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the
-    paper's Bin(N, k₀/N) is degenerate at k₀ = 0.
+    k, and k₀ is the observed number of errors. With ``adaptive=True``,
+    ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, values of k with ε_k ≥ 1 are omitted, a₀ makes
+    ``Σ (1 − ε_k) P(K = k)`` equal to the level, and a₁ makes the interval shortest.
+    P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the paper's
+    Bin(N, k₀/N) is degenerate at k₀ = 0.
 
-    Its coverage of the true AUC of a good classifier falls to 0 as N grows (500 + 500
-    binormal scores with AUC .90: 0 %). It is for published tables without scores.
-    Up to 4000 plausible k are all looked at; beyond, every so many-th, which moves the
-    limits by less than 1e-4 of their distance. Some hundredths of a second for any N.
+    For a good classifier the coverage of its true AUC falls to 0 as N grows (500 + 500
+    binormal scores with AUC .90: 0 %). The interval is meant for published tables
+    without scores. If more than 4000 values of k are plausible, an evenly spaced subset
+    is used, which moves the limits by less than 1e-4 of their distance. Costs some
+    hundredths of a second for any N.
 
     References
     ----------
@@ -175,15 +179,16 @@ def _union(mean, reach):
 def cortes_mohri_moments(n_pos, n_neg, n_errors):
     """Mean and variance of the AUC over all rankings with the same number of errors.
 
-    Answers: a table gives the class sizes and the errors of a classifier, no scores;
+    Answers: a table gives the class sizes and the errors of a classifier but no scores;
     what may its AUC have been? Every strict ranking with ``n_errors`` errors at some
-    threshold is taken to be equally likely. The relative error is a few roundings
-    for every 0 ≤ k ≤ N; a few microseconds per case of any size.
+    threshold is assumed to be equally likely. The result is accurate to a few roundings
+    for every 0 ≤ k ≤ N. Costs a few microseconds for any size.
 
     Parameters
     ----------
     n_pos, n_neg, n_errors : int or array-like of int
-        Positives, negatives, false positives plus false negatives; they broadcast.
+        Positives, negatives, and false positives plus false negatives; arrays
+        broadcast.
 
     Returns
     -------
@@ -197,10 +202,10 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
 
     Notes
     -----
-    For m = n and k ≤ m the mean is ``1 − k/N``. The mean is **not** consistent for
-    the AUC of scores: balanced binormal scores with AUC .90 have mean .818, and for
-    k between the class sizes it is about ½ whatever the classifier. With scores in
-    hand use :func:`skauc.auc_estimate`.
+    For equal class sizes m and k ≤ m errors among the N = 2m rows the mean is
+    ``1 − k/N``. The mean is **not** consistent for the AUC of scores: balanced binormal
+    scores with AUC .90 have mean .818, and for k between the class sizes it is about ½
+    whatever the classifier. If scores are available, use :func:`skauc.auc_estimate`.
 
     References
     ----------

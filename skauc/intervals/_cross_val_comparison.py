@@ -39,20 +39,23 @@ class PracticalProbabilities(NamedTuple):
 class CrossValAUCComparison(TestedDifference):
     """Difference of the cross-validated AUCs of two models over the same folds.
 
-    Made by :func:`compare_cross_val_auc`. The numbers here are those of the corrected
-    t, whose interval is a credible one as well; ``influence`` answers the same
-    questions from the rows' influence.
+    Made by :func:`compare_cross_val_auc`. The attributes describe the corrected t test,
+    whose confidence interval is also a credible interval; ``influence`` holds the test
+    that uses the influence of the rows.
 
     Parameters
     ----------
     folds_a, folds_b : ndarray of shape (J,)
         AUC of each fold.
     test_train_ratio : float > 0
-        Rows of a test fold over its training rows: 1/(K − 1) for K folds.
+        Number of test rows divided by the number of training rows of a fold: 1/(K − 1)
+        for K folds.
     influence : AUCComparison
-        The same difference with the standard error of the rows' influence.
+        Test of the same difference with a standard error from the influence of the
+        rows.
     rope : float in [0, 1), default=0.01
-        Differences up to it, in size, are practically equivalent.
+        Region of practical equivalence: differences of absolute value up to ``rope`` do
+        not matter.
     names : tuple of two str, default=("a", "b")
 
     Examples
@@ -124,7 +127,7 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def differences(self) -> np.ndarray:
-        """``d_j``, of shape (J,)."""
+        """Differences ``d_j`` of the folds' AUCs, of shape (J,)."""
         return np.asarray(self.folds_a) - np.asarray(self.folds_b)
 
     @property
@@ -144,7 +147,7 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def standard_error(self) -> float:
-        """``√{s² (1/J + n_test/n_train)}``; that of the influence where s is 0."""
+        """``√{s² (1/J + n_test/n_train)}``, or that of ``influence`` if s is 0."""
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error
@@ -188,7 +191,7 @@ class CrossValAUCComparison(TestedDifference):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValAUCComparisons(Result):
-    """Three models or more over the same folds, by pairs.
+    """Pairwise comparisons of three or more models over the same folds.
 
     Made by :func:`compare_cross_val_auc`.
 
@@ -200,7 +203,8 @@ class CrossValAUCComparisons(Result):
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
     influence : AUCComparisons
-        The AUCs under the covariance of the rows' influence, with an overall test.
+        The AUCs with their covariance from the influence of the rows, and an overall
+        test.
 
     Examples
     --------
@@ -245,5 +249,5 @@ class CrossValAUCComparisons(Result):
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
-        """Holm's p-values of the pairs: they hold together."""
+        """Holm's p-values of the pairs, adjusted for testing all pairs together."""
         return holm([pair.pvalue for pair in self.pairs])

@@ -47,10 +47,10 @@ def empirical_roc(
 ) -> EmpiricalROC:
     """Empirical ROC curve of a score, with bands, partial areas and convex hull.
 
-    Answers: which true positive rate comes with which false positive rate, and how sure
-    is that, at one rate or along the whole curve? For scores of rows that did not train
-    the model, and are independent: of several rows of a patient the bands would be too
-    narrow (:func:`auc_estimate` takes ``groups``). O(n log n).
+    Answers: which true positive rate does the score reach at each false positive rate,
+    and how uncertain is that rate, or the whole curve? The rows must not have trained
+    the model. They must be independent: with several rows per patient the bands are too
+    narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
 
     Parameters
     ----------
@@ -59,20 +59,22 @@ def empirical_roc(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows; bands and errors need counts of rows.
+        Weights of the rows; bands and standard errors need counts of rows.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     drop_intermediate : bool, default=True
-        Leave out corners on a straight line, as :func:`sklearn.metrics.roc_curve`.
+        Omit corners that lie on a straight line, as :func:`sklearn.metrics.roc_curve`.
 
     Returns
     -------
     EmpiricalROC
+        ``fpr``, ``tpr``, ``thresholds`` and ``auc``; methods ``band()``, ``youden()``,
+        ``partial_auc()``, ``convex_hull()`` and ``plot()``.
 
     Raises
     ------
     ValueError
-        If the input breaks a rule, as in :func:`auc_estimate`.
+        If the input is invalid, as for :func:`auc_estimate`.
 
     References
     ----------
@@ -101,7 +103,7 @@ def empirical_roc(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalROC(Result):
-    """An empirical ROC curve: its corners, its area, and how sure they are.
+    """An empirical ROC curve with its area, confidence bands and partial areas.
 
     Made by :func:`empirical_roc`.
 
@@ -110,8 +112,8 @@ class EmpiricalROC(Result):
     fpr, tpr : ndarray of shape (m,)
         Corners from (0, 0) to (1, 1).
     thresholds : ndarray of shape (m,)
-        A threshold t calls ``score >= t`` positive; the first is inf, as in
-        scikit-learn.
+        Rows with ``score >= threshold`` are called positive; the first threshold is
+        inf, as in scikit-learn.
     auc : float
         Area under the curve.
     n_neg, n_pos : float
@@ -120,15 +122,15 @@ class EmpiricalROC(Result):
 
     Notes
     -----
-    The bands of :meth:`band`, and their promises:
+    :meth:`band` offers these methods:
 
-    - ``"pointwise"`` (default): each TPR on its own. Bayesian bootstrap, with half a
-      row beyond the outermost scores of each class.
-    - ``"simultaneous"``: the whole curve at once, from the same draws.
+    - ``"pointwise"`` (default): limits that hold for each TPR separately, by the
+      Bayesian bootstrap with half a row beyond the outermost scores of each class.
+    - ``"simultaneous"``: limits that hold for the whole curve, from the same draws.
 
-    Coverage at 95 %, least and mean over 20 designs, and mean width
-    (``benchmarks/coverage/curves.py``): .96, .978 and .26 of the points for
-    ``"pointwise"``; of whole curves .96, .989 and .37 for ``"simultaneous"``.
+    At 95 % the minimal coverage, mean coverage and mean width over 20 designs
+    (``benchmarks/coverage/curves.py``) are .96, .978 and .26 for points of the curve by
+    ``"pointwise"``, and .96, .989 and .37 for whole curves by ``"simultaneous"``.
 
     References
     ----------
@@ -160,7 +162,7 @@ class EmpiricalROC(Result):
         return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
 
     def roc(self, fpr):
-        """True positive rate at a false positive rate, between corners on the line.
+        """True positive rate at a false positive rate, interpolated between corners.
 
         Parameters
         ----------
@@ -170,7 +172,7 @@ class EmpiricalROC(Result):
         Returns
         -------
         ndarray
-            The top of the curve where it is vertical.
+            At a vertical step the value is its upper end.
 
         Raises
         ------
@@ -180,7 +182,7 @@ class EmpiricalROC(Result):
         return height(self.fpr, self.tpr, check_numbers("fpr", fpr, 0, 1))
 
     def youden(self) -> YoudenPoint:
-        """Threshold with the largest TPR − FPR; the highest of several.
+        """Threshold with the largest TPR − FPR; of equally good ones the highest.
 
         Returns
         -------
@@ -199,7 +201,7 @@ class EmpiricalROC(Result):
         Parameters
         ----------
         fpr, tpr : (float, float), default=None
-            Range of one of the rates.
+            Range ``(low, high)`` of one of the two rates.
         standardize : bool, default=False
 
         Returns
@@ -209,12 +211,13 @@ class EmpiricalROC(Result):
         Raises
         ------
         ValueError
-            If not exactly one range is given, or it breaks its rule.
+            If not exactly one range is given, or its limits are not
+            ``0 <= low < high <= 1``.
         """
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def convex_hull(self) -> ROCHull:
-        """Least concave curve above this one: random mixtures of thresholds reach it.
+        """Smallest concave curve above this one, reached by mixtures of thresholds.
 
         Returns
         -------
@@ -246,14 +249,15 @@ class EmpiricalROC(Result):
         n_draws=None,
         random_state=0,
     ) -> ROCBand:
-        """Limits of the curve, pointwise or simultaneous.
+        """Confidence band of the curve, pointwise or simultaneous.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"pointwise", "simultaneous"}, default="pointwise"
         fpr : array-like of shape (m,), default=None
-            None takes 153 rates, dense in both corners.
+            Rates at which to compute the band; None takes 153 rates, dense near 0 and
+            1.
         n_draws : int, default=None
             Draws of the Bayesian bootstrap; None takes 4000.
         random_state : int or Generator, default=0
@@ -265,7 +269,7 @@ class EmpiricalROC(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule, or the weights are no counts of rows.
+            If an option is invalid, or the weights are not counts of rows.
         """
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
@@ -273,14 +277,14 @@ class EmpiricalROC(Result):
         return roc_band(self._sample.levels, level, method, fpr, n_draws, random_state)
 
     def plot(self, ax=None, **options):
-        """Draw the curve with its band, see :class:`skauc.BinormalROCDisplay`.
+        """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
         **options
-            ``confidence_level`` and ``band`` (a method of :meth:`band`, a list of
-            them, or None), and those of :meth:`skauc.BinormalROCDisplay.plot`.
+            ``confidence_level``, ``band`` (a method of :meth:`band`, a list of methods,
+            or None) and the options of :meth:`skauc.BinormalROCDisplay.plot`.
 
         Returns
         -------

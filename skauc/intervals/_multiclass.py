@@ -34,7 +34,7 @@ from ._sample import Sample
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AveragedAUC(Result):
-    """An average of AUCs with its standard error.
+    """An average of several AUCs, with its standard error and confidence interval.
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
 
@@ -43,9 +43,9 @@ class AveragedAUC(Result):
     auc : float
         The average.
     standard_error : float
-        From the joint influence of the rows on all terms.
+        Computed from the joint influence of each row on all the averaged AUCs.
     parts : ndarray
-        The AUCs averaged: of shape (n_folds,), or (K, K) with ``parts[i, j]`` the AUC
+        The averaged AUCs: shape (n_folds,), or (K, K) where ``parts[i, j]`` is the AUC
         of column i for class i against class j (NaN on the diagonal).
     n_smallest : int
         Rows of the smallest class.
@@ -84,25 +84,26 @@ class AveragedAUC(Result):
     def confidence_interval(
         self, confidence_level=0.95, transform="logit", alternative="two-sided"
     ) -> Interval:
-        """Limits for the average, inside [0, 1].
+        """Confidence limits for the average, inside [0, 1].
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         transform : {"none", "logit", "probit"}, default="logit"
-            Scale of ``A ± z SE``.
+            Scale on which the limits are ``A ± z SE``.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``.
 
         Returns
         -------
         Interval
-            ``(low, high)``; Clopper–Pearson's on the smallest class for AUCs 0 and 1.
+            ``(low, high)``; for averages 0 and 1 Clopper–Pearson limits with the size
+            of the smallest class.
 
         Raises
         ------
         ValueError
-            If an option breaks its rule.
+            If an option is invalid.
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
@@ -114,11 +115,12 @@ class AveragedAUC(Result):
 
 
 def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
-    """Multiclass AUC of Hand & Till with a joint DeLong interval.
+    """Multiclass AUC of Hand and Till, with a confidence interval.
 
-    Answers: how well do the scores of K classes tell two classes apart, on average
-    over the pairs? Equal to ``roc_auc_score(multi_class="ovo", average="macro")``,
-    but the scores need be no probabilities. Costs O(K² n log n).
+    Answers: how well do the scores of K classes separate two classes, on average over
+    all pairs of classes? The value equals that of
+    ``roc_auc_score(multi_class="ovo", average="macro")``, but the scores need not be
+    probabilities. Costs O(K² n log n).
 
     Parameters
     ----------
@@ -132,6 +134,8 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     Returns
     -------
     AveragedAUC
+        ``auc``, ``standard_error``, ``confidence_interval(0.95)``, and ``parts``, the
+        matrix of the averaged AUCs.
 
     Raises
     ------
@@ -140,10 +144,10 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
 
     Notes
     -----
-    ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` with A(i|j) the AUC of column i for class i
+    ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` where A(i|j) is the AUC of column i for class i
     against class j. A row r of class c contributes ``u_r``, the sum of its placements
-    in the 2(K − 1) terms that it enters; ``Var M ≈ Σ_c var(u)/n_c``. For K = 2 and
-    columns that order the rows alike it is DeLong's variance.
+    in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For K = 2 and
+    two columns that rank the rows equally this is DeLong's variance.
 
     References
     ----------
@@ -207,9 +211,10 @@ def one_vs_rest_auc(
 ) -> OneVsRestAUC:
     """AUC of each class against all others, with intervals.
 
-    Answers: which classes does a model of K classes find, and how sure is that? Each
-    class has the intervals of :func:`auc_estimate`, and the mean over the classes,
-    ``roc_auc_score(multi_class="ovr")``, one of its own. Costs O(K n log n).
+    Answers: which of the K classes does a model separate well from all others, and how
+    precisely is that known? Each class has the intervals of :func:`auc_estimate`. The
+    mean over the classes, ``roc_auc_score(multi_class="ovr")``, has an interval that
+    accounts for the dependence between the classes. Costs O(K n log n).
 
     Parameters
     ----------
@@ -225,6 +230,8 @@ def one_vs_rest_auc(
     Returns
     -------
     OneVsRestAUC
+        Arrays ``auc`` and ``confidence_interval(0.95)`` over the classes, and
+        ``average()``.
 
     Raises
     ------
@@ -233,8 +240,8 @@ def one_vs_rest_auc(
 
     Notes
     -----
-    The rest are the rows of the other classes: the AUC changes with their
-    shares, that of :func:`hand_till_auc` does not.
+    Each AUC compares a class with the rows of all other classes, so it depends on their
+    frequencies. The average of :func:`hand_till_auc` does not.
 
     References
     ----------
@@ -277,7 +284,7 @@ def one_vs_rest_auc(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneVsRestAUC(Result):
-    """AUCs of K classes, each against the rest.
+    """AUCs of K classes, each class against all others.
 
     Made by :func:`one_vs_rest_auc`.
 
@@ -285,7 +292,7 @@ class OneVsRestAUC(Result):
     ----------
     labels : ndarray of shape (K,)
     estimates : tuple of AUCEstimate
-        One a class, in the order of the labels.
+        One estimate per class, in the order of the labels.
     _rows : (ndarray, ndarray, ndarray or None)
         Labels, weights and clusters of the rows, each of shape (n,).
 
@@ -326,12 +333,13 @@ class OneVsRestAUC(Result):
     def confidence_interval(
         self, confidence_level=0.95, method=None, **options
     ) -> Interval:
-        """Limits of each class's AUC; they do not hold together.
+        """Confidence limits for the AUC of each class separately.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-            For all K together pass ``1 − 0.05/K`` (Bonferroni).
+            Pass ``1 − 0.05/K`` for limits that hold for all K classes together
+            (Bonferroni).
         method, **options
             As for :meth:`AUCEstimate.confidence_interval`.
 
@@ -350,7 +358,7 @@ class OneVsRestAUC(Result):
         return Interval(*np.transpose(limits))
 
     def average(self) -> AveragedAUC:
-        """Mean over the classes, with the error of all K under their covariance.
+        """Mean AUC over the classes, with a standard error that uses their covariance.
 
         Returns
         -------
@@ -359,13 +367,13 @@ class OneVsRestAUC(Result):
         Raises
         ------
         ValueError
-            If the weights are no counts and there are no groups.
+            If the weights are not counts and there are no groups.
 
         Notes
         -----
-        A row contributes to the error through each of the K AUCs, as a positive of
-        its own class and as a negative of the others. With K = 2 and columns that
-        order the rows alike it is DeLong's.
+        A row contributes to the error through each of the K AUCs, as a positive of its
+        own class and as a negative of the others. For K = 2 and two columns that rank
+        the rows equally the result is DeLong's standard error.
         """
         y, count, cluster = self._rows
         influence = np.zeros(len(y))

@@ -214,7 +214,7 @@ INTERVALS = {  # the default is the first that serves
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingComparison(TestedDifference):
-    """Differences of a rate between two scores on the same rows, point by point.
+    """Difference of a rate between two scores of the same rows, at each point.
 
     Made by :meth:`OperatingPoints.compare`.
 
@@ -223,7 +223,7 @@ class OperatingComparison(TestedDifference):
     name : {"sensitivity", "specificity"}
     rate_a, rate_b : ndarray of shape (k,)
     standard_error : ndarray of shape (k,)
-        Error of the difference; inf where the rows do not determine it.
+        Standard error of the difference; inf if the rows do not determine it.
 
     Examples
     --------

@@ -34,12 +34,12 @@ def operating_points(
 ) -> OperatingPoints:
     """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
 
-    Answers: what happens if ``score >= threshold`` is called positive; which threshold
-    reaches a wanted sensitivity or specificity, or is best; and how sure is all that?
-    A threshold t calls **score >= t** positive. For scores of rows that did not train
-    the model, and are independent: of several rows of a patient the intervals would be
-    too narrow (the AUC and its partial areas take ``groups``). One sort, then O(1) a
-    threshold.
+    Answers: how good are the decisions of the rule **score >= threshold**, which
+    threshold reaches a wanted sensitivity or specificity, and which threshold is best?
+    Every value has intervals. The rows must not have trained the model. They must be
+    independent: with several rows per patient the intervals are too narrow
+    (:func:`auc_estimate` and its partial areas accept ``groups``). Costs one sort, then
+    O(1) per threshold.
 
     Parameters
     ----------
@@ -48,21 +48,25 @@ def operating_points(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     threshold : float or array-like of shape (k,), default=None
-        Thresholds to judge.
+        Thresholds to evaluate.
     sensitivity : float or array-like of shape (k,), default=None
-        Targets in (0, 1): the highest scores that reach them become the thresholds.
+        Targets in (0, 1). The threshold is the highest score that reaches the target.
     specificity : float or array-like of shape (k,), default=None
-        Targets in (0, 1): the lowest scores that keep them, inf where none does.
+        Targets in (0, 1). The threshold is the lowest score that reaches the target, or
+        inf if no score does.
     best : {"youden", "closest"}, default=None
-        The score with the largest ``sensitivity + r specificity``, or with the least
-        ``(1 − sensitivity)² + r (1 − specificity)²``; the highest of several. r is 1
-        without a cost. With none of the four, every distinct score is a threshold.
+        The threshold is the score with the largest ``sensitivity + r specificity``
+        (``"youden"``) or the smallest ``(1 − sensitivity)² + r (1 − specificity)²``
+        (``"closest"``); of equally good scores the highest. Without a cost r is 1. If
+        none of threshold, sensitivity, specificity and best is given, every distinct
+        score is a threshold.
     prevalence : float in (0, 1), default=None
-        Share of positives where the score will be used, for the predictive values,
-        the accuracy and the cost; None takes that of the sample.
+        Share of positives in the population where the score will be used. It enters the
+        predictive values, the accuracy and the cost; None takes the share in the
+        sample.
     cost : float, default=None
-        Cost of a missed positive, in false alarms: ``r = (1 − π)/(cost π)`` with the
-        prevalence π, as pROC's ``best.weights``.
+        Cost of a missed positive relative to a false positive: ``r = (1 − π)/(cost π)``
+        with the prevalence π, as in pROC's ``best.weights``.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows; intervals need counts of rows.
     pos_label : label, default=None
@@ -71,11 +75,14 @@ def operating_points(
     Returns
     -------
     OperatingPoints
+        Arrays ``threshold``, ``sensitivity``, ``specificity``, ``ppv``, ``npv``, …;
+        ``interval(name, 0.95)`` gives the limits of one of them.
 
     Raises
     ------
     ValueError
-        If the input breaks a rule, or more than one of the four is given.
+        If the input is invalid, or more than one of threshold, sensitivity, specificity
+        and best is given.
 
     References
     ----------
@@ -124,7 +131,7 @@ def operating_points(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoints(Result):
-    """Effect of thresholds of a score: one value per point in every array.
+    """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
     Made by :func:`operating_points`.
 
@@ -136,52 +143,56 @@ class OperatingPoints(Result):
         Rows (sums of the weights), of shape (k,).
     prevalence : float
     prevalence_given : bool
-        Whether the user gave it, or it is the sample's.
+        True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
     _sample : Sample
 
     Notes
     -----
-    Undefined ratios are nan: a predictive value where no row is called so, 0/0. Their
-    intervals say that nothing is known.
+    An undefined ratio 0/0 is nan, for example the positive predictive value if no row
+    is called positive. Its interval is the whole range of the value.
 
-    The methods of :meth:`interval`. The default is the first that fits of
+    The methods of :meth:`interval` follow. The default is the first applicable one of
     ``"optimism_corrected"``, ``"bayesian_bootstrap"``, ``"wilson"``, ``"log"`` and
     ``"order_statistics"``:
 
-    - ``"wilson"``, ``"clopper_pearson"``: sensitivity, specificity; the predictive
-      values and the accuracy of the sample. For an accuracy at a given prevalence the
-      limits of both rates are joined (Zou & Donner 2008).
-    - ``"log"``: the likelihood ratios (Simel et al. 1991) and the odds ratio (Woolf),
-      and predictive values at a given prevalence, whose odds are likelihood ratio
-      times prior odds (Mercaldo, Lau & Zhou 2007).
-    - ``"order_statistics"``: the threshold of a wanted sensitivity or specificity,
-      for scores of any distribution.
-    - ``"bayesian_bootstrap"``: the specificity at a wanted sensitivity, and the
-      sensitivity at a wanted specificity, **with** the uncertainty of the threshold
-      (the pointwise band of :meth:`EmpiricalROC.band`); the threshold and both rates
-      of a best point, chosen anew in every draw. For best points it knows only
-      the observed scores: one that separates the classes does not vary.
+    - ``"wilson"``, ``"clopper_pearson"``: for sensitivity and specificity, and for the
+      predictive values and the accuracy at the prevalence of the sample. For the
+      accuracy at a given prevalence the limits of both rates are combined (Zou & Donner
+      2008).
+    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
+      and predictive values at a given prevalence, whose odds are the likelihood ratio
+      times the prior odds (Mercaldo, Lau & Zhou 2007).
+    - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
+      It holds for scores of any distribution.
+    - ``"bayesian_bootstrap"``: for the specificity at a wanted sensitivity and the
+      sensitivity at a wanted specificity, **including** the uncertainty of the
+      threshold (the pointwise band of :meth:`EmpiricalROC.band`). Also for the
+      threshold and both rates of a best point, which is chosen anew in every draw. A
+      best point is always an observed score, so its rates do not vary if the score
+      separates the classes.
+    - ``"optimism_corrected"``: the default for both rates of a best point, **on new
+      rows** at the threshold that these rows selected. The limits are Wilson's around
+      the rate minus its optimism. The optimism is a mean over Bayesian bootstrap draws:
+      the rate of the draw at its own best threshold minus the rate of the rows at that
+      threshold.
 
-    - ``"optimism_corrected"``: both rates of a best point **on new rows**, at the
-      threshold that these rows chose (the default there): Wilson's limits around the
-      rate less its optimism, the mean of what the rate of a Bayesian bootstrap draw at
-      its own best threshold exceeds the rate of the rows at that threshold.
-
-    Whose rate is it? ``sensitivity`` and ``specificity`` are those of these rows. For a
-    best point they exceed those of new rows at the same threshold: by .14 in the mean
-    for the sensitivity of 10 positives and 200 negatives (normal scores one standard
-    deviation apart), .10 for 20 and 40, .06 for 50 and 50. Intervals of 95 % cover the
-    sensitivity on new rows in .94 to .98 of such samples with ``"optimism_corrected"``,
-    .85 to .95 with ``"wilson"``; ``"bayesian_bootstrap"`` is for the rates at the best
-    threshold of all. A wanted rate is met by these rows, not by new ones: a threshold
-    for a sensitivity of .9 has .81 on new rows in the mean with 10 positives, and .85
-    with 20; :meth:`interval` of the sensitivity covers that (.94 to .95).
+    **These rows and new rows.** ``sensitivity`` and ``specificity`` are the rates of
+    these rows. At a best point they exceed the rates of new rows at the same threshold.
+    For normal scores one standard deviation apart the mean excess of the sensitivity is
+    .14 with 10 positives and 200 negatives, .10 with 20 and 40, and .06 with 50 and 50.
+    In such samples 95 % intervals cover the sensitivity on new rows in .94 to .98 with
+    ``"optimism_corrected"`` and .85 to .95 with ``"wilson"``; ``"bayesian_bootstrap"``
+    is for the rates at the best threshold of the population. Likewise only these rows
+    reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
+    sensitivity of .81 on new rows with 10 positives, and .85 with 20. :meth:`interval`
+    of the sensitivity covers the rate on new rows (.94 to .95).
 
     Coverage at 95 % over 20 designs (``benchmarks/coverage/curves.py``): at a known
-    threshold .91 at least and .95 or more in the mean, for every value; of the
-    specificity at a wanted sensitivity of .9, .94 and .977 by ``"bayesian_bootstrap"``,
-    and .15 and .607 by ``"wilson"``, which forgets that the threshold is estimated.
+    threshold every value has a minimum of .91 or more and a mean of .95 or more. For
+    the specificity at a wanted sensitivity of .9 the minimum and the mean are .94 and
+    .977 by ``"bayesian_bootstrap"``, and .15 and .607 by ``"wilson"``, which ignores
+    that the threshold is estimated.
 
     References
     ----------
@@ -226,7 +237,7 @@ class OperatingPoints(Result):
 
     @property
     def chosen_by(self) -> str:
-        """Rule of the thresholds: a name of an argument, of a best point, or all."""
+        """Rule that chose the thresholds, such as ``"sensitivity"`` or ``"youden"``."""
         return self._rule.kind
 
     @property
@@ -259,13 +270,13 @@ class OperatingPoints(Result):
 
     @property
     def ppv(self) -> np.ndarray:
-        """Share of positives among those called positive, at the prevalence."""
+        """Positive predictive value: share of positives among rows called positive."""
         hit, _, alarm, _ = self._shares
         return _ratio(hit, hit + alarm)
 
     @property
     def npv(self) -> np.ndarray:
-        """Share of negatives among those called negative, at the prevalence."""
+        """Negative predictive value: share of negatives among rows called negative."""
         _, miss, _, quiet = self._shares
         return _ratio(quiet, quiet + miss)
 
@@ -281,7 +292,7 @@ class OperatingPoints(Result):
 
     @property
     def accuracy(self) -> np.ndarray:
-        """Share of right calls at the prevalence."""
+        """Share of correct calls, at the prevalence."""
         # π Se + (1 − π) Sp
         hit, _, _, quiet = self._shares
         return hit + quiet
@@ -302,7 +313,7 @@ class OperatingPoints(Result):
         alternative="two-sided",
         **options,
     ) -> Interval:
-        """Limits of one of the values, at every point.
+        """Confidence limits for one of the values, at every point.
 
         Parameters
         ----------
@@ -312,7 +323,7 @@ class OperatingPoints(Result):
             ``"threshold"``.
         confidence_level : float in (0, 1), default=0.95
         method : str, default=None
-            See the class; None takes the first that fits.
+            See the notes of the class; None takes the first method that applies.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives lower limits only, ``"less"`` upper ones.
         **options
@@ -327,8 +338,8 @@ class OperatingPoints(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule, the weights are no counts of rows, or the
-            thresholds were given and have no interval.
+            If an option is invalid, the weights are not counts of rows, or an interval
+            is requested for thresholds that were given.
         """
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
@@ -349,19 +360,20 @@ class OperatingPoints(Result):
     def compare(
         self, other, name=None, *, n_draws=None, random_state=0
     ) -> OperatingComparison:
-        """Compare a rate with that of another score on the same rows, point by point.
+        """Compare a rate with that of another score of the same rows, at each point.
 
-        Answers: at the same specificity, does this score find more? Both scores choose
-        their thresholds by the same kind of rule, so that the estimated thresholds are
-        part of the error.
+        Answers: does this score have a higher sensitivity than the other one at the
+        same specificity? Both scores must choose their thresholds by the same kind of
+        rule. The standard error includes the uncertainty of both thresholds.
 
         Parameters
         ----------
         other : OperatingPoints
-            Points of the same rows in the same order, as many as these.
+            Points of another score of the same rows in the same order, with the same
+            number of points.
         name : {"sensitivity", "specificity"}, default=None
-            None takes the rate that is not the target: specificity at a wanted
-            sensitivity, and else sensitivity.
+            None takes the specificity if a sensitivity was wanted, and the sensitivity
+            otherwise.
         n_draws : int, default=None
             Draws of the Bayesian bootstrap; None takes 4000.
         random_state : int or Generator, default=0
@@ -373,16 +385,17 @@ class OperatingPoints(Result):
         Raises
         ------
         ValueError
-            If the points are not of the same rows or not as many.
+            If the rows or the number of points differ.
 
         Notes
         -----
-        The error is the deviation of the difference over paired draws of weights for
-        the rows, each of which chooses both thresholds anew: it contains the density
-        term of the empirical process without an estimate of a density. The difference
-        is taken as normal. Where less than one row of the target's class lies beyond
-        the target (a specificity of .99 of 50 negatives) the error is inf and p is 1.
-        Costs O(n) a draw: 20 s for 4000 draws of 10⁵ rows.
+        The standard error is the standard deviation of the difference over draws of
+        weights for the rows (Bayesian bootstrap). Each draw chooses both thresholds
+        anew, which accounts for the density term of the empirical process without
+        estimating a density. The difference is assumed to be normal. If less than one
+        row of the target's class lies beyond the target (for example a specificity of
+        .99 with 50 negatives), the standard error is inf and p is 1. Costs O(n) per
+        draw: 20 s for 4000 draws of 10⁵ rows.
         """
         return compared(self, other, name, n_draws, random_state)
 

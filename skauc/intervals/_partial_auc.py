@@ -131,7 +131,7 @@ class PartOfSample(Value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialAUC(Result):
-    """Area under a part of the empirical ROC curve, with its error and interval.
+    """Area under a part of the empirical ROC curve, with standard error and interval.
 
     Made by :meth:`AUCEstimate.partial_auc`.
 
@@ -139,7 +139,7 @@ class PartialAUC(Result):
     ----------
     auc : float
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
-        TPR; standardized on request.
+        TPR; rescaled if ``standardize`` is True.
     axis : {"fpr", "tpr"}
     low, high : float
         Limits of the range.
@@ -151,22 +151,23 @@ class PartialAUC(Result):
     Notes
     -----
     The curve is the trapezoidal one, cut where the range ends even within tied scores,
-    as in pROC and :func:`sklearn.metrics.roc_auc_score`. The error is DeLong's with
-    placements cut to the range: it contains that the thresholds at the ends of the
-    range are estimated.
+    as in pROC and :func:`sklearn.metrics.roc_auc_score`. The standard error is DeLong's
+    with placements cut to the range; it includes the uncertainty of the thresholds at
+    the ends of the range.
 
-    Intervals are those of the share S = area/width. ``"score"`` (default): all S for
-    which ``|Ŝ − S| ≤ z √V(S)``, ``V(S) = S(1 − S) max(v, 1/(3m))``, v DeLong's
-    variance scaled to ``Ŝ(1 − Ŝ)``; the floor is the variance of uniform placements of
-    m rows, m the smaller of n₁ and ``width · n₀`` (for a range of TPR of n₀ and
-    ``width · n₁``): few rows in the range cannot show their variance. ``"delong"``:
-    ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale of ``transform``, and Clopper and Pearson's
-    limits for m trials where the variance is 0.
+    Intervals are computed for the share S = area/width. ``"score"`` (default): all S
+    with ``|Ŝ − S| ≤ z √V(S)`` and ``V(S) = S(1 − S) max(v, 1/(3m))``, where v is
+    DeLong's variance divided by ``Ŝ(1 − Ŝ)``. The lower bound 1/(3m) is the variance of
+    uniform placements of m rows, m being the smaller of n₁ and ``width · n₀`` (for a
+    range of TPR, of n₀ and ``width · n₁``). It is needed because a variance estimated
+    from few rows is unreliable. ``"delong"``: ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale g
+    of ``transform``, and Clopper–Pearson limits for m trials if the variance is 0.
 
-    Coverage at 95 %, least and mean over 20 designs (20 + 20 to 200 + 200 rows, normal
-    and Cauchy scores, ``benchmarks/coverage/curves.py``): ``"score"`` .80 and .957 for
-    FPR 0 to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1; ``"delong"``
-    .77 and .912, .84 and .948, .87 and .937. The worst has two negatives in the range.
+    Coverage at 95 %, minimum and mean over 20 designs (20 + 20 to 200 + 200 rows,
+    normal and Cauchy scores, ``benchmarks/coverage/curves.py``): ``"score"`` .80 and
+    .957 for FPR 0 to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1;
+    ``"delong"`` .77 and .912, .84 and .948, .87 and .937. The minimum belongs to a
+    design with two negatives in the range.
 
     References
     ----------
@@ -217,7 +218,7 @@ class PartialAUC(Result):
         return {name: [value] for name, value in zip(names, row, strict=True)}
 
     def standard_error(self) -> float:
-        """Standard error; 0 where the rows show no variance.
+        """Standard error of the area; 0 if all placements in the range are equal.
 
         Returns
         -------
@@ -238,14 +239,14 @@ class PartialAUC(Result):
         transform="logit",
         alternative="two-sided",
     ) -> Interval:
-        """Limits for the area, inside its possible range.
+        """Confidence limits for the area, inside its possible range.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"score", "delong"}, default="score"
         transform : {"logit", "probit", "none"}, default="logit"
-            For ``"delong"``: the scale on which the share is taken as normal.
+            For ``"delong"``: the scale on which the share is assumed to be normal.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
 
@@ -257,8 +258,8 @@ class PartialAUC(Result):
         Raises
         ------
         ValueError
-            If an option breaks its rule, a class has fewer than two rows, or the
-            weights are no counts and there are no groups.
+            If an option is invalid, a class has fewer than two rows, or the weights are
+            not counts and there are no groups.
         """
         tails = interval_tails(confidence_level, alternative)
         check_option("method", method, METHODS)

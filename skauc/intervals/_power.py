@@ -39,8 +39,9 @@ def auc_power(
 ):
     """Power of a test of one AUC, or of the difference of two.
 
-    Answers: will a study of this size notice that the AUC exceeds ½ (or another AUC),
-    if it truly does? Everything broadcasts: pass an array to draw a power curve.
+    Answers: how likely is a study of this size to show that the AUC exceeds ½ (or
+    another AUC), if it does? All arguments broadcast: pass an array to draw a power
+    curve. For the size that a wanted power needs, use :func:`auc_sample_size`.
 
     ==================================================  ===============================
     call                                                null hypothesis
@@ -58,9 +59,10 @@ def auc_power(
     Parameters
     ----------
     auc : float or array-like in (0, 1)
-        The AUC that is expected.
+        The true AUC, as far as it can be anticipated.
     n_pos, n_neg : float or array-like >= 2
-        Rows of each class; of each of the two samples for different rows.
+        Rows of each class; if the two scores are of different rows, in each of the
+        samples.
     null : float or array-like in (0, 1), default=0.5
         The AUC under the null hypothesis; unused with ``auc2``.
     alpha : float or array-like in (0, 1), default=0.05
@@ -68,19 +70,20 @@ def auc_power(
     auc2 : float or array-like in (0, 1), default=None
         Second AUC to compare with.
     correlation : float or (float, float) in [-1, 1], default=None
-        Correlation of the two scores within a class, or within the negatives and
-        within the positives: the two scores are of the same rows. None: they are of
-        different rows.
+        Correlation of two scores of the same rows within a class; a pair gives the one
+        within the negatives and the one within the positives. None: the scores are of
+        different, independent rows.
     margin : float or array-like in [0, 1), default=0
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        Variance of an AUC, see Notes. None takes ``"obuchowski"`` for one AUC against
-        ½, the formula of pROC, and ``"binormal"`` otherwise.
+        Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
+        ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.
     test : {"score", "wald"}, default=None
-        Whether the test takes the variance under the null (Mann–Whitney's for ½) or
-        the estimated one (DeLong's, :func:`compare_auc`). None takes ``"score"`` for
-        one AUC against ½ and ``"wald"`` otherwise; for two AUCs there is no other.
+        Whether the test uses the variance under the null hypothesis (``"score"``; the
+        Mann–Whitney test for ½) or the estimated variance (``"wald"``; DeLong's in
+        :func:`compare_auc`). For one AUC against ½ None takes ``"score"``; otherwise it
+        takes ``"wald"``, the only choice for two AUCs.
 
     Returns
     -------
@@ -90,19 +93,20 @@ def auc_power(
     Raises
     ------
     ValueError
-        If an argument breaks its rule.
+        If an argument is invalid.
 
     Notes
     -----
-    ``"binormal"`` is the exact variance and covariance of the empirical AUCs of
-    normal scores with equal variances. Ten plans for one AUC against another than ½
-    (.6 to .95 against .6 to .9, for powers of .8 and .9) rejected within .02 of their
-    promise in simulations of ``compare_auc(constant=)``; so did plans against ½ and for
-    two AUCs (``benchmarks/coverage/tests.py``). ``"hanley_mcneil"`` is
-    exact for exponential scores; for normal scores it is too large, by 15 % of the
-    standard error for an AUC of 0.8 and four negatives a positive. ``"obuchowski"`` is
-    larger still away from ½. The correlation of two AUCs is the binormal one for all
-    of them, and the two enter alike: exchanging them changes nothing but the sign.
+    ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
+    scores with equal variances. In simulations of ``compare_auc(constant=)`` the power
+    of ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to
+    .9, for powers of .8 and .9) was within .02 of the planned value; so was that of
+    plans against ½ and for two AUCs (``benchmarks/coverage/tests.py``).
+    ``"hanley_mcneil"`` is exact for exponential scores; for normal scores its standard
+    error is too large, by 15 % for an AUC of 0.8 and four negatives per positive.
+    ``"obuchowski"`` is even larger for AUCs far from ½. All methods use the binormal
+    correlation of two AUCs. Exchanging the two AUCs changes only the sign of the
+    statistic.
 
     References
     ----------
@@ -146,20 +150,21 @@ def auc_sample_size(
     method=None,
     test=None,
 ) -> SampleSize:
-    """Rows that a study needs, for a power or for the width of an interval.
+    """Numbers of rows that a study needs for a given power or width of the interval.
 
-    Answers: how many positives and negatives must be collected, so that the test
-    rejects with this probability, or the interval is as narrow as this?
+    Answers: how many positives and negatives must be collected so that the test rejects
+    with the given probability, or the interval has the given width?
 
     Parameters
     ----------
     auc, null, alpha, auc2, correlation, margin, alternative, test
         As for :func:`auc_power`.
     power : float or array-like in (0, 1), default=None
-        Probability to reject, if the truth is ``auc`` (and ``auc2``).
+        Probability that the test rejects if the true AUC is ``auc`` (and the second
+        ``auc2``).
     width : float or array-like in (0, 1), default=None
-        In place of power: ``high − low`` of the interval ``Â ± z SE`` at confidence
-        ``1 − alpha``, of the AUC or of the difference of two.
+        Given in place of power: the width ``high − low`` of the interval ``Â ± z SE``
+        at confidence ``1 − alpha``, for the AUC or for the difference of two AUCs.
     ratio : float or array-like > 0, default=1
         ``n_neg/n_pos``.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
@@ -169,13 +174,14 @@ def auc_sample_size(
     Returns
     -------
     SampleSize
-        ``(n_pos, n_neg)``, whole numbers, 2 or more: the least n_pos that does with
-        ``n_neg = ⌈ratio · n_pos⌉``. For two AUCs of different rows, those of each.
+        ``(n_pos, n_neg)``, integers >= 2: the smallest sufficient n_pos, with
+        ``n_neg = ⌈ratio · n_pos⌉``. If the two scores are of different rows, each of
+        the two samples needs these numbers.
 
     Raises
     ------
     ValueError
-        If an argument breaks its rule, or no number of rows will do.
+        If an argument is invalid, or no number of rows is sufficient.
 
     References
     ----------

@@ -106,13 +106,13 @@ def cbauc_score(
     sample_weight=None,
     pos_label=None,
 ) -> float:
-    """Bayesian AUC of a score seen as one Gaussian feature.
+    """Bayesian AUC of a score, treated as a single Gaussian feature.
 
-    Answers: what AUC should be expected of this score, if it is normal in each class?
-    Right for *held-out* scores of any model. On the scores of the rows that trained
-    the model it is optimistic, because one feature knows nothing of the P that were
-    fitted; use :func:`skauc.auc_posterior` or :func:`make_cbauc_scorer` there.
-    Costs O(n).
+    Answers: which AUC is to be expected from this score on new rows, if the score is
+    normal in each class? It is correct for *held-out* scores of any model. For scores
+    of the training rows it is optimistic, because it does not account for the P
+    coefficients that were fitted; use :func:`skauc.auc_posterior` or
+    :func:`make_cbauc_scorer` for those. Costs O(n).
 
     Parameters
     ----------
@@ -121,15 +121,16 @@ def cbauc_score(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-        Prior on the one feature; default ``"adaptive"``, which does not depend on the
-        scale of the scores; ``"paper"`` has prior means 0 and scale 1 and expects
+        Prior for the score as a feature. The default ``"adaptive"`` does not depend on
+        the scale of the scores; ``"paper"`` has prior means 0 and scale 1 and expects
         scores of unit scale.
     covariance : {"common", "spherical", "separate"}, default="common"
-        One variance for both classes or one each. With one feature the first two
-        agree.
+        Whether both classes have one variance (``"common"``, ``"spherical"``, which
+        agree for one feature) or each has its own (``"separate"``).
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights: counts of rows, which set the width of the posterior, at
-        least 1 in each class; divide relative ones by the largest of them.
+        Frequency weights: counts of rows, which determine the width of the posterior.
+        Each class needs a sum of at least 1. Divide relative weights by the largest of
+        them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -150,9 +151,10 @@ def cbauc_score(
 
     Notes
     -----
-    ``T_df(D/√((2 + v) q/df))``, T_df the distribution function of Student's t, with D,
-    v, q and df of the one-feature posterior of :class:`skauc.NormalInverseWishart`; or
-    a mixture of such terms (:class:`skauc.AdaptivePrior`).
+    The score is ``T_df(D/√((2 + v) q/df))``, where T_df is the distribution function of
+    Student's t, and D, v, q and df belong to the one-feature posterior of
+    :class:`skauc.NormalInverseWishart`. :class:`skauc.AdaptivePrior` gives a mixture of
+    such terms.
 
     References
     ----------
@@ -182,19 +184,21 @@ def ebauc_score(
 ) -> float:
     """Area under the Bayesian predictive ROC curve of a score.
 
-    Answers the question of :func:`cbauc_score` through the two posterior predictive
-    Student distributions (EBAUC). The same warning holds for training scores.
-    Costs O(n log n) with ``thresholds="scores"``, O(n) with ``"all"``.
+    Answers the question of :func:`cbauc_score` by the posterior predictive
+    distributions of both classes, which are Student's t (EBAUC). Like that function it
+    is for held-out scores and optimistic for scores of the training rows. Costs O(n log
+    n) with ``thresholds="scores"``, O(n) with ``"all"``.
 
     Parameters
     ----------
     y_true, y_score, prior, sample_weight, pos_label
         As for :func:`cbauc_score`.
     covariance : {"separate", "common", "spherical"}, default="separate"
-        The authors' code takes separate variances here.
+        As for :func:`cbauc_score`; the authors' code uses separate variances for EBAUC.
     thresholds : {"scores", "all"}, default="scores"
-        Trapezoid over the observed scores and the end points (0, 0), (1, 1), or the
-        limit of infinitely many thresholds.
+        Thresholds of the ROC curve: ``"scores"`` applies the trapezoidal rule to the
+        observed scores and the end points (0, 0) and (1, 1); ``"all"`` is the limit of
+        infinitely many thresholds.
 
     Returns
     -------
@@ -213,9 +217,9 @@ def ebauc_score(
 
     Notes
     -----
-    The published code leaves the end points out, which biases it downwards on small
-    samples; they are in here. Where no score falls between the classes, the trapezoid
-    of ``"scores"`` cuts straight across the gap and stays below ``"all"``.
+    The published code omits the end points and is therefore biased downwards in small
+    samples; this function includes them. If the scores leave a gap between the classes,
+    ``"scores"`` connects its ends by a straight line and is below ``"all"``.
 
     References
     ----------
@@ -243,9 +247,9 @@ def binormal_auc_score(
 ) -> float:
     """Plug-in binormal AUC ``Φ((x̄₁ − x̄₀)/√(σ̂₀² + σ̂₁²))`` of a score.
 
-    Answers: what is the AUC of normal scores with these means and variances? A
-    smooth estimate for held-out scores; on training scores as optimistic as the
-    empirical AUC. Costs O(n).
+    Answers: what is the AUC of normal scores with these means and variances? It is a
+    smooth estimate for held-out scores; for scores of the training rows it is as
+    optimistic as the empirical AUC. Costs O(n).
 
     Parameters
     ----------
@@ -288,10 +292,10 @@ def binormal_auc_score(
 def binormal_roc(
     y_true, y_score, *, equal_variance=False, sample_weight=None, pos_label=None
 ) -> BinormalROC:
-    """Sample-binormal ROC curve of a score.
+    """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 
-    Answers: what is the smooth ROC curve of these scores, if they are normal in each
-    class? Costs O(n).
+    Answers: what is the ROC curve of these scores, if they are normal in each class?
+    Costs O(n).
 
     Parameters
     ----------
@@ -300,7 +304,8 @@ def binormal_roc(
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, of which each variance takes one off.
     equal_variance : bool, default=False
-        Pool the variances of the classes (a proper curve).
+        Pool the variances of the classes; the curve is then concave (proper) if its AUC
+        is at least ½.
 
     Returns
     -------
@@ -309,7 +314,7 @@ def binormal_roc(
     Raises
     ------
     ValueError
-        If a class has one row and ``equal_variance`` is False, or the input is bad.
+        If a class has one row and ``equal_variance`` is False, or the input is invalid.
 
     References
     ----------

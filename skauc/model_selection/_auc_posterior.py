@@ -39,7 +39,7 @@ def auc_posterior(
     """Posterior of the AUC that a fitted linear model has on new rows.
 
     Answers: how large is the AUC of this model on new rows of the same population, and
-    how sure is that? The rows are usually those that trained the model. The estimate
+    how certain is it? The rows are usually the training rows of the model. The estimate
     combines a model of the data set with an AUC of rows left out of the fit.
 
     Parameters
@@ -49,8 +49,8 @@ def auc_posterior(
         that ends in one. With ``prior=AdaptivePrior(refits=K)``, any classifier of two
         classes.
     X : array-like or sparse matrix of shape (n, n_features)
-        Rows as ``estimator.predict`` takes them; also a Dask array or frame, or a
-        :class:`skauc.RowBlocks` of X, y and weights.
+        Rows in the form that ``estimator.predict`` accepts; also a Dask array or frame,
+        or a :class:`skauc.RowBlocks` of X, y and weights.
     y : array-like of shape (n,)
         Labels; None for a RowBlocks, which holds them.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
@@ -58,17 +58,17 @@ def auc_posterior(
         published prior, which reports 1.00 on pure noise with more features than rows.
     covariance : {"common", "spherical", "separate"}, default="common"
         Covariance of a NormalInverseWishart: one for both classes, a multiple of the
-        identity, or one for each class. The adaptive prior has "common" only.
+        identity, or one for each class. The adaptive prior supports "common" only.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether these rows trained the estimator. ``"auto"`` compares the model with a
-        clone fitted to the rows; ``posterior.rows`` shows the result. For held-out
-        rows the posterior is that of their empirical AUC. No method can recognise a
-        subset of the training rows: pass the answer if you know it.
+        clone fitted to the rows; ``posterior.rows`` shows the result. For held-out rows
+        the posterior is that of their empirical AUC. A subset of the training rows
+        cannot be recognised: pass ``"training"`` or ``"held-out"`` if you know it.
     sample_weight : array-like of shape (n,), default=None
         Number of times each row counts. Pass the weights of the fit. Divide relative
         weights by their largest, in ``fit`` as well.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def auc_posterior(
     TypeError
         If the model is not linear and no refits are requested.
     ValueError
-        If the input is invalid: NaN, one class, other lengths, other columns than the
-        model's.
+        If the input is invalid: NaN, a single class, different lengths, or other
+        columns than those of the model.
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
 
@@ -93,28 +93,28 @@ def auc_posterior(
     UndefinedMetricWarning
         If all coefficients are 0 or all scores are equal; the AUC is ½ then.
     UntrustedAUCWarning
-        For every reason not to trust the number; ``posterior.warnings`` holds the same
-        sentences.
+        For every reason not to trust the AUC; ``posterior.warnings`` holds the same
+        texts.
 
     Notes
     -----
-    Rows must be independent. Repeated measures, groups and time series make the AUC
+    Rows must be independent. With repeated measures, groups or time series the AUC is
     far too high: use :func:`skauc.cross_val_auc` with a group splitter, or
     :func:`skauc.bootstrap_auc` with ``groups=``.
 
     The AUC of rows left out is computed as
 
     ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss, L2 penalty or a discriminant; n >= 500
-    ``".632+"``           the same with fewer rows: 20 bootstrap refits at once
-    ``"refits"``          every other linear model: .632+ of 20 refits (10 from 200
-                          rows on, 5 from 500 rows on) of the linear model; of the
-                          whole estimator, if a step in front used y
+    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant; n >= 500
+    ``".632+"``           these models with n < 500, from 20 bootstrap refits
+    ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
+                          rows on, 5 from 500 rows on) of the linear model, or of
+                          the whole estimator if a preceding step used y
     None                  held-out rows, more than two classes, ``refits=0``
     ====================  =========================================================
 
-    Rows in blocks are used through sums over blocks, the scores of all rows and an
-    even sample of rows in memory.
+    For rows in blocks the posterior is computed from sums over the blocks, the scores
+    of all rows, and an evenly spaced sample of rows in memory.
 
     References
     ----------
@@ -167,17 +167,19 @@ def bayesian_val_score(
 ) -> AUCPosterior | PairwiseAUCPosterior:
     """Fit a clone once and return the posterior of its AUC.
 
-    Answers the question of ``cross_val_score(estimator, X, y, scoring="roc_auc")``
-    without folds and with an interval: ``.mean()``, ``.std()``, ``.interval(0.95)``.
+    Answers: which AUC will this estimator have on new rows, if it is trained on all
+    these rows? It replaces ``cross_val_score(estimator, X, y, scoring="roc_auc")``,
+    needs no folds and has an interval.
 
     Parameters
     ----------
     estimator : estimator
-        Linear classifier, or a Pipeline or search that ends in one; fitted or not. A
-        clone of it is fitted; :func:`skauc.auc_posterior` takes a fitted model.
+        Linear classifier, or a Pipeline or search that ends in one. A clone is fitted,
+        even if the estimator is fitted already; for a fitted model use
+        :func:`skauc.auc_posterior`.
     X : array-like or sparse matrix of shape (n, n_features)
-        Also a Dask collection or a :class:`skauc.RowBlocks` for an estimator that can
-        be fitted to them.
+        Also a Dask collection or a :class:`skauc.RowBlocks`, if the estimator can be
+        fitted to it.
     y : array-like of shape (n,)
         Labels; None for a RowBlocks, which holds them.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
@@ -185,14 +187,15 @@ def bayesian_val_score(
     covariance : {"common", "spherical", "separate"}, default="common"
         As for :func:`skauc.auc_posterior`.
     sample_weight : array-like of shape (n,), default=None
-        Number of times each row counts, for the fit and the posterior.
+        Number of times that each row counts, in the fit and in the posterior.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------
     AUCPosterior
-        For more than two classes a :class:`skauc.PairwiseAUCPosterior`.
+        ``mean()``, ``std()``, ``interval(0.95)`` and ``warnings``. For more than two
+        classes a :class:`skauc.PairwiseAUCPosterior`.
 
     Raises
     ------
@@ -224,8 +227,10 @@ def bayesian_val_score(
     >>> from skauc import bayesian_val_score
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> round(bayesian_val_score(model, X, y).mean(), 2)
-    0.99
+    >>> posterior = bayesian_val_score(model, X, y)
+    >>> low, high = posterior.interval(0.95)
+    >>> round(posterior.mean(), 2), low < 0.99 < high
+    (0.99, True)
     """
     check_prior(prior)
     return auc_posterior(
@@ -256,69 +261,73 @@ def auc_difference_posterior(
 ) -> AUCDifferencePosterior | tuple[AUCDifferencePosterior, ...]:
     """Posterior of ``AUC_a − AUC_b`` for two or more fitted linear models.
 
-    Answers: how sure is it that the first model has the larger true AUC? Both models
-    are evaluated on the same rows, usually those that trained them, by one posterior
-    of the features, so that common errors cancel. Costs what :func:`auc_posterior`
-    costs for each model.
+    Answers: how probable is it that the first model has the larger true AUC? Both
+    models are evaluated on the same rows, usually their training rows, with one
+    posterior of the features, so that common errors cancel. The cost is that of
+    :func:`auc_posterior` for each model.
 
     Parameters
     ----------
     estimator_a : fitted estimator
         As for :func:`auc_posterior`.
     estimator_b : fitted estimator, or list of them
-        A list compares ``estimator_a`` with each. All pairs of many models are
-        :func:`skauc.search_posterior` of their list. Where two models use different
-        features (other Pipelines), a conjugate prior takes the features of both side
-        by side, the adaptive one those that entered.
+        A list compares ``estimator_a`` with each of its models; to compare all pairs of
+        many models use :func:`skauc.search_posterior`. If two models use different
+        features (different Pipelines), a conjugate prior is applied to the features of
+        both models side by side, the adaptive prior to the features that enter the
+        Pipelines.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-        Default ``"adaptive"``, which uses rows left out of each model; for held-out
-        rows DeLong's covariance. ``"paper"`` reports a difference of .3 between two
-        models of pure noise unless P is small against n.
+        The default ``"adaptive"`` uses the AUC of rows left out of the fit of each
+        model; for held-out rows it uses DeLong's covariance. ``"paper"`` reports
+        differences of .3 between two models of pure noise, unless P is much smaller
+        than n.
     covariance : {"common", "separate"}, default="common"
-        Covariance of a NormalInverseWishart: one for both classes or one each.
+        Covariance of a NormalInverseWishart: one for both classes, or one for each
+        class.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the models, as for :func:`auc_posterior`.
     n_draws : int, default=16384
-        Quasi-random draws, rounded up to a power of 2; the probability of the adaptive
-        prior needs none.
+        Number of quasi-random draws, rounded up to a power of 2. With the adaptive
+        prior ``probability`` is computed without draws.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of their scrambling.
+        Seed that scrambles the draws.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights: counts of rows, which set the width of the posterior, at
-        least 1 in each class; divide relative ones by the largest of them, for the
-        fit as well.
+        Frequency weights: counts of rows, which determine the width of the posterior.
+        Each class needs a sum of at least 1. Divide relative weights by the largest of
+        them, in ``fit`` as well.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
 
     Returns
     -------
     AUCDifferencePosterior
-        A tuple of them for a list ``estimator_b``.
+        ``mean()``, ``interval(0.95)`` and ``probability``, the posterior probability
+        that ``AUC_a > AUC_b``. For a list ``estimator_b`` a tuple of such posteriors.
 
     Raises
     ------
     TypeError
         If a model is not linear and no refits are requested.
     ValueError
-        If the input is bad, or, with a conjugate prior, coefficients are all 0 or the
-        posterior is not proper.
+        If the input is invalid; with a conjugate prior, if all coefficients of a model
+        are 0 or the posterior is not proper.
 
     Warns
     -----
     UntrustedAUCWarning
-        With the adaptive prior, as :func:`auc_posterior`, and if the rows trained some
-        of the models and not the others; ``warnings`` of the posterior holds the same
-        sentences.
+        With the adaptive prior, for the reasons of :func:`auc_posterior`, and if the
+        rows trained only some of the models. The attribute ``warnings`` holds the same
+        texts.
 
     Notes
     -----
-    With the adaptive prior both AUCs are jointly normal in probits, as in
-    :func:`skauc.search_posterior`. Section 7 of ``skauc.posterior`` has the joint
-    posterior of a conjugate prior; the error of a probability is about 1e-4 at the
-    default number of draws.
+    With the adaptive prior the probits of both AUCs are jointly normal, as in
+    :func:`skauc.search_posterior`. The joint posterior under a conjugate prior is in
+    section 7 of ``skauc.posterior``; with the default number of draws its probabilities
+    have an error of about 1e-4.
 
     References
     ----------

@@ -36,53 +36,57 @@ def cross_val_auc(
     n_jobs=None,
     verbose=0,
 ) -> AveragedAUC:
-    """Cross-validated AUC with its influence-curve interval.
+    """Cross-validated AUC with a confidence interval.
 
-    Answers: what is the mean AUC of the models that ``cv`` trained, on new rows, and
-    what are the limits of that? **It covers** the chance in the test rows, given the
-    trained models. **It does not cover** the chance in the training rows: not the AUC
-    of this estimator refitted on another sample, and not that of the model fitted on
-    all rows, which is better trained. Costs one fit a fold.
+    Answers: how large is the mean AUC, on new rows, of the models that ``cv`` trained?
+    **The interval covers** the chance in the test rows, given the trained models. **It
+    does not cover** the chance in the training rows: it is neither for the AUC of this
+    estimator trained on another sample nor for that of the model trained on all rows,
+    which is usually larger. For the model trained on all rows use
+    :func:`skauc.auc_posterior` or :func:`skauc.bootstrap_auc`. Costs one fit per fold.
 
     Parameters
     ----------
     estimator : estimator
-        Classifier with ``decision_function`` or ``predict_proba``, or a regressor on
-        two numbers. Cloned.
+        Classifier with ``decision_function`` or ``predict_proba``, or a regressor
+        fitted to labels that are two numbers. Clones of it are fitted.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
     cv : int or splitter, default=5
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
-        For splitters that need them. They do not enter the variance.
+        Groups for splitters that need them; the variance does not use them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
         Passed to ``fit`` and the splitter, as in ``cross_validate``.
     n_jobs : int, default=None
     verbose : int, default=0
-        How much joblib says of the refits that are done; 0 is silent.
+        Verbosity of joblib during the fits; 0 is silent.
 
     Returns
     -------
     AveragedAUC
-        ``parts`` are the folds' AUCs.
+        ``auc``, ``standard_error``, ``confidence_interval(0.95)``, and ``parts``, the
+        AUC of each fold.
 
     Raises
     ------
     TypeError
-        If the estimator has no score: it has none of the two and is no regressor.
+        If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
+        no regressor.
     ValueError
-        If a test fold holds fewer than two rows of a class or a training fold none.
+        If a test fold has fewer than two rows of a class or a training fold has none.
 
     Notes
     -----
-    ``A = Σ_v A_v/V`` over V folds v. Row i of class c adds ``(V_i − A_v)/(V n_{c,v})``
-    for each fold v that tests it, with its placement V_i among the rows of that fold,
-    ties ½; the variance is the sum of the squares of these sums, corrected by
-    ``n_{c,v}/(n_{c,v} − 1)``. Without repeats that is ``Σ_v DeLong_v/V²``, LeDell's
-    influence curve up to this correction. Scores of different folds are never compared.
+    ``A = Σ_v A_v/V`` over V folds v. Each fold v that tests row i of class c adds
+    ``(V_i − A_v)/(V n_{c,v})`` to the influence of the row, where V_i is its placement
+    among the rows of that fold, with ties ½. The variance is the sum of the squared
+    influences, corrected by ``n_{c,v}/(n_{c,v} − 1)``. Without repetitions it is
+    ``Σ_v DeLong_v/V²``, the variance of LeDell's influence curve up to this correction.
+    Scores of different folds are never compared.
 
     References
     ----------
@@ -188,33 +192,37 @@ def compare_cross_val_auc(
 ) -> CrossValAUCComparison | CrossValAUCComparisons:
     """Compare whole Pipelines by their cross-validated AUCs over the same folds.
 
-    Answers: trained on so many rows as the folds leave, is one estimator better than
-    another, by chance or not, and by more than matters? Two answers are given.
-    **The corrected t** (``result.pvalue`` and the numbers that belong to it) takes the
-    folds' differences, whose training rows overlap, for equally correlated: it speaks
-    about the estimators, trained on other rows as well. **The influence of the rows**
-    (``result.influence``) is DeLong's test of the models that were trained: it knows
-    the chance in the test rows only. Costs one fit a fold and estimator.
+    Answers: is one estimator better than another when trained on as many rows as a
+    training fold has, and is the difference large enough to matter? The result contains
+    two tests. **The corrected t test** (``result.pvalue`` and the other attributes)
+    assumes that the differences of the folds, whose training rows overlap, are equally
+    correlated. Its conclusion holds for the estimators trained on other samples. **The
+    influence of the rows** (``result.influence``) is DeLong's test of the models that
+    were trained; it covers only the chance in the test rows. Costs one fit per fold and
+    estimator.
 
     Parameters
     ----------
     estimators : list of estimators, list of (name, estimator), or dict
         Two or more classifiers with ``decision_function`` or ``predict_proba``, or
-        regressors on two numbers. Cloned. In a list without names they are called by
-        their places, "0", "1", ….
+        regressors fitted to labels that are two numbers. Clones of them are fitted. In
+        a list without names they are named "0", "1", ….
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
     cv : int or splitter, default=5
-        As in :func:`sklearn.model_selection.cross_validate`, of two folds or more;
-        split once, so that all estimators see the same rows. Ten times repeated
-        10-fold cross-validation makes the corrected t repeatable.
+        As in :func:`sklearn.model_selection.cross_validate`, with two or more folds. It
+        splits once, so that all estimators use the same rows. With ten repetitions of
+        10-fold cross-validation the corrected t test depends little on the random
+        splits.
     rope : float in [0, 1), default=0.01
-        Region of practical equivalence: differences up to it, in size, do not matter.
+        Region of practical equivalence: differences of absolute value up to ``rope`` do
+        not matter.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Of ``AUC_a − AUC_b``; for three estimators or more only two-sided.
+        Direction of ``AUC_a − AUC_b``; three or more estimators allow ``"two-sided"``
+        only.
     groups : array-like of shape (n,), default=None
-        For splitters that need them. They do not enter the variance.
+        Groups for splitters that need them; the variance does not use them.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -227,36 +235,39 @@ def compare_cross_val_auc(
         For two estimators: ``difference``, ``statistic``, ``pvalue``,
         ``confidence_interval()``, ``probability(margin)``, ``influence``.
     CrossValAUCComparisons
-        For three or more: ``pairs`` with Holm's ``adjusted_pvalues``, ``influence``
-        with an overall test.
+        For three or more estimators: ``pairs`` with Holm's ``adjusted_pvalues``, and
+        ``influence`` with an overall test.
 
     Raises
     ------
     TypeError
-        If an estimator has no score: it has none of the two and is no regressor.
+        If an estimator has neither ``decision_function`` nor ``predict_proba`` and is
+        no regressor.
     ValueError
-        If there are fewer than two estimators or folds, names repeat each other, a
-        test fold holds fewer than two rows of a class or a training fold none, or an
-        option breaks its rule.
+        If there are fewer than two estimators or folds, names are not unique, a test
+        fold has fewer than two rows of a class or a training fold has none, or an
+        option is invalid.
 
     Notes
     -----
-    With the differences d_j of J folds and their variance s², ``t = d̄/√{s² (1/J +
-    n_test/n_train)}`` has Student's distribution with J − 1 degrees of freedom, and
-    ``d̄ + t √{…}`` is the posterior of the difference. The n_test/n_train is exact where
-    the correlation of two folds is ``n_test/(n_train + n_test)``; no estimate of it
-    from the folds is unbiased (Bengio & Grandvalet 2004). Row i adds
-    ``Σ_v (V_i − A_v)/(V n_{c,v})`` to each AUC (see :func:`cross_val_auc`); the sum of
-    the squared differences of two models is the variance of ``influence``, averaged
-    over the repetitions that test a row. Where all d_j are equal the influence's error
-    stands for s.
+    Let d_j be the differences of J folds and s² their variance.
+    ``t = d̄/√{s² (1/J + n_test/n_train)}`` has Student's distribution with J − 1
+    degrees of freedom, and ``d̄ + t √{…}`` is the posterior of the difference. The term
+    n_test/n_train is exact if the correlation of two folds is
+    ``n_test/(n_train + n_test)``; the folds admit no unbiased estimate of the
+    correlation (Bengio & Grandvalet 2004). Row i has the influence
+    ``Σ_v (V_i − A_v)/(V n_{c,v})`` on each AUC (see :func:`cross_val_auc`). The
+    variance of ``influence`` is the sum of the squared differences between the
+    influences on two models, averaged over the repetitions that test a row. If all d_j
+    are equal, the standard error of ``influence`` replaces the one from s.
 
-    **Size.** Of two models of one AUC the corrected t calls one better, at .05, in .04
-    to .07 of the data sets for repeated folds or random splits, in .01 to .03 for K
-    folds once (100 and 400 rows), and in too many, .06 to .14, where there is nothing
-    to learn. The influence leaves out the chance in the training rows: .05 to .06 with
-    400 rows, .07 to .14 with 100, up to .21 with nothing to learn. The folds' t as it
-    is: .06 to .64 (``benchmarks/panel/compare_models.py``).
+    **Size.** For two models of equal AUC and the level .05 the corrected t test rejects
+    in .04 to .07 of the data sets with repeated folds or random splits, and in .01 to
+    .03 with K folds without repetition (100 and 400 rows). It rejects too often, in .06
+    to .14, if y does not depend on X. The test by influence ignores the chance in the
+    training rows; it rejects in .05 to .06 with 400 rows, in .07 to .14 with 100 rows,
+    and in up to .21 if y does not depend on X. The uncorrected t test over the folds
+    rejects in .06 to .64 (``benchmarks/panel/compare_models.py``).
 
     References
     ----------

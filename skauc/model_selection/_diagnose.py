@@ -35,37 +35,41 @@ _LEVEL = 0.5  # probits by which rows left out may differ from the model
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis(Result):
-    """Short table on the Bayesian AUC of a fitted model; printing shows it.
+    """Table of the estimates of one model's AUC and of doubts about them; print it.
 
     Parameters
     ----------
     posterior : AUCPosterior
         The adaptive posterior of the AUC.
     n_neg, n_pos, n_features : float, float, int
-        Sums of weights, and features that are not constant.
+        Sum of the weights in each class, and the number of features that are not
+        constant.
     attainable : tuple of float
-        Mean and 95 % range of the attainable AUC, the best linear model's.
+        Posterior mean and 95 % limits of the attainable AUC, that of the best linear
+        model.
     covariance_shrinkage : float
         Weight of the prior in the covariance, ``a/(a + n)``.
     mean_shrinkage : float
         Share of the observed mean difference along w that the prior removes.
     effective_dimension : float
-        ``Σ λ/(λ + as)``: directions of the covariance that the data determine.
+        ``Σ λ/(λ + as)``: effective number of directions of the covariance that the data
+        determine.
     variance_ratio : float
-        Variance of the positive scores over that of the negative ones.
+        Variance of the positive scores divided by that of the negative scores.
     normality : tuple of float
         Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
     discrepancy : float or None
-        Mean of leave-pair-out minus model over nine ridge models of the same rows, in
-        probits; None where it is not used: ``leave_pair_out=False``, held-out rows or
-        one feature.
+        Mean difference, over nine ridge models of the same rows, between the
+        leave-pair-out AUC and the AUC by the model of the data set, in probits. None if
+        it is not used: ``leave_pair_out=False``, held-out rows or a single feature.
     estimates : dict of str to float
-        Plug-in binormal AUC, the rows' own AUC (``"resubstitution"``, or
-        ``"empirical"`` for held-out rows), the paper's prior, the model of the data set
-        alone; if rows were left out, their AUC under the name of the method, and the
-        posterior that joins both; if requested, cross-validation.
+        Estimates by name: the plug-in binormal AUC, the empirical AUC of the rows
+        (``"resubstitution"``, or ``"empirical"`` for held-out rows), the AUC under the
+        published prior and by the model of the data set alone. If rows were left out:
+        their AUC under the name of the method, and the posterior mean that combines
+        both. If requested: the cross-validated AUC.
     warnings : tuple of str
-        Every reason not to trust the number, a sentence each.
+        Every reason not to trust the AUC, one text per reason.
 
     Examples
     --------
@@ -134,12 +138,13 @@ class Diagnosis(Result):
 
 @dataclass(frozen=True, eq=False)
 class PairwiseDiagnosis(Result):
-    """Diagnoses of all pairs of classes; printing shows their table.
+    """Diagnoses of all pairs of classes; print it to see the table.
 
     Parameters
     ----------
     pairs : dict of (label, label) to Diagnosis
-        For classes i < j, on the rows of the two.
+        Diagnosis of each pair of classes i < j, computed on the rows of these two
+        classes.
 
     Examples
     --------
@@ -160,7 +165,7 @@ class PairwiseDiagnosis(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The pairs' warnings, each with the names of its classes."""
+        """Warnings of all pairs, each with the names of its two classes."""
         return tuple(
             f"{i} against {j}: {warning}"
             for (i, j), diagnosis in self.pairs.items()
@@ -196,44 +201,47 @@ def diagnose(
     sample_weight=None,
     pos_label=None,
 ) -> Diagnosis | PairwiseDiagnosis:
-    """Compare the estimates of a model's AUC, and list reasons not to trust it.
+    """Compare several estimates of a model's AUC, and list reasons not to trust them.
 
-    Answers: how far do the estimates of this AUC disagree, and which assumption is
-    violated? The model of normal classes is compared with the AUC of rows left out of
-    this fit and with leave-pair-out of nine ridge models of the same rows. Costs what
-    :func:`skauc.auc_posterior` costs, and ``cv`` fits if cross-validation is requested.
+    Answers: how much do different estimates of this AUC disagree, and which assumption
+    is violated? The AUC by the model of normal classes is compared with the AUC of rows
+    left out of this fit, and for nine ridge models of the same rows with their
+    leave-pair-out AUC. The cost is that of :func:`skauc.auc_posterior`, plus ``cv``
+    fits if cross-validation is requested.
 
     Parameters
     ----------
     estimator : estimator
-        Linear classifier, or a Pipeline or search that ends in one. A fitted one is
-        diagnosed as it is; of one that is not, a clone is fitted to the rows, as in
+        Linear classifier, or a Pipeline or search that ends in one. A fitted estimator
+        is used as it is. If it is not fitted, a clone is fitted to the rows, as in
         :func:`skauc.bayesian_val_score`.
     X : array-like or sparse matrix of shape (n, n_features)
-        The rows that trained it, or held-out ones.
+        The training rows of the estimator, or held-out rows.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
     cv : int or splitter, default=None
-        Cross-validate clones in addition; two classes only.
+        Folds of an additional cross-validation of clones; two classes only.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``. None for more than two classes.
+        The positive class; None takes ``classes_[1]``. Not for more than two classes.
 
     Returns
     -------
     Diagnosis
-        Prints as a short table with warnings in plain words. For more than two classes
-        a :class:`skauc.PairwiseDiagnosis`, one for each pair.
+        A table to print; ``posterior``, ``estimates`` and ``warnings`` are the first
+        attributes to look at. For more than two classes a
+        :class:`skauc.PairwiseDiagnosis`, with a diagnosis of each pair.
 
     Raises
     ------
     TypeError
         If the model is not linear.
     ValueError
-        If the input is bad, the prior is not adaptive or the model ranks nothing.
+        If the input is invalid, the prior is not adaptive, or all scores of the model
+        are equal.
 
     References
     ----------

@@ -20,12 +20,12 @@ _ROUNDING = 1e-9  # relative difference of two projections of equal rows
 
 
 class UntrustedAUCWarning(UserWarning):
-    """An AUC was computed as requested, but should not be trusted as it is.
+    """Warning that a computed AUC should not be trusted as it is.
 
     Parameters
     ----------
     message : str
-        The reason, in one sentence.
+        The reason, its size if it is known, and a remedy.
 
     Examples
     --------

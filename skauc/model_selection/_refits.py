@@ -42,7 +42,7 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     K : int
         At least 2.
     verbose : int, default=0
-        joblib's; 0 is silent.
+        Verbosity of joblib; 0 is silent.
     whole : bool, default=False
         Whether the whole estimator is refitted, its steps included, and not the linear
         model alone on the rows in front of it.
@@ -116,7 +116,8 @@ class BootstrapAUC:
     apparent : float
         AUC of the rows that trained the estimator.
     replicates : ndarray of shape (n_boot,)
-        AUC of the rows that each refit left out, NaN where it left out no pair.
+        AUC of the rows that each refit left out; NaN if these rows are of one class
+        only.
 
     Examples
     --------
@@ -140,11 +141,12 @@ class BootstrapAUC:
         )
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:
-        """Percentiles of the replicates, moved to the estimate.
+        """Percentile interval of the replicates, shifted to the estimate.
 
-        Every replicate is the AUC of another training sample *and* other test rows:
-        their spread covers both. They are moved so that their median is the estimate,
-        and limited to [0, 1].
+        Each replicate has its own training sample *and* its own test rows, so the
+        spread of the replicates covers both sources of chance. The replicates are
+        shifted so that their median is the estimate, and the limits are clipped to [0,
+        1].
 
         Parameters
         ----------
@@ -185,62 +187,69 @@ def bootstrap_auc(
 ) -> BootstrapAUC:
     """Bootstrap estimate of the AUC of an estimator trained on these rows.
 
-    Answers: how large is the AUC on new rows of this estimator, preprocessing and
-    selection included, if it is trained on all of these? Every sample draws each class
-    with replacement in its own size and refits a clone of the *whole* estimator, as
-    exactly as it would be fitted by hand: no step keeps anything from the rows that
-    were left out. Costs ``n_boot + 1`` fits.
+    Answers: how large is the AUC of this estimator on new rows, including its
+    preprocessing and feature selection, if it is trained on all these rows? It works
+    for every classifier; for linear models :func:`skauc.auc_posterior` is faster. Every
+    bootstrap sample draws the rows of each class with replacement, in their original
+    number, and refits a clone of the *whole* estimator, so that no step uses rows that
+    the sample left out. Costs ``n_boot + 1`` fits.
 
     Parameters
     ----------
     estimator : estimator
         Any classifier with ``decision_function`` or ``predict_proba``, or a regressor
-        on two numbers. Cloned.
+        fitted to labels that are two numbers. Clones of it are fitted.
     X : array-like, sparse matrix or frame of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
     method : {".632+", ".632", "oob", "optimism"}, default=".632+"
-        ``"oob"``: the AUC of the rows that a sample did not draw, pessimistic, because
-        a sample holds only 63 % of the distinct rows. ``".632"``: .632 of that and
-        .368 of the AUC of the training rows. ``".632+"``: the weight depends on how
-        much the model overfits, with ½ for no information. ``"optimism"``: Harrell's,
-        the AUC of the training rows less what refits lose from their own sample to
-        all rows; too high where the model fits its rows perfectly.
+        ``"oob"``: the mean AUC of the rows that a sample did not draw; it is
+        pessimistic, because a sample holds only 63 % of the distinct rows. ``".632"``:
+        .632 times this AUC plus .368 times the AUC of the training rows. ``".632+"``:
+        as ``".632"``, but the weight depends on how much the model overfits, with ½ as
+        the AUC without information. ``"optimism"`` (Harrell): the AUC of the training
+        rows minus the mean loss of a refit from its own sample to all rows; it is too
+        high if the model fits its rows perfectly.
     n_boot : int, default=200
-        Number of samples; 20 give an estimate, the interval needs about 200.
+        Number of bootstrap samples. The estimate needs about 20, the interval about
+        200.
     groups : array-like of shape (n,), default=None
-        Labels of groups of dependent rows (the measurements of one patient). Whole
-        groups are drawn and left out, in their number among the groups that hold the
-        same classes. Without groups the rows must be independent: neither repeated
-        measures nor a series in time.
+        Labels of groups of dependent rows, for example the measurements of a patient.
+        Whole groups are drawn or left out, stratified by the classes that they contain.
+        Without groups the rows must be independent (no repeated measures, no time
+        series).
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights, for the fit (where the estimator takes them) and the AUC.
+        Frequency weights, used in the AUC and, if the estimator accepts them, in the
+        fit.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     random_state : int, RandomState or None, default=0
         Seed of the samples.
     n_jobs : int, default=None
-        Number of refits at once, as in joblib.
+        Number of refits that run in parallel, as in joblib.
     verbose : int, default=0
-        joblib's; 0 is silent.
+        Verbosity of joblib; 0 is silent.
 
     Returns
     -------
     BootstrapAUC
+        ``auc``, ``interval(0.95)``, ``apparent`` (AUC of the training rows) and
+        ``replicates``.
 
     Warns
     -----
     UntrustedAUCWarning
-        If a part of the estimator that may have used y is frozen: no refit leaves a
-        row out of it.
+        If a step of the estimator that may have used y is frozen, so that the refits
+        cannot leave rows out of it.
 
     Raises
     ------
     TypeError
-        If the estimator has no score.
+        If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
+        no regressor.
     ValueError
-        If the input is bad, a class has one row (or one group), a refit returns scores
-        that are not finite, or an option breaks its rule.
+        If the input or an option is invalid, a class has only one row (or one group),
+        or a refit returns scores that are not finite.
 
     References
     ----------

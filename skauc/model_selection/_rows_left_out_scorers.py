@@ -31,9 +31,9 @@ from ._training_rows import judge_rows
 def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
 
-    Answers: how often would a positive row outrank a negative one, had neither been
-    among the training rows? Nearly unbiased for the AUC of the trained model, noisier
-    than the Bayesian AUC.
+    Answers: how often would a positive row outrank a negative row, if the model had
+    been trained without both? The score is a nearly unbiased estimate of the AUC of the
+    trained model, with a larger variance than the Bayesian AUC.
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     Returns
     -------
     Scorer
-        To be called with the rows, and sample weights, that trained the model.
+        Call it with the training rows of the model and the sample weights of its fit.
 
     Raises
     ------
     TypeError
-        When called: if the training objective of the model is not known. Known are
-        ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC`` (squared hinge),
-        ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV`` forms and
-        skauc's own estimators.
+        When called: if the training objective of the model is not supported. Supported
+        are ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC`` (squared
+        hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
+        forms and skauc's own estimators.
     ValueError
         When called: if the rows are not the ones that trained the model.
 
@@ -62,8 +62,9 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
     Notes
     -----
-    Exact for squared losses, one Newton step otherwise. With more than 250 rows in a
-    class an even sample of its rows forms the pairs.
+    The AUC is exact for squared losses; for other losses each pair is left out by one
+    Newton step. If a class has more than 250 rows, an evenly spaced sample of its rows
+    forms the pairs.
 
     References
     ----------
@@ -116,25 +117,27 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
 def make_cv_auc_scorer(
     *, cv=5, pooling="mean", pos_label=None, random_state=0, n_jobs=None
 ) -> Scorer:
-    """Scorer that cross-validates the AUC within the rows it is given.
+    """Scorer that cross-validates the AUC within the scored rows.
 
-    Answers what ``cross_val_score(..., scoring="roc_auc")`` answers, as a scorer that
-    can be used in one search with the Bayesian ones. Fits ``cv`` clones per call; works
-    for any classifier with ``decision_function`` or ``predict_proba``.
+    Answers: which AUC does ``cross_val_score(..., scoring="roc_auc")`` report for this
+    candidate? As a scorer it can be used in one search together with the Bayesian
+    scorers. It works for any classifier with ``decision_function`` or
+    ``predict_proba``. Costs ``cv`` fits per call.
 
     Parameters
     ----------
     cv : int or splitter, default=5
-        An int means stratified, shuffled folds.
+        An int gives the number of stratified, shuffled folds.
     pooling : {"mean", "pairs"}, default="mean"
-        Mean over folds, or share of all within-fold pairs (folds weighted by their
-        number of pairs). Scores of different folds are never compared.
+        ``"mean"`` averages the AUCs of the folds. ``"pairs"`` takes the share of
+        correctly ranked pairs among all pairs within folds, so that folds count by
+        their number of pairs. Scores of different folds are never compared.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     random_state : int, RandomState or None, default=0
         Seed of the shuffle when ``cv`` is an int.
     n_jobs : int, default=None
-        Number of folds that are fitted at once, as in joblib.
+        Number of folds that are fitted in parallel, as in joblib.
 
     Returns
     -------
@@ -143,7 +146,7 @@ def make_cv_auc_scorer(
     Raises
     ------
     ValueError
-        If an option is not known; when called, if a class has fewer rows than folds.
+        If an option is not known. When called: if a class has fewer rows than folds.
 
     Notes
     -----

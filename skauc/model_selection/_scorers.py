@@ -23,11 +23,43 @@ _MULTI_CLASS = ("ovo", "raise")
 
 
 class Scorer:
-    """Callable ``scorer(estimator, X, y_true, sample_weight=None) -> float``.
+    """Scorer of fitted classifiers, for ``scoring=`` of scikit-learn's searches.
 
-    Made by the ``make_…_scorer`` functions. It is an object because scikit-learn asks
-    scorers about ``sample_weight`` and metadata routing.
+    Answers: which candidate is the best, by this measure of its quality on new rows?
+    The ready-made scorers are made by functions with options:
+
+    ==================  =======================  ==================================
+    ready-made          made by                  score
+    ==================  =======================  ==================================
+    ``cbauc_scorer``    ``make_cbauc_scorer``    Bayesian AUC; the default choice
+    ``ebauc_scorer``    ``make_ebauc_scorer``    area under the predictive ROC curve
+    ``bee_scorer``      ``make_bee_scorer``      1 minus the Bayesian error rate
+    ``lpo_auc_scorer``  ``make_lpo_auc_scorer``  leave-pair-out AUC
+    ``cv_auc_scorer``   ``make_cv_auc_scorer``   cross-validated AUC
+    ==================  =======================  ==================================
+
+    They expect the training rows of the estimator, so pass
+    ``cv=ResubstitutionSplit()`` to the search. The call ``scorer(estimator, X, y_true,
+    sample_weight=None)`` returns a number; greater is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skauc import ResubstitutionSplit, cbauc_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = X[:120] / X[:120].std(axis=0), y[:120]
+    >>> grid = {"alpha": [1.0, 10.0, 100.0]}
+    >>> search = GridSearchCV(
+    ...     RidgeClassifier(), grid, scoring=cbauc_scorer, cv=ResubstitutionSplit()
+    ... )
+    >>> search.fit(X, y).best_params_
+    {'alpha': 10.0}
     """
+
+    # An object and not a function, because scikit-learn asks scorers whether they
+    # accept sample_weight and which metadata they request.
 
     def __init__(self, factory, score, params):
         self._factory = factory
@@ -116,28 +148,27 @@ def make_cbauc_scorer(
 ) -> Scorer:
     """Scorer that ranks fitted linear models by their Bayesian AUC, without folds.
 
-    Answers: which candidate has the best AUC on new rows?
-    ``GridSearchCV(pipe, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())``
-    fits every candidate once. The score ranks candidates of one data set;
-    :func:`skauc.auc_posterior` or :func:`skauc.search_posterior` report the AUC of the
-    selected one.
+    Answers: which candidate has the largest AUC on new rows? ``GridSearchCV(pipe, grid,
+    scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())`` fits every candidate once.
+    The score ranks candidates of one data set; :func:`skauc.auc_posterior` or
+    :func:`skauc.search_posterior` report the AUC of the selected one.
 
     Parameters
     ----------
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         As for :func:`skauc.auc_posterior`. ``"paper"`` reports 1.00 on pure noise with
-        more features than rows and must not choose models there.
+        more features than rows, so it must not choose models from such data.
     covariance : {"common", "spherical", "separate"}, default="common"
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
-        Whether the scored rows trained the estimator: with ``ResubstitutionSplit``
-        they did; in ``cross_val_score`` they did not, and the score is their empirical
-        AUC.
+        Whether the scored rows trained the estimator. They did with
+        ``ResubstitutionSplit``. They did not in ``cross_val_score``; the score is then
+        their empirical AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     multi_class : {"ovo", "raise"}, default="ovo"
-        For more than two classes, the mean over all pairs of classes, each on its own
-        rows, or an error.
+        For more than two classes: ``"ovo"`` is the mean over all pairs of classes, each
+        on its own rows; ``"raise"`` raises an error.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
     output : {"number", "dict"}, default="number"
@@ -165,14 +196,15 @@ def make_cbauc_scorer(
 
     Notes
     -----
-    The score is ``auc_posterior(...).choice()``: the model of the data set, and one
-    third of the way from there to the AUC of rows left out, in probits. Smooth losses
-    with an L2 penalty and discriminants have that AUC in closed form. All other
-    candidates share one correction, from ridge models of the same rows, so that
-    different kinds of models can be ranked together. ``AdaptivePrior(refits=K)``
-    refits every candidate K times instead.
+    The score is ``auc_posterior(...).choice()``. It starts from the AUC by the model of
+    the data set and moves one third of the way, in probits, to the AUC of rows left
+    out. The latter has a closed form for smooth losses with an L2 penalty and for
+    discriminants. All other candidates share one correction, computed from ridge models
+    of the same rows, so that different kinds of models can be ranked together.
+    ``AdaptivePrior(refits=K)`` refits every candidate K times instead.
 
-    Folds rank L1 models better where 200 to 400 rows have more features than rows.
+    Cross-validation ranks L1 models better on 200 to 400 rows with more features than
+    rows.
 
     References
     ----------
@@ -213,21 +245,23 @@ def make_ebauc_scorer(
 ) -> Scorer:
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
-    Answers the question of :func:`make_cbauc_scorer` through the posterior predictive
-    distributions of the model of the data set; rows left out are not used.
+    Answers the question of :func:`make_cbauc_scorer` by the posterior predictive
+    distributions of the scores under the model of the data set. It does not use the AUC
+    of rows left out; prefer :func:`make_cbauc_scorer` for choosing a model.
 
     Parameters
     ----------
     prior, multi_class, pos_label
         As for :func:`make_cbauc_scorer`.
     rows : {"auto", "training", "held-out"}, default="auto"
-        For held-out rows the score is one feature, as in :func:`skauc.ebauc_score`.
+        Whether the scored rows trained the estimator. For held-out rows the scores are
+        treated as a single feature, as in :func:`skauc.ebauc_score`.
     covariance : {"separate", "common", "spherical"}, default="separate"
-        Covariance of a NormalInverseWishart; the authors' code takes separate ones.
-        The adaptive prior has one covariance for both classes.
+        Covariance of a NormalInverseWishart; the authors' code uses separate
+        covariances. The adaptive prior always uses one covariance for both classes.
     thresholds : {"scores", "all"}, default="scores"
-        Trapezoid over the training scores with the end points, or the limit of
-        infinitely many thresholds.
+        Thresholds of the ROC curve: the training scores and the end points, or the
+        limit of infinitely many thresholds.
 
     Returns
     -------
@@ -267,7 +301,7 @@ def make_ebauc_scorer(
 def make_bee_scorer(
     *, prior="adaptive", covariance="common", rows="auto", pos_label=None
 ) -> Scorer:
-    """Scorer that returns 1 − the Bayesian error estimate (BEE).
+    """Scorer that returns 1 minus the Bayesian error estimate (BEE).
 
     Answers: which candidate makes the fewest errors at its own threshold? The class
     probabilities are the (weighted) shares of the classes among the rows.
@@ -277,7 +311,8 @@ def make_bee_scorer(
     prior, covariance, pos_label
         As for :func:`make_cbauc_scorer`.
     rows : {"auto", "training", "held-out"}, default="auto"
-        For held-out rows the score is one feature.
+        Whether the scored rows trained the estimator. For held-out rows the scores are
+        treated as a single feature.
 
     Returns
     -------
@@ -291,8 +326,9 @@ def make_bee_scorer(
 
     Notes
     -----
-    ``BEE = π₀ FPR(t) + π₁ (1 − TPR(t))`` with predictive Student rates at the
-    threshold where ``predict`` changes its answer.
+    ``BEE = π₀ FPR(t) + π₁ (1 − TPR(t))`` with the rates of the predictive Student
+    distributions at the threshold t of ``predict``; π₀ and π₁ are the class
+    probabilities.
 
     References
     ----------

@@ -24,24 +24,27 @@ class SearchPosterior(Value):
     Parameters
     ----------
     p_best : ndarray of shape (m,)
-        Probability of each candidate of being the best of all; adds up to 1.
-        Candidates within 1e-4 of the best AUC share it.
+        Probability that each candidate is the best; the sum is 1. Candidates within
+        1e-4 of the best AUC share the probability equally.
     expected_loss : ndarray of shape (m,)
-        AUC lost on average by taking that candidate instead of the best.
+        Posterior mean of the AUC that is lost by taking this candidate instead of the
+        best.
     auc : AUCPosteriors
-        Posterior of each candidate as if it had been the only one: a sequence of
-        :class:`AUCPosterior` with ``mean()``, ``std()`` and ``interval()`` in arrays.
+        Posterior of each candidate as if it were the only one: a sequence of
+        :class:`AUCPosterior` whose ``mean()``, ``std()`` and ``interval()`` return
+        arrays.
     selected : AUCPosterior
-        Of the selected candidate, less what it owes to having been selected.
+        Posterior of the selected candidate, corrected for its selection. Report this
+        one.
     selected_index : int
-        Which candidate that is.
+        Index of the selected candidate.
     bias_of_best_score : float
-        What was taken off: how much the AUC of the winner is on average too high
-        because it won.
+        The correction that was subtracted: how much the AUC of the best candidate is
+        too high on average because it was selected.
     params : tuple of dict
-        Parameters of each candidate; empty ones for a list of models.
+        Parameters of each candidate; empty dicts for a list of models.
     row : ndarray of int of shape (m,)
-        Row of each candidate in ``cv_results_``, or its place in the list.
+        Row of each candidate in ``cv_results_``, or its index in the list of models.
     score : ndarray of shape (m,) or None
         ``mean_test_score`` of the search.
     joint : JointAUCs
@@ -84,12 +87,12 @@ class SearchPosterior(Value):
         )
 
     def difference(self, i, j) -> AUCDifferencePosterior:
-        """Posterior of ``AUC_i − AUC_j``: mean, std, interval, probability.
+        """Posterior of ``AUC_i − AUC_j`` for two candidates.
 
         Parameters
         ----------
         i, j : int
-            Places among the candidates.
+            Indices of the candidates.
 
         Returns
         -------
@@ -109,16 +112,17 @@ class SearchPosterior(Value):
         Parameters
         ----------
         order : str or array-like of shape (m,)
-            How complex each candidate is, the smallest being the simplest; a string
-            names the parameter whose value it is, ``"-C"`` its negative.
+            Complexity of each candidate; the smallest is the simplest. A string names a
+            parameter whose value is the complexity; a leading minus, as in
+            ``"-alpha"``, reverses the order.
         within : float, default=1.0
-            Standard deviations *of the difference* to the best that are hardly worse,
-            on the probit scale of the AUC.
+            Largest difference from the best candidate that is accepted, in standard
+            deviations *of the difference*, on the probit scale of the AUC.
 
         Returns
         -------
         int
-            Its place among the candidates; of equally simple ones the better.
+            Index of the candidate; among equally simple candidates that of the best.
 
         Raises
         ------
@@ -148,7 +152,7 @@ class SearchPosterior(Value):
         return order
 
     def to_frame(self, confidence_level=0.95):
-        """Numbers of each candidate, in addition to ``cv_results_``.
+        """Table of the candidates, with numbers that ``cv_results_`` lacks.
 
         Parameters
         ----------
@@ -157,8 +161,9 @@ class SearchPosterior(Value):
         Returns
         -------
         pandas.DataFrame
-            Its index are the rows of ``cv_results_``; columns the parameters, the
-            search's score, ``auc, std, low, high, p_best, expected_loss, selected``.
+            The index holds the rows of ``cv_results_``; the columns are the parameters,
+            the score of the search, and
+            ``auc, std, low, high, p_best, expected_loss, selected``.
 
         Raises
         ------
@@ -177,7 +182,7 @@ class SearchPosterior(Value):
         return data_frame(columns, index=self.row)
 
     def plot(self, ax=None, **options):
-        """Draw the candidates against what they differ in.
+        """Draw the AUC of the candidates against the parameters that differ.
 
         Parameters
         ----------
@@ -205,42 +210,48 @@ def search_posterior(
 ) -> SearchPosterior:
     """Joint posterior of the AUCs of all candidates of a search.
 
-    Answers: how sure is the choice, what may it cost, and what is the AUC of the
-    selected candidate now that it was selected? All candidates share one model of the
-    data set, so that common errors cancel in their differences. Costs one fit per
-    candidate, and refits of three.
+    Answers: how certain is the choice of the best candidate, how much AUC may a wrong
+    choice cost, and how large is the AUC of the selected candidate after correction for
+    its selection? All candidates share one model of the data set, so that common errors
+    cancel in their differences. Costs one fit per candidate, and the refits of
+    :func:`skauc.auc_posterior` for three candidates.
 
     Parameters
     ----------
     search : fitted search, or list of fitted models
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
         ``cv`` and scoring, over linear models of two classes. Candidates are refitted
-        to all rows, since searches keep no models. Candidates without a score are left
-        out, and those of earlier iterations of a halving search. Fitted models are
-        taken as they are.
+        to all rows, because a search does not keep its models. Candidates without a
+        score and candidates of earlier iterations of a halving search are omitted. The
+        models of a list are used as they are.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows of the search.
     y : array-like of shape (n,)
     prior : "adaptive", "paper", AdaptivePrior, NormalInverseWishart or None
-        As for :func:`skauc.auc_posterior`; None takes that of the search's scorer.
+        As for :func:`skauc.auc_posterior`; None takes the prior of the scorer of the
+        search.
     n_jobs : int, default=None
-        Number of processes that fit candidates.
+        Number of candidates that are fitted in parallel, as in joblib.
     random_state : int, Generator, RandomState or None, default=None
-        Of the draws behind ``p_best`` and ``expected_loss``.
+        Seed of the draws for ``p_best`` and ``expected_loss``.
     n_draws : int, default=4000
-        Number of draws; a probability is good to ``0.5/√n_draws``.
+        Number of draws; the standard error of a probability is at most
+        ``0.5/√n_draws``.
     fit_params : dict, default=None
-        What ``search.fit`` was given in addition to X and y, for example
-        ``{"sample_weight": w}``; weights are counts of the rows.
+        Further arguments of ``search.fit``, for example ``{"sample_weight": w}``;
+        weights are counts of the rows.
 
     Returns
     -------
     SearchPosterior
+        ``selected``, the posterior to report, ``p_best``, ``expected_loss``,
+        ``simplest(parameter)``, ``to_frame()`` and ``plot()``.
 
     Raises
     ------
     TypeError
-        If it is no search, or a model is not linear.
+        If ``search`` is neither a search nor a list of models, or a model is not
+        linear.
     ValueError
         If the input is invalid, there are more than two classes, or no candidate is
         left.
@@ -250,24 +261,25 @@ def search_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        As :func:`skauc.auc_posterior`, once for each data set; for a list, if the rows
-        trained some of the models and not others.
+        For the reasons of :func:`skauc.auc_posterior`, once for each data set; for a
+        list also if the rows trained only some of the models.
 
     Notes
     -----
     In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the data
-    set and the ranking scores, at the level of the posteriors; the covariance is in
-    :mod:`skauc.model_selection._candidates`. ``p_best`` and ``expected_loss`` are means
-    over draws and may prefer another candidate than the search did.
+    set and the ranking scores, shifted to the level of the posteriors; the covariance
+    is derived in :mod:`skauc.model_selection._candidates`. ``p_best`` and
+    ``expected_loss`` are means over draws; they may prefer another candidate than the
+    one that the search selected.
 
-    The posteriors of the selected candidate and of the next two are those that
-    :func:`skauc.auc_posterior` reports, with refits where it refits; the others are
-    those of a scorer. The selected one is lowered by what it owes to its selection: an
+    The posteriors of the selected candidate and of the next two are those of
+    :func:`skauc.auc_posterior`, with its refits; the others are those of a scorer. The
+    posterior of the selected candidate is lowered by the bias of its selection. An
     error e of the AUC of rows left out enters a ranking score with the weight w_c = ⅓,
-    of which the share w_c remains, so that with normal e of standard deviation
-    ``w_c² s_b`` the bias is ``E e_k``, ``k = argmax(score + e)``. A search that ranks
-    by another score is corrected as if it ranked by ours. :func:`skauc.best_score_bias`
-    corrects the ``best_score_`` of a search over folds.
+    and a share w_c of it remains. With normal errors e of standard deviation
+    ``w_c² s_b`` the bias is therefore ``E e_k`` with ``k = argmax(score + e)``. A
+    search that ranks by another score is corrected as if it ranked by this one.
+    :func:`skauc.best_score_bias` corrects the ``best_score_`` of a search over folds.
 
     References
     ----------

@@ -18,12 +18,13 @@ _ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
 class ResubstitutionSplit:
     """Splitter with one split, in which training and test rows are all rows.
 
-    Answers: how do I tell ``GridSearchCV`` to fit each candidate once? It is made for
-    scorers that expect training rows (:data:`skauc.cbauc_scorer`). With an ordinary
-    scorer such as ``"roc_auc"`` it gives the optimistic resubstitution score.
+    Answers: how does ``GridSearchCV`` fit each candidate only once, on all rows? Use it
+    with scorers that evaluate a model on its training rows, such as
+    :data:`skauc.cbauc_scorer`. **Not** for ordinary scorers such as ``"roc_auc"``,
+    which would return the optimistic resubstitution score.
 
-    A successive halving search needs an integer ``random_state``: without it the
-    search scores other rows than it fits.
+    A successive halving search needs an integer ``random_state``; without it the search
+    scores different rows from those that it fits.
 
     Examples
     --------
@@ -35,7 +36,7 @@ class ResubstitutionSplit:
     """
 
     def split(self, X, y=None, groups=None):
-        """Yield the one pair ``(train, test)`` of row numbers.
+        """Yield a single pair ``(train, test)``: the numbers of all rows, twice.
 
         Parameters
         ----------
@@ -121,10 +122,11 @@ class OneSDRule:
 def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
 
-    Answers: which is the simplest candidate that I cannot tell from the best? Breiman's
-    one-standard-error rule without folds, with the standard deviation of the
-    *difference* to the best: candidates of one data set err together, and the standard
-    error of a single score says little of which is better.
+    Answers: which is the simplest candidate that is not clearly worse than the best? It
+    is Breiman's one-standard-error rule with the standard deviation of the *difference*
+    from the best candidate, and it needs no folds. The difference matters because the
+    errors of candidates of one data set are correlated, so the standard error of a
+    single score is a poor guide to which candidate is better.
 
     Parameters
     ----------
@@ -133,7 +135,8 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     simplest : {"smallest", "largest"}, default="smallest"
         Which of its values is the simplest.
     within : float, default=1.0
-        Standard deviations of the difference to the best that are allowed.
+        Largest difference from the best candidate that is accepted, in standard
+        deviations of that difference.
 
     Returns
     -------
@@ -143,32 +146,35 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     Raises
     ------
     ValueError
-        If an option is not known; when called, if the search does not try the
-        parameter, or has several scores of another kind.
+        If an option is not known. When called: if the search does not vary the
+        parameter, or has several scores other than those of
+        ``make_cbauc_scorer(output="dict")``.
 
     Warns
     -----
     UntrustedAUCWarning
-        When called on one score without folds, in which no difference is to be seen:
-        the largest is taken.
+        When called: if the search has a single score and no folds, so that the
+        differences have no known deviation. The candidate with the largest score is
+        selected.
 
     Notes
     -----
-    The search must leave the differences in ``cv_results_``, where a single score has
-    no place for them. Two kinds of search do:
+    The rule computes the differences from ``cv_results_``. Two kinds of search store
+    enough for that:
 
     - ``scoring=make_cbauc_scorer(output="dict")``, with ``ResubstitutionSplit`` or with
       folds. The ``contrast_…`` columns are a sketch of the joint posterior of
-      :func:`skauc.search_posterior`: 32 coordinates of each candidate whose distances
-      are the standard deviations of the differences, in probits, to an eighth of
-      themselves. The best is the one with the largest mean of it.
-    - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the
-      differences of the folds, with Nadeau and Bengio's variance
-      ``(1/K + 1/(K − 1)) S²``, S² the variance over the folds. The results do not tell
-      repeated folds and random splits from K folds of one partition, for which they are
-      taken: their differences are then less sure than reported.
+      :func:`skauc.search_posterior`: each candidate has 32 coordinates, and the
+      distance between two candidates is the standard deviation of their difference in
+      probits, with a relative error of about 1/8. The best candidate has the largest
+      mean in that posterior.
+    - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the variance
+      is Nadeau and Bengio's ``(1/K + 1/(K − 1)) S²``, where S² is the variance of the
+      difference over the folds. This formula is for K folds of one partition.
+      ``cv_results_`` does not show whether the folds are repeated or random splits; for
+      these the variance is too small.
 
-    Of equally simple candidates the better is taken.
+    Among equally simple candidates the better one is selected.
 
     References
     ----------
@@ -246,42 +252,43 @@ def _one_score(results):
 
 
 def best_score_bias(search) -> float:
-    """Bias of ``best_score_`` of a search over folds, from its ``cv_results_``.
+    """Bias of the ``best_score_`` of a search over folds, from its ``cv_results_``.
 
-    Answers: how much is the score of the best candidate too high because it was chosen
-    on the same folds? ``search.best_score_ − best_score_bias(search)`` is the corrected
-    score. Costs nothing: no fit.
+    Answers: by how much is the score of the best candidate too high because the same
+    folds selected it? The corrected score is
+    ``search.best_score_ − best_score_bias(search)``. It needs no fit.
 
     Parameters
     ----------
     search : fitted search
-        ``GridSearchCV``, ``RandomizedSearchCV`` or a halving search, of which only the
-        last round is looked at, over two folds or more. Any scorer; of several the one
-        that ``refit`` names.
+        ``GridSearchCV``, ``RandomizedSearchCV`` or a halving search (of which only the
+        last iteration is used) over two or more folds, with any scorer. If there are
+        several scorers, the one named by ``refit`` is used.
 
     Returns
     -------
     float
-        At least 0.
+        The bias, 0 or larger.
 
     Raises
     ------
     ValueError
         If the search has no ``best_score_`` or fewer than two folds, or its best
-        candidate has no score in one of them.
+        candidate lacks the score of a fold.
 
     Notes
     -----
-    With the score s_k(θ) of candidate θ in fold k, θ* the best on average and θ_k* the
-    best in fold k, the bias is ``Σ_k {s_k(θ_k*) − s_k(θ*)}/K``: what choosing on one
-    fold wins on that fold stands for what choosing on all of them wins on all.
-    Candidates that failed in a fold are left out of it. It is a rough estimate, often
-    too small by a quarter (on noise and weak signals with 15 candidates the bias was
-    .097 and .072, the estimate .074 and .061), and best for K of 5 or fewer. With K
-    folds of m equally good candidates with independent normal scores of standard
-    deviation σ in a fold, its mean is ``σ c_m (1 − 1/√K)``, c_m the mean of the largest
-    of m standard normals, and the bias is ``σ c_m/√K``. They are equal for K = 4; for
-    K = 10 it is 2.2 times too large.
+    Let s_k(θ) be the score of candidate θ in fold k, θ* the best candidate on average
+    and θ_k* the best candidate in fold k. The estimate is
+    ``Σ_k {s_k(θ_k*) − s_k(θ*)}/K``: the gain from selecting on a single fold estimates
+    the gain from selecting on all folds. Candidates that failed in a fold are omitted
+    from it. The estimate is rough, often too small by a quarter (on noise and weak
+    signals with 15 candidates the bias was .097 and .072, the estimate .074 and .061),
+    and best for 5 or fewer folds. For m equally good candidates whose scores in a fold
+    are independent and normal with standard deviation σ, its mean is
+    ``σ c_m (1 − 1/√K)``, where c_m is the mean of the largest of m standard normals,
+    whereas the bias is ``σ c_m/√K``. The two are equal for K = 4; for K = 10 the
+    estimate is 2.2 times too large.
 
     References
     ----------

@@ -24,40 +24,43 @@ _NORMAL_DF = 1e100  # √(χ²/df) = 1 ± 1e-50, exactly 1 in float64: Z is norm
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCPosterior(AUCDistribution):
-    """Posterior distribution of an AUC, with scipy's frozen-distribution verbs.
+    """Posterior distribution of an AUC, used like a scipy distribution.
 
-    Answers: how large is the true AUC of this model, and how sure are we? It is a
-    finite mixture of components ``AUC = Φ((D √(χ²_df/q) + √v N)/√2)``; one for the
-    common and spherical covariance, a few hundred for the separate one.
+    Answers: how large is the true AUC of this model, and how certain is it? Returned by
+    :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score`; begin with
+    ``mean()``, ``interval(0.95)`` and ``warnings``. The distribution is a finite
+    mixture of components ``AUC = Φ((D √(χ²_df/q) + √v N)/√2)``, where N is standard
+    normal. Common and spherical covariances give one component, separate covariances a
+    few hundred.
 
     Parameters
     ----------
     weight, D, v, q, df : ndarray of shape (n_components,)
-        Weights that add up to 1, and the parameters of the components: difference of
-        the projected means, ``1/ν₀* + 1/ν₁*``, projected scatter, degrees of freedom.
+        Weights of the components, which add up to 1, and their parameters: the
+        difference D of the projected means, v = ``1/ν₀* + 1/ν₁*``, the projected
+        scatter q and the degrees of freedom df.
     choice_probit : float, default=None
-        Probit of the selection score, by which candidates should be ranked, if that
-        is not the mean (see ``choice``).
+        Probit of the score by which candidates are ranked, if it is not the mean (see
+        ``choice``).
     leave_pair_out : float, default=None
-        AUC of rows that were left out of the fit, which entered the posterior; None if
-        no such AUC entered.
+        AUC of rows left out of the fit, if the posterior uses one; otherwise None.
     second_source : str, default=None
-        Method of that AUC, for example ``".632+"`` or ``"leave-pair-out"``.
+        Method that computed this AUC, for example ``".632+"`` or ``"leave-pair-out"``.
     warnings : tuple of str, default=()
-        Reasons why this posterior is doubtful, a sentence each.
+        Reasons why this posterior is doubtful, one text per reason.
     rows : str, default=None
-        Which rows the posterior is about and how that is known, for example
+        Whether the rows trained the model and how that is known, for example
         ``"training (detected)"``.
 
     Notes
     -----
-    ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` adds the spread
-    given χ², an integral of the bivariate Student t (Dunnett & Sobel 1954), and that
-    over χ².
-    ``cdf`` is a noncentral t probability, integrated over the narrower of its two
-    sources of spread (the wider one in closed form), so that neither large samples nor
-    separable data break it. 1 − AUC keeps its relative accuracy in
-    ``swapped().mean()`` and ``mean_probit()``. Posteriors with equal fields are equal.
+    ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` is the sum of the
+    mean variance given χ², an integral of the bivariate Student t (Dunnett & Sobel
+    1954), and the variance over χ². ``cdf`` is a noncentral t probability. It is
+    integrated numerically over the narrower of its two random variables and in closed
+    form over the wider one, which keeps it accurate for large samples and for separable
+    data. 1 − AUC keeps its relative accuracy in ``swapped().mean()`` and
+    ``mean_probit()``. Posteriors with equal fields are equal.
 
     References
     ----------
@@ -87,12 +90,12 @@ class AUCPosterior(AUCDistribution):
 
     @classmethod
     def from_components(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
-        """Mixture from component parameters that broadcast against each other.
+        """Mixture from the parameters of its components, which broadcast.
 
         Parameters
         ----------
         D, v, q, df, weight : float or array-like of shape (n_components,)
-            See the class; df is 1 or more.
+            See the class; ``df >= 1``.
 
         Returns
         -------
@@ -150,7 +153,7 @@ class AUCPosterior(AUCDistribution):
 
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:
-        """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
+        """Posterior of a model whose scores are all equal: the AUC is exactly ½."""
         # Z = √(v/2) N is 0 to every digit; v = 0 itself would make 0/0 of its cdf
         return cls.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
 
@@ -184,14 +187,14 @@ class AUCPosterior(AUCDistribution):
         return self._components.mean()
 
     def mean_probit(self) -> float:
-        """``Φ⁻¹(mean)`` without saturating where the mean rounds to 0 or 1."""
+        """``Φ⁻¹(mean)``, accurate even if the mean rounds to 0 or 1."""
         return self._components.mean_probit()
 
     def choice(self, scale="auc") -> float:
-        """Selection score, by which the candidates of *one* data set are ranked.
+        """Score by which the candidates of *one* data set should be ranked.
 
-        The mean, unless the prior keeps a part of it that is common to all candidates
-        of a data set out of their ranking (:class:`skauc.AdaptivePrior`).
+        It is the mean, unless the prior excludes a component of the mean that all
+        candidates of a data set share (:class:`skauc.AdaptivePrior`).
 
         Parameters
         ----------
@@ -245,7 +248,7 @@ class AUCPosterior(AUCDistribution):
         return np.reshape(ndtr(quantiles), q.shape)[()]
 
     def rvs(self, size=None, random_state=None):
-        """Draws from the posterior of the AUC.
+        """Random draws from the posterior of the AUC.
 
         Parameters
         ----------
@@ -276,7 +279,7 @@ def _on_probit_scale(x, function, *, below, above, open_ends=False):
 
 @dataclass(frozen=True, eq=False)
 class AUCPosteriors(Value):
-    """Posteriors of the AUCs of several models: a sequence that answers in arrays.
+    """Sequence of the posteriors of several models, whose methods return arrays.
 
     Parameters
     ----------

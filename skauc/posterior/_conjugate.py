@@ -23,8 +23,9 @@ _RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in i
 class NormalInverseWishart(Value):
     """Conjugate prior ``Σ ~ IW(S, κ)``, ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
 
-    Answers: what is assumed about the classes before the data? The defaults are the
-    published experiments' (``prior="paper"``): m = 0, ν = ½, κ = P + 2, S = I.
+    Answers: how large is the AUC of a linear model under this prior of the class means
+    and covariances? The defaults are those of the published experiments
+    (``prior="paper"``): m = 0, ν = ½, κ = P + 2, S = I.
 
     Parameters
     ----------
@@ -35,23 +36,23 @@ class NormalInverseWishart(Value):
     kappa : float, default=None
         Degrees of freedom κ; None means P + 2.
     scale : float or array-like of shape (P,) or (P, P), default=1.0
-        S: a multiple of the identity, a diagonal, or a positive definite matrix.
-        0 is the improper prior, which needs more rows than features.
+        The matrix S: a multiple of the identity, a diagonal, or a positive definite
+        matrix. 0 is the improper prior, which needs more rows than features.
 
     Raises
     ------
     ValueError
-        If ν is negative, κ not finite or S not positive definite (0 excepted). When
-        the prior meets data: if κ ≤ P − 1 with S ≠ 0, or if an improper prior has too
-        few rows to become proper.
+        If ν is negative, κ is not finite, or S is neither 0 nor positive definite. When
+        the prior is used with data: if κ ≤ P − 1 and S ≠ 0, or if the prior is improper
+        and there are too few rows for a proper posterior.
 
     Notes
     -----
-    **Not for choosing models when P is not small against n.** With ν = ½ the best
-    attainable AUC is ``Φ(√P)`` or so before any data is seen, almost surely 1 for
-    P > 10, and the rows that trained w are used again without a penalty: on pure
-    noise with P ≥ n the posterior mean is 1.00. The prior is neither shift nor scale
-    invariant; the published experiments standardise the features first.
+    **Not for choosing models unless P is much smaller than n.** With ν = ½ the prior
+    expects an attainable AUC of about ``Φ(√P)``, which is almost 1 for P > 10. Moreover
+    the training rows of w are used again without a penalty: on pure noise with P ≥ n
+    the posterior mean is 1.00. The result depends on shifts and scales of the features;
+    the published experiments standardise them first.
 
     References
     ----------
@@ -105,7 +106,7 @@ class NormalInverseWishart(Value):
         Raises
         ------
         ValueError
-            If shapes disagree with P, or κ ≤ P − 1 although S is not 0.
+            If a shape does not fit P, or κ ≤ P − 1 and S ≠ 0.
         """
         P = len(w)
         for name in ("mean_neg", "mean_pos", "scale"):
@@ -128,7 +129,7 @@ class NormalInverseWishart(Value):
         return ProjectedPrior(mean, float(square), float(trace), kappa, P)
 
     def learn(self, Z, positive, weight=None, *, covariance="common"):
-        """Summarise a data set, as ``AdaptivePrior.learn`` does.
+        """Summary of a data set, from which posteriors of linear models are computed.
 
         Parameters
         ----------
@@ -140,7 +141,7 @@ class NormalInverseWishart(Value):
         Returns
         -------
         LearntConjugate
-            Its ``project(w, score)`` is the posterior of one linear model.
+            Its method ``project(w, score)`` returns the posterior of one linear model.
         """
         features = None
         if covariance == "spherical":

@@ -68,7 +68,7 @@ class Distribution(Result):
         Returns
         -------
         pandas.DataFrame
-            Columns ``mean, std, low, high`` and the other numbers of the posterior.
+            Columns ``mean, std, low, high`` and the further numbers of the posterior.
 
         Raises
         ------
@@ -99,15 +99,16 @@ class AUCDistribution(Distribution):
     """Parent of the posteriors of an AUC, which can be drawn."""
 
     def plot(self, ax=None, *, name=None, **options):
-        """Draw the density with mean and interval.
+        """Draw the density with its mean and interval.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
         name : str, default=None
-            For the legend.
+            Name in the legend.
         **options
-            For :meth:`skauc.AUCPosteriorDisplay.plot` (``confidence_level``, …).
+            Options of :meth:`skauc.AUCPosteriorDisplay.plot`, such as
+            ``confidence_level``.
 
         Returns
         -------

@@ -35,7 +35,7 @@ _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCDifferencePosterior(Distribution):
-    """Posterior of the difference of two AUCs, with scipy's verbs.
+    """Posterior of the difference of two AUCs, used like a scipy distribution.
 
     Returned by :func:`auc_difference_posterior`.
 
@@ -44,7 +44,7 @@ class AUCDifferencePosterior(Distribution):
     draws_a, draws_b : ndarray of shape (n_draws,)
         Joint draws of the two AUCs.
     probability : float
-        ``P(AUC_a > AUC_b | data)``, equal models counted ½.
+        ``P(AUC_a > AUC_b | data)``; equal models count ½.
     warnings : tuple of str, default=()
         Reasons why the AUC of either model is doubtful, as in :class:`AUCPosterior`.
 

@@ -26,18 +26,19 @@ _U = np.linspace(-8, 8, 401)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseAUCPosterior(AUCDistribution):
-    """Posterior of the mean AUC over the pairs of classes, with scipy's verbs.
+    """Posterior of the mean AUC over pairs of classes, used like a scipy distribution.
 
     Returned by :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score` for
-    more than two classes. The mean is exact; spread and interval assume the widest
-    dependence between the pairs (all of them high or low together), because they share
-    rows and coefficients and no joint posterior is known.
+    more than two classes. The mean is exact. The variance and the interval assume the
+    strongest possible dependence between the pairs (all AUCs high or low together),
+    because the pairs share rows and coefficients and their joint posterior is not
+    known.
 
     Parameters
     ----------
     pairs : dict of (label, label) to AUCPosterior
-        For classes i < j (sorted) the posterior of the AUC with j positive, on the
-        rows of the two.
+        For classes i < j (sorted): the posterior of the AUC with j as the positive
+        class, computed on the rows of these two classes.
 
     Notes
     -----
@@ -47,9 +48,9 @@ class PairwiseAUCPosterior(AUCDistribution):
 
     References
     ----------
-    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831, for the average;
-    Kaas, Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3,
-    for the widest dependence.
+    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831, for the average; Kaas,
+    Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3, for the
+    strongest dependence.
 
     Examples
     --------
@@ -65,11 +66,11 @@ class PairwiseAUCPosterior(AUCDistribution):
     pairs: dict[tuple, AUCPosterior]
 
     def mean(self) -> float:
-        """Mean of the pairs' posterior means."""
+        """Posterior mean: the average of the posterior means of all pairs."""
         return float(np.mean([pair.mean() for pair in self.pairs.values()]))
 
     def var(self) -> float:
-        """Variance of the average, if all pairs are high or low together."""
+        """Posterior variance, if the AUCs of all pairs are high or low together."""
         # Var = E[(x(u) − mean)²], x(u) the mean of the pairs' quantiles at Φ(u)
         spread = (_U[1] - _U[0]) * (
             normal_pdf(_U) @ (self._quantiles - self.mean()) ** 2
@@ -79,7 +80,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         return float(min(spread, bound))
 
     def ppf(self, q):
-        """Quantiles of the average, elementwise: means of the pairs' quantiles."""
+        """Quantiles of the average, elementwise: the mean quantiles of the pairs."""
         q = check_numbers("q", q, 0, 1)
         return np.mean([pair.ppf(q) for pair in self.pairs.values()], axis=0)[()]
 
@@ -104,7 +105,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         return np.where(np.isnan(x), np.nan, np.where(inside, density, 0.0))[()]
 
     def rvs(self, size=None, random_state=None):
-        """Draws of the average AUC.
+        """Random draws of the average AUC.
 
         Parameters
         ----------

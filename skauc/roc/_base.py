@@ -46,7 +46,7 @@ class ROCCurve:
         Returns
         -------
         float
-            By quadrature; the notes of the class state its accuracy.
+            The area by quadrature; the notes of the class state its accuracy.
 
         Raises
         ------
@@ -78,8 +78,8 @@ class ROCCurve:
 
         Notes
         -----
-        It is a point at which the densities of the classes are equal. Where no
-        threshold beats guessing, the threshold is ``inf`` and J is 0.
+        At this threshold the densities of both classes are equal. If no threshold is
+        better than guessing, the threshold is ``inf`` and J is 0.
         """
         # dJ/dt = f₀(t) − f₁(t) is 0 where J is largest; J = 0 at t = ∞
         points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]

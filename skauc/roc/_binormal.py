@@ -19,8 +19,8 @@ _RISE = np.array([-9, 0, 9])  # Φ(±9) is 0 or 1
 class BinormalROC(ROCCurve):
     """ROC curve of two normal score distributions.
 
-    Answers: if the scores of both classes are normal, what are the ROC curve, its
-    area and its best threshold? Closed forms, O(1); no data are kept.
+    Answers: what are the ROC curve, its area and its best threshold, if the scores are
+    normal in each class? All results have closed forms and cost O(1); no data are kept.
 
     Parameters
     ----------
@@ -30,20 +30,20 @@ class BinormalROC(ROCCurve):
     Raises
     ------
     ValueError
-        If a standard deviation is negative, a parameter is not finite, or one is beyond
-        1e100 or, unless it is 0, a deviation below 1e-100.
+        If a standard deviation is negative or lies strictly between 0 and 1e-100, or if
+        a parameter is not finite or larger than 1e100 in absolute value.
 
     Notes
     -----
-    ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))``. With one standard deviation 0 the curve has
-    a jump; with both 0 the AUC is 0, ½ or 1. The curve is concave (proper) only when
-    σ₀ = σ₁ and μ₁ ≥ μ₀: otherwise it crosses the chance line near one corner.
+    ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))``. If one standard deviation is 0, the curve has a
+    jump; if both are 0, the AUC is 0, ½ or 1. The curve is concave (proper) only if
+    ``σ₀ = σ₁`` and ``μ₁ ≥ μ₀``; otherwise it crosses the chance line near one corner.
 
-    A partial area has an error of about 1e-15, and a relative one below 1e-10 where the
-    area is above 1e-15 and ``max_fpr`` below 0.99.
+    The absolute error of a partial area is about 1e-15. Its relative error is below
+    1e-10 if the area is above 1e-15 and ``max_fpr`` is below 0.99.
 
-    As an *estimate* from training scores this plug-in curve is optimistic;
-    :func:`skauc.auc_posterior` is the honest one.
+    **Not** an estimate for training scores, for which the plug-in curve is optimistic;
+    use :func:`skauc.auc_posterior` there.
 
     References
     ----------
@@ -76,15 +76,15 @@ class BinormalROC(ROCCurve):
 
     @classmethod
     def from_moments(cls, neg: Moments, pos: Moments, *, equal_variance=False):
-        """Sample-binormal curve from the moments of the scores.
+        """Binormal curve with the sample means and variances of the scores.
 
         Parameters
         ----------
         neg, pos : Moments
             One-dimensional moments (see :meth:`Moments.project`).
         equal_variance : bool, default=False
-            Pool the variances (divide by n − 2) instead of one per class
-            (divided by n_c − 1).
+            True pools the variances of both classes (divisor n − 2). False uses the
+            variance of each class (divisor n_c − 1).
 
         Returns
         -------
@@ -93,7 +93,7 @@ class BinormalROC(ROCCurve):
         Raises
         ------
         ValueError
-            If a class is too small for its variance.
+            If a class has too few rows for a variance.
         """
         if check_flag("equal_variance", equal_variance):
             df = neg.n + pos.n - 2
@@ -115,12 +115,12 @@ class BinormalROC(ROCCurve):
 
     @property
     def auc(self) -> float:
-        """Area under the curve; ``1 − AUC`` is the auc of :meth:`swapped`."""
+        """Area under the curve; ``1 − AUC`` is ``swapped().auc``."""
         return float(ndtr(self.auc_probit))
 
     @property
     def auc_probit(self) -> float:
-        """``Φ⁻¹(AUC)``, the separation of the classes; never saturates."""
+        """``Φ⁻¹(AUC)``, the separation of the classes; it never saturates."""
         gap = self.mean_pos - self.mean_neg
         spread = np.hypot(self.std_neg, self.std_pos)
         if spread == 0:
@@ -129,7 +129,7 @@ class BinormalROC(ROCCurve):
 
     @property
     def is_proper(self) -> bool:
-        """Whether the curve is concave, the score monotone in the likelihood ratio."""
+        """Whether the curve is concave (the score orders by likelihood ratio)."""
         return self.std_neg == self.std_pos and self.mean_pos >= self.mean_neg
 
     def swapped(self) -> BinormalROC:

@@ -103,40 +103,43 @@ def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> Quadrat
 class QuadraticROC(ROCCurve):
     """ROC curve of two score distributions that are quadratic forms in normals.
 
-    Answers: if the classes are normal with their own covariances and a quadratic
-    discriminant scores them, what are the ROC curve, its area and its best
-    threshold? Each number is a contour integral, milliseconds for tens of features; a
-    partial area is an integral of such, up to seconds; no data are kept.
+    Answers: what are the ROC curve, its area and its best threshold, if the classes are
+    normal with different covariances and the score is a quadratic discriminant? Each
+    number is a contour integral, which takes milliseconds for tens of features. A
+    partial area is an integral over such integrals and may take a second. No data are
+    kept.
 
     Parameters
     ----------
     neg, pos : QuadraticForm
         Distribution of the score in each class.
     log_odds : float, default=None
-        Where the score is the log likelihood ratio of the two classes plus a constant:
-        that constant. None for any other score.
+        The constant b, if the score is the log likelihood ratio of the two classes plus
+        b. None for any other score.
 
     Raises
     ------
     TypeError
-        If ``neg`` or ``pos`` is no QuadraticForm.
+        If ``neg`` or ``pos`` is not a QuadraticForm.
     ValueError
-        If ``log_odds`` is no finite number.
+        If ``log_odds`` is not a finite number.
 
     Notes
     -----
-    By Neyman and Pearson the likelihood ratio gives the highest curve there is. It is
-    concave, its slope at threshold t is ``exp(t − log_odds)``, and so Youden's
-    threshold is ``log_odds``. Any other score's best threshold is searched for.
+    By the lemma of Neyman and Pearson the likelihood ratio has the highest of all ROC
+    curves. This curve is concave and its slope at threshold t is ``exp(t − log_odds)``,
+    so that Youden's threshold is ``log_odds``. For any other score the best threshold
+    is found by a search.
 
-    A partial area has a relative error of about 1e-10. Where the scores of the negative
-    class are bounded above, thresholds for a small FPR are lost in the rounding of that
-    bound and digits go with them (one feature, variances 1 and 0.2: 1e-9 at
-    ``max_fpr=1e-4``, 15 % at 1e-8, nothing is right below). It takes hundredths of a
-    second to a second, more for a hundred features.
+    A partial area has a relative error of about 1e-10. If the scores of the negative
+    class are bounded above, thresholds for a small FPR differ from the bound by little
+    more than rounding, and accuracy is lost (one feature with variances 1 and 0.2: a
+    relative error of 1e-9 at ``max_fpr=1e-4``, 15 % at 1e-8, no correct digit below). A
+    partial area takes hundredths of a second to a second, and longer for a hundred
+    features.
 
-    As an *estimate* from the rows that gave the distributions the plug-in curve is
-    optimistic.
+    If the distributions are estimated from training rows, the plug-in curve is
+    optimistic for new rows.
 
     References
     ----------
@@ -166,7 +169,7 @@ class QuadraticROC(ROCCurve):
     def between_normals(
         cls, mean_neg, covariance_neg, mean_pos, covariance_pos, *, log_odds=0.0
     ) -> QuadraticROC:
-        """Curve of the likelihood ratio of two normal classes: the best there is.
+        """Curve of the likelihood ratio of two normal classes, the best possible.
 
         Parameters
         ----------
@@ -184,8 +187,8 @@ class QuadraticROC(ROCCurve):
         ------
         ValueError
             If a shape does not fit, a number is not finite, or a covariance is not
-            symmetric and positive definite. The correlation matrix decides: units of
-            the features do not matter.
+            symmetric and positive definite. Definiteness is checked on the correlation
+            matrix, so the units of the features do not matter.
         """
         check_interval("log_odds", log_odds, closed="neither")
         m0, S0 = _checked_normal("neg", mean_neg, covariance_neg)
@@ -201,7 +204,7 @@ class QuadraticROC(ROCCurve):
 
     @property
     def auc(self) -> float:
-        """``P(S₁ > S₀)``; ``1 − AUC`` is the auc of :meth:`swapped`."""
+        """Area under the curve ``P(S₁ > S₀)``; ``1 − AUC`` is ``swapped().auc``."""
         difference = self.pos - self.neg
         if difference.std() == 0:
             return float(1 + np.sign(difference.offset)) / 2
@@ -209,13 +212,13 @@ class QuadraticROC(ROCCurve):
 
     @property
     def auc_probit(self) -> float:
-        """``Φ⁻¹(AUC)``; saturates only where 1 − AUC underflows."""
+        """``Φ⁻¹(AUC)``; it is infinite only if 1 − AUC underflows."""
         complement = self.swapped().auc
         return float(-ndtri(complement) if complement < 0.5 else ndtri(self.auc))
 
     @property
     def is_proper(self) -> bool:
-        """Whether the score is the log likelihood ratio: then the curve is concave."""
+        """Whether the score is the log likelihood ratio; the curve is then concave."""
         return self.log_odds is not None
 
     def swapped(self) -> QuadraticROC:
@@ -248,7 +251,7 @@ class QuadraticROC(ROCCurve):
         return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
 
     def youden(self) -> YoudenPoint:
-        """Threshold at which ``J = TPR − FPR`` is largest: ``log_odds`` if it is known.
+        """Threshold with the largest ``J = TPR − FPR``: ``log_odds`` if it is known.
 
         Returns
         -------

@@ -16,31 +16,32 @@ _LARGEST = 1e100  # of weights, slopes and offset: their squares are no overflow
 class QuadraticForm:
     """Distribution of ``S = c + Σ_j (λ_j z_j² + b_j z_j)``, z_j independent N(0, 1).
 
-    Answers: how are the scores of a quadratic discriminant distributed, how often do
-    they exceed a threshold, and, as the difference of two classes, which class has the
-    larger score? Each threshold costs a few hundred evaluations of K(s), O(P) each.
+    Answers: how are the scores of a quadratic discriminant distributed within a class,
+    and how often do they exceed a threshold? The difference of the scores of two
+    classes has a distribution of the same kind, so it also answers which class has the
+    larger score. Each threshold costs a few hundred evaluations of K(s), O(P) each.
 
     Parameters
     ----------
     weights : array-like of shape (P,)
-        λ, of the squares; 0 makes the term normal.
+        Coefficients λ of the squares; a term with λ = 0 is normal.
     slopes : array-like of shape (P,)
-        b, of the linear terms.
+        Coefficients b of the linear terms.
     offset : float, default=0.0
-        c.
+        The constant c.
 
     Raises
     ------
     ValueError
-        If the lengths differ or a number is beyond 1e100; from a method, if its
-        integral does not reach a relative error of 1e-8.
+        If the lengths differ or a number exceeds 1e100 in absolute value. Methods raise
+        it, too, if an integral does not reach a relative error of 1e-8.
 
     Notes
     -----
     ``E S = c + Σλ_j``, ``Var S = Σ(2λ_j² + b_j²)``. Both tails have a relative error of
-    about 1e-12 down to 1e-300, except next to the end of a bounded support: there the
-    distance of x to ``c − Σ b²/(4λ)`` is rounded, to 1e-16 of the deviation. Each
-    answer is compared with one from half as many nodes.
+    about 1e-12 down to 1e-300, except next to the end of a bounded support, where the
+    distance of x from ``c − Σ b²/(4λ)`` has a rounding error of 1e-16 standard
+    deviations. Each result is compared with that of half as many nodes.
 
     References
     ----------
@@ -130,7 +131,7 @@ class QuadraticForm:
         return float(np.sqrt(self.var()))
 
     def vertex(self) -> float:
-        """``c − Σ b_j²/(4λ_j)``, where the density of few terms is not smooth."""
+        """``c − Σ b_j²/(4λ_j)``, at which the density of few terms is not smooth."""
         curved = self.weights != 0
         drops = self.slopes[curved] ** 2 / (4 * self.weights[curved])
         return float(self.offset - drops.sum())
@@ -151,8 +152,9 @@ class QuadraticForm:
     def pdf(self, x):
         """Density, elementwise.
 
-        Infinite at the vertex of one squared term, and of two of opposite sign, up to
-        rounding; two of one sign have a finite step there, and 0 at the vertex itself.
+        At the vertex the density is infinite, up to rounding, for one squared term and
+        for two squared terms of opposite signs. For two terms of the same sign it has a
+        finite step there, and is 0 at the vertex itself.
         """
         x = as_numbers("x", x)
         if self.std() == 0:
@@ -188,7 +190,7 @@ class QuadraticForm:
         return *answers.reshape(2, *x.shape), right.reshape(x.shape)
 
     def isf(self, q):
-        """The x with ``P(S > x) = q``, elementwise."""
+        """Upper quantile: the x with ``P(S > x) = q``, elementwise."""
         q = check_numbers("q", q, 0, 1)
         std = self.std()
         if std == 0:

@@ -22,20 +22,21 @@ _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Weighted count, mean and scatter of one sample.
+    """Weighted count, mean and scatter matrix of one sample.
 
-    Answers what every Gaussian formula of this package needs to know about a
-    class. Costs one pass over the data; merging two costs P² operations.
+    Answers: which sums over the rows of a class suffice for the Gaussian formulas of
+    this package? Computing them costs one pass over the data, merging two Moments P²
+    operations.
 
     Parameters
     ----------
     n : float
-        Sum of the weights (the number of rows when there are none).
+        Sum of the weights; without weights the number of rows.
     mean : ndarray of shape (P,) or ()
         Weighted mean. Shape () for one-dimensional samples (scores).
     scatter : ndarray of shape (P, P), (P,) or ()
-        Weighted sum of squares around the mean, not divided by anything.
-        Shape (P,) holds the diagonal only (``featurewise=True``).
+        Weighted sum of squares and products around the mean, not divided by n. Shape
+        (P,) is the diagonal only (``featurewise=True``).
 
     Notes
     -----
@@ -69,8 +70,8 @@ class Moments:
         X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
             Samples; one-dimensional input is a sample of scores.
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 means the row twice, 0 the row gone. The mean only
-            needs their ratios; n, scatter and covariance are of that many rows.
+            Frequency weights: 2 counts a row twice, 0 omits it. The mean depends on
+            their ratios only; n, scatter and covariance treat them as numbers of rows.
         featurewise : bool, default=False
             Keep only the diagonal of the scatter; no P×P matrix is built.
 
@@ -81,9 +82,9 @@ class Moments:
         Raises
         ------
         ValueError
-            If X holds NaN or infinite values, a feature whose root mean square is
-            not 0 and outside [1e-70, 1e70], or another number of rows than
-            ``sample_weight``; if a weight is negative.
+            If X holds NaN or infinite values, if the root mean square of a feature is
+            neither 0 nor in [1e-70, 1e70], if X and ``sample_weight`` have different
+            lengths, or if a weight is negative.
 
         Examples
         --------
@@ -159,11 +160,11 @@ class Moments:
 
 
 def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
-    """Moments of the two classes, in the order ``neg, pos``.
+    """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
-    Answers "what must be kept of the data" for every Gaussian formula here.
-    One pass over X, in blocks: the peak extra memory is one block of 1 MiB or
-    of P rows, the numbers of the rows, and the P×P scatter of each class, which
+    Answers: what do the Gaussian formulas of this package need to know about the two
+    classes? Costs one pass over X in blocks. The additional memory is one block of 1
+    MiB or of P rows, an index of the rows, and the P×P scatter of each class, which
     ``featurewise`` avoids.
 
     Parameters
@@ -171,8 +172,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     X : array-like or sparse matrix of shape (n, P), or array-like of shape (n,)
         Features, or scores; or a Dask collection or :class:`RowBlocks` of them.
     positive : array-like of bool of shape (n,), default=None
-        True where the row belongs to the positive class; None only if the blocks of a
-        :class:`RowBlocks` hold it.
+        True for the rows of the positive class; None only if X is a :class:`RowBlocks`,
+        which holds it.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights, as for :meth:`Moments.from_samples`.
     featurewise : bool, default=False
@@ -190,10 +191,11 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
 
     Notes
     -----
-    Each block is centred at its own mean, so that no digits cancel (see
-    :mod:`skauc.statistics`). Sparse X is multiplied as it is; where a column's
-    mean dwarfs its spread (raw sum of squares over 10⁴ times the centred one), the
-    rows are made dense block by block instead.
+    Each block is centred at its own mean, which prevents cancellation (see
+    :mod:`skauc.statistics`). Products of a sparse X are formed without centring it. If
+    the mean of a column is large compared with its spread (the raw sum of squares is
+    more than 10⁴ times the centred one), the rows are made dense block by block
+    instead.
 
     References
     ----------

@@ -27,33 +27,34 @@ OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not
 
 
 class RowBlocks:
-    """Rows that are read block by block, as often as a pass over them is needed.
+    """Data set that is read block by block, once for each pass over the rows.
 
-    For more rows than memory holds: memory maps, Parquet files, or anything that a
-    function can read again. Functions whose documentation names it take it in place of
-    their arrays, and Dask's collections in the same way. One block is in memory at a
-    time (or one for each job of ``joblib.parallel_config(n_jobs=…)``), and the sums;
-    labels, weights and scores are gathered where ranks are needed.
+    Answers: how are data analysed that do not fit into memory, such as memory maps,
+    Parquet files, or blocks that a function reads? Functions that mention RowBlocks in
+    their documentation accept it in place of their arrays; they accept Dask collections
+    in the same way. Memory holds one block at a time (or one for each job of
+    ``joblib.parallel_config(n_jobs=…)``) and the sums over the blocks. If ranks are
+    needed, all labels, weights and scores are gathered in memory.
 
     Parameters
     ----------
     blocks : iterable of tuples, or callable that returns one
-        Each ``(X, y)`` or ``(X, y, sample_weight)`` of some rows, in the order of the
-        arguments of the function that takes them. It must give the same blocks each
-        time it is read: a list, an object with ``__iter__``, or a function that
-        begins anew; not a generator. X is dense, sparse or a frame, of which all have
-        the same columns; chunks may be empty, or hold one row or one class.
+        Each block is a tuple ``(X, y)`` or ``(X, y, sample_weight)``, in the order of
+        the arguments of the function that it is passed to. Every reading must give the
+        same blocks: pass a list, an object with ``__iter__``, or a function that starts
+        again; not a generator. X is dense, sparse or a frame, with the same columns in
+        all blocks. Blocks may be empty, or hold a single row or class.
 
     Raises
     ------
     ValueError
-        If ``blocks`` cannot be read, or not again. The function that reads a bad block
-        raises an error that names its number.
+        If ``blocks`` cannot be read, or cannot be read twice. The function that reads
+        an invalid block raises an error that names the number of the block.
 
     Notes
     -----
-    Sums are the same for any cut of the rows, up to rounding: moments are merged around
-    their means (Chan, Golub & LeVeque).
+    Results do not depend on how the rows are divided into blocks, up to rounding:
+    moments are merged around their means (Chan, Golub & LeVeque).
 
     References
     ----------
@@ -92,7 +93,7 @@ class RowBlocks:
 
     @classmethod
     def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
-        """Blocks of arrays, also of memory maps: ``np.load(file, mmap_mode="r")``.
+        """Blocks of arrays, or of memory maps as ``np.load(file, mmap_mode="r")``.
 
         Parameters
         ----------
@@ -100,7 +101,7 @@ class RowBlocks:
         y : array of shape (n,)
         sample_weight : array of shape (n,), default=None
         n_rows : int, default=None
-            Rows of a block; None takes blocks of about 16 MiB.
+            Number of rows in a block; None makes blocks of about 16 MiB.
 
         Returns
         -------
@@ -109,7 +110,8 @@ class RowBlocks:
         Raises
         ------
         ValueError
-            If something is no array, lengths differ, or ``n_rows`` is no count.
+            If an argument is not an array, lengths differ, or ``n_rows`` is not a
+            positive integer.
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight}
         arrays = {k: as_rows(k, v) for k, v in given.items() if v is not None}
@@ -132,7 +134,7 @@ class RowBlocks:
 
     @classmethod
     def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
-        """Blocks of a Parquet file or directory; needs pyarrow.
+        """Blocks of a Parquet file or directory; requires pyarrow.
 
         Parameters
         ----------
@@ -140,20 +142,20 @@ class RowBlocks:
         y, sample_weight : str
             Columns of the labels and of the weights.
         X : list of str, or str, default=None
-            Columns of the features, or the one of a score; None takes all others
-            except those that were the index of a data frame.
+            Columns of the features, or the column of a score. None takes all other
+            columns, except the former index of a data frame.
 
         Returns
         -------
         RowBlocks
-            Of about 16 MiB each, or a row group where that is less.
+            Blocks of about 16 MiB, or of a row group if it is smaller.
 
         Raises
         ------
         ImportError
             If pyarrow is not installed.
         ValueError
-            If a column is not in the file, or one of the features holds no numbers.
+            If a column is missing in the file, or a feature is not numeric.
         """
         blocks, features = blocks_of_parquet(path, y, sample_weight, X)
         # Without pandas there are no frames that the names could be compared with
@@ -172,21 +174,23 @@ class RowBlocks:
 
     @property
     def feature_names(self) -> list | None:
-        """Names of the columns of X, where they have names."""
+        """Names of the columns of X, or None if they have no names."""
         return self._feature_names
 
     def map(self, function, *shared, each=None) -> list:
-        """``function(block, *shared)`` of every block that has rows, in their order.
+        """List of ``function(block, *shared)`` over all blocks that are not empty.
 
         Parameters
         ----------
         function : callable
-            Defined in a module, so that it can be sent; its result should be small.
+            A function defined in a module, so that it can be pickled. Its result should
+            be small.
         *shared
             Further arguments, the same for all blocks.
         each : dict of int to object, default=None
-            A further argument of each block by its number, passed as
-            ``function(block, each[number], *shared)``; other blocks are skipped.
+            Additional argument for each block by its number, passed as
+            ``function(block, each[number], *shared)``. Blocks that are not in the dict
+            are skipped.
 
         Returns
         -------
@@ -195,16 +199,18 @@ class RowBlocks:
         Raises
         ------
         ValueError
-            The function's own, with the number of the block; if a block holds no
-            numbers, or has another width than those before it; if none has rows.
+            If the function raises it (the number of the block is added to the text), if
+            a block is not numeric or has another number of columns than the first, or
+            if all blocks are empty.
         """
         return self._some(list(self._results(function, shared, each)))
 
     def total(self, function, *shared, each=None):
-        """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`.
+        """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
 
-        Results are numbers, arrays, :class:`Moments`, other things that can be added,
-        or tuples of them. Only they, or sums of them, leave the place where a block is.
+        Results are numbers, arrays, :class:`Moments` or other objects that can be
+        added, or tuples of them. Only these results or sums of them are sent between
+        processes.
 
         Raises
         ------
@@ -266,7 +272,7 @@ class RowBlocks:
             yield parts
 
     def nothing_beside(self, **given):
-        """Refuse arguments that must stand inside the blocks."""
+        """Raise an error for arguments that the blocks must hold."""
         if any(value is not None for value in given.values()):
             raise ValueError(
                 f"{' and '.join(given)} must stand inside the blocks, got them as "
@@ -274,12 +280,12 @@ class RowBlocks:
             )
 
     def labels_first(self, called) -> RowBlocks:
-        """These blocks for a function whose labels come before its scores.
+        """The same blocks for a function whose labels precede its scores.
 
         Parameters
         ----------
         called : (str, str)
-            Names of the scores and of the labels in an error.
+            Names of the scores and of the labels in error texts.
         """
         found = copy(self)
         found.called = called
@@ -288,12 +294,12 @@ class RowBlocks:
         return found
 
     def gather(self, *, weighted=False) -> tuple[Any, Any, Any]:
-        """All rows in memory: X, y and weight; for few of them.
+        """All rows in memory, as X, y and weight; for small data sets only.
 
         Parameters
         ----------
         weighted : bool, default=False
-            Leave out the rows of weight 0, of which there may be many.
+            Omit the rows of weight 0, which may be many.
 
         Returns
         -------

@@ -60,7 +60,7 @@ CACHE = Cache()
 
 
 def clear_cache() -> None:
-    """Free the memory of what was computed for the data sets used last.
+    """Free the memory of results that are kept for recently used data sets.
 
     All candidates of a search share the decomposition of their data set. skauc keeps
     the decompositions of the data sets used last, at most 256 MiB in each process,
