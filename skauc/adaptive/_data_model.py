@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtr
 
+from ..leave_pair_out._bootstrap import weighted_auc
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
@@ -194,7 +195,9 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return alone(m, s2)
-        return corrected(m, self.disagreement, size)
+        rows = self.model.rows
+        auc = weighted_auc(self.score, rows.positive, rows.weight)
+        return corrected(m, self.disagreement, size, auc)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

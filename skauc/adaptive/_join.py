@@ -29,10 +29,15 @@ class DataSize:
     n_features: int
 
     @property
+    def crowding(self) -> float:
+        """``min(1, 10 P/n)``: about 0 where a fit cannot adapt to its rows."""
+        share = FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
+        return min(1.0, share)
+
+    @property
     def width(self) -> float:
         """Standard deviation of a report in units of the source's."""
-        share = FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
-        return 1 + (WIDTH - 1) * min(1.0, share)
+        return 1 + (WIDTH - 1) * self.crowding
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""
@@ -90,13 +95,16 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     )
 
 
-def corrected(m, disagreement, size: DataSize) -> AUCPosterior:
+def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     """Posterior of a model without rows left out: ``m + κ · mean(z − m)``.
 
-    ``disagreement`` is the mean of z − m over the ridge models of the data set.
+    ``disagreement`` is the mean of z − m over the ridge models of the data set. With
+    many rows a feature the estimate goes over to ``auc``, that of the training rows.
     """
-    estimate = m + SHARED * disagreement
-    variance = size.width**2 * size.variance(estimate) + MISFIT**2
+    share = size.crowding
+    expected = m + SHARED * disagreement
+    estimate = share * expected + (1 - share) * size.probit(auc)
+    variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
     return _normal(
         estimate, np.sqrt(variance), choice_probit=choice_of(m, disagreement)
     )

@@ -221,8 +221,8 @@ def _inverse_scale(means, squares, n, standardize):
     varies &= variance > np.finfo(float).tiny
     if not varies.any():
         raise ValueError(
-            "X must have a feature whose variance is a positive float64 for the "
-            "adaptive prior, got none"
+            "X must have a feature that varies within a class for the adaptive prior, "
+            "by more than 1e-7 of its mean, got none"
         )
     if not standardize:
         variance = np.full(len(variance), variance[varies].mean())

@@ -195,10 +195,9 @@ def _by_hessian(objective, rows, curvature, S, order):
     """``Q = A_S H⁻¹ A_Sᵀ``, ``F = I − QΩ`` of the rows S; H from an even sample."""
     n, P = rows.shape
     most = min(max(HESSIAN_ROWS, MANY_ROWS * P), max(NUMBERS // P, HESSIAN_ROWS))
-    T = slice(None)
-    if n > 2 * most:
-        T = order[np.linspace(0, n - 1, int(most)).astype(int)]
-    omega = curvature[T] * (curvature.sum() / max(curvature[T].sum(), 1e-300))
+    T, omega = slice(None), curvature
+    if n > 2 * most:  # rows of a rare class with a high cost are drawn more often
+        T, omega = _even(order, curvature, int(most))
     A_T, penalty = objective.design(
         centred_rows(rows, T, objective.free, objective.unit)
     )

@@ -208,11 +208,11 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     if n * min(n, P) > NUMBERS:
         return fit
     gradient = stationarity(fit, rows) if gradient is None else gradient
-    return fit if gradient < AT_OPTIMUM else _optimum(fit, rows)
+    return fit if gradient < AT_OPTIMUM else optimum(fit, rows)
 
 
-def _optimum(fit, rows):
-    """Newton from the fit."""
+def optimum(fit, rows) -> Fit | None:
+    """The optimum of a fit's objective on some rows; None without convergence."""
     objective = fit.objective
     setting = Setting.of(objective, rows)
     theta, _, converged = minimise(
@@ -267,4 +267,4 @@ def discriminant_ridge(
     kept = np.maximum(1 - s, LEAST_WEIGHT)
     objective = Objective(SQUARED, l2, class_weight=tuple(kept * a))
     start = Fit(objective.with_penalty(rows), np.zeros(rows.shape[1]))
-    return _optimum(start, rows)
+    return optimum(start, rows)

@@ -6,7 +6,7 @@ method              where                                          cost
 ``leave-pair-out``  n ≥ 500, except where a class is rare;         n min(n, P)²
                     squares without a penalty, .3 n ≤ P ≤ .6 n;
                     weights below 1 on average
-``.632+``           other n < 500; rare: P < n < 5000 and a class  5 to 20 refits 
+``.632+``           other n < 500; rare: P < n < 5000 and a class  5 to 20 refits
                     of fewer than max(20, P/5) rows                by Newton steps
 None                min(n, P) > 2000; a class of one row; refits
                     that do not converge

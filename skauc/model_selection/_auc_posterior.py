@@ -62,7 +62,8 @@ def auc_posterior(
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether these rows trained the estimator. ``"auto"`` compares the model with a
         clone fitted to the rows; ``posterior.rows`` shows the result. For held-out rows
-        the posterior is that of their empirical AUC. A subset of the training rows
+        the posterior is that of their empirical AUC; a conjugate prior assumes training
+        rows under ``"auto"``. A subset of the training rows
         cannot be recognised: pass ``"training"`` or ``"held-out"`` if you know it.
     sample_weight : array-like of shape (n,), default=None
         Number of times each row counts. Pass the weights of the fit. Divide relative

@@ -12,15 +12,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 from .._validation import check_column, check_positive
 from ..intervals._projection import project
-from ..leave_pair_out._objective import stationarity
+from ..leave_pair_out._objective import optimum, stationarity
 from ..leave_pair_out._second_source import second_source
-from ..statistics._block_matrix import BlockMatrix
+from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._levels import empirical_auc
+from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._doubts import relative_weights
@@ -34,10 +37,8 @@ _GATHERED = 2**20  # numbers of the rows that are gathered: 8 MiB
 _SAMPLE_ROWS_A_FEATURE = 10  # of a sample, at least
 _ROWS_A_FEATURE = 100  # fewer rows are gathered: the model of the data set needs all
 _SAME = 1e-6  # distance of the scores of two fits to the same rows
-_AT_REST, _MOVING = (
-    0.2,
-    0.5,
-)  # gradients of training rows and of others, in random walks
+_AT_REST = 0.2  # gradient of training rows, in units of its random walk
+_SAME_MEAN = 0.01  # standard errors of a mean
 
 
 def rows_at_hand(X, y, sample_weight=None):
@@ -61,7 +62,9 @@ def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Eval
     labels = check_column("y", labels)
     n, P = matrix.shape
     if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
-        X = _named(blocks.gather()[0], matrix, estimator)
+        # dense rows of more than 1 GiB are refused, sparse ones are gathered
+        small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
+        X = _named(blocks.gather()[0] if small else matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
     return _of_sample(estimator, blocks, matrix, labels, weight, question)
 
@@ -100,11 +103,12 @@ def _of_sample(estimator, blocks, matrix, labels, weight, question):
     if found[0].model.linear is None:  # the refits of other classifiers need all rows
         X = _named(matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
-    opened = found[0].model.scored.opened
+    opened, front = found[0].model.scored.opened, matrix
     for step in opened.steps:
-        matrix = matrix.behind(step)
-    scores = matrix @ opened.W.T
-    whole = _Whole(blocks, matrix, labels, weight, scores, question["pos_label"])
+        front = front.behind(step)
+    scores = front @ opened.W.T
+    known = labels, weight, scores, question["pos_label"]
+    whole = _Whole(blocks, matrix, front, *known)
     return [_SampledEvaluation.of(one, whole, question["rows"]) for one in found]
 
 
@@ -136,9 +140,10 @@ def even_sample(labels, weight, count):
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """All rows in front of the linear model, and their scores ``X @ Wᵀ`` (n, k)."""
+    """All rows as they came and in front of the linear model; scores ``X @ Wᵀ``."""
 
     blocks: object
+    entry: BlockMatrix
     matrix: BlockMatrix
     labels: np.ndarray
     weight: np.ndarray
@@ -212,7 +217,8 @@ class _SampledEvaluation(Evaluation):
             fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
             if fit is not None:
                 l2 = fit.objective.l2 / self._share
-                fit = replace(fit, objective=replace(fit.objective, l2=l2))
+                objective = replace(fit.objective, l2=l2).with_penalty(model.front)
+                fit = optimum(replace(fit, objective=objective), model.front)
         if fit is None:
             return None
         return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
@@ -232,11 +238,12 @@ class _SampledEvaluation(Evaluation):
         # A fit to n rows loses c/n against the best model, and gains as much on its own
         # rows: clones of the sample lose c/n_s, the model 2c/n against these rows
         auc = _auc(self.model.score, self.model.front)
-        lost = min(2 * self._share, 1.0) * (auc - source.auc)
+        share = _size(self.model.positive) / _size(self.all_rows.positive)
+        lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
         return replace(source, auc=auc - lost), reasons
 
     def _stopped_early(self):
-        return []  # the gradient of a sample is not that of all rows
+        return False  # the gradient of a sample is not that of all rows
 
     def _joined(self):
         posterior = super()._joined()
@@ -251,6 +258,12 @@ class _SampledEvaluation(Evaluation):
 
     def _doubts_of_copies(self):
         return []  # a row of a sample counts for several
+
+
+def _size(positive):
+    """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
+    n, n_pos = len(positive), np.count_nonzero(positive)
+    return n_pos * (n - n_pos) / n
 
 
 def _auc(score, rows):
@@ -270,17 +283,32 @@ def _moved(posterior, shift):
 
 
 def _judge(model, whole, rows):
-    """Whether all rows trained a model: by its gradient, or by one more fit to them."""
+    """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     opened, fit = model.scored.opened, model.fit
     # the objective of a discriminant is that of the sample: its direction differs
-    if fit is not None and distance(model.front.X @ fit.coef, model.score) <= _SAME:
-        gradient = stationarity(fit, rows)
-        if gradient <= _AT_REST:
+    if fit is not None and distance(fit.score(model.front.X), model.score) <= _SAME:
+        if stationarity(fit, rows) <= _AT_REST:
             return DETECTED
-        # in one or two directions it is small on training rows only by chance
-        return HELD_OUT if gradient > _MOVING and rows.shape[1] > 2 else ASSUMED
+    if opened.steps and type(opened.steps[0]) is StandardScaler:
+        return _by_means(opened.steps[0].mean_, whole)
     if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
         again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
         D = distance(whole.scores, whole.matrix @ again.W.T)
         return DETECTED if D <= _SAME else HELD_OUT
     return ASSUMED
+
+
+def _by_means(kept, whole):
+    """Compare the means that a scaler kept with those of all rows."""
+    if kept is None:
+        return ASSUMED
+    mask = whole.labels == whole.labels[0]
+    neg, pos = class_moments(whole.entry, mask, whole.weight, featurewise=True)
+    all_rows = neg + pos
+    error = np.sqrt(all_rows.scatter) / all_rows.n
+    varies = error > 0
+    gap = (kept - all_rows.mean)[varies] / error[varies]
+    if np.sqrt(np.mean(gap**2)) < _SAME_MEAN:
+        return DETECTED
+    # a scaler that took no weights has other means
+    return ASSUMED if np.any(whole.weight != 1) else HELD_OUT

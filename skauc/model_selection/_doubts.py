@@ -118,8 +118,9 @@ def _tell_rows_apart(rows):
     """Whether half of the features or more have so many values that ties are rare."""
     if sparse.issparse(rows.X) or rows.shape[1] == 1:
         return False
-    features = rows.X[:_ROWS_TRIED, :: rows.shape[1] // _FEATURES_TRIED + 1].T
-    fine = [len(np.unique(x)) > 0.5 * len(x) for x in features]
+    features = rows.X[:_ROWS_TRIED, :: rows.shape[1] // _FEATURES_TRIED + 1]
+    n_distinct = len(np.unique(features, axis=0))  # copies tie in every feature
+    fine = [len(np.unique(x)) > 0.5 * n_distinct for x in features.T]
     return np.mean(fine) >= 0.5
 
 
@@ -246,10 +247,33 @@ def refits_failed(name) -> str:
     )
 
 
-def stopped_early(name) -> str:
-    """The solver stopped before its optimum, which the rows left out refer to."""
+def stopped_early(name, refitted) -> str:
+    """The solver stopped before its optimum."""
+    where = "refits" if refitted else "rows left out of the optimum"
     return (
-        f"{name} is not at its optimum on these rows, but the AUC of rows left out is "
-        "that of the optimum: raise max_iter, scale the features, or pass the "
-        "sample_weight of the fit"
+        f"{name} is not at its optimum on these rows, so that the AUC comes from "
+        f"{where}: raise max_iter, scale the features, or pass the sample_weight of "
+        "the fit"
     )
+
+
+# -------------------------------------------------------------------------- a search
+
+
+def of_search(search) -> list[str]:
+    """Reasons why the candidates of a search cannot be compared on their rows."""
+    name, cv = type(search).__name__, type(getattr(search, "cv", None)).__name__
+    out = []
+    if hasattr(search, "factor") and search.random_state is None:
+        out.append(
+            f"{name} without random_state draws other rows for every candidate of a "
+            "round, so that its ranking and best_score_ cannot be trusted: pass "
+            "random_state"
+        )
+    if "Group" in cv or "TimeSeries" in cv:
+        out.append(
+            f"{cv} was used because rows depend on each other, but the posterior takes "
+            "all rows for independent, so that the AUC is too high: report "
+            "cross_val_auc with the same cv, or bootstrap_auc(groups=)"
+        )
+    return out

@@ -113,15 +113,23 @@ class Evaluation:
             return None, []
         if model.saw_y is None and broken is None and self.fit is not None:
             source = self._left_out()
-            if source is not None:
-                return source, self._stopped_early()
-        if prior.refits is None and (self.report or broken is not None):
+            if source is not None and not self._stopped_early():
+                return source, []
+            if source is not None:  # its optimum may rank the rows otherwise
+                if self._may_refit:
+                    source, _ = self._refitted(self._n_refits, whole=False)
+                return source, [doubts.stopped_early(model.name, self._may_refit)]
+        if self._may_refit or (prior.refits is None and broken is not None):
             n_refits = self._n_refits if self.report else _CLOSED
             whole = model.saw_y is not None or model.linear is None
             return self._refitted(n_refits, whole=whole)
         if model.saw_y is not None and prior.refits is not None:
             return None, [doubts.supervised_step(model.saw_y)]
         return None, []
+
+    @property
+    def _may_refit(self):
+        return self.report and self.prior.refits is None
 
     @property
     def fit(self):
@@ -156,13 +164,8 @@ class Evaluation:
         return next(count for limit, count in _REFITS if n < limit)
 
     def _stopped_early(self):
-        """A solver that stopped early, judged by its gradient on the rows."""
-        model = self.model
-        if min(model.front.shape) <= 2:
-            return []
-        if model.gradient <= _STOPPED:
-            return []
-        return [doubts.stopped_early(model.name)]
+        """Whether the solver stopped early, judged by its gradient on the rows."""
+        return min(self.model.front.shape) > 2 and self.model.gradient > _STOPPED
 
     @cached_property
     def posterior(self) -> AUCPosterior:

@@ -11,6 +11,7 @@ from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
 from ..statistics._result import Value, data_frame, picture
+from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, luck
 from ._scorers import Scorer
 
@@ -316,6 +317,9 @@ def search_posterior(
     # A winner that owes nothing to luck needs no correction.
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
+    reasons = doubts.of_search(search)
+    doubts.warn(reasons)
+    own = replace(own, warnings=(*own.warnings, *reasons))
     selected = _lowered(own, bias)
     return SearchPosterior(
         p_best=p_best,

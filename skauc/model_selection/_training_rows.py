@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import f
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -43,6 +44,7 @@ _PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved agai
 _EQUAL = 1e-10  # distance of two scores that differ by rounding
 # Shares of D_b: 22 kinds of estimators, 40 designs, training rows detected in 1.00
 _NEAR, _FAR = 0.1, 0.5
+_DIRECTIONS, _BY_CHANCE = 10, 1e-3  # fewer directions: a smaller share is near
 # Times the distance of two clones of the same rows, for solvers that draw (SGD and
 # passive-aggressive, 20 designs)
 _ALIKE, _UNLIKE, _SMALL = 2.0, 3.0, 0.3
@@ -256,7 +258,9 @@ def _compare(training, score, distance):
         D, unit = distance(score, first), distance(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):
         return ASSUMED
-    if D <= _NEAR * unit:
+    # in d directions D/D_b of other rows is about F(d, d): near 0 by chance if d is small
+    d = min(training.rows.shape) if hasattr(training.rows, "shape") else np.inf
+    if D <= min(_NEAR, f.ppf(_BY_CHANCE, d, d) if d < _DIRECTIONS else 1.0) * unit:
         return DETECTED
     D, chance = _with_chance(training, score, first, distance)
     if D <= min(_ALIKE * chance, _SMALL * unit):
