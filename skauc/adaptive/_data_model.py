@@ -52,7 +52,7 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
         return Learnt.of(rows, prior.attainable_power, prior.standardize)
 
     # the model of a score costs less than its key
-    learnt = compute() if P == 1 else rows.kept(name, compute)
+    learnt = compute() if P == 1 else rows.cached(name, compute)
     return DataModel(learnt, rows, prior.leave_pair_out, name)
 
 
@@ -115,7 +115,7 @@ class DataModel:
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-        return self.rows.kept((*self.name, "disagreement"), self._disagreement)
+        return self.rows.cached((*self.name, "disagreement"), self._disagreement)
 
     def _disagreement(self):
         models = ridge_models(self.rows) if self.size.n_features > 1 else None

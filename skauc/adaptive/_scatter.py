@@ -221,7 +221,7 @@ def _inverse_scale(means, squares, n, standardize):
     varies &= variance > np.finfo(float).tiny
     if not varies.any():
         raise ValueError(
-            "X must have a feature whose variance is a positive float64 for the "
+            "X must have a feature whose variance is positive in float64 for the "
             "adaptive prior, got none"
         )
     if not standardize:

@@ -122,7 +122,7 @@ class AUCPosteriorDisplay(Display):
         for which, part in zip(("negative", "positive"), classes, strict=True):
             if part.n <= 1 or part.scatter <= 0:
                 raise ValueError(
-                    f"the {which} class must hold more than 1 row and differing scores "
+                    f"the {which} class must hold more than 1 row and different scores "
                     f"for a posterior, got {part.n:g} rows with scatter "
                     f"{part.scatter:g}"
                 )

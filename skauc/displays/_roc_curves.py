@@ -31,8 +31,8 @@ def fold_curves(
     for estimator, rows in zip(estimators, tests, strict=True):
         if len(rows) and np.max(rows) >= len(y):
             raise ValueError(
-                f"X must hold all rows of cv_results, got {len(y)} rows and the index "
-                f"{np.max(rows)}"
+                f"X must hold all rows of cv_results, got {len(y)} rows and the row "
+                f"number {np.max(rows)}"
             )
         part = take_rows(X, rows)
         score, label = responses(estimator, part, response_method, pos_label)

@@ -167,7 +167,7 @@ class SearchDisplay(Display):
         names = [given] if isinstance(given, str) else list(given)
         if not 1 <= len(names) <= 2 or any(n not in p for n in names for p in params):
             raise ValueError(
-                "parameters must name one or two that all candidates have, got "
+                "parameters must name one or two parameters of all candidates, got "
                 f"{self.parameters!r}"
             )
         return names

@@ -38,12 +38,12 @@ class DaskBlocks(RowBlocks):
     def map(self, function, *shared, each=None):
         """See :meth:`RowBlocks.map`; all blocks at once, on Dask's workers."""
         results = _compute(*self._delayed(function, shared, each))
-        return self._some([result for result in results if result is not None])
+        return self._not_empty([result for result in results if result is not None])
 
     def total(self, function, *shared, each=None):
         """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
         (total,) = _compute(_tree(self._delayed(function, shared, each)))
-        return self._some(total)
+        return self._not_empty(total)
 
     def _delayed(self, function, shared, each):
         """One delayed result per block."""
@@ -199,8 +199,8 @@ def _cut_like(name, column, lengths, rows):
         return column
     if not known:
         raise ValueError(
-            f"{name} must be a Dask collection where the sizes of the chunks of "
-            f"{rows} are unknown, got an array; {_remedy(lengths)} finds them"
+            f"{name} must be a Dask collection if the sizes of the chunks of {rows} "
+            f"are unknown, got an array; {_remedy(lengths)} computes them"
         )
     column = np.asarray(column)
     _check_length(name, column, sum(lengths), rows)
@@ -233,9 +233,9 @@ def _blocks_of(given, names):
         if len(column) != len(rows):
             lengths = given[0].chunks[0] if hasattr(given[0], "chunks") else None
             raise ValueError(
-                f"{name} must have as many chunks as {names[0]} where their sizes are "
+                f"{name} must have as many chunks as {names[0]} if their sizes are "
                 f"unknown, got {len(column)} and {len(rows)}; {_remedy(lengths)} of "
-                "both finds them"
+                "both computes them"
             )
         blocks.append(column)
     return blocks
@@ -253,7 +253,7 @@ def _side_by_side(name, number, *parts):
     lengths = [len(part) for part in parts]
     if len(set(lengths)) > 1:
         raise ValueError(
-            f"{name} and the other scores must have as many rows as each other, got "
+            f"{name} and the other scores must have the same number of rows, got "
             f"{lengths} in chunk {number}"
         )
     return np.column_stack(parts)

@@ -37,7 +37,7 @@ class Samples:
 
         Neither the order of the rows nor the names of the classes matter.
         """
-        return rows.kept(("samples", K, seed), lambda: cls._balanced(rows, K, seed))
+        return rows.cached(("samples", K, seed), lambda: cls._balanced(rows, K, seed))
 
     @classmethod
     def _balanced(cls, rows, K, seed):

@@ -29,7 +29,7 @@ def dense(X) -> np.ndarray:
 
 def spread(rows):
     """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
-    return rows.kept("spread", lambda: _spread(rows))
+    return rows.cached("spread", lambda: _spread(rows))
 
 
 def _spread(rows):
@@ -68,7 +68,7 @@ def row_blocks(shape):
 def gram(rows, centred, unit=None) -> np.ndarray:
     """``Z Zᵀ`` of all rows, kept with them; ``unit`` (P,) multiplies the features."""
     name = "gram", centred, None if unit is None else unit.tobytes()
-    return rows.kept(name, lambda: _gram(rows, centred, unit))
+    return rows.cached(name, lambda: _gram(rows, centred, unit))
 
 
 def _gram(rows, centred, unit):
@@ -119,7 +119,7 @@ class Coordinates:
             Z = centred_rows(rows, slice(None), centred, unit)
             return cls(Z, None, centred, unit)
         name = "coordinates", centred, None if unit is None else unit.tobytes()
-        return rows.kept(name, lambda: cls._of_gram(rows, centred, unit))
+        return rows.cached(name, lambda: cls._of_gram(rows, centred, unit))
 
     @classmethod
     def _of_gram(cls, rows, centred, unit):

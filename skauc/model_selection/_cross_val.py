@@ -132,7 +132,8 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
     for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
         if len(np.unique(positive[train])) < 2:
             raise ValueError(
-                "cv must leave rows of both classes in every training fold, got one"
+                "cv must leave rows of both classes in every training fold, got one "
+                "class"
             )
         scores.append(scores_of_rows(model, X, labels, positive, test))
     return scores, tests
@@ -162,7 +163,7 @@ def _one_fold(score, positive):
     counts = positive.sum(), (~positive).sum()
     if min(counts) < 2:
         raise ValueError(
-            "cv must leave two rows or more of each class in every test fold, got "
+            "cv must put at least two rows of each class into every test fold, got "
             f"{min(counts)}"
         )
     v01, v10 = placements(score[~positive], score[positive])
@@ -294,10 +295,12 @@ def compare_cross_val_auc(
     refuse_collection("X", X)
     X, y, groups = indexable(X, y, groups)
     if isinstance(cv, bytes):  # has a method ``split``, as a splitter
-        raise ValueError(f"cv must be a number, a splitter or folds, got {cv!r}")
+        raise ValueError(
+            f"cv must be a number, a splitter or a list of folds, got {cv!r}"
+        )
     folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
     if len(folds) < 2:
-        raise ValueError(f"cv must make two folds or more, got {len(folds)}")
+        raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     scores = [
         _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models

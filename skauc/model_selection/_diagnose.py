@@ -255,7 +255,7 @@ def diagnose(
     refuse_collection("X", X)
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
-        raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
+        raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     estimator = _fitted(estimator, X, y, sample_weight, pos_label)
     found = evaluations(
         estimator,
@@ -297,7 +297,9 @@ def _diagnosis(evaluation, more) -> Diagnosis:
     """Diagnosis of one model under the adaptive and the published prior."""
     projection, model = evaluation.projection, evaluation.model
     if projection is None:
-        raise ValueError("estimator must rank the rows to be diagnosed, got one score")
+        raise ValueError(
+            "estimator must give scores that differ between rows, got a single score"
+        )
     published = replace(evaluation, prior=NormalInverseWishart())
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     learnt = projection.model.learnt
@@ -386,34 +388,37 @@ def _normality(model):
 
 
 def _reasons(d: Diagnosis) -> list[str]:
-    """Every reason not to trust the number, in one sentence each."""
+    """Reasons not to trust the AUC, a sentence each."""
     n = d.n_neg + d.n_pos
     reasons = doubts.few_rows(d.n_neg, d.n_pos)
     if d.n_features >= n:
         reasons.append(
-            f"{d.n_features} features against {n:g} rows: the covariance is not "
-            "determined, the estimate depends on the prior and on rows left out"
+            f"there are {d.n_features} features for {n:g} rows: the covariance is not "
+            "determined, and the estimate depends on the prior and on rows left out: "
+            "check it by cross-validation"
         )
     if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
         reasons.append(
-            "the scores of a class are not normal: the model of the data set may be "
-            "wrong about them"
+            "the scores of a class are not normal, so that the model of normal classes "
+            "may be wrong: trust the AUC of rows left out more"
         )
     ratio = d.variance_ratio
     if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
         reasons.append(
-            f"the variances of the score differ by a factor of {ratio:.2g} between the "
-            "classes (positive over negative)"
+            "the variances of the score differ between the classes by a factor of "
+            f"{ratio:.2g} (positive over negative), but the model assumes one "
+            "variance: trust the AUC of rows left out more"
         )
     if d.discrepancy is None:
         reasons.append(
-            "no row was left out (switched off, held-out rows or one feature): nothing "
-            "checks the model of normal classes"
+            "no row was left out (switched off, held-out rows or one feature), so that "
+            "nothing checks the model of normal classes: check it by cross-validation"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"
         reasons.append(
-            f"leave-pair-out of ridge models of these rows is {abs(d.discrepancy):.2f} "
-            f"probit {word} than the model of normal classes, which may not hold"
+            f"the leave-pair-out AUC of ridge models of these rows is "
+            f"{abs(d.discrepancy):.2f} probit {word} than that of the model of normal "
+            "classes, which may not hold: trust the AUC of rows left out more"
         )
     return reasons + [r for r in d.posterior.warnings if r not in reasons]

@@ -240,8 +240,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
             names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
             raise ValueError(
                 f"{name} must be an array where {type(estimator).__name__} is fitted, "
-                f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "
-                "takes any fitted linear model and rows in blocks"
+                f"got {kind}; rows in blocks can be fitted by {names}, and "
+                "auc_posterior takes them with any fitted linear model"
             )
     indexable(X, y)
     labels = column_or_1d(y)
@@ -272,7 +272,7 @@ def silenced():
         yield
 
 
-def kept_for(name, estimator, X, y, compute, *more):
+def cached_for(name, estimator, X, y, compute, *more):
     """``compute()``, kept for an estimator's class and parameters and for the rows.
 
     An estimator that cannot be pickled is computed every time.
@@ -283,4 +283,4 @@ def kept_for(name, estimator, X, y, compute, *more):
         key = joblib.hash((known, X, y, more))
     except Exception:
         return compute()
-    return CACHE.kept(key, compute)
+    return CACHE.cached(key, compute)

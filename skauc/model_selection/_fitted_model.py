@@ -147,7 +147,8 @@ class FittedModel:
             return ()
         return (
             f"{sampler} resampled the rows of the fit, so that only refits of the "
-            'whole estimator leave rows out: use class_weight="balanced" in its place, '
+            'whole estimator can leave rows out: use class_weight="balanced" instead '
+            "of it, "
             "or AdaptivePrior(refits=5)",
         )
 
@@ -337,8 +338,8 @@ def _scored_rows(estimator, opened, X, labels, weight):
         front = check_features(front, len(labels))
         if front.shape[1] != opened.W.shape[1]:
             raise ValueError(
-                f"X must have the {opened.W.shape[1]} features the model was trained "
-                f"on, got {front.shape[1]}"
+                f"X must have the {opened.W.shape[1]} features that the model was "
+                f"trained on, got {front.shape[1]}"
             )
         opened.check_ranks(front)
     front = front.astype(float, copy=False)

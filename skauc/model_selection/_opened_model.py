@@ -231,16 +231,19 @@ def _open_linear(model):
     name = type(model).__name__
     if not hasattr(model, "fit"):
         raise TypeError(
-            f"{name} is not linear (it is no model with coef_): score held-out "
-            "decision_function values with skauc.cbauc_score, or cross-validate a "
-            "model with cv=5"
+            f"{name} is not a linear model (it has no fit and no coef_): score "
+            "held-out decision_function values with skauc.cbauc_score, or "
+            "cross-validate a model with cv=5"
         )
     if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
         return _open_parts(model)
     if not hasattr(model, "coef_"):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
-            raise TypeError(f"{name} must be fitted with refit to be scored, got none")
+            raise TypeError(
+                f"{name} must be fitted with refit to be scored, got a search without "
+                "refit"
+            )
         raise NotLinearError.of(name)
     classes = getattr(model, "classes_", None)
     W, intercept = _coefficients(model)

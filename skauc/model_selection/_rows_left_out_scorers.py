@@ -15,7 +15,7 @@ from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
-from ._blocks import rows_at_hand
+from ._blocks import rows_in_memory
 from ._estimators import (
     counted_rows,
     decision_values,
@@ -82,7 +82,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
 
 def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
-    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
+    X, y, sample_weight = rows_in_memory(X, y, sample_weight)
     model, *more = fitted_models(estimator, X, y, sample_weight, pos_label=pos_label)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
@@ -92,23 +92,23 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
             "The leave-pair-out AUC is undefined and set to nan because a class has "
-            "one row: without it nothing is left of that class",
+            "one row, and no row of it remains when a pair is left out",
             UndefinedMetricWarning,
         )
         return np.nan
     if model.fit is None:
         raise TypeError(
-            f"{model.name} has no leave-pair-out in closed form ({model.fit_reason}); "
-            "use skauc.cv_auc_scorer"
+            f"{model.name} has no leave-pair-out AUC in closed form "
+            f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     found = None
     if judge_rows(model).kind == "training":
         found = leave_pair_out(model.fit, model.front)
     if found is None:
         raise ValueError(
-            f"X must be the rows (and sample_weight the weights) that trained the "
-            f"{model.name}, got rows on which its gradient is not 0 (or its solver has "
-            "not converged, or the fit is singular)"
+            "X must be the rows (and sample_weight the weights) that trained the "
+            f"{model.name}, got rows on which its gradient is not 0, a solver that has "
+            "not converged or a singular fit"
         )
     return found[0]
 

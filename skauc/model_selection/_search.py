@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..intervals._projection import check_prior
-from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
+from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
 from ..statistics._result import Value, data_frame, picture
@@ -101,7 +101,7 @@ class SearchPosterior(Value):
             If there is no such candidate.
         """
         difference = self.joint.difference(i, j)
-        return replace(difference, warnings=said_of(self.auc[i], self.auc[j]))
+        return replace(difference, warnings=warnings_of(self.auc[i], self.auc[j]))
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.

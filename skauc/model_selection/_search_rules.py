@@ -231,13 +231,13 @@ def _one_score(results):
     names = [name for name in results if name.startswith("mean_test_")]
     if len(names) != 1:
         raise ValueError(
-            "cv_results must hold one score or those of make_cbauc_scorer(output="
+            "cv_results must hold one score, or the scores of make_cbauc_scorer(output="
             f'"dict"), got {names}'
         )
     doubts.warn(
         [
-            "one score per candidate does not show how much candidates differ, so that "
-            "the best score is selected: one_sd_rule needs "
+            "one score per candidate does not show how sure the differences between "
+            "candidates are, so that the best score is selected. Use "
             'scoring=make_cbauc_scorer(output="dict")'
         ]
     )
@@ -305,8 +305,8 @@ def best_score_bias(search) -> float:
     check_is_fitted(search)
     if not hasattr(search, "best_score_") or not hasattr(search, "cv_results_"):
         raise ValueError(
-            "search must have best_score_ and cv_results_, which one that is refitted "
-            f"by a callable or is no search has not, got {short(search)}"
+            "search must have best_score_ and cv_results_ (refit must not be a "
+            f"callable), got {short(search)}"
         )
     scores, best = _fold_scores(search)
     if len(scores) < 2:
@@ -314,7 +314,7 @@ def best_score_bias(search) -> float:
     chosen = scores[:, best]
     if not np.isfinite(chosen).all():
         raise ValueError(
-            f"search must have a finite score of its best candidate in every fold, got "
+            "search must have a finite score of its best candidate in every fold, got "
             f"{chosen.tolist()}"
         )
     # Σ_k {max_θ s_k(θ) − s_k(θ*)}/K; fmax leaves out candidates without a score.

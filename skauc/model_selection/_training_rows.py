@@ -26,9 +26,9 @@ from sklearn.preprocessing import (
 from .._validation import check_option
 from ._affine_steps import is_repeatable
 from ._estimators import (
+    cached_for,
     decision_values,
     fitted_to_rows,
-    kept_for,
     numeric,
     silenced,
 )
@@ -195,7 +195,7 @@ class _Training:
                 model = fitted_to_rows(*question, self.weight, drawn)
                 return _scores(model, self.rows)
 
-        return kept_for(name, *question, compute, self.weight)
+        return cached_for(name, *question, compute, self.weight)
 
     def resample(self):
         """Row numbers of a stratified bootstrap sample."""

@@ -325,6 +325,6 @@ class AUCPosteriors(Value):
         return low, high
 
 
-def said_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+def warnings_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
     """The warnings of all posteriors, each sentence once."""
     return tuple(dict.fromkeys(text for p in posteriors for text in p.warnings))

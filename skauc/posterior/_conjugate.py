@@ -76,8 +76,8 @@ class NormalInverseWishart(Value):
             value = as_numbers(name, getattr(self, name))
             if not np.isfinite(value).all() or value.ndim > 1 + (name == "scale"):
                 raise ValueError(
-                    f"{name} must be finite, a number or an array over features, "
-                    f"got {getattr(self, name)!r}"
+                    f"{name} must be finite, a number or an array with one value per "
+                    f"feature, got {getattr(self, name)!r}"
                 )
             object.__setattr__(self, name, value if value.ndim else float(value))
         for name in ("nu_neg", "nu_pos"):
@@ -112,7 +112,7 @@ class NormalInverseWishart(Value):
             shape = np.shape(getattr(self, name))
             if any(side != P for side in shape):
                 raise ValueError(
-                    f"{name} must match the {P} features the linear model sees, got "
+                    f"{name} must match the {P} features of the linear model, got "
                     f"shape {shape}"
                 )
         kappa = P + 2.0 if self.kappa is None else float(self.kappa)

@@ -140,8 +140,8 @@ class BlockMatrix:
         rows = np.arange(len(self))[rows]
         if rows.size * self.n_features > LARGEST_ARRAY:
             raise ValueError(
-                "X must hold at most 1 GiB where its rows are needed in memory, got "
-                f"{rows.size} rows of {self.n_features} features in blocks"
+                "X must hold at most 1 GiB where all its rows are needed in memory, "
+                f"got {rows.size} rows of {self.n_features} features in blocks"
             )
         return self._rows(rows)
 

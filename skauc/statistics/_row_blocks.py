@@ -198,7 +198,7 @@ class RowBlocks:
             The function's own, with the number of the block; if a block holds no
             numbers, or has another width than those before it; if none has rows.
         """
-        return self._some(list(self._results(function, shared, each)))
+        return self._not_empty(list(self._results(function, shared, each)))
 
     def total(self, function, *shared, each=None):
         """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`.
@@ -215,12 +215,14 @@ class RowBlocks:
         for result in self._results(function, shared, each):
             # Added as they come: two results are in memory
             total = result if total is None else add_all([total, result])
-        return self._some(total)
+        return self._not_empty(total)
 
-    def _some(self, results):
+    def _not_empty(self, results):
         """The results, or an error if there are none because no block has rows."""
         if results is None or (isinstance(results, list) and not results):
-            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
+            raise ValueError(
+                f"{self.called[0]} must have at least one row, got only empty chunks"
+            )
         return results
 
     def _results(self, function, shared, each):
@@ -265,7 +267,7 @@ class RowBlocks:
                 )
             yield parts
 
-    def nothing_beside(self, **given):
+    def refuse_arguments(self, **given):
         """Refuse arguments that must stand inside the blocks."""
         if any(value is not None for value in given.values()):
             raise ValueError(
@@ -321,7 +323,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     RowBlocks or None
     """
     if isinstance(X, RowBlocks):
-        X.nothing_beside(y=y, sample_weight=sample_weight)
+        X.refuse_arguments(y=y, sample_weight=sample_weight)
         return X
     given = X, y, sample_weight
     if all(value is None or type(value) is np.ndarray for value in given):

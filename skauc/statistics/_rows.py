@@ -28,7 +28,7 @@ class Cache:
         self._items = OrderedDict()
         self._lock = Lock()
 
-    def kept(self, key, compute):
+    def cached(self, key, compute):
         """Return the value of a key; compute and keep it if it is not there."""
         with self._lock:
             if key in self._items:
@@ -147,9 +147,9 @@ class Rows:
             digest.update(array.tobytes())
         return digest.digest()
 
-    def kept(self, name, compute):
+    def cached(self, name, compute):
         """Return ``compute()``, kept under a name for the next request."""
-        return CACHE.kept((name, self.key), compute)
+        return CACHE.cached((name, self.key), compute)
 
 
 def array_bytes(value) -> int:

@@ -134,7 +134,7 @@ def test_errors_of_all_blocks():
     model = IRLSLogisticRegression()
     with pytest.raises(ValueError, match=r"only 1 class, \[7\]"):
         model.fit(in_blocks(X, np.full(len(y), 7)))
-    with pytest.raises(ValueError, match="must have rows, got none"):
+    with pytest.raises(ValueError, match="must have at least one row"):
         model.fit(in_blocks(X[:0], y[:0], cuts=()))
     with pytest.raises(ValueError, match="only zeros in class 1"):
         model.fit(in_blocks(X, y, np.where(y == 1, 0.0, 1.0)))

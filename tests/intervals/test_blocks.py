@@ -82,7 +82,10 @@ def test_what_blocks_refuse(rows):
         (lambda: auc_estimate(blocks, a), "must stand inside the blocks"),
         (lambda: auc_estimate(blocks, groups=w), "groups must be None for collections"),
         (lambda: compare_auc(blocks, a, b), "must stand inside the blocks"),
-        (lambda: compare_auc(blocks), "needs score_b or constant, got none of them"),
+        (
+            lambda: compare_auc(blocks),
+            "needs either score_b or constant, got none of them",
+        ),
     ]:
         with pytest.raises(ValueError, match=text):
             call()
