@@ -163,7 +163,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     rows = [np.flatnonzero(y == c) for c in classes]
     smallest = min(map(len, rows))
     if smallest < 2:
-        raise ValueError(f"y_true must hold 2 rows of each class, got {smallest}")
+        raise ValueError(f"y_true must hold >= 2 rows of each class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
         # A(i|j): column i, class i as the positives, class j as the negatives.

@@ -1,4 +1,4 @@
-"""Estimates of one AUC side by side, and every reason not to trust it."""
+"""Estimates of one AUC next to each other, and reasons not to trust it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._posterior import evaluations
 from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._training_rows import ROWS
 
-# Conventions of when to warn, not estimates; no number depends on them.
+# limits beyond which to warn, set by convention; no estimate depends on them
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which rows left out may differ from the model
@@ -74,7 +74,7 @@ class Diagnosis(Result):
     >>> from skauc import diagnose
     >>> X, y = np.random.default_rng(0).standard_normal((40, 200)), np.arange(40) % 2
     >>> diagnose(LogisticRegression().fit(X, y), X, y).warnings[0]
-    '200 features against 40 rows: the covariance is not determined, ...'
+    'there are 200 features for 40 rows: the covariance is not determined, ...'
     """
 
     posterior: AUCPosterior
@@ -294,7 +294,7 @@ def _fitted(estimator, X, y, sample_weight, pos_label):
 
 
 def _diagnosis(evaluation, more) -> Diagnosis:
-    """Diagnosis of one model under the adaptive and the published prior."""
+    """Diagnose one model under the adaptive and the published prior."""
     projection, model = evaluation.projection, evaluation.model
     if projection is None:
         raise ValueError(
@@ -348,7 +348,7 @@ def _estimates(evaluation, neg, pos):
 
 
 def _discrepancy(evaluation):
-    """Mean of leave-pair-out less model over the ridge models, in probits."""
+    """Mean over the ridge models of leave-pair-out less model, in probits."""
     projection = evaluation.projection
     if evaluation.held_out or projection.model.size.n_features == 1:
         return None
@@ -359,7 +359,7 @@ def _attainable(dense):
     """Mean and central 95 % range of the attainable AUC under dense signals."""
     u = ndtr(dense.attainable)
     order = np.argsort(u)
-    # quantiles of a discrete law: the least u with so much mass up to it
+    # quantile of a discrete distribution: the smallest u with enough mass up to u
     mass = np.cumsum(dense.weight[order])
     low, high = u[order][np.searchsorted(mass, np.array([0.025, 0.975]) * mass[-1])]
     return float(dense.weight @ u), float(low), float(high)
@@ -378,7 +378,7 @@ def _normality(model):
     for mask in (~model.positive, model.positive):
         # beyond 5000 rows Royston's approximation of the p-value does not hold
         scores = model.score[mask][:5000]
-        # the test does not depend on the unit; squares of large scores would overflow
+        # the test is free of units; squares of large scores would overflow
         size = np.ptp(scores)
         enough = len(scores) >= 3 and size > 0
         p_values.append(

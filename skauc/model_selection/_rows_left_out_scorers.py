@@ -175,7 +175,7 @@ def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
     _, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
-    if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
+    if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     if isinstance(cv, Integral):
         smaller = min(positive.sum(), (~positive).sum())
@@ -190,13 +190,13 @@ def _cv_auc(
         delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
         for train, test in splits
     )
-    # Σ_v A_v/V, or Σ_v pairs_v A_v/Σ_v pairs_v
+    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
     auc, pairs = np.array(folds).T
     return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
 
 
 def _fold_auc(estimator, X, y, positive, weight, train, test):
-    """AUC of a clone on one fold, and the (weighted) number of its pairs."""
+    """AUC of a clone on the test rows of a fold, and their weighted number of pairs."""
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
     model = fitted_to_rows(estimator, X, y, weight, train)

@@ -1,4 +1,7 @@
-"""Which candidate of a search is the best, how surely, and what its AUC is."""
+"""The joint posterior of the candidates of a search, and of the selected one.
+
+:mod:`._candidates` has the mathematics of the joint posterior.
+"""
 
 from __future__ import annotations
 
@@ -298,10 +301,10 @@ def search_posterior(
     joint = joint_aucs(searched.candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])
-    # A list of models has no selection of its own: ours is taken.
+    # in a list of models nothing was selected: take the best choice
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates, rho)
-    # A winner that owes nothing to luck needs no correction.
+    # without rows left out the selected score has no error that selection favours
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     selected = _lowered(own, bias)
@@ -330,7 +333,7 @@ def _prior_of_scorer(search):
 
 
 def _lowered(posterior, bias):
-    """The posterior with a mean of Z that is lower by the bias, and as much unsurer."""
+    """The posterior with the mean of Z lowered by the bias, and Var Z + bias²."""
     if bias == 0:
         return posterior
     mean, variance = posterior.probit_moments()

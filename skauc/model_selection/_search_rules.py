@@ -1,4 +1,4 @@
-"""Tools around a search: its splitter, a rule of choice, the bias of its score."""
+"""Tools for a search: a splitter, a rule of choice, the bias of the best score."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..statistics._checks import as_numbers
 from . import _doubts as doubts
 from ._candidates import contrast_names
 
-_ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
+_ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
 
 
 class ResubstitutionSplit:
@@ -104,7 +104,7 @@ class OneSDRule:
             near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
-        # lexsort's last key is the first: complexity, then the better score.
+        # the last key of lexsort is the primary one: complexity, then the better score
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
     def _complexity(self, params):
@@ -200,7 +200,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
 
 
 def _scores(results):
-    """Score of each candidate, and the deviation of differences to a given one."""
+    """Score of each candidate, and a function: deviations of differences to one."""
     names = [f"mean_test_{name}" for name in contrast_names()]
     if all(name in results for name in names):
         place = np.column_stack([results[name] for name in names]).astype(float)
@@ -208,7 +208,7 @@ def _scores(results):
         def apart(best):
             return np.linalg.norm(place - place[best], axis=1)
 
-        # the first coordinate is what the search's score is off the joint mean
+        # choice − c is the joint mean of a candidate; c is its first coordinate
         choice = np.asarray(results["mean_test_choice"], dtype=float)
         return choice - place[:, 0], apart
     folds = [f"split{k}_test_score" for k in range(len(results))]
@@ -227,7 +227,7 @@ def _scores(results):
 
 
 def _one_score(results):
-    """A single score without folds: the deviation of a difference is unknown."""
+    """A single score without folds, with deviations of 0 because they are unknown."""
     names = [name for name in results if name.startswith("mean_test_")]
     if len(names) != 1:
         raise ValueError(
@@ -322,7 +322,7 @@ def best_score_bias(search) -> float:
 
 
 def _fold_scores(search):
-    """Scores, (folds, candidates), and the column of the best candidate."""
+    """Scores of shape (folds, candidates), and the column of the best candidate."""
     results = search.cv_results_
     name = search.refit if search.multimetric_ else "score"
     scores = np.array(
