@@ -185,8 +185,8 @@ class AUCPosteriorDisplay(Display):
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
         text = label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
-        # All but 1e-4 of the mass per side, in even steps of the probit, which is
-        # nearly normal; beyond Φ(±8) a float is 0 or 1
+        # all but 1e-4 of the mass per side, in even steps of the probit, which is
+        # nearly normal; Φ(±8) rounds to 0 or 1
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)

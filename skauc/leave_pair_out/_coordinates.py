@@ -1,9 +1,10 @@
 """Rows in at most min(n, P) coordinates that keep all inner products of rows.
 
 A model with a ridge penalty depends on the rows only through ``Z Zᵀ``, where
-``Z = (X − x̄)·unit``. For P ≤ n the coordinates are Z itself. For P > n they are a pivoted Cholesky factor of the
-Gram matrix, ``A Aᵀ = Z Zᵀ`` with as many columns as its rank; a vector θ of these
-coordinates is ``w = Z_pᵀ L⁻ᵀ θ`` in the features, L the triangle of the pivot rows p.
+``Z = (X − x̄)·unit``. For P ≤ n the coordinates are Z itself. For P > n they are a
+pivoted Cholesky factor of the Gram matrix, ``A Aᵀ = Z Zᵀ`` with as many columns as its
+rank; a vector θ of these coordinates is ``w = Z_pᵀ L⁻ᵀ θ`` in the features, L the
+triangle of the pivot rows p.
 """
 
 from __future__ import annotations

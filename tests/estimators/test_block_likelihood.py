@@ -140,7 +140,7 @@ def test_errors_of_all_blocks():
         model.fit(in_blocks(X, y, np.where(y == 1, 0.0, 1.0)))
     with pytest.raises(ValueError, match="offset must be None where X comes in blocks"):
         model.fit(in_blocks(X, y), offset=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="y and sample_weight must stand inside"):
+    with pytest.raises(ValueError, match="y and sample_weight must be inside"):
         model.fit(in_blocks(X, y), y)
     with pytest.raises(ValueError, match="Only binary classification"):
         IRLSLogisticRegression(penalty="firth").fit(in_blocks(X, np.arange(240) % 3))
