@@ -9,9 +9,8 @@ from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, Response, auc_of_pairs
 
-STRENGTHS = np.geomspace(
-    3e-3, 3e2, 9
-)  # penalties over the mean within-class eigenvalue
+# Penalties in units of the mean within-class eigenvalue
+STRENGTHS = np.geomspace(3e-3, 3e2, 9)
 MOST = 2000  # largest order of the matrix that is decomposed
 _RANK = 1e-10  # share of the largest eigenvalue below which others are rounding
 

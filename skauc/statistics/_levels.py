@@ -239,10 +239,8 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½."""
     if weight_neg is None and weight_pos is None:
-        neg, pos = (
-            np.sort(neg),
-            np.sort(pos),
-        )  # two sorted samples merge faster than one sort
+        # two sorted samples merge faster than all rows sort
+        neg, pos = np.sort(neg), np.sort(pos)
     return Levels.of(neg, pos, weight_neg, weight_pos).auc
 
 

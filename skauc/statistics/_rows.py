@@ -34,9 +34,8 @@ class Cache:
             if key in self._items:
                 self._items.move_to_end(key)
                 return self._items[key][0]
-        value = (
-            compute()
-        )  # not under the lock: at worst two threads compute the same value
+        # not under the lock: at worst two threads compute the same value
+        value = compute()
         size = array_bytes(value) + _ENTRY_BYTES
         with self._lock:
             self._drop(key)
