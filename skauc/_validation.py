@@ -1,6 +1,7 @@
-"""The input check: labels become a boolean mask, bad input one clear sentence.
+"""Checks of user input: labels become a boolean mask, bad input raises one sentence.
 
-Every public function checks here, once; what is below takes clean arrays and the mask.
+Every public function checks its input here, once; the functions behind it take clean
+arrays and the mask.
 """
 
 from __future__ import annotations
@@ -110,7 +111,9 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
     """Check labels of classes, as an array: not bytes, not continuous."""
     y = check_column(name, y_true)
     if len(y) and isinstance(y[0], bytes):
-        raise ValueError(f"{name} must hold texts or numbers, got {y[:1].tolist()[0]}")
+        raise ValueError(
+            f"{name} must hold strings or numbers, got {y[:1].tolist()[0]}"
+        )
     if is_continuous(y):
         raise ValueError(
             f"{name} must hold class labels, got continuous or missing values"
@@ -119,7 +122,7 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
-    """The different labels in order, which must be of one kind."""
+    """Sorted distinct labels, which must be of one kind."""
     try:
         return np.unique(y)
     except TypeError:
@@ -142,7 +145,7 @@ def _in_order_of_categories(y_true, classes):
 
 
 def check_codes(labels, classes) -> np.ndarray:
-    """Number of each row's label among the classes of a fitted model.
+    """Index of each row's label among the classes of a fitted model.
 
     Parameters
     ----------
@@ -253,7 +256,7 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
 
 
 def check_counts(weight, positive):
-    """Refuse weights that are no counts of rows, where a posterior needs counts.
+    """Raise if weights cannot be counts of rows, which a posterior needs.
 
     Parameters
     ----------
@@ -339,7 +342,7 @@ def check_column(name: str, values) -> np.ndarray:
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be one-dimensional, got lists of several lengths"
+            f"{name} must be one-dimensional, got lists of different lengths"
         ) from None
     if array.dtype.kind == "c":
         raise ValueError(
@@ -395,7 +398,7 @@ def check_features(X, n: int):
     """
     known = type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr")
     if known and X.dtype.kind in "biuf" and X.ndim == 2 and min(X.shape) > 0:
-        return _with_rows(X, n)  # nothing is left to check, which takes .1 ms
+        return _with_rows(X, n)  # check_array would find nothing and takes .1 ms
     refuse_collection("X", X)
     X = check_array(
         X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, input_name="X"
@@ -410,7 +413,7 @@ def _with_rows(X, n):
 
 
 def _first_odd(values):
-    """The first of the values that is no number, or what they are instead."""
+    """First value that is not a number; the name of the type if all are numbers."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         return repr(values)
     odd = (v for v in values if not isinstance(v, Real) or v != v)
@@ -418,7 +421,7 @@ def _first_odd(values):
 
 
 def is_continuous(y):
-    """Whether y holds numbers that are no labels; cheap for integers and booleans."""
+    """Whether y holds numbers that cannot be labels; fast for integers."""
     if y.dtype.kind in "biu":
         return False
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -427,7 +430,7 @@ def is_continuous(y):
         return bool((y != np.floor(y)).any())
     try:
         kind = type_of_target(y, input_name="y_true")
-    except TypeError:  # strings beside None: another check refuses these
+    except TypeError:  # strings and None together: another check refuses these
         return False
     except ValueError:  # sequences
         return True
@@ -435,7 +438,7 @@ def is_continuous(y):
 
 
 def _distinct(labels):
-    """The first five different labels, which may be of several kinds."""
+    """First five distinct labels, which may be of several kinds."""
     try:
         return list(dict.fromkeys(labels.tolist()))[:5]
     except TypeError:  # a list or a dict among them

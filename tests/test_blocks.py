@@ -369,7 +369,7 @@ def test_no_rows_at_all(rows, call):
     X, y, _ = rows
     X = X[:0, 0] if width is None else X[:0, :width]
     for blocks in ([], [(X, y[:0])] * 2):
-        with pytest.raises(ValueError, match="must have rows, got none in all chunks"):
+        with pytest.raises(ValueError, match="must have at least one row, got only"):
             ask(RowBlocks(blocks))
 
 

@@ -1,13 +1,14 @@
 """The adaptive prior: the expected AUC of any linear model of a data set.
 
-One model of the data set is learnt once and then used for the direction w of every
-candidate. All mathematics of this folder:
+A data set is modelled once, and the model is then evaluated along the direction w of
+every candidate. This folder takes arrays and knows neither labels nor estimators. All
+mathematics of this folder:
 
 1. Rows (``_scatter``). Features are divided by their pooled within-class standard
    deviation. ``W = V diag(λ) Vᵀ`` is their scatter within the classes, d the
    difference of the class means, ``b = Vᵀd``, x a direction of length 1. With more
    features than rows V is represented by combinations of the rows. A standardised
-   difference of a noise feature has variance ``ν/(ν − 2)`` times its nominal one,
+   difference of a noise feature has ``ν/(ν − 2)`` times its nominal variance,
    ν = n − 2, because its standard deviation is estimated, too; the noise of d
    contains this factor. (Without it 20 rows of 20 000 noise features look like a
    strong dense signal.)
@@ -19,15 +20,16 @@ candidate. All mathematics of this folder:
    - inverse Wishart, ``Σ ~ IW(asI, P + 1 + a)``, with the a and s of largest evidence:
      ``(as + λ)/(a + n − 2)``, times ``tr Σ_c/tr Σ`` for each class, ``df = a + n``;
    - cross-validated: in five folds the scatter of the other rows is decomposed; σ_c²
-     is the mean square of the rows left out of class c along the k-th eigenvector,
-     matched at equal share of the rank and made monotone. For n > 20 P the sample's
+     is the mean square of the left-out rows of class c along the k-th eigenvector.
+     Folds differ in rank, so that eigenvectors with equal k/rank are averaged, and the
+     variances are made monotone. For n > 20 P the sample's
      own variances are used.
 
 3. Signals (``_signals``). The prior is on the attainable AUC u, the AUC of the best
    linear model: ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c``. Under each covariance one third
    of the prior mass has no signal, one third dense signals
    ``δ ~ N(0, τΣ^γ)``, γ ∈ {0, ½, 1, 3/2, 2}, ``τ Σ ℓ^{γ−1} = 2Φ⁻¹(u)²``, one third
-   few strong ones (section 4). The evidence of d weighs them. With
+   few strong ones (section 4). The evidence of d gives their posterior weights. With
    ``k = τℓ^γ/(τℓ^γ + η)`` dense signals have ``E xᵀδ = Σ x_i k_i b_i`` and
    ``Var xᵀδ = Σ x_i² k_i η_i``.
 
@@ -50,7 +52,7 @@ candidate. All mathematics of this folder:
        deviation  (1 + .6 min(1, 10 P/n)) s_b  at the estimate,
        choice  m + ⅓ (z − m).
 
-   z on the other side of ½ than the mean difference along w counts as 0.
+   If z and the mean difference along w have opposite signs, z is replaced by 0.
    τ = .3 is the root mean square error of m on real rows. Candidates are ranked by
    the choice, AUCs are reported by the estimate. A model without rows left out uses
    the mean disagreement ``z − m`` of nine ridge models of the same rows: estimate

@@ -1,4 +1,4 @@
-"""Two covariance models of a data set (section 2)."""
+"""Two covariance models of a data set, as in section 2 of the folder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scipy.special import gammaln
 
 from ._scatter import Scatter
 
-_STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # a in units of P
+_STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
 _FOLDS = 5
-_ENOUGH = 200  # rows left out, after which no further fold is decomposed
-_MANY_ROWS = 20  # rows a feature from which on the sample's own variances are used
+_ENOUGH = 200  # after so many rows left out, no further fold is decomposed
+_MANY_ROWS = 20  # with more rows per feature, the sample's own variances are used
 _FLOOR = 1e-6  # smallest variance in units of the largest
 
 
@@ -42,7 +42,7 @@ class Covariance:
 
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
-    """Posterior mean of Σ under ``IW(asI, P + 1 + a)``, a and s by their evidence."""
+    """Posterior mean of Σ under ``IW(asI, P + 1 + a)``, a and s of largest evidence."""
     n, P = scatter.n, scatter.n_features
     lam = np.append(scatter.values, 0.0)
     multiplicity = scatter.multiplicity
@@ -57,7 +57,7 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
     )
     best = int(np.argmax(evidence))
     variance = total[best] / (a[best] + n - 2)
-    # one covariance in shape, with each class' own size
+    # both classes share the shape of the covariance; tr Σ_c/tr Σ is the size of each
     mean = scatter.spread.mean()
     noise = scatter.spread @ [1 / scatter.n_neg, 1 / scatter.n_pos]
     noise *= scatter.excess
@@ -68,8 +68,8 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
 def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | None:
     """Variances of rows left out along the eigenvectors of the other rows.
 
-    None where a class has fewer than three distinct rows. The degrees of freedom are
-    those of ``prior``, the inverse Wishart.
+    None if a class has fewer than three distinct rows. ``prior``, the inverse Wishart,
+    gives the degrees of freedom and the scale.
     """
     if rows.n > _MANY_ROWS * rows.shape[1]:
         variances = _sample_variances(scatter, rows)
@@ -85,7 +85,7 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
 
 
 def _best_scale(a, lam, multiplicity, n):
-    """``as`` of largest evidence for each a: a concave problem, by bisection."""
+    """``as`` of largest evidence for each a, a concave problem, by bisection."""
     P = multiplicity.sum()
     kappa = P + 1 + a
     low = np.full(len(a), np.log(lam.max()) - 60.0)
@@ -104,14 +104,14 @@ def _log_multigamma_ratio(x, df, P):
     """``log Γ_P(x + df/2) − log Γ_P(x)`` of the multivariate gamma function."""
     n_terms, more, less = P, x + df / 2, x
     if df < P and df == int(df):
-        # arguments in steps of ½: all but df terms at either end cancel
+        # Γ_P is a product of P gamma functions in steps of ½: all but df of them cancel
         n_terms, less = int(df), x + (df - P) / 2
     steps = np.arange(n_terms) / 2
     return np.sum(gammaln(more[:, None] - steps) - gammaln(less[:, None] - steps), -1)
 
 
 def _sample_variances(scatter, rows):
-    """Variances of both classes along the eigenvectors, of shape (2, r + 1)."""
+    """Sample variances of both classes along the eigenvectors, of shape (2, r + 1)."""
     V = scatter.inverse_scale[:, None] * scatter.basis
     out = []
     for mask, n in ((~rows.positive, scatter.n_neg), (rows.positive, scatter.n_pos)):
@@ -124,7 +124,7 @@ def _sample_variances(scatter, rows):
 
 
 def _left_out_variances(scatter, rows):
-    """Variances of rows left out, averaged over folds at equal share of the rank."""
+    """Variances of rows left out, averaged over folds at equal shares of the rank."""
     R = _coordinates(scatter, rows)
     fold = _folds(scatter, rows, R)
     if fold is None:
@@ -142,7 +142,7 @@ def _left_out_variances(scatter, rows):
     if np.any(size == 0):
         return None
     variances = total / size[:, None]
-    # larger eigenvalues have larger variances: the nearest increasing sequence
+    # variances must increase with the eigenvalues: take the nearest such sequence
     for values in variances:
         values[:-1] = isotonic_regression(values[:-1]).x
     return variances if variances.max() > 0 else None
@@ -160,9 +160,9 @@ def _coordinates(scatter, rows):
 
 
 def _folds(scatter, rows, R):
-    """Balanced folds from the rows' own values: the order of the rows has no effect.
+    """Balanced folds that depend on the values of the rows, not on their order.
 
-    Rows are sorted by ``|r|² ± rᵀd`` within their class, equal rows share a fold, and
+    Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
     swapped classes give the same folds.
     """
     sign = np.where(rows.positive, 1.0, -1.0)
@@ -178,7 +178,7 @@ def _folds(scatter, rows, R):
         return None
     K = min(_FOLDS, distinct)
     for order, rank in ranks:
-        # 0, 1, …, K − 1, K − 1, …, 0: no fold has the larger keys throughout
+        # 0, 1, …, K − 1, K − 1, …, 0: no fold gets the larger keys every time
         turn = rank % K
         fold[order] = np.where(rank // K % 2, K - 1 - turn, turn)
     return fold
@@ -201,7 +201,7 @@ def _one_fold(R, rows, out, n_features, shares):
     out_squares, counts = [], []
     for mask in (~positive, positive):
         along = weight[mask] @ squares[mask]
-        # folds differ in rank: eigenvectors are matched at equal share of the rank
+        # folds differ in rank: interpolate at equal shares of the rank
         along = np.interp(shares, _even(rank), along)
         out_squares.append(np.append(along, weight[mask] @ rest[mask] / null_size))
         counts.append(rows.weight[out][mask].sum())
@@ -209,11 +209,12 @@ def _one_fold(R, rows, out, n_features, shares):
 
 
 def _squares_along(A, left):
-    """Squares of rows along the eigenvectors of ``AᵀA``, smallest eigenvalue first."""
+    """Squares of rows along the eigenvectors of ``AᵀA``, with ascending eigenvalues."""
     if len(A) >= A.shape[1]:
         values, V = linalg.eigh(A.T @ A, overwrite_a=True, check_finite=False)
         keep = values > 1e-10 * values[-1]
         return (left @ V[:, keep]) ** 2
+    # AᵀA v = λv with v = Aᵀu/√λ and AAᵀu = λu: the smaller matrix
     values, U = linalg.eigh(A @ A.T, overwrite_a=True, check_finite=False)
     keep = values > 1e-10 * values[-1]
     return (left @ A.T @ U[:, keep]) ** 2 / values[keep]
@@ -233,5 +234,5 @@ def _smallest_class(rows):
 
 
 def _even(rank):
-    """Shares of the rank at which r eigenvalues stand: ``(k − ½)/r``."""
+    """Positions of r eigenvalues as shares of the rank: ``(k − ½)/r``."""
     return (np.arange(rank) + 0.5) / rank

@@ -1,4 +1,4 @@
-"""The model of one data set, and its answers for one direction (sections 1 to 5)."""
+"""The model of one data set, and the AUC of one direction (sections 1 to 6)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart
-from ._join import DataSize, alone, corrected, join, pooled
+from ._join import DataSize, corrected, join, pooled, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, probit_of, roots, signals_under
 
-_MOST_ROWS = 2000  # rows that are learnt where the features are more
-_THRESHOLDS = 4096  # between so many thresholds a smooth curve is straight
+_MOST_ROWS = 2000  # rows of the model if there are more features than rows
+_THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Learnt:
 
     @classmethod
     def of(cls, rows: Rows, power, standardize) -> Learnt:
-        """Learn rows in memory."""
+        """Decompose rows in memory and weigh the signals."""
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
         if scatter.n_features > 1:
@@ -43,7 +43,7 @@ class Learnt:
 
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
-    """Model of a data set under a prior, kept for the next candidates."""
+    """Model of a data set under a prior, cached for the next candidates."""
     name = "adaptive", prior.attainable_power, prior.standardize
     n, P = rows.shape
     if P > n > _MOST_ROWS:
@@ -52,13 +52,13 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     def compute():
         return Learnt.of(rows, prior.attainable_power, prior.standardize)
 
-    # the model of a score costs less than its key
-    learnt = compute() if P == 1 else rows.kept(name, compute)
+    # with one feature, computing the model costs less than its cache key
+    learnt = compute() if P == 1 else rows.cached(name, compute)
     return DataModel(learnt, rows, prior.leave_pair_out, name)
 
 
 def _even_sample(positive, count):
-    """Indices of an even share of both classes, in the order of the rows."""
+    """Indices of an even sample of both classes, in the order of the rows."""
     share = count / len(positive)
     picked = []
     for mask in (~positive, positive):
@@ -70,17 +70,17 @@ def _even_sample(positive, count):
 
 @dataclass(frozen=True, eq=False)
 class DataModel:
-    """A learnt data set together with its rows, which are not kept.
+    """The model of a data set together with its rows, which are not cached.
 
     Parameters
     ----------
     learnt : Learnt
     rows : Rows
-        The rows that were learnt.
+        The rows of the model.
     leave_pair_out : bool
         Whether ridge models of the same rows may correct the model.
     name : tuple
-        Under which results of the rows are kept.
+        Key under which results of the rows are cached.
     """
 
     learnt: Learnt
@@ -100,7 +100,7 @@ class DataModel:
         return self.name, self.rows.key
 
     def along(self, w, score=None) -> Projection | None:
-        """Answers for the scores ``X @ w``; None where w ranks nothing.
+        """Projection on the scores ``X @ w``; None if they are constant.
 
         Parameters
         ----------
@@ -116,19 +116,19 @@ class DataModel:
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-        return self.rows.kept((*self.name, "disagreement"), self._disagreement)
+        return self.rows.cached((*self.name, "disagreement"), self._disagreement)
 
     def _disagreement(self):
         models = ridge_models(self.rows) if self.size.n_features > 1 else None
         if models is None:
             return 0.0
         directions, aucs = models
-        apart = [
+        differences = [
             self.size.probit(auc) - projection.probit[0]
             for w, auc in zip(directions.T, aucs, strict=True)
             if (projection := self.along(w)) is not None
         ]
-        return float(np.mean(apart)) if apart else 0.0
+        return float(np.mean(differences)) if differences else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +164,10 @@ class Projection:
 
     @property
     def beliefs(self) -> tuple[np.ndarray, float]:
-        """Deviations of Z between the components, and inside them.
+        """Deviations of Z between the components, and the deviation inside them.
 
-        Products of the first of two directions are their covariance between the
-        components of the model of the data set.
+        The inner product of the first results of two directions is the covariance of
+        their component means.
         """
         between, within = [], 0.0
         for weight, mean, variance in self.components:
@@ -178,10 +178,10 @@ class Projection:
 
     @property
     def disagreement(self) -> float:
-        """What ridge models say that this model misses, in probits."""
+        """Mean error of the model, as estimated by ridge models, in probits."""
         if not self.model.leave_pair_out:
             return 0.0
-        # a model that ranks the rows the wrong way round is off the other way
+        # for a direction that ranks the rows the wrong way round, the error is mirrored
         return self._sign * self.model.disagreement
 
     @property
@@ -194,7 +194,7 @@ class Projection:
         if source is not None:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
-            return alone(m, s2)
+            return uncorrected(m, s2)
         rows = self.model.rows
         auc = weighted_auc(self.score, rows.positive, rows.weight)
         return corrected(m, self.disagreement, size, auc)
@@ -203,12 +203,12 @@ class Projection:
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""
         weight, df, *classes = self._predictive
         t = np.atleast_1d(np.asarray(threshold, dtype=float))
-        # P(s > t) = Σ weight T_df((mean − t)/scale), some thresholds at a time
+        # P(s > t) = Σ weight T_df((mean − t)/scale), 512 thresholds at a time
         fpr, tpr = (
             np.concatenate(
                 [
-                    weight @ stdtr(df, (mean[:, None] - part) / scale[:, None])
-                    for part in np.array_split(t, 1 + len(t) // 512)
+                    weight @ stdtr(df, (mean[:, None] - batch) / scale[:, None])
+                    for batch in np.array_split(t, 1 + len(t) // 512)
                 ]
             ).reshape(np.shape(threshold))
             for mean, scale in classes

@@ -1,4 +1,4 @@
-"""The model and a second source become one posterior, in probits (section 5)."""
+"""Join the model of a data set with an AUC of rows left out (sections 5 and 6)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._levels import balanced_variance
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
-LEAST_WEIGHT = 2 / 3  # of the second source
+LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
 MISFIT = 0.3  # τ: root mean square error of the model on real rows, in probits
-WIDTH = 1.6  # standard deviations of the source, where features are not few
-FEW_FEATURES = 10  # fewer features than a tenth of the rows: the width goes down to 1
-CONTRAST = 1 / 3  # w_c: weight of the second source in ranking
-SHARED = 0.3  # κ: share of the ridge models' disagreement that other models have
-_FARTHEST = 4.0  # probits beyond which the delta method says nothing more
+WIDTH = 1.6  # deviation of a report in units of the source's, for many features
+FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
+CONTRAST = 1 / 3  # w_c: weight of the AUC of rows left out in ranking
+SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
+_FARTHEST = 4.0  # probits beyond which the delta method does not hold
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,13 @@ class DataSize:
 
     def variance(self, probit) -> float:
         """Hanley and McNeil's variance of an empirical AUC, in probits."""
+        # the delta method: Var Z = Var A/φ(z)²
         z = np.clip(probit, -_FARTHEST, _FARTHEST)
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
         return float(balanced_variance(ndtr(z), self.n_neg, self.n_pos) / density**2)
 
     def excess(self, source) -> float:
-        """A source's own variance in units of Hanley and McNeil's, at least 1."""
+        """Variance of a source in units of Hanley and McNeil's, at least 1."""
         auc = ndtr(np.clip(self.probit(source.auc), -_FARTHEST, _FARTHEST))
         expected = balanced_variance(auc, self.n_neg, self.n_pos)
         return max(1.0, source.variance / expected)
@@ -76,8 +77,8 @@ def choice_of(m, disagreement) -> float:
 def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     """Posterior from the model's probit m and an AUC of rows left out.
 
-    ``sign`` is that of the mean difference along the direction. An AUC of rows left
-    out on the other side of ½ is chance, and counts as ½.
+    ``sign`` is the sign of the mean difference along the direction. An AUC of rows left
+    out on the other side of ½ arises by chance only, and is replaced by ½.
     """
     z = one_sided(size.probit(source.auc), sign)
     excess = size.excess(source)
@@ -110,8 +111,8 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     )
 
 
-def alone(m, s2) -> AUCPosterior:
-    """Posterior of a model that nothing is compared with; twice its own deviation."""
+def uncorrected(m, s2) -> AUCPosterior:
+    """Posterior of a model without any rows left out; twice its own deviation."""
     return _normal(m, 2 * np.sqrt(s2), choice_probit=m)
 
 

@@ -1,7 +1,7 @@
 """The within-class scatter of standardised features, and its eigenvectors (section 1).
 
-With more features than rows nothing of size P×P is formed: the eigenvectors are
-combinations of the rows, and products with the rows stand in for products with them.
+With more features than rows no P×P matrix is formed: the eigenvectors are linear
+combinations of the rows, ``V = Z̃ᵀT``, so that products with the rows suffice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Direction:
     Parameters
     ----------
     x : ndarray of shape (P,)
-        In standardised features.
+        The direction in standardised features.
     size : float
         Length of the direction before it was scaled to 1.
     along : ndarray of shape (r,)
@@ -42,7 +42,7 @@ class Direction:
 
     @property
     def squares(self) -> np.ndarray:
-        """Squared coordinates; the last one is the length in the null space."""
+        """Squared coordinates; the last one is the squared length in the null space."""
         squares = self.along**2
         return np.append(squares, max(1 - squares.sum(), 0.0))
 
@@ -94,8 +94,8 @@ class Scatter:
         if P < n:
             return cls.of_moments(neg, pos, standardize)
         means = np.array([neg.mean, pos.mean])
-        variances = np.array([neg.scatter, pos.scatter])
-        inverse_scale = _inverse_scale(means, variances, rows.n, standardize)
+        squares = np.array([neg.scatter, pos.scatter])
+        inverse_scale = _inverse_scale(means, squares, rows.n, standardize)
         R = centred(rows, means, inverse_scale)
         G = _gram(R)
         values, U = linalg.eigh(G, overwrite_a=True, check_finite=False)
@@ -104,7 +104,7 @@ class Scatter:
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
         d = (means[1] - means[0]) * inverse_scale
         b = T.T @ (rows.X @ (inverse_scale * d))
-        traces = np.array([(v * inverse_scale**2).sum() for v in variances])
+        traces = np.array([(s * inverse_scale**2).sum() for s in squares])
         along = inverse_scale, d, values, T, True, b
         return cls(*along, neg.n, pos.n, traces, standardize)
 
@@ -112,13 +112,13 @@ class Scatter:
     def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
         """Decompose the scatter of both classes, given as their moments."""
         means = np.array([neg.mean, pos.mean])
-        variances = np.array([np.diag(neg.scatter), np.diag(pos.scatter)])
-        inverse_scale = _inverse_scale(means, variances, neg.n + pos.n, standardize)
+        squares = np.array([np.diag(neg.scatter), np.diag(pos.scatter)])
+        inverse_scale = _inverse_scale(means, squares, neg.n + pos.n, standardize)
         W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
         values, V = linalg.eigh(W, overwrite_a=True, check_finite=False)
         values, V = _positive(values, V)
         d = (pos.mean - neg.mean) * inverse_scale
-        traces = np.array([(v * inverse_scale**2).sum() for v in variances])
+        traces = np.array([(s * inverse_scale**2).sum() for s in squares])
         along = inverse_scale, d, values, V, False, V.T @ d
         return cls(*along, neg.n, pos.n, traces, standardize, unseen)
 
@@ -127,7 +127,7 @@ class Scatter:
         """``tr Σ_c / tr Σ`` for both classes; 1 for a class of one row."""
         sizes = np.array([self.n_neg, self.n_pos])
         pooled = self.traces.sum() / max(self.n - 2, 1)
-        # a class of one row has no spread of its own
+        # tr Σ_c is unknown for a class of one row
         own = self.traces / np.where(sizes > 1, sizes - 1, 1.0) / pooled
         return np.where(sizes > 1, own, 1.0)
 
@@ -137,7 +137,7 @@ class Scatter:
 
         ``ν/(ν − 2)``, because the standard deviation is estimated, too.
         """
-        # the scale of one feature alone cancels
+        # with one feature its standard deviation cancels in every AUC
         if not self.standardize or len(self.d) == 1:
             return 1.0
         return 1 + 2 / max(self.n - 4, 1)
@@ -149,7 +149,7 @@ class Scatter:
 
     @property
     def n_features(self) -> int:
-        """Number of features that vary, and of unseen dimensions."""
+        """Number of features that vary plus unseen dimensions."""
         return int(np.count_nonzero(self.inverse_scale)) + self.unseen
 
     @property
@@ -168,7 +168,7 @@ class Scatter:
         return np.append(squares, rest)
 
     def direction(self, w, score) -> Direction | None:
-        """Unit direction of the scores ``X @ w``; None if it ranks nothing."""
+        """Unit direction of the scores ``X @ w``; None if they are constant."""
         varies = self.inverse_scale > 0
         x = np.zeros(len(w))
         np.divide(w, self.inverse_scale, out=x, where=varies)
@@ -192,7 +192,10 @@ class Scatter:
 
 
 def centred(rows, means, inverse_scale):
-    """Deviations from the class means, standardised, times the roots of the weights."""
+    """Deviations from the class means, standardised, times the roots of the weights.
+
+    Sparse rows stay sparse: they are returned with the means, classes and roots.
+    """
     code, root = rows.positive.astype(int), np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
         X = rows.X.multiply(inverse_scale).tocsr()
@@ -203,7 +206,7 @@ def centred(rows, means, inverse_scale):
 
 
 def _gram(R):
-    """``R Rᵀ`` of centred rows, also when their sparse part is kept apart."""
+    """``R Rᵀ`` of centred rows, which are dense or as :func:`centred` leaves them."""
     if isinstance(R, np.ndarray):
         return R @ R.T
     X, means, code, root = R
@@ -232,6 +235,6 @@ def _inverse_scale(means, squares, n, standardize):
 
 
 def _positive(values, vectors):
-    """Eigenvalues that are not rounding, with their vectors."""
+    """Eigenvalues beyond rounding, with their eigenvectors."""
     keep = values > RANK * values[-1]
     return values[keep], np.ascontiguousarray(vectors[:, keep])

@@ -10,16 +10,16 @@ from scipy.special import expit, gammaln, logsumexp
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
 
-_GAMMAS = 0.0, 0.5, 1.0, 1.5, 2.0  # signals follow the power γ of the covariance
-_ATTAINABLE = 24  # values of the attainable AUC
-_LEAST = 1e-4  # posterior weight of a component that is kept
-_KNOTS = 512  # functions of a difference are interpolated between so many values
-_FARTHEST = 8.0  # probits: the posterior mean of one direction is bounded
+_GAMMAS = 0.0, 0.5, 1.0, 1.5, 2.0  # γ of dense signals δ ~ N(0, τΣ^γ)
+_ATTAINABLE = 24  # number of values of the attainable AUC
+_LEAST = 1e-4  # components of smaller posterior weight are dropped
+_KNOTS = 512  # functions of ω are interpolated between so many values
+_FARTHEST = 8.0  # largest probit of a posterior mean, in size
 
 
 @dataclass(frozen=True, eq=False)
 class Knots:
-    """Values at which functions of the differences are computed.
+    """Values of ω at which functions of the differences are computed.
 
     ``Σ_j x_j f(ω_j)`` is the sum of f at the knots with the weights
     :meth:`gather` returns; f is interpolated, so that its cost does not depend on
@@ -32,7 +32,7 @@ class Knots:
 
     @classmethod
     def of(cls, omega) -> Knots:
-        """Knots even in asinh ω: even near 0, geometric far away."""
+        """Knots evenly spaced in asinh ω: evenly near 0, geometrically far away."""
         low, high = np.arcsinh([omega.min(), omega.max()])
         value = np.sinh(np.linspace(low, high, _KNOTS))
         below = np.clip(np.searchsorted(value, omega) - 1, 0, _KNOTS - 2)
@@ -55,9 +55,9 @@ class Slab:
     ----------
     knots : Knots
     weight : ndarray of shape (n_components,)
-        Of the pairs (π, τ) that are kept; adds up to 1.
+        Posterior weights of the pairs (π, τ); they add up to 1.
     mean, variance : ndarray of shape (n_components, K)
-        Of ω at the knots.
+        Moments of ω at the knots.
     """
 
     knots: Knots
@@ -83,7 +83,7 @@ class Signals:
     shares : ndarray of shape (3,)
         Posterior mass of no signal, dense signals and few strong ones.
     weight : ndarray of shape (n_components,)
-        Of the dense components; adds up to 1.
+        Weights of the dense components; they add up to 1.
     shrink : ndarray of shape (n_components, r + 1)
         Shrinkage of d along the eigenvectors and in the null space.
     attainable : ndarray of shape (n_components,)
@@ -99,13 +99,13 @@ class Signals:
     slab: Slab | None
 
     def variance(self, direction: Direction) -> float:
-        """Variance of the scores along a unit direction, mean of both classes."""
+        """Variance of the scores along a unit direction, averaged over both classes."""
         return float(self.covariance.values @ direction.squares)
 
     def dense_differences(self, scatter: Scatter, direction: Direction):
         """Posterior mean and variance of ``xᵀδ`` in each dense component."""
         products = direction.along * scatter.b
-        rest = direction.difference - products.sum()  # of the null space
+        rest = direction.difference - products.sum()  # share of the null space
         mean = self.shrink @ np.append(products, rest)
         return mean, self.shrink @ (self.covariance.noise * direction.squares)
 
@@ -120,10 +120,10 @@ class Signals:
         parts = [(np.array([none]), np.zeros(1), np.zeros(1))]
         parts.append((dense * self.weight, mean, spread))
         if self.slab is not None:
-            alive = scatter.inverse_scale > 0
-            parts.append((few * self.slab.weight, *self.slab.along(root[alive])))
+            varies = scatter.inverse_scale > 0
+            parts.append((few * self.slab.weight, *self.slab.along(root[varies])))
         weight, mean, spread = (np.concatenate(p) for p in zip(*parts, strict=True))
-        # Z = (D √(χ²_df/df)/σ + √v N)/√2
+        # Z = (D √(χ²_df/df) + √v N)/(√2 σ), E √(χ²_df/df) = chi
         unit, df = 2 * self.variance(direction), self.covariance.df
         chi = np.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) * np.sqrt(2 / df)
         variance = (mean**2 * max(1 - chi**2, 0.0) + spread) / unit
@@ -142,7 +142,8 @@ def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Sign
         log_few, slab = slab_of(
             omega, _signal_to_noise(covariance, scatter, attainable), log_prior, _LEAST
         )
-    # a third of the prior mass each; a score alone is not one of many without signal
+    # a third of the prior mass each; no signal is excluded where only dense ones are
+    # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
     shares = np.exp(evidence - logsumexp(evidence))
     return Signals(covariance, shares, weight, shrink, probits, slab)
@@ -165,7 +166,7 @@ def decorrelated(covariance, scatter, rows) -> np.ndarray:
 
 
 def roots(models, scatter, direction, rows) -> list[np.ndarray]:
-    """``N^½x`` under each of several models, in one product with the rows."""
+    """``N^½x`` under each of several models, by one product with the rows."""
     noise = np.sqrt([m.covariance.noise / scatter.excess for m in models])
     rest = noise[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(models), 1))
     g = (noise[:, :-1] - rest) * direction.along
@@ -173,7 +174,7 @@ def roots(models, scatter, direction, rows) -> list[np.ndarray]:
 
 
 def normal_scores(t, df) -> np.ndarray:
-    """Normal deviates with the tails of t values (Wallace 1959)."""
+    """Normal scores with the tail probabilities of t values (Wallace 1959)."""
     df = max(df, 1.0)
     return (
         np.sign(t) * np.sqrt(df * np.log1p(t**2 / df)) * ((8 * df + 1) / (8 * df + 3))
@@ -181,7 +182,7 @@ def normal_scores(t, df) -> np.ndarray:
 
 
 def probit_of(weight, mean, variance) -> tuple[float, float]:
-    """Probit of the mean AUC of a mixture, within eight, and the variance of Z."""
+    """Probit of the mean AUC of a mixture, at most 8 in size, and the variance of Z."""
     centre = weight @ mean
     total = float(weight @ (variance + (mean - centre) ** 2))
     # E Φ(Z) = Φ(M/√(1 + V))

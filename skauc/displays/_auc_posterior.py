@@ -123,7 +123,7 @@ class AUCPosteriorDisplay(Display):
         for which, part in zip(("negative", "positive"), classes, strict=True):
             if part.n <= 1 or part.scatter <= 0:
                 raise ValueError(
-                    f"the {which} class must hold more than 1 row and differing scores "
+                    f"the {which} class must hold more than 1 row and different scores "
                     f"for a posterior, got {part.n:g} rows with scatter "
                     f"{part.scatter:g}"
                 )
@@ -186,8 +186,8 @@ class AUCPosteriorDisplay(Display):
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
         text = label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
-        # All but 1e-4 of the mass per side, in even steps of the probit, which is
-        # nearly normal; beyond Φ(±8) a float is 0 or 1
+        # all but 1e-4 of the mass per side, in even steps of the probit, which is
+        # nearly normal; Φ(±8) rounds to 0 or 1
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)

@@ -305,7 +305,7 @@ class BinormalROCDisplay(Display):
     def _draw_folds(self, name, curve_kwargs, plot_band):
         """Draw the curves of folds, their average and its spread."""
         if not self.roc:
-            raise ValueError("roc must hold one curve or more, got an empty list")
+            raise ValueError("roc must hold at least one curve, got an empty list")
         style = {"color": self._colour(), "linewidth": 1, "alpha": 0.4}
         self.line_ = [
             self._curve(curve.fpr, curve.tpr, curve_kwargs, **style)

@@ -1,4 +1,4 @@
-"""What a ROC display draws: curves of folds, their average, a credible band."""
+"""Curves that a ROC display draws: curves of folds, their average, credible bands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._validation import check_column, check_option, check_score, short
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
 from ..model_selection._estimators import n_rows, take_rows
 
-_INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense in both corners
+_INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1
 GRID = np.concatenate([[0.0], _INNER, [1.0]])
 _DRAWS = 4000  # quantiles of the band to about 1/100 of its width
 
@@ -20,7 +20,7 @@ _DRAWS = 4000  # quantiles of the band to about 1/100 of its width
 def fold_curves(
     cv_results, X, y, weight, response_method, pos_label
 ) -> tuple[list[EmpiricalROC], object]:
-    """One curve for each fold's test rows, and the positive label."""
+    """ROC curve of the test rows of each fold, and the positive label."""
     estimators, tests = _folds(cv_results)
     y = check_column("y", y)
     if n_rows(X) != len(y):
@@ -31,8 +31,8 @@ def fold_curves(
     for estimator, rows in zip(estimators, tests, strict=True):
         if len(rows) and np.max(rows) >= len(y):
             raise ValueError(
-                f"X must hold all rows of cv_results, got {len(y)} rows and the index "
-                f"{np.max(rows)}"
+                f"X must hold all rows of cv_results, got {len(y)} rows and the row "
+                f"number {np.max(rows)}"
             )
         part = take_rows(X, rows)
         score, label = responses(estimator, part, response_method, pos_label)
@@ -42,7 +42,7 @@ def fold_curves(
 
 
 def average(curves, grid):
-    """Mean and deviation of the curves' true positive rates at each rate of a grid.
+    """Mean and deviation of true positive rates of several curves over a grid.
 
     Vertical averaging (Fawcett 2006, section 9.1,
     https://doi.org/10.1016/j.patrec.2005.10.010).
@@ -54,11 +54,11 @@ def average(curves, grid):
 
 
 def credible_band(neg, pos, confidence_level):
-    """Pointwise credible band ``(fpr, low, high)``; None where there is no spread."""
+    """Pointwise credible band ``(fpr, low, high)``; None if a class does not vary."""
     if min(neg.scatter, pos.scatter) <= 0 or min(neg.n, pos.n) <= 1:
         return None
     # σ_c² = W_c/χ²_{n_c−1}, μ_c ~ N(x̄_c, σ_c²/n_c)
-    rng = np.random.default_rng(0)  # the same data, the same band
+    rng = np.random.default_rng(0)  # fixed seed: equal data have equal bands
     means, deviations = [], []
     for part in (neg, pos):
         sigma = np.sqrt(part.scatter / rng.chisquare(part.n - 1, _DRAWS))

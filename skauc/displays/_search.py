@@ -1,4 +1,4 @@
-"""Picture of a search: the AUC of each candidate and the probability of the best."""
+"""Display of a search: AUC of each candidate, and probability of being the best."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._result import picture
 from ._style import Display, label
 
-_DECADES = 2.0  # positive values that span so many powers of 10 have a log axis
-_EVEN = 0.2  # how much more even the steps of logarithms must be than those of values
-_CONTOURS = (0.5, 0.8, 0.95)  # probability that the best lies inside
+_DECADES = 2.0  # positive values over so many powers of 10 get a log axis
+_EVEN = 0.2  # a log axis must make the relative spread of the steps so much smaller
+_CONTOURS = (0.5, 0.8, 0.95)  # probability that the best candidate lies inside
 
 
 @dataclass(eq=False, repr=False)
@@ -170,7 +170,7 @@ class SearchDisplay(Display):
         names = [given] if isinstance(given, str) else list(given)
         if not 1 <= len(names) <= 2 or any(n not in p for n in names for p in params):
             raise ValueError(
-                "parameters must name one or two that all candidates have, got "
+                "parameters must name one or two parameters of all candidates, got "
                 f"{self.parameters!r}"
             )
         return names
@@ -205,8 +205,10 @@ class SearchDisplay(Display):
         np.add.at(share, place, self.posterior.p_best)
         if share.size > len(set(zip(*place, strict=True))) or min(share.shape) == 1:
             return
-        self.ax_.use_sticky_edges = False  # contours would cut the outer marks in half
-        # The smallest sets of candidates that hold the best with these probabilities
+        self.ax_.use_sticky_edges = (
+            False  # otherwise contours cut the outer marks in half
+        )
+        # smallest sets of candidates that contain the best one with these probabilities
         order = np.sort(share.ravel())[::-1]
         total = np.cumsum(order)
         reached = np.minimum(_CONTOURS, total[-1] * (1 - 1e-9))
@@ -231,7 +233,7 @@ class SearchDisplay(Display):
         self.ax_.invert_yaxis()
 
     def _mark(self, x, y, simplest):
-        """Mark the selected candidate and the simplest one that is hardly worse."""
+        """Mark the selected candidate, and the simplest one that is nearly as good."""
         k, p_best = self.posterior.selected_index, self.posterior.p_best
 
         def mark(i, marker, text):
@@ -245,7 +247,7 @@ class SearchDisplay(Display):
 
 
 def is_log(values) -> bool:
-    """Whether values are more even on a log axis than on a plain one."""
+    """Whether values are spaced more evenly on a log axis than on a linear one."""
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
         return False

@@ -1,16 +1,16 @@
-"""The core that all displays share: axes, a curve, a band, labels and colours."""
+"""Parent of all displays: axes, curves, bands, labels and colours."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Okabe & Ito's colours, which colour-blind readers can tell apart, without their yellow
-# and black (https://jfly.uni-koeln.de/color/)
+# Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and
+# black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def label(name, text, form="{0} ({1})"):
-    """Write the text of the legend, with the name if there is one."""
+    """Text of a legend entry, with the name if there is one."""
     return text if name is None else form.format(name, text)
 
 
@@ -21,7 +21,7 @@ class Display:
     figure_: Any
 
     def _open(self, ax):
-        """Take the axes that were given, or those of a new figure."""
+        """Store the given axes, or axes of a new figure."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as missing:
@@ -33,12 +33,12 @@ class Display:
         self.figure_ = self.ax_.figure
 
     def _colour(self):
-        """Return a colour that no other display on these axes has."""
+        """Return a colour that no other display on these axes uses."""
         drawn = sum(line.get_gid() == "skauc" for line in self.ax_.lines)
         return _COLOURS[drawn % len(_COLOURS)]
 
     def _curve(self, x, y, given=None, **style):
-        """Draw a line; the user's style wins, also under matplotlib's short names."""
+        """Draw a line; the user's style takes precedence, also as short names (lw)."""
         from matplotlib.cbook import normalize_kwargs
         from matplotlib.lines import Line2D
 
@@ -50,7 +50,7 @@ class Display:
         return self.ax_.fill_between(x, low, high, alpha=0.18, linewidth=0, **style)
 
     def _chance(self, x, y, given, text="chance level"):
-        """Draw the line of a score that ranks nothing."""
+        """Draw the line of a score without information."""
         style = {"color": "0.4", "linestyle": ":", "label": text}
         return self._curve(x, y, given, **style)
 

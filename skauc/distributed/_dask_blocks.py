@@ -12,11 +12,11 @@ from ..statistics._block import add_all, as_block, on_block
 from ..statistics._collections import is_collection
 from ..statistics._row_blocks import OPENERS, RowBlocks
 
-_MERGED = 16  # results that one task adds up: a tree of depth 2 for 256 blocks
+_MERGED = 16  # results summed by one task: a tree of depth 2 for 256 blocks
 
 
 class DaskBlocks(RowBlocks):
-    """The blocks of collections that are chunked alike, one delayed tuple each.
+    """Blocks of collections with equal chunks, one delayed tuple per block.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class DaskBlocks(RowBlocks):
         self._feature_names, self.called = names, called
 
     def map(self, function, *shared, each=None):
-        """See :meth:`RowBlocks.map`; all blocks at once, on Dask's workers."""
+        """As :meth:`RowBlocks.map`, for all blocks at once on Dask's workers."""
         results = _compute(*self._delayed(function, shared, each))
-        return self._some([result for result in results if result is not None])
+        return self._not_empty([result for result in results if result is not None])
 
     def total(self, function, *shared, each=None):
-        """See :meth:`RowBlocks.total`; sums of 16 travel, in a tree."""
+        """As :meth:`RowBlocks.total`; tasks sum 16 results each, in a tree."""
         (total,) = _compute(_tree(self._delayed(function, shared, each)))
-        return self._some(total)
+        return self._not_empty(total)
 
     def _delayed(self, function, shared, each):
         """One delayed result per block."""
@@ -70,19 +70,20 @@ def _run(function, number, known, part, given, *shared):
 def _compute(*tasks):
     """Results of the tasks.
 
-    Columns travel to their blocks inside the graph, where they outlive a worker; a
-    cluster would warn of graphs of 10 MB.
+    The graph holds the columns, so that they survive the loss of a worker; the
+    cluster's warning about graphs of 10 MB is therefore suppressed.
     """
     import dask
 
-    if "distributed" not in dask.config.config:  # its defaults come with its import
+    # the import of distributed sets its defaults; without it there is no cluster
+    if "distributed" not in dask.config.config:
         return dask.compute(*tasks)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         return dask.compute(*tasks)
 
 
 def _tree(results):
-    """One delayed sum of delayed results, each an argument of its own."""
+    """One delayed sum of delayed results, which are separate arguments."""
     import dask
 
     merge = dask.delayed(_merge, pure=False)
@@ -150,7 +151,7 @@ def open_collections(
 
 
 def _as_collection(given, names):
-    """The first column, cut where another one is known to be if it is an array."""
+    """The first column as a collection; an array gets the chunks of another column."""
     first = given[0]
     if is_collection(first):
         return first
@@ -170,7 +171,7 @@ def _as_collection(given, names):
 
 
 def _whole_rows(X, name):
-    """Rows whose features are in one chunk: products need all of them."""
+    """Rechunk so that each chunk has all features, which products need."""
     if X.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions, got shape {X.shape}")
     split = len(getattr(X, "chunks", ())) == 2 and len(X.chunks[1]) > 1
@@ -185,7 +186,7 @@ def _width(X):
 
 
 def _cut_like(name, column, lengths, rows):
-    """A column cut where the rows are, as far as sizes are known."""
+    """A column with the chunks of the rows, if their sizes are known."""
     if column is None:
         return None
     known = lengths is not None and not np.isnan(lengths).any()
@@ -199,8 +200,8 @@ def _cut_like(name, column, lengths, rows):
         return column
     if not known:
         raise ValueError(
-            f"{name} must be a Dask collection where the sizes of the chunks of "
-            f"{rows} are unknown, got an array; {_remedy(lengths)} finds them"
+            f"{name} must be a Dask collection if the sizes of the chunks of {rows} "
+            f"are unknown, got an array; {_remedy(lengths)} computes them"
         )
     column = np.asarray(column)
     _check_length(name, column, sum(lengths), rows)
@@ -217,12 +218,12 @@ def _check_length(name, column, n_rows, rows):
 
 
 def _remedy(lengths):
-    """Dask's method that finds the sizes of chunks."""
+    """Name of Dask's method that computes the sizes of chunks."""
     return "to_dask_array(lengths=True)" if lengths is None else "compute_chunk_sizes()"
 
 
 def _blocks_of(given, names):
-    """The blocks of each column; None for each without a column."""
+    """Delayed blocks of each column; None for columns that were not given."""
     rows = _delayed(given[0])
     blocks = [rows]
     for name, column in zip(names[1:], given[1:], strict=True):
@@ -233,27 +234,27 @@ def _blocks_of(given, names):
         if len(column) != len(rows):
             lengths = given[0].chunks[0] if hasattr(given[0], "chunks") else None
             raise ValueError(
-                f"{name} must have as many chunks as {names[0]} where their sizes are "
+                f"{name} must have as many chunks as {names[0]} if their sizes are "
                 f"unknown, got {len(column)} and {len(rows)}; {_remedy(lengths)} of "
-                "both finds them"
+                "both computes them"
             )
         blocks.append(column)
     return blocks
 
 
 def _delayed(collection):
-    """Delayed blocks in order."""
-    # Optimised, X and y would each compute the chunks that they share
+    """Delayed blocks of a collection, in order."""
+    # without optimisation, so that X and y share the tasks of common chunks
     blocks = collection.to_delayed(optimize_graph=False)
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
 
 
 def _side_by_side(name, number, *parts):
-    """Scores of one block as columns."""
+    """Join the scores of one block as columns."""
     lengths = [len(part) for part in parts]
     if len(set(lengths)) > 1:
         raise ValueError(
-            f"{name} and the other scores must have as many rows as each other, got "
+            f"{name} and the other scores must have the same number of rows, got "
             f"{lengths} in chunk {number}"
         )
     return np.column_stack(parts)

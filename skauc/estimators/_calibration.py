@@ -184,12 +184,12 @@ def calibration_estimate(
     found = Fit(2).maximise(rows)
     if found.rank < 2:
         raise ValueError(
-            f"y_prob must hold two different values, got only {probability[0]}"
+            f"y_prob must hold at least two different values, got only {probability[0]}"
         )
     if found.separation is not None:
         raise ValueError(
-            "y_prob must not separate the classes, where the slope is infinite, got "
-            f"{found.separation} separation"
+            "y_prob must not separate the classes, because the slope is infinite then, "
+            f"got {found.separation} separation"
         )
     count = np.ones(len(logits)) if weight is None else weight
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)

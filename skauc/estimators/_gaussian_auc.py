@@ -24,11 +24,11 @@ from ._rows import open_rows, unchanged_by_errors
 
 _SEPARABLE = (
     "The classes are perfectly separable because Σ is singular ({size}): the AUC of "
-    'the training rows is 1; set shrinkage (such as "auto")'
+    'the training rows is 1; set shrinkage, for example to "auto"'
 )
 _DEPENDENT = (
-    "Σ is singular ({size}): features are linearly dependent and the solution of "
-    "least norm is taken; drop some or set shrinkage"
+    "Σ is singular ({size}): the features are linearly dependent, and the solution of "
+    "smallest norm is used; drop features or set shrinkage"
 )
 _STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
 
@@ -37,8 +37,8 @@ def _can_stream(model):
     """Whether moments determine the shrinkage: Ledoit–Wolf's needs every row."""
     if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
         raise AttributeError(
-            "shrinkage must not be 'auto' in partial_fit, which does not see all rows "
-            "at once; 'oas', 'bayes' and numbers stream, got 'auto'"
+            "shrinkage must be 'oas', 'bayes' or a number in partial_fit, which does "
+            "not see all rows at once, got 'auto'"
         )
     return True
 
@@ -220,8 +220,8 @@ class GaussianAUCClassifier(LinearClassifier):
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):
             raise ValueError(
-                "partial_fit cannot continue a fit with more features than rows "
-                f"({self.n_features_in_} features), which keeps no moments"
+                "partial_fit cannot continue a fit with more features than rows, "
+                f"because it keeps no moments, got {self.n_features_in_} features"
             )
         if first and classes is None:
             text = "classes must be given in the first call of partial_fit, got None"

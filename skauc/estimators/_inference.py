@@ -315,7 +315,7 @@ class LogisticInference(LogisticFit):
         """
         if (reduced is None) == (contrast is None):
             raise ValueError(
-                "likelihood_ratio_test must get one of reduced and contrast, got "
+                "likelihood_ratio_test needs either reduced or contrast, got "
                 f"{'none' if reduced is None else 'both'}"
             )
         if contrast is not None:

@@ -131,7 +131,7 @@ covariance_estimator
         if self.solver == "svd" and self.shrinkage is not None:
             raise _NoShrinkageError(
                 "shrinkage must be None for solver='svd', which has no covariance to "
-                f"shrink, got {short(self.shrinkage)}; take solver='lsqr' or 'eigen'"
+                f"shrink, got {short(self.shrinkage)}; use solver='lsqr' or 'eigen'"
             )
         blocks = row_blocks(X, y)
         if blocks is not None:
@@ -212,8 +212,8 @@ def _check_streams(model):
     check_option("solver", model.solver, ("svd", "lsqr", "eigen"))
     if model.covariance_estimator is not None:
         raise ValueError(
-            "covariance_estimator must be None where rows come in blocks, of which it "
-            f"would see one at a time, got {short(model.covariance_estimator, 60)}"
+            "covariance_estimator must be None for rows in blocks, because it needs "
+            f"all rows at once, got {short(model.covariance_estimator, 60)}"
         )
     if isinstance(model.shrinkage, str):
         check_option("shrinkage", model.shrinkage, ("auto",))

@@ -242,20 +242,20 @@ class IRLSLogisticRegression(LogisticInference):
         if self.separation_ is not None:
             text = (
                 f"The classes show {self.separation_} separation: the maximum-"
-                "likelihood estimate does not exist and the coefficients were stopped "
-                "on their way to infinity; set a finite C (such as C=1.0) or, for two "
+                "likelihood estimate does not exist, and the iterations stopped while "
+                "the coefficients grew; set a finite C, for example C=1.0, or, for two "
                 "classes, penalty='firth'"
             )
         elif not self.converged_:
             text = (
                 f"Newton's method did not converge in max_iter={self.max_iter} steps "
-                f"with max_halvings={self.max_halvings}; raise them or tol={self.tol}"
+                f"with max_halvings={self.max_halvings}; raise these or tol={self.tol}"
             )
         elif np.isinf(self.C) and self.rank_ < full:
             text = (
                 f"The features are linearly dependent (rank {self.rank_} of {full}): "
-                "of all estimates of largest likelihood the one of least norm is "
-                "taken; drop columns or set a finite C"
+                "many estimates have the largest likelihood, and the one of smallest "
+                "norm is used; drop columns or set a finite C"
             )
         else:
             return

@@ -227,7 +227,7 @@ class FittedLikelihood:
         if not self.converged:
             warn_caller(
                 "The profile likelihood did not converge: its limits and p-values are "
-                "not exact; standardise the features or take method='wald'",
+                "not exact; standardise the features or use method='wald'",
                 ConvergenceWarning,
             )
 
@@ -331,7 +331,8 @@ def check_contrast(contrast):
     largest = np.abs(L).max(axis=1, keepdims=True)
     if not (np.isfinite(largest) & (largest > 0)).all():
         raise ValueError(
-            f"contrast must be finite, and no row of it 0, got {largest.min()}"
+            "contrast must be finite, without a row of zeros, got a row whose largest "
+            f"entry is {largest.min()}"
         )
     # Rows in units of their largest: the rank does not depend on their sizes
     rank = np.linalg.matrix_rank(L / largest)

@@ -158,7 +158,7 @@ def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBa
     """Limits of a registered method over a grid."""
     grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"fpr must hold one number or more, got {short(fpr)}")
+        raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
     low, high = BANDS[method](levels, grid, level, n_draws, random_state)
     low = np.where(grid == 1, 1.0, low)  # every curve ends there
     return ROCBand(grid, low, high, level, method, method == "simultaneous")

@@ -233,12 +233,12 @@ def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
 def _check_question(n, y_true_b, constant, margin, alternative):
     if (n < 2) == (constant is None):
         got = "none of them" if constant is None else "both"
-        raise ValueError(f"compare_auc needs score_b or constant, got {got}")
+        raise ValueError(f"compare_auc needs either score_b or constant, got {got}")
     if constant is not None:
         check_interval("constant", constant, 0, 1)
     if y_true_b is not None and n != 2:
         got = "no score_b" if n < 2 else f"{n - 2} further"
-        raise ValueError(f"y_true_b must come with score_b and no further, got {got}")
+        raise ValueError(f"y_true_b must come with one score_b only, got {got}")
     check_interval("margin", margin, 0, 1, closed="left")
     if margin and alternative == "two-sided":
         raise ValueError(

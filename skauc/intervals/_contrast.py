@@ -104,13 +104,12 @@ class AUCContrast(Result):
             L = L[None]
         if L.ndim != 2 or L.shape[1] != len(auc) or len(L) == 0:
             raise ValueError(
-                f"L must have one column for each of the {len(auc)} AUCs and a row or "
-                f"more, got shape {L.shape}"
+                f"L must have one column for each of the {len(auc)} AUCs and at least "
+                f"one row, got shape {L.shape}"
             )
         if not np.isfinite(L).all() or not L.any(axis=1).all():
             raise ValueError(
-                "L must hold finite numbers, and in each row one that is not 0, got "
-                f"{L.tolist()}"
+                f"L must be finite, without a row of zeros, got {L.tolist()}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
         spread = L @ covariance @ L.T

@@ -84,7 +84,7 @@ class CrossValAUCComparison(TestedDifference):
         a, b = np.shape(self.folds_a), np.shape(self.folds_b)
         if len(a) != 1 or a != b or a[0] < 2:
             raise ValueError(
-                "folds_a and folds_b must hold one AUC for each of two folds or more, "
+                "folds_a and folds_b must hold the AUCs of the same two folds or more, "
                 f"got shapes {a} and {b}"
             )
         check_interval("test_train_ratio", self.test_train_ratio, 0, closed="neither")
@@ -229,8 +229,8 @@ class CrossValAUCComparisons(Result):
         k = len(self.names)
         if k < 3 or len(self.pairs) != k * (k - 1) // 2:
             raise ValueError(
-                "names must be three or more and pairs all of theirs, got "
-                f"{k} names and {len(self.pairs)} pairs"
+                "names must hold at least three names, and pairs a comparison for each "
+                f"pair of them, got {k} names and {len(self.pairs)} pairs"
             )
 
     def _head(self):

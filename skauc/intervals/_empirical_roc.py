@@ -307,8 +307,8 @@ class ThresholdRule(Value):
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
             raise ValueError(
-                "operating_points takes one of threshold, sensitivity, specificity and "
-                f"best, got {' and '.join(named)}"
+                "operating_points takes only one of threshold, sensitivity, "
+                f"specificity and best, got {' and '.join(named)}"
             )
         kind = named[0] if named else "all"
         if cost is not None and kind != "best":

@@ -167,7 +167,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     rows = [np.flatnonzero(y == c) for c in classes]
     smallest = min(map(len, rows))
     if smallest < 2:
-        raise ValueError(f"y_true must hold 2 rows or more a class, got {smallest}")
+        raise ValueError(f"y_true must hold >= 2 rows of each class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
         # A(i|j): column i, class i as the positives, class j as the negatives.
@@ -192,7 +192,7 @@ def check_class_scores(y_true, y_score, labels):
     K = len(classes)
     if K < 2 or len(names) < K or len(y) == 0 or not np.isin(y, names).all():
         raise ValueError(
-            "labels must name two classes or more once, and all of y_true, got "
+            "labels must name two classes or more and each class of y_true once, got "
             f"{short(classes.tolist())}"
         )
     score = check_floats("y_score", y_score)
@@ -268,8 +268,8 @@ def one_vs_rest_auc(
     for c, name in zip(classes, classes.tolist(), strict=True):
         if (y[counted] == c).sum() < 2:
             raise ValueError(
-                "y_true must hold 2 rows or more (of positive weight) a class, got "
-                f"{(y[counted] == c).sum()} of {name!r}"
+                "y_true must hold at least 2 rows (of positive weight) of each class, "
+                f"got {(y[counted] == c).sum()} of {name!r}"
             )
     cluster = check_groups(groups, len(y))
     given = weight, cluster
@@ -402,7 +402,7 @@ def _influence(v, count, cluster):
         n = len(np.unique(cluster))
         if n < 2:
             raise ValueError(
-                f"each class must hold at least 2 groups for an error, got {n}"
+                f"each class must hold at least 2 groups for a standard error, got {n}"
             )
     # With w whole numbers, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
     return (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

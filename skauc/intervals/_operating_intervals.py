@@ -263,8 +263,8 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     pairs = zip(a._sample.counts, b._sample.counts, strict=True)
     if not all(np.array_equal(*pair) for pair in pairs):
         raise ValueError(
-            f"other must have the rows of these points, got {b._sample.sizes} rows of "
-            f"the classes in place of {a._sample.sizes}"
+            f"other must be points of the same rows, with {a._sample.sizes} negative "
+            f"and positive rows, got {b._sample.sizes}"
         )
     k = len(a.threshold)
     if len(b.threshold) != k:

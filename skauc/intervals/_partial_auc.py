@@ -46,7 +46,7 @@ class Region:
         if (fpr is None) == (tpr is None):
             got = "none of them" if fpr is None else "both"
             raise ValueError(
-                f"a partial area needs fpr=(a, b) or tpr=(a, b), got {got}"
+                f"a partial area needs either fpr=(a, b) or tpr=(a, b), got {got}"
             )
         name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
         pair = check_numbers(name, limits, 0, 1)

@@ -155,7 +155,7 @@ class Plan:
         outside = plan.border[(plan.border <= 0) | (plan.border >= 1)]
         if outside.size and not two:
             raise ValueError(
-                "margin must leave an AUC inside (0, 1) to test, got "
+                "margin must keep the border of the null hypothesis inside (0, 1), got "
                 f"{outside.flat[0]:g}"
             )
         return plan

@@ -197,7 +197,7 @@ def auc_sample_size(
     """
     if (power is None) == (width is None):
         got = "none of them" if power is None else "both"
-        raise ValueError(f"auc_sample_size needs power or width, got {got}")
+        raise ValueError(f"auc_sample_size needs either power or width, got {got}")
     if width is not None and method is None and auc2 is None:
         method = "hanley_mcneil"
     plan = Plan.of(

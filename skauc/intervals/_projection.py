@@ -75,7 +75,7 @@ def project(prior, rows: Rows, w, score, covariance):
 
     features = None
     if covariance == "spherical":  # sums over the rows that all candidates share
-        features = rows.kept("class traces", lambda: learn().features)
+        features = rows.cached("class traces", lambda: learn().features)
     learnt = LearntConjugate(prior, rows.positive, rows.weight, covariance, features)
     return learnt.project(w, score)
 

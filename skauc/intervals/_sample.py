@@ -211,14 +211,14 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
     called = names[0], label_name
     if isinstance(y_true, RowBlocks):
         given = dict(zip(names, scores, strict=True))
-        y_true.nothing_beside(**given, sample_weight=sample_weight)
+        y_true.refuse_arguments(**given, sample_weight=sample_weight)
         blocks = y_true.labels_first(called)
     else:
         columns = scores[0] if len(scores) == 1 else tuple(scores)
         blocks = row_blocks(columns, y_true, sample_weight, called)
     if blocks is not None and groups is not None:
         raise ValueError(
-            "groups must be None for collections and blocks, got some; pass arrays"
+            "groups must be None for collections and blocks, got groups; pass arrays"
         )
     return blocks
 

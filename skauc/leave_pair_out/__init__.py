@@ -1,10 +1,10 @@
 """The AUC of a linear model on rows left out of it, without fits of the estimator.
 
 This folder takes arrays (:class:`~skauc.statistics._rows.Rows`) and knows neither
-labels nor estimators. Rows have features x_i, a class t_i = ±1 and a weight, which
-counts as that many equal rows.
+labels nor estimators. Rows have features x_i, a class t_i = ±1 and a weight; a row of
+weight k counts as k equal rows.
 
-**What was minimised** (``_objective``). A fit minimises
+**The objective** (``_objective``). A fit minimises
 
     Σ_i c_i loss(z_i, t_i) + ½ Σ_j l2_j w_j²,   z_i = x_iᵀw + b,
 
@@ -17,9 +17,9 @@ did not train the model this gradient has the size of a random walk,
 products of rows. With P > n features the rows therefore get at most n coordinates A
 with ``A Aᵀ = X Xᵀ``, once for all models of a data set.
 
-**Newton's method** (``_newton``, which also holds the losses). Refits to samples weigh
-the same rows differently. All problems take their damped Newton steps together, from
-the fit to all rows.
+**Newton's method** (``_newton``, which also holds the losses). Refits to samples are
+problems with the same rows and other weights. All problems take their damped Newton
+steps together and start from the fit to all rows.
 
 **Pairs left out** (``_left_out``). The AUC is the probability that a positive row
 scores above a negative one, so one row of each class is left out together: leaving out
@@ -29,9 +29,9 @@ the objective, ``Q = X H⁻¹ Xᵀ`` (X with a column for the intercept) and
 
     z_S⁽⁻ˢ⁾ = z_S + (F_SS)⁻¹ Q_SS g_S,
 
-a 2×2 system for each pair, exact for squared losses. The estimate is the share of
-pairs with ``z_j⁽⁻ˢ⁾ > z_i⁽⁻ˢ⁾``, j positive, i negative; ties count ½. If a class has
-more than 250 rows, an even sample of them forms the pairs, and
+a 2×2 system for each pair; the step is exact for squared losses. The estimate is the
+share of pairs with ``z_j⁽⁻ˢ⁾ > z_i⁽⁻ˢ⁾``, j positive, i negative; ties count ½. If a
+class has more than 250 rows, an even sample of them forms the pairs, and
 
     A = A(fit, all rows) + A(left out, sample) − A(fit, sample).
 
@@ -62,8 +62,8 @@ so that one decomposition serves all penalties.
 **Discriminants.** ``(Σ_c a_c W_c + Λ)⁻¹(x̄₁ − x̄₀)``, W_c the scatter matrix of class c,
 is the direction of the ridge regression of t with class weights a_c and penalty Λ.
 
-**Which source** (``_second_source``). Pairs for n ≥ 500, .632+ for fewer rows; the
-table of that module has the exceptions.
+**The choice between them** (``_second_source``). Pairs for n ≥ 500, .632+ for fewer
+rows; the table of that module has the exceptions.
 
 References
 ----------

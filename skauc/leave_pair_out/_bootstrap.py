@@ -1,4 +1,7 @@
-"""Bootstrap samples of two classes, and the .632+ estimate of the AUC from refits."""
+"""Bootstrap samples of two classes, and the .632+ estimate of the AUC from refits.
+
+This module knows scores and weights, not models.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,22 @@ from scipy import sparse
 from ..statistics._levels import balanced_variance
 from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
 
-SEED = 632  # one for all, so that all candidates of a search share their samples
+SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
-_TIE = 1e-9  # of the largest score: closer scores are tied
-_DIGITS = 1e-9  # of the keys that order rows
+_TIE = 1e-9  # scores that differ by less, relative to the largest one, are tied
+_DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples of the rows, where a row of weight k counts as k equal rows.
+    """Bootstrap samples of the rows; a row of weight k counts as k equal rows.
 
     Parameters
     ----------
     drawn : ndarray of shape (K, n)
-        How often each sample holds each row.
+        Number of copies of each row in each sample.
     left_out : ndarray of shape (K, n)
-        How many copies of each row the sample does not hold.
+        Number of copies of each row that the sample does not hold.
     """
 
     drawn: np.ndarray
@@ -33,16 +36,16 @@ class Samples:
 
     @classmethod
     def balanced(cls, rows, K, seed=SEED) -> Samples:
-        """K samples by :func:`balanced_counts`, kept with the rows.
+        """K samples by :func:`balanced_counts`, cached with the rows.
 
         Neither the order of the rows nor the names of the classes matter.
         """
-        return rows.kept(("samples", K, seed), lambda: cls._balanced(rows, K, seed))
+        return rows.cached(("samples", K, seed), lambda: cls._balanced(rows, K, seed))
 
     @classmethod
     def _balanced(cls, rows, K, seed):
         order, swap = canonical_order(rows)
-        # the number of copies of a row: its share of the total weight, rounded
+        # copies of row i: rint(Σ_{j≤i} weight_j) − rint(Σ_{j<i} weight_j)
         reach = np.rint(np.cumsum(rows.weight[order]))
         copies = np.diff(reach, prepend=0.0).astype(int)
         copy = np.repeat(order, copies)
@@ -53,11 +56,11 @@ class Samples:
 
 
 def canonical_order(rows):
-    """An order of the rows that their content defines, and whether to swap classes.
+    """Order of the rows by their content, and whether to swap the classes.
 
     Sorted by ``Σ_j u_j⁴``, u the standardised features, then by the distance from the
     mean along the difference of the class means: neither the units of the features nor
-    the names of the classes matter. The first class is that of the larger mean key.
+    the names of the classes matter. The class with the larger mean key is the first.
     """
     mean, unit, sides = spread(rows)[0], standard_unit(rows), class_contrast(rows)
     gap = unit**2 * (sides @ rows.X)
@@ -72,13 +75,13 @@ def canonical_order(rows):
 
 
 def balanced_counts(positive, K, seed=SEED):
-    """How often each of K balanced samples holds each row.
+    """Number of copies of each row in each of K balanced samples.
 
-    Every row is left out of m samples, m the whole number next to K/e, and stands
-    about K times in all samples together. The rows of a class stand on a circle of K
-    places; a row is left out of m neighbouring samples, and the next samples get its
-    copies first. The circle of the other class takes every second sample, so that most
-    pairs are left out together.
+    Every row is left out of m samples, m the whole number nearest to K/e, and all
+    samples together hold it about K times. The rows of a class are placed on a circle
+    of K samples; a row is left out of m neighbouring samples, and the samples after
+    these get its copies first. The circle of the other class visits every second
+    sample, so that most pairs are left out together.
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def balanced_counts(positive, K, seed=SEED):
 
 
 def _copies(since, K):
-    """Copies of rows, by how many samples ago the first one left them out."""
+    """Copies of rows, by the number of samples since the first one left them out."""
     n = len(since)
     kept = np.flatnonzero((since >= max(round(K / np.e), 1)) | (n == 1))
     kept = kept[np.argsort(since[kept], kind="stable")]
@@ -117,10 +120,10 @@ def _copies(since, K):
 
 
 def bootstrap_counts(stratum, K, rng):
-    """How often each of K stratified bootstrap samples drew each row, (K, n).
+    """Number of copies of each row in K stratified bootstrap samples, (K, n).
 
-    Rows of each stratum sum to its size. Every sample leaves out a row of each stratum
-    of two rows or more.
+    The counts of a stratum sum to its size. Every sample leaves out at least one row of
+    each stratum of two rows or more.
     """
     counts = np.zeros((K, len(stratum)), dtype=int)
     for kind in np.unique(stratum):
@@ -135,7 +138,7 @@ def bootstrap_counts(stratum, K, rng):
 
 
 def wins(scores, positive, weight):
-    """Weighted pairs won by the positive (ties ½), and pairs, of K weightings.
+    """Weight of the pairs that the positive wins (ties ½), and of all pairs.
 
     Parameters
     ----------
@@ -153,8 +156,8 @@ def wins(scores, positive, weight):
     level = np.rint(centred / np.where(step > 0, step, 1.0))
     of_pos, of_neg = weight * positive, weight * ~positive
     won = np.zeros(len(level))
-    for first in (1, -1):  # tied negatives count as lower, then as higher
-        # linear for sorted scores
+    for first in (1, -1):  # count tied negatives as lower, then as higher: mean ½
+        # a stable sort is linear for sorted scores
         order = np.argsort(2 * level + first * positive, axis=1, kind="stable")
         lower = np.cumsum(np.take_along_axis(of_neg, order, axis=1), axis=1)
         won += np.einsum("kn,kn->k", np.take_along_axis(of_pos, order, axis=1), lower)
@@ -170,9 +173,9 @@ def weighted_auc(scores, positive, weight) -> float:
 def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
     """``(1 − w) A + w A_out`` with ``w = .632/(1 − .368 R)``.
 
-    R is the relative overfitting ``(A − A_out)/(A − ½)`` in [0, 1]: the no-information
-    rate of the error 1 − AUC is ½. A resubstitution AUC below ½ is that of a mirrored
-    model, whose estimate is mirrored.
+    R is the relative overfitting ``(A − A_out)/(A − ½)`` in [0, 1], with ½ for no
+    information. For a resubstitution AUC below ½ the estimate is that of the mirrored
+    model, mirrored.
     """
     inside, outside = resubstitution_auc, out_of_bag_auc
     if inside < 0.5:
@@ -207,10 +210,10 @@ def bootstrap_estimate(scores, samples, rows, resubstitution):
 
 
 def model_variance(auc, rows) -> float:
-    """Hanley & McNeil's variance with n/2 rows a class, positive for an AUC of 1, too.
+    """Hanley & McNeil's variance with n/2 rows per class, positive even for A = 1.
 
-    At the posterior mean ``(mA + ½)/(m + 1)`` of the AUC under Jeffreys's prior, m the
-    size of the smaller class.
+    It is taken at ``(mA + ½)/(m + 1)``, the posterior mean of the AUC under Jeffreys's
+    prior, m the size of the smaller class.
     """
     n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
     m = min(n_neg, n_pos)

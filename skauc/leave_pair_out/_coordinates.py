@@ -1,9 +1,10 @@
-"""Rows in at most min(n, P) coordinates that keep all products between rows.
+"""Rows in at most min(n, P) coordinates that keep all inner products of rows.
 
-A ridge penalty sees the rows through ``Z Zᵀ`` alone, where ``Z = (X − x̄)·unit``. For
-P ≤ n the coordinates are Z itself. For P > n they are a pivoted Cholesky factor of the
-Gram matrix, ``A Aᵀ = Z Zᵀ`` with as many columns as its rank; a vector θ of these
-coordinates is ``w = Z_pᵀ L⁻ᵀ θ`` in the features, L the triangle of the pivot rows p.
+A model with a ridge penalty depends on the rows only through ``Z Zᵀ``, where
+``Z = (X − x̄)·unit``. For P ≤ n the coordinates are Z itself. For P > n they are a
+pivoted Cholesky factor of the Gram matrix, ``A Aᵀ = Z Zᵀ`` with as many columns as its
+rank; a vector θ of these coordinates is ``w = Z_pᵀ L⁻ᵀ θ`` in the features, L the
+triangle of the pivot rows p.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from scipy.linalg import lapack
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments
 
-_ROUNDING = 1e-12  # of sums of squares: a column of sparse rows is constant
-_RANK = 1e-12  # of the largest diagonal entry: below, a pivot is rounding
-BLOCK = 2**18  # numbers of the dense blocks of rows that are summed over
+_ROUNDING = 1e-12  # share of a sum of squares below which a sparse column is constant
+_RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
+BLOCK = 2**18  # entries of the dense blocks of rows in sums
 
 
 def dense(X) -> np.ndarray:
@@ -29,7 +30,7 @@ def dense(X) -> np.ndarray:
 
 def spread(rows):
     """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
-    return rows.kept("spread", lambda: _spread(rows))
+    return rows.cached("spread", lambda: _spread(rows))
 
 
 def _spread(rows):
@@ -55,20 +56,20 @@ def standard_unit(rows) -> np.ndarray:
 
 
 def class_contrast(rows) -> np.ndarray:
-    """Weights (n,) whose sum over rows is the mean of the positives less the other."""
+    """Weights g (n,) with ``gᵀX = x̄₁ − x̄₀``."""
     return rows.weight * np.where(rows.positive, 1 / rows.n_pos, -1 / rows.n_neg)
 
 
 def row_blocks(shape):
-    """Slices of rows that hold about ``BLOCK`` numbers each."""
+    """Slices of rows with about ``BLOCK`` entries each."""
     step = max(BLOCK // max(shape[1], 1), 1)
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def gram(rows, centred, unit=None) -> np.ndarray:
-    """``Z Zᵀ`` of all rows, kept with them; ``unit`` (P,) multiplies the features."""
+    """``Z Zᵀ`` of all rows, cached; ``unit`` (P,) multiplies the features."""
     name = "gram", centred, None if unit is None else unit.tobytes()
-    return rows.kept(name, lambda: _gram(rows, centred, unit))
+    return rows.cached(name, lambda: _gram(rows, centred, unit))
 
 
 def _gram(rows, centred, unit):
@@ -86,7 +87,7 @@ def _gram(rows, centred, unit):
 
 
 def centred_rows(rows, which, centred, unit=None) -> np.ndarray:
-    """``Z`` of some rows as an ndarray."""
+    """``Z`` of the selected rows as an ndarray."""
     Z = dense(rows.X[which])
     if centred:
         Z = Z - spread(rows)[0]
@@ -95,7 +96,7 @@ def centred_rows(rows, which, centred, unit=None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """``A`` (n, r) with ``A Aᵀ = Z Zᵀ`` and the way between w and θ.
+    """``A`` (n, r) with ``A Aᵀ = Z Zᵀ``, and the maps between w and θ.
 
     Parameters
     ----------
@@ -113,13 +114,13 @@ class Coordinates:
 
     @classmethod
     def of(cls, rows, centred, unit=None) -> Coordinates:
-        """Coordinates of all rows; those from the Gram matrix are kept with them."""
+        """Coordinates of all rows; those from a Gram matrix are cached."""
         n, P = rows.shape
         if P <= n:
             Z = centred_rows(rows, slice(None), centred, unit)
             return cls(Z, None, centred, unit)
         name = "coordinates", centred, None if unit is None else unit.tobytes()
-        return rows.kept(name, lambda: cls._of_gram(rows, centred, unit))
+        return rows.cached(name, lambda: cls._of_gram(rows, centred, unit))
 
     @classmethod
     def _of_gram(cls, rows, centred, unit):
@@ -131,7 +132,7 @@ class Coordinates:
         return cls(A, order[:rank], centred, unit)
 
     def forth(self, rows, w) -> np.ndarray:
-        """θ with ``A θ = Z w'`` for ``Z w' = (X − x̄) w``."""
+        """θ with ``A θ = (X − x̄) w``, from the pivot rows: ``L θ = (X_p − x̄) w``."""
         if self.pivot is None:
             return w if self.unit is None else w / self.unit
         score = rows.X[self.pivot] @ w

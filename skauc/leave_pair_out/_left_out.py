@@ -11,21 +11,21 @@ from ._bootstrap import model_variance, weighted_auc
 from ._coordinates import centred_rows, gram
 from ._objective import NUMBERS
 
-PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # rows of a class that form the pairs
-MANY_ROWS = 40  # rows a feature from which on 100 rows of a class are enough
-LARGE = 50_000  # rows whose interval is so narrow that 100 rows a class are too few
-HESSIAN_ROWS = 2000  # at least, of the Hessian of many rows
-DUAL = 0.7  # features a row from which on the Gram matrix of the rows is factorised
-TIE = 1e-8  # of the range of the scores: smaller margins are those of equal rows
-_MOST_SHIFT = 1e8  # of the mean kernel: the intercept is nearly free
-_FLAT = 1e-9  # least curvature times kernel, relative to its mean: Q keeps its digits
+PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # most rows of a class that form the pairs
+MANY_ROWS = 40  # with more rows per feature, 100 rows of a class are enough
+LARGE = 50_000  # intervals of so many rows are too narrow for 100 rows per class
+HESSIAN_ROWS = 2000  # least number of rows in a sampled Hessian
+DUAL = 0.7  # for P/n beyond it the Gram matrix of the rows is factorised
+TIE = 1e-8  # share of the range of the scores below which a margin is 0
+_MOST_SHIFT = 1e8  # largest shift in units of the mean kernel: a nearly free intercept
+_FLAT = 1e-9  # least curvature times mean kernel, below which Q loses its digits
 
 
 @dataclass(frozen=True, eq=False)
 class PairRows:
-    """An even sample of rows of either class, ``neg`` and ``pos``, and their masses.
+    """An even sample of rows of each class, ``neg`` and ``pos``, and their masses.
 
-    The masses of a class are weights; all rows of a class are in it if they are few.
+    The masses of a class add up to its weight. Small classes are complete.
     """
 
     neg: np.ndarray
@@ -35,7 +35,7 @@ class PairRows:
 
     @classmethod
     def of(cls, order, rows, limit) -> PairRows:
-        """At most ``limit`` rows of a class, evenly in an order of the rows."""
+        """At most ``limit`` rows of each class, evenly spaced in the given order."""
         positive = rows.positive[order]
         neg, mass_neg = _even(order[~positive], rows.weight, limit)
         pos, mass_pos = _even(order[positive], rows.weight, limit)
@@ -63,7 +63,7 @@ def _even(rows, weight, limit):
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """Q and F of the pairs: blocks (n_neg, n_pos), and diagonals of both classes.
+    """Q and F of pairs: blocks of shape (n_neg, n_pos), and diagonals of both classes.
 
     F is not symmetric: ``F_ij`` is the response of negative i to positive j.
     """
@@ -78,19 +78,19 @@ class Response:
 
     @classmethod
     def of(cls, Q, F, k) -> Response:
-        """From square matrices of k negatives, then positives."""
+        """Build from square matrices of k negatives, followed by positives."""
         q, f = Q.diagonal(), F.diagonal()
         return cls(Q[:k, k:], F[:k, k:], F[k:, :k].T, q[:k], q[k:], f[:k], f[k:])
 
     def margins(self, z, g, one):
         """``z_j − z_i`` after one Newton step without negative i and positive j.
 
-        ``one`` is the fraction of a row's weight that is one row.
+        ``one`` is the share of its weight that is taken from a row, 1/f for weight f.
         """
         k = len(self.Q_neg)
         one_i, one_j = one[:k, None], one[k:]
         g_i, g_j = (one * g)[:k, None], (one * g)[k:]
-        # F diag(one) + 1 − diag(one)
+        # with a share of the rows left out: F diag(one) + I − diag(one)
         F_ii = self.F_neg[:, None] * one_i + 1 - one_i
         F_jj = self.F_pos * one_j + 1 - one_j
         F_ij, F_ji = self.F_ij * one_j, self.F_ji * one_i
@@ -99,18 +99,18 @@ class Response:
         # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
         det = F_ii * F_jj - F_ij * F_ji
         lost = det <= 1e-14 * np.abs(F_ii * F_jj)
-        det = np.where(lost, np.inf, det)  # a row that no other supports: no step
+        det = np.where(lost, np.inf, det)  # undetermined without the row: no step
         step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
         return z[k:] - z[:k, None] + step
 
 
 def auc_of_pairs(margin, z, pairs, rows, everyone):
-    """AUC of all rows less the loss of the pairs left out, and its variance.
+    """AUC of all rows less the loss of pairs that are left out, and its variance.
 
     Parameters
     ----------
     margin : ndarray of shape (k_neg, k_pos)
-        Of the pairs, without them.
+        ``z_j − z_i`` of each pair under the fit without it.
     z : ndarray of shape (k_neg + k_pos,)
         Scores of the rows of the pairs.
     pairs : PairRows
@@ -138,12 +138,12 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
 
 
 def _won(margin, least):
-    """1 where the positive wins, ½ at ties."""
+    """1 if the positive wins, ½ for a tie, else 0."""
     return (margin > least) * 0.5 + (margin >= -least) * 0.5
 
 
 def _of_mean(values, share, n):
-    """Variance of a mean of n values of which a sample is known."""
+    """Variance of the mean of n values, estimated from a sample of them."""
     mean = share @ values
     return float(share @ (values - mean) ** 2 / max(n - 1, 1))
 
@@ -214,13 +214,14 @@ def _by_hessian(objective, rows, curvature, S, order):
 def _by_gram(objective, rows, curvature, S, order):
     """Q and F of the rows S from ``G = B⁻¹ − v vᵀ/t``.
 
-    ``B = I + Ω^½ K Ω^½``, ``v = B⁻¹Ω^½1``, ``t = 1ᵀΩ^½v``; v and t only where the
-    intercept is free. ``Ω^½ Q Ω^½ = I − G`` and ``Ω^½ F Ω^−½ = G``: I − QΩ has no
-    digits under a weak penalty.
+    ``B = I + Ω^½ K Ω^½``, ``v = B⁻¹Ω^½1``, ``t = 1ᵀΩ^½v``; the v-term only for a free
+    intercept. ``Ω^½ Q Ω^½ = I − G`` and ``Ω^½ F Ω^−½ = G``: under a weak penalty
+    I − QΩ would lose its digits.
     """
     K = gram(rows, objective.free, objective.unit) / objective.strength
     size = K.diagonal().mean()
-    # liblinear's column; a shift is free where K of centred rows is 0 along 1
+    # the shift is liblinear's constant column. With a free intercept any shift will do,
+    # because K of centred rows is 0 along 1
     shift = min(objective.column**2 / objective.strength, _MOST_SHIFT * size)
     shift = size if objective.free else shift
     root = np.sqrt(np.maximum(curvature, _FLAT / max(size + shift, 1e-300)))

@@ -1,9 +1,9 @@
-"""Losses, and damped Newton steps on many weightings of the same rows at once.
+"""Losses, and Newton's method for many weightings of the same rows at once.
 
 Problem k minimises ``Σ_i c_ki loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. All problems share
-the rows A, so scores and gradients are one matrix product. The Hessian of a problem
-needs the rows that it weighs only; whichever is smaller is factorised, with the ridge
-``Π = diag(max(penalty, least))`` and the curvatures ω,
+the rows A, so that scores and gradients are one matrix product. The Hessian of a
+problem needs only the rows of positive weight. With ``Π = diag(max(penalty, least))``
+and the curvatures ω, the smaller one of two matrices is factorised,
 
     H = AᵀΩA + Π   (d × d)   or   B = I + Ω^½ A Π⁻¹ Aᵀ Ω^½   (drawn rows),
     H⁻¹ = Π⁻¹ − Π⁻¹ Aᵀ Ω^½ B⁻¹ Ω^½ A Π⁻¹                    (Woodbury).
@@ -17,14 +17,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 MAX_ITER = 100
-# A step is the last one where its Newton decrement is below this share of the objective
-CLOSE = 1e-7
+CLOSE = 1e-7  # stop if the Newton decrement is below this share of the objective
 STUCK = 1e-4  # a decrement below this share that no step can lower is rounding
-SHRINKS = 0.3  # a Cholesky factor is kept while the decrement shrinks by this factor
+SHRINKS = 0.3  # reuse a Cholesky factor while the decrement shrinks by this factor
 # Nocedal & Wright (2006), Numerical Optimization, section 3.1
 ARMIJO, HALVINGS = 1e-4, 30
-# Least ridge of H, relative to the sum of squares of a column, without a penalty and
-# with one: only the steps depend on it, not where they end
+# Least ridge of H relative to the sum of squares of a column, without and with a
+# penalty. The steps depend on it, the optimum does not.
 FLOOR, LEAST = 1e-9, 1e-12
 # Woodbury's system of m rows costs m³/3, the other m d² + d³/3 multiplications
 DUAL = 1.5
@@ -103,7 +102,7 @@ SQUARED_HINGE = _SquaredHinge("squared_hinge")
 
 @dataclass(frozen=True, eq=False)
 class Problems:
-    """The rows, the weights (K, n) of the problems, the loss and the penalty (d,)."""
+    """Rows, weights (K, n) of the K problems, loss and penalty (d,)."""
 
     A: np.ndarray
     sign: np.ndarray
@@ -112,7 +111,7 @@ class Problems:
     penalty: np.ndarray
 
     def __getitem__(self, which) -> Problems:
-        """The problems of a mask."""
+        """Problems selected by a mask or by numbers."""
         return replace(self, weights=self.weights[which])
 
     def value(self, theta, z):
@@ -158,7 +157,7 @@ def minimise(A, positive, weights, loss, penalty, start):
     z = theta @ A.T
     value = problems.value(theta, z)
     lost = value > problems.value(0 * theta, 0 * z)
-    theta[lost], z[lost] = 0.0, 0.0  # a solver that went astray: 0 is a better start
+    theta[lost], z[lost] = 0.0, 0.0  # 0 is the better start if the solver diverged
     value = problems.value(theta, z)
     converged = np.zeros(len(theta), dtype=bool)
     live, last = np.arange(len(theta)), np.full(len(theta), np.inf)
@@ -178,7 +177,7 @@ def minimise(A, positive, weights, loss, penalty, start):
         blocked = (t == 0) & fresh
         done = (gain <= CLOSE * new) & (t > 0) | (blocked & (gain <= STUCK * new))
         converged[live] = done
-        # a factor that is too old for the next step is computed anew
+        # factorise again if the decrement shrinks too slowly or no step was possible
         fresh = ~(gain <= SHRINKS * last) | (t == 0)
         on = ~(done | blocked)
         live, last, fresh = live[on], gain[on], fresh[on]
@@ -188,7 +187,7 @@ def minimise(A, positive, weights, loss, penalty, start):
 
 
 def _armijo(problems, theta, z, step, along, value, gain):
-    """Halve every step until the objective falls enough: lengths and objectives."""
+    """Halve steps until ``f(θ + ts) ≤ f(θ) − c t gain``; lengths t and objectives."""
     t = np.ones(len(gain))
     new = problems.value(theta + step, z + along)
     for _ in range(HALVINGS):
@@ -216,7 +215,7 @@ class _Hessian:
 
     @classmethod
     def of(cls, problems):
-        """Before any factorisation."""
+        """Ridge and kernel of the problems, before any factorisation."""
         A, weights = problems.A, problems.weights
         penalty = problems.penalty
         square = weights.sum(axis=1).mean() * np.mean(A**2, axis=0)
@@ -230,7 +229,7 @@ class _Hessian:
         )
 
     def factorise(self, which, curvature):
-        """Factorise some problems at these curvatures."""
+        """Factorise the given problems at these curvatures."""
         self.root[which] = np.sqrt(curvature)
         for k in which:
             rows = self.drawn[k]
@@ -247,7 +246,7 @@ class _Hessian:
             self.factor[k], _ = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
 
     def solve(self, which, x):
-        """H⁻¹x of some problems, one row per problem."""
+        """H⁻¹x of the given problems, one row per problem."""
         if self.kernel is None:
             pairs = zip(which, x, strict=True)
             return np.array([self._solved(k, row) for k, row in pairs])

@@ -1,4 +1,4 @@
-"""What a fitted linear model minimised, and whether these rows trained it."""
+"""The objective of a linear model, its optimum, and its gradient on given rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy import sparse
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
-NO_PENALTY = 1e-9  # of a column's sum of squares: half of the digits of H⁻¹ are left
-WALK_ROWS = 1000  # the size of a random walk is known to 5 % from so many rows
+NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its digits
+WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
 SOLVED = 1e-3  # mean slope that a solver may leave
 AT_OPTIMUM = 1e-2  # stationarity of a fit that needs no further Newton step
-LEAST_WEIGHT = 1e-6  # of a class's covariance in a discriminant: no digit of an AUC
-NUMBERS = 2e7  # of the largest dense copy of the rows: 160 MB
+LEAST_WEIGHT = 1e-6  # least weight of a class covariance; no AUC changes by it
+NUMBERS = 2e7  # entries of the largest dense copy of the rows: 160 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +53,14 @@ class Objective:
         return bool(np.mean(self.l2) <= 1e-6 * self._column(rows))
 
     def with_penalty(self, rows) -> Objective:
-        """The objective with the limit of a small penalty where it has none."""
+        """The objective, with the penalty raised to a least value."""
         least = NO_PENALTY * self._column(rows)
         if np.min(self.l2) >= least:
             return self
         return replace(self, l2=np.maximum(self.l2, least))
 
     def _column(self, rows):
-        """``Σ_i c_i x_ij²`` of the mean column that varies."""
+        """Mean of ``Σ_i c_i (x_ij − x̄_j)²`` over the columns j that vary."""
         squares = spread(rows)[1]
         squares = squares[squares > 0]
         neg, pos = self.class_weight
@@ -79,7 +79,7 @@ class Objective:
 
     @property
     def column(self) -> float:
-        """Constant column that carries the intercept; 0 where there is none."""
+        """Value of the constant column of the intercept; 0 without an intercept."""
         if self.free:
             return 1.0
         return 0.0 if self.intercept == "none" else float(self.intercept)
@@ -93,7 +93,7 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A linear model ``z = Xw + b`` and what it minimised.
+    """A linear model ``z = Xw + b`` with its objective.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Fit:
     _last: list = field(default_factory=list, init=False, repr=False)
 
     def score(self, X) -> np.ndarray:
-        """``Xw + b``, (n,); kept for the last X, because several questions need it."""
+        """``Xw + b``, (n,); stored for the last X, which is scored several times."""
         if not self._last or self._last[0] is not X:
             self._last[:] = X, np.asarray(X @ self.coef).ravel() + self.intercept
         return self._last[1]
@@ -125,20 +125,20 @@ class Setting:
 
     @classmethod
     def of(cls, objective, rows) -> Setting:
-        """Coordinates and the column of the intercept."""
+        """Coordinates of the rows, and the column of the intercept."""
         coordinates = Coordinates.of(rows, objective.free, objective.unit)
         A, penalty = objective.design(coordinates.A)
         return cls(A, penalty, objective, coordinates)
 
     def start(self, fit, rows) -> np.ndarray:
-        """θ of a fit."""
+        """θ of a fit in these coordinates."""
         b = fit.intercept + spread(rows)[0] @ fit.coef * self.objective.free
         column = self.objective.column
         b = b / column if column else 0.0
         return np.append(self.coordinates.forth(rows, fit.coef), b)
 
     def fit(self, rows, theta) -> Fit:
-        """The fit of a θ."""
+        """Fit in the features for θ in these coordinates."""
         w = self.coordinates.back(rows, theta[:-1])
         b = self.objective.column * theta[-1]
         return Fit(
@@ -149,8 +149,7 @@ class Setting:
 def stationarity(fit, rows) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
-    Tells whether the rows trained the model: about 0 at an optimum, about 1 or more
-    for other rows.
+    About 0 if the rows trained the model, about 1 or more for other rows.
 
     Parameters
     ----------
@@ -167,15 +166,15 @@ def stationarity(fit, rows) -> float:
     sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     g = c * objective.loss.slope(fit.score(rows.X), sign)
-    # of rare words every row counts
+    # features of sparse rows may be rare: use all rows
     every = 1 if sparse.issparse(rows.X) else len(g) // WALK_ROWS + 1
-    some = rows.X[::every]
+    sample = rows.X[::every]
     pull = g @ rows.X + objective.l2 * fit.coef
     force = every * (g[::every] ** 2 + SOLVED**2 * c.sum() * c[::every])
-    square = force @ (some.multiply(some) if sparse.issparse(some) else some**2)
+    square = force @ (sample.multiply(sample) if sparse.issparse(sample) else sample**2)
     walk = square
     if objective.intercept != "none":
-        mean = force @ some / force.sum()
+        mean = force @ sample / force.sum()
         walk = square - force.sum() * mean**2
     if objective.free:
         pull = pull - spread(rows)[0] * g.sum()
@@ -186,7 +185,7 @@ def stationarity(fit, rows) -> float:
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit | None:
-    """The fit at the optimum of its objective, by Newton steps from where it stands.
+    """The fit at the optimum of its objective, by Newton steps from the given fit.
 
     Parameters
     ----------
@@ -198,8 +197,8 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     Returns
     -------
     Fit or None
-        The same fit where its gradient is about 0, or where its rows would be a dense
-        array of more than 160 MB; None where the steps do not converge.
+        The same fit if its gradient is about 0, or if the dense rows would need more
+        than 160 MB; None if the steps do not converge.
     """
     objective = fit.objective.with_penalty(rows)
     if objective is not fit.objective:
@@ -238,7 +237,7 @@ def discriminant_ridge(
     ----------
     rows : Rows
     shrinkage : float or tuple of two floats, default=0.0
-        Weight of the target in the covariance, of all rows or of each class.
+        Weight of the target in the covariance, for all rows or for each class.
     priors : tuple of two floats, default=None
         Weights of the class covariances; shares of the classes if None.
     unbiased : bool, default=False
@@ -250,7 +249,7 @@ def discriminant_ridge(
     Returns
     -------
     Fit or None
-        At its optimum; its direction is that of the discriminant.
+        Fit at its optimum, whose direction is that of the discriminant.
     """
     size = np.array([rows.n_neg, rows.n_pos])
     s = np.broadcast_to(np.asarray(shrinkage, dtype=float), 2)

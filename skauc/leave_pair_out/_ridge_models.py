@@ -9,9 +9,10 @@ from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, Response, auc_of_pairs
 
-STRENGTHS = np.geomspace(3e-3, 3e2, 9)  # penalties over the mean within eigenvalue
-MOST = 2000  # rows or features of the matrix that is decomposed
-_RANK = 1e-10  # of the largest eigenvalue
+# Penalties in units of the mean within-class eigenvalue
+STRENGTHS = np.geomspace(3e-3, 3e2, 9)
+MOST = 2000  # largest order of the matrix that is decomposed
+_RANK = 1e-10  # share of the largest eigenvalue below which others are rounding
 
 
 def ridge_models(rows):
@@ -25,7 +26,7 @@ def ridge_models(rows):
     Returns
     -------
     directions : ndarray of shape (P, 9)
-        Of the features as they are.
+        Coefficients of the unscaled features.
     auc : ndarray of shape (9,)
         Leave-pair-out AUC of each.
 
@@ -39,7 +40,7 @@ def ridge_models(rows):
     space = Coordinates.of(rows, True, unit)
     root = np.sqrt(rows.weight)
     Z = space.A * root[:, None]
-    # √c X = Z W = U √Λ Vᵀ W, W orthonormal rows: V and Λ are those of ZᵀZ
+    # √c X = Z W, W with orthonormal rows, and Z = U √Λ Vᵀ, so that ZᵀZ = V Λ Vᵀ
     values, V = _eigh(Z.T @ Z)
     U = Z[pairs.both] @ V / np.sqrt(values)
     target = V.T @ (Z.T @ (root * np.where(rows.positive, 1.0, -1.0))) / np.sqrt(values)
@@ -71,7 +72,8 @@ def _auc(rows, pairs, values, U, target, penalty, everyone):
     root, u = np.sqrt(c), np.sqrt(c / rows.n)
     # √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ
     Q, q = _blocks(U, kept, u, k)
-    # √c F √c⁻¹ = I − √c Q √c, without loss of digits where U and u span all rows
+    # √c F √c⁻¹ = I − √c Q √c; where U and u span all rows, the difference would cancel
+    # and is U diag(l/(Λ + l)) Uᵀ
     if len(values) < rows.shape[0] - 1:
         F, f = -Q, 1 - q
     else:

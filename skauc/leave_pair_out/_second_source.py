@@ -1,4 +1,4 @@
-"""The second source of an AUC: rows left out, without fits of the estimator.
+"""The AUC of rows left out, by the method that suits the model and the rows.
 
 ==================  =============================================  ===============
 method              where                                          cost
@@ -28,9 +28,9 @@ MOST = 2000  # of rows or features: the system that is factorised
 MANY_ROWS = 500  # .632+ is too high by .01 to .03 from so many rows on
 SAMPLES, FEWER_SAMPLES, ENOUGH_ROWS = 20, 5, 200  # fewer from so many rows on
 CLASS_ROWS, CLASS_ROWS_A_FEATURE = 20, 0.2  # a class with fewer rows is rare
-RARE_ROWS = 5000  # no class is rare from so many rows on
+RARE_ROWS = 5000  # with so many rows no class is rare
 REFIT_WORK = 2e8  # n P² of refits that take about a second
-INTERPOLATES = 0.3, 0.6  # P/n where refits without a penalty nearly interpolate
+INTERPOLATES = 0.3, 0.6  # P/n at which unpenalised refits nearly interpolate
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     Parameters
     ----------
     fit : Fit
-        What the model minimised; it is taken to its optimum where it stopped early.
+        The model with its objective; it is moved to the optimum if it stopped early.
     rows : Rows
         The rows that trained it.
     gradient : float, default=None
@@ -82,16 +82,16 @@ def second_source(fit, rows, gradient=None) -> Source | None:
 
 
 def _can_leave_out(rows):
-    """Whether each class keeps a row when one is left out."""
+    """Whether each class still has a row when one is left out."""
     distinct = rows.positive.sum(), (~rows.positive).sum()
     sizes = rows.n_pos, rows.n_neg
     return all(k >= 2 or n >= 2 for k, n in zip(distinct, sizes, strict=True))
 
 
 def _uses_pairs(objective, rows):
-    """The first line of the table."""
+    """Whether the first line of the table applies."""
     P = rows.shape[1]
-    if rows.n < rows.shape[0]:  # a part of a row cannot be drawn
+    if rows.n < rows.shape[0]:  # a fraction of a row cannot be drawn
         return True
     if rows.n < MANY_ROWS:
         low, high = INTERPOLATES
@@ -105,12 +105,13 @@ def _uses_pairs(objective, rows):
 
 
 def _by_bootstrap(fit, rows):
-    """The .632+ estimate; the first of the problems is the fit to all rows."""
+    """The .632+ estimate from refits of all samples at once."""
     objective = fit.objective.with_penalty(rows)
     K = SAMPLES if rows.n < ENOUGH_ROWS else FEWER_SAMPLES
     samples = Samples.balanced(rows, K)
     neg, pos = objective.class_weight
     cost = np.where(rows.positive, pos, neg)
+    # the first problem is the fit to all rows, the others are the samples
     setting = Setting.of(objective, rows)
     theta, _, converged = minimise(
         setting.A,
@@ -122,7 +123,7 @@ def _by_bootstrap(fit, rows):
     )
     if not converged.all():
         return None
-    # ranks need no intercept, which may dominate the scores
+    # an AUC needs no intercept, and a large one would round the scores
     z = theta[:, :-1] @ setting.A[:, :-1].T
     auc, variance = bootstrap_estimate(z[1:], samples, rows, z[0])
     return Source(auc, variance, ".632+") if np.isfinite(auc) else None

@@ -1,4 +1,8 @@
-"""Properties of a fitted transformer: is it affine, did it use y, is it repeatable."""
+"""Properties of a fitted transformer: affine, fitted with y, repeatable.
+
+The class of the transformer decides where it is known; otherwise the transformer is
+tried on rows. This module knows scikit-learn's transformers and no models.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,9 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from sklearn.utils import get_tags
 
 from ._estimators import (
+    cached_for,
     dense,
     has_columns,
-    kept_for,
     n_columns,
     n_rows,
     silenced,
@@ -53,7 +57,7 @@ _PRINCIPAL = PCA, IncrementalPCA
 _DRAWN = GaussianRandomProjection, SparseRandomProjection
 _COMPONENTS = TruncatedSVD, FastICA, NeighborhoodComponentsAnalysis, *_DRAWN
 _PROJECTIONS = (*_PRINCIPAL, *_COMPONENTS, LinearDiscriminantAnalysis)
-_MOST_NUMBERS = 2**25  # sent through an unknown step: 256 MB
+_MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
 
 
@@ -99,33 +103,33 @@ def _spread(W, support):
 
 
 def _unknown_transpose(step, rows, behind):
-    """An unknown step is affine if it maps lines to lines; unit rows then give A."""
+    """``W -> A W`` of a step of unknown class, if it maps lines to lines; else None."""
     if not has_columns(rows):
         return None
     n, width = n_rows(rows), n_columns(rows)
     if max(n, width) * width > _MOST_NUMBERS:
         return None
     try:
-        # all rows: an imputer or a step that clips is affine for most of them
+        # all rows are tried: an imputer or a step that clips is affine for most rows
         if not _maps_lines(step, *(dense(X).astype(float) for X in (rows, behind))):
             return None
         # f(e_j) − f(0) is the j-th row of A
         A = _image(step, np.eye(width)) - _image(step, np.zeros((1, width)))
-    except Exception:  # a step that refuses such rows is no affine map of numbers
+    except Exception:  # a step that refuses such rows is not an affine map
         return None
     return lambda W: A @ W
 
 
 def _maps_lines(step, a, image):
-    """Whether ``f(2a − b) = 2f(a) − f(b)``: 2a − b lies on the line of a and b."""
+    """Whether ``f(2a − b) = 2f(a) − f(b)``, as for an affine f; b is another row."""
     b, image_b = np.roll(a, 1, axis=0), np.roll(image, 1, axis=0)
-    if not np.isfinite(a).all():  # a missing number lies on no line
+    if not np.isfinite(a).all():  # no line goes through a missing number
         return False
     return _equal(2 * image - image_b, _image(step, 2 * a - b))
 
 
 def _image(step, rows):
-    """Output for rows that are not the user's."""
+    """Output of a step for made-up rows, without warnings."""
     with silenced():
         return dense(step.transform(rows))
 
@@ -139,10 +143,10 @@ def _equal(expected, got):
 
 
 def sees_y(step, rows, y) -> bool:
-    """Whether the fit of a step uses y: by its class, or by trying.
+    """Whether the fit of a step uses y, by its class or by a refit to permuted labels.
 
-    True if that cannot be found out: an estimate without the second source is wide,
-    one that trusts it wrongly is wrong.
+    True if that cannot be decided: without the second source an estimate is only less
+    precise, but a second source that trusts a supervised step is biased.
 
     Parameters
     ----------
@@ -159,7 +163,7 @@ def sees_y(step, rows, y) -> bool:
         return True
     if y is None or get_tags(step).target_tags.required:
         return True
-    return kept_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
+    return cached_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
 
 
 def ignores_y(step) -> bool:
@@ -172,8 +176,8 @@ def ignores_y(step) -> bool:
 def is_repeatable(step) -> bool:
     """Whether ``fit_transform`` is known to return the rows that ``transform`` returns.
 
-    Otherwise (NMF, an imputer that samples, out-of-fold encodings) the model behind the
-    step was fitted to rows that nobody has.
+    Otherwise (NMF, an imputer that samples, out-of-fold encodings) the rows that the
+    model behind the step was fitted to cannot be computed again.
     """
     if isinstance(step, FrozenEstimator):
         return True
@@ -200,14 +204,14 @@ def _depends_on_y(step, rows, y):
 
 
 def _same_seed(step):
-    """A clone with fixed seeds: two fits can differ by y alone."""
+    """A clone with fixed seeds, so that two fits differ by y only."""
     copy = clone(step)
     names = [name for name in copy.get_params() if name.endswith("random_state")]
     return copy.set_params(**dict.fromkeys(names, 0))
 
 
 def has_frozen(estimator) -> bool:
-    """Whether a FrozenEstimator inside may have used y: no refit fits it again."""
+    """Whether the estimator holds a FrozenEstimator that may have used y."""
     inner: dict = getattr(estimator, "get_params", dict)()
     return any(
         isinstance(part, FrozenEstimator) and _may_use_y(part.estimator)

@@ -14,12 +14,12 @@ from scipy.linalg import block_diag
 from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
-from ..posterior._auc_posterior import AUCPosterior, said_of
+from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from . import _doubts as doubts
 from ._blocks import evaluations_of
-from ._candidates import candidate, joint_aucs, trained_some
+from ._candidates import candidate, joint_aucs, trained_a_subset
 from ._estimators import fitted_clone
 from ._posterior import evaluations
 from ._training_rows import ROWS
@@ -381,9 +381,9 @@ def auc_difference_posterior(
 def _compared(a, b, n_draws, random_state):
     """Difference of two candidates, with the doubts about either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
-    reasons = said_of(a.posterior, b.posterior)
-    if trained_some([a, b]):
-        reasons += (doubts.trained_by_some(),)
+    reasons = warnings_of(a.posterior, b.posterior)
+    if trained_a_subset([a, b]):
+        reasons += (doubts.trained_a_subset(),)
     return replace(difference, warnings=reasons)
 
 
@@ -392,7 +392,7 @@ def _conjugate(a, b, prior, covariance):
     for model in (a, b):
         if not model.w_front.any():
             raise ValueError(
-                f"{model.name} must have a coefficient other than 0, got only 0"
+                f"{model.name} must have a coefficient that is not 0, got only zeros"
             )
     if a.front.key == b.front.key:
         W = np.column_stack([a.w_front, b.w_front])

@@ -1,9 +1,10 @@
-"""Rows in blocks: few are gathered; of many, all scores and an even sample are used.
+"""Evaluations of a model on rows that come in blocks.
 
-The sample stands for all rows: each of its rows counts for several of its class. It
-gives the model of the data set, and what a row that is left out of the fit loses. The
-posterior of the sample then moves, in probits, by the difference between the empirical
-AUC of all scores and that of the sample's scores.
+Few rows are gathered into one array. With many rows, the scores of all rows are
+computed, and an even sample of rows represents the data set: each sampled row counts
+for several rows of its class. The model of the data set and the AUC of rows left out
+are computed from the sample. The posterior is then shifted, in probits, by the
+difference between the empirical AUC of all scores and that of the sample's scores.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from ._opened_model import OpenedModel
 from ._posterior import Evaluation, evaluations
 from ._training_rows import ASSUMED, DETECTED, HELD_OUT, Judgement, distance
 
-_GATHERED = 2**20  # numbers of the rows that are gathered: 8 MiB
-_SAMPLE_ROWS_A_FEATURE = 10  # of a sample, at least
-_ROWS_A_FEATURE = 100  # fewer rows are gathered: the model of the data set needs all
-_SAME = 1e-6  # distance of the scores of two fits to the same rows
+_GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
+_SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
+_ROWS_A_FEATURE = 100  # with fewer rows per feature, all rows are gathered
+_SAME = 1e-6  # largest distance of the scores of two fits to the same rows
 _AT_REST = 0.2  # gradient of training rows, in units of its random walk
 _SAME_MEAN = 0.01  # standard errors of a mean
 
 
-def rows_at_hand(X, y, sample_weight=None):
-    """Arrays as they are; rows that come in blocks are gathered."""
+def rows_in_memory(X, y, sample_weight=None):
+    """X, y and weights as arrays; rows that come in blocks are gathered."""
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
         return X, y, sample_weight
@@ -53,7 +54,7 @@ def rows_at_hand(X, y, sample_weight=None):
 def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Evaluation]:
     """Evaluations of a fitted estimator on rows in memory or in blocks.
 
-    See :func:`evaluations` for the question.
+    ``question`` holds the keywords of :func:`evaluations`.
     """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
@@ -70,7 +71,7 @@ def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Eval
 
 
 def _named(X, matrix, estimator):
-    """Rows as a frame if the estimator was fitted with names and the blocks have some.
+    """Rows as a frame if estimator and blocks have feature names, else unchanged.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def _named(X, matrix, estimator):
 
 
 def _of_sample(estimator, blocks, matrix, labels, weight, question):
-    """Evaluations on an even sample that stands for all rows."""
+    """Evaluations on an even sample that represents all rows."""
     if weight is None:
         weight = np.ones(len(labels))
     elif not weight.all():
@@ -99,27 +100,27 @@ def _of_sample(estimator, blocks, matrix, labels, weight, question):
     sample, mass = even_sample(labels, weight, count)
     X = _named(matrix[sample], matrix, estimator)
     how = question | {"rows": "training"}
-    found = evaluations(estimator, X, labels[sample], sample_weight=mass, **how)
-    if found[0].model.linear is None:  # the refits of other classifiers need all rows
+    sampled = evaluations(estimator, X, labels[sample], sample_weight=mass, **how)
+    if sampled[0].model.linear is None:  # the refits of other classifiers need all rows
         X = _named(matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
-    opened, front = found[0].model.scored.opened, matrix
+    opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
     scores = front @ opened.W.T
     known = labels, weight, scores, question["pos_label"]
     whole = _Whole(blocks, matrix, front, *known)
-    return [_SampledEvaluation.of(one, whole, question["rows"]) for one in found]
+    return [_SampledEvaluation.of(one, whole, question["rows"]) for one in sampled]
 
 
 def even_sample(labels, weight, count):
-    """Numbers of evenly chosen rows of every class, and the weight that each has.
+    """Row numbers of an even sample of every class, and the weights of these rows.
 
     Parameters
     ----------
     labels, weight : ndarray of shape (n,)
     count : int
-        Rows of the sample; a class with less than its share is in it completely.
+        Number of rows of the sample, split evenly; smaller classes are complete.
 
     Returns
     -------
@@ -166,15 +167,16 @@ class _Whole:
 
 @dataclass(frozen=True, eq=False)
 class _SampledEvaluation(Evaluation):
-    """What is known about a model on many rows, from a sample and all scores.
+    """Evaluation of a model on many rows, from a sample of rows and all scores.
 
     Parameters
     ----------
     model, prior, covariance, rows, report
         See :class:`Evaluation`; the rows of the model are the sample.
     all_rows : Rows
-        In front of the linear model, in blocks.
+        All rows in front of the linear model, in blocks.
     score : ndarray of shape (n,)
+        Scores of all rows.
     """
 
     all_rows: Rows
@@ -200,7 +202,7 @@ class _SampledEvaluation(Evaluation):
 
     @cached_property
     def projection(self):
-        """See :class:`Evaluation`; a conjugate prior needs no sample."""
+        """As in :class:`Evaluation`; a conjugate prior uses all rows."""
         if self.held_out or self.adaptive or self.reason_unranked is not None:
             return super().projection
         w = self.model.w_front
@@ -208,11 +210,11 @@ class _SampledEvaluation(Evaluation):
 
     @cached_property
     def fit(self):
-        """The sample's objective at the direction that all rows led to."""
+        """Objective of the sample at the direction of the fit to all rows."""
         model, w = self.model, self.model.w_front
         fit = model.fit
         if fit is None and model.pair is None:
-            # a discriminant takes no weights: those of the sample scale its penalty
+            # discriminants take no weights: the sample's share scales the penalty
             plain = replace(model.front, weight=np.ones(len(model.score)))
             fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
             if fit is not None:
@@ -235,15 +237,16 @@ class _SampledEvaluation(Evaluation):
         source, reasons = super()._refitted(n_refits, whole)
         if source is None:
             return None, reasons
-        # A fit to n rows loses c/n against the best model, and gains as much on its own
-        # rows: clones of the sample lose c/n_s, the model 2c/n against these rows
+        # A fit to n rows has an AUC c/n below that of the best model on new rows, and
+        # c/n above it on its own rows. Clones of n_s sampled rows are c/n_s below, and
+        # the model loses 2c/n = (2 n_s/n)(c/n_s) from these rows to new ones.
         auc = _auc(self.model.score, self.model.front)
         share = _size(self.model.positive) / _size(self.all_rows.positive)
         lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
         return replace(source, auc=auc - lost), reasons
 
     def _stopped_early(self):
-        return False  # the gradient of a sample is not that of all rows
+        return False  # the gradient on a sample does not show it
 
     def _joined(self):
         posterior = super()._joined()
@@ -257,7 +260,7 @@ class _SampledEvaluation(Evaluation):
         return relative_weights(self.all_rows.weight)
 
     def _doubts_of_copies(self):
-        return []  # a row of a sample counts for several
+        return []  # the weights of a sample are not copies
 
 
 def _size(positive):
@@ -273,7 +276,7 @@ def _auc(score, rows):
 
 
 def _moved(posterior, shift):
-    """A normal posterior in probits, moved by ``shift``."""
+    """A normal posterior, shifted in probits."""
     # Z = D/√2 + …: see AUCPosterior.normal
     known = {"D": posterior.D + np.sqrt(2) * shift}
     known["choice_probit"] = posterior.choice_probit + shift

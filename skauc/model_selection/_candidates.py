@@ -1,16 +1,16 @@
-"""Candidates of a search: vectors whose products are covariances of their AUCs.
+"""Candidates of a search: vectors whose inner products are covariances of AUCs.
 
-Candidates differ by a point half way between the model of the data set and their
-ranking scores; their common level is that of their posteriors. In probits, with m of
-the model of the data set and c half of what the ranking score differs from it,
+Each candidate i has two estimates in probits: m_i by the model of the data set, and
+its ranking score. The joint posterior is centred half way between them, at the mean
+level of the single posteriors. With c_i half the difference of the two estimates,
 
     choice_i = m_i + 2 c_i,   E Z_i = level + m_i + c_i,
     Cov(Z_i, Z_j) = Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j) + σ_i σ_j ρ_ij + c_i c_j,
 
-with μ the means of the components of the model (k), σ the spread inside them and ρ the
-correlation of the scores within the classes: models that rank all rows alike do not
-differ. The last term is the doubt about the rows left out. Held-out rows have DeLong's
-covariance of their empirical AUCs, a conjugate prior its spread times ρ.
+where μ_ik is the mean of component k of the model, σ_i the spread inside components
+and ρ_ij the correlation of the scores within the classes, so that models with the same
+ranking do not differ. The last term is the uncertainty of the rows left out. Held-out
+rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 
-CONTRASTS = 32  # coordinates of a sketch: distances are right to an eighth
+CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
 _RUNNERS_UP = 2  # candidates after the selected one whose posteriors are reported
-_ROUNDING = 1e-13  # of the scores: smaller differences within a class are rounding
+_ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """What a joint posterior needs to know of one model.
+    """One model as a joint posterior of several models needs it.
 
     Parameters
     ----------
@@ -50,17 +50,17 @@ class Candidate:
     choice : float
         Ranking score, in probits.
     key : object
-        Equal for candidates whose components belong to one model of one data set.
+        Equal for candidates with the same model of the data set, and so components.
     between : ndarray
         Deviations of Z between the components.
     rows : ndarray of shape (n,)
-        Deviations of Z inside them, along the scores of the rows.
+        Deviations of Z inside the components, along the scores of the rows.
     shift : float
-        c.
+        c_i of the module.
     has_source : bool
         Whether rows were left out of this model.
     luck : float
-        Standard deviation of the share of the choice that is luck of the rows left out.
+        Standard deviation of the error of the choice that comes from rows left out.
     held_out : bool
         Whether the rows did not train the model.
     """
@@ -77,20 +77,20 @@ class Candidate:
 
     @property
     def centre(self) -> float:
-        """Mean of Z up to the level: half way between the model and the choice."""
+        """Mean of Z up to the common level: ``m_i + c_i``."""
         return self.choice - self.shift
 
     @property
     def ranks(self) -> bool:
-        """Whether the model ranks the rows; otherwise its AUC is ½ for sure."""
+        """Whether the model ranks the rows; otherwise its AUC is certainly ½."""
         return bool(self.rows.any())
 
     def sketch(self, size) -> np.ndarray:
-        """The vectors in few coordinates that keep distances, of shape (size,).
+        """Low-dimensional embedding that keeps distances, of shape (size,).
 
         The first coordinate is c; the others are random projections, the same for all
-        candidates (Johnson & Lindenstrauss 1984): a distance is right to
-        ``1/√(2(size − 1))`` of itself.
+        candidates (Johnson & Lindenstrauss 1984): the relative error of a distance is
+        about ``1/√(2(size − 1))``.
         """
         rng, out = np.random.default_rng(0), np.zeros(size - 1)
         for vector in (self.rows, self.between):
@@ -103,7 +103,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
     posterior, model = evaluation.posterior, evaluation.model
     choice, none = posterior.choice("probit"), np.zeros(0)
-    if evaluation.projection is None:  # ½ for sure
+    if evaluation.projection is None:  # the AUC is certainly ½
         return Candidate(posterior, choice, None, none, np.zeros(len(model.score)))
     deviation = float(np.sqrt(posterior.probit_moments()[1]))
     if evaluation.held_out:
@@ -112,16 +112,16 @@ def candidate(evaluation: Evaluation) -> Candidate:
             posterior, choice, None, none, rows, luck=deviation, held_out=True
         )
     source, projection = evaluation.source, evaluation.projection
-    alone = isinstance(evaluation.prior, AdaptivePrior) and model.broken_by is None
-    if not alone:  # a conjugate posterior, or one that comes from refits alone
+    has_model = isinstance(evaluation.prior, AdaptivePrior) and model.broken_by is None
+    if not has_model:  # a conjugate posterior, or one from refits only
         rows = deviation * _unit(_deviations(model))
         luck = 0.0 if source is None else deviation
         return Candidate(posterior, choice, None, none, rows, luck=luck)
     between, within = projection.beliefs
-    # the spread of the components may exceed that of the posterior near an AUC of 1
+    # near an AUC of 1 the spread of the components may exceed that of the posterior
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
     luck = 0.0
-    if source is not None:  # the rows left out enter the choice with w_c, shrunk by w_c
+    if source is not None:  # an error of the source enters with w_c²: _search Notes
         s2 = projection.model.size.variance(posterior.probit_moments()[0])
         luck = CONTRAST**2 * np.sqrt(projection.model.size.excess(source) * s2)
     return Candidate(
@@ -142,30 +142,31 @@ def contrast_names() -> list[str]:
 
 
 def alike(candidates: list[Candidate]) -> np.ndarray:
-    """ρ: correlation of the candidates' scores within the classes, (m, m)."""
+    """ρ, correlation of the candidates' scores within the classes, (m, m)."""
     vectors = np.array([_unit(c.rows) for c in candidates])
     return vectors @ vectors.T
 
 
-def trained_some(candidates: list[Candidate]) -> bool:
+def trained_a_subset(candidates: list[Candidate]) -> bool:
     """Whether the rows trained some of the candidates and not others."""
     return len({c.held_out for c in candidates if c.ranks}) > 1
 
 
 def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
-    """Joint posterior of candidates; ``rho`` is ``alike(candidates)``, if it is known.
+    """Joint posterior of candidates; ``rho`` is ``alike(candidates)`` if it is known.
 
     A warning is issued if the rows trained only a subset of them.
     """
-    if trained_some(candidates):
-        doubts.warn([doubts.trained_by_some()])
+    if trained_a_subset(candidates):
+        doubts.warn([doubts.trained_a_subset()])
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
-    # the uncertainty of the common level, which cancels in differences
+    # variance that is missing in V: it belongs to the common level and cancels in
+    # differences
     common = max(float((moments[:, 1] - np.diag(V))[ranks].mean()), 0.0)
     level = (moments[:, 0] - centre)[ranks].mean()
     return JointAUCs(centre + level * ranks, V + common * np.outer(ranks, ranks))
@@ -175,7 +176,7 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     """Covariance of the candidates except for the common level, (m, m)."""
     inside = np.array([np.linalg.norm(c.rows) for c in candidates])
     spread = np.array([np.linalg.norm(c.between) for c in candidates])
-    # different models of the data share no components: their spread goes with ρ
+    # components of different models of the data are not matched: ρ correlates them
     between = np.outer(spread, spread) * rho
     keys = [c.key for c in candidates]
     for key in set(keys) - {None}:
@@ -187,33 +188,33 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     if not known.any():
         return V
     shift = np.array([c.shift for c in candidates])
-    # c_i c_j less their mean, which is no difference; a candidate without a source has
-    # the variance of the others' c, shared as far as ρ goes
+    # (c_i − c̄)(c_j − c̄): the mean c̄ is common and cancels in differences. A candidate
+    # without a source has the variance of the other candidates' c, correlated by ρ.
     apart = np.where(known, shift - shift[known].mean(), 0.0)
     unknown = np.outer(~known, ~known) * shift[known].var()
     return V + np.outer(apart, apart) + unknown * rho
 
 
 def luck(candidates: list[Candidate], rho) -> np.ndarray:
-    """Covariance of the share of the ranking scores that is luck, (m, m)."""
+    """Covariance of the errors of ranking scores by rows left out, (m, m)."""
     spread = np.array([c.luck for c in candidates])
     return np.outer(spread, spread) * rho
 
 
 def _deviations(model):
-    """Deviations of the scores from their class means, times the weights' roots."""
+    """Scores less their class means, times the roots of the weights."""
     weight, out = model.front.weight, np.zeros(len(model.score))
     for mask in (model.positive, ~model.positive):
         mean = np.average(model.score[mask], weights=weight[mask])
         out[mask] = np.sqrt(weight[mask]) * (model.score[mask] - mean)
-    # scores that do not vary within a class rank all rows alike
+    # scores that are constant within the classes: one vector for all such models
     if np.abs(out).max() <= _ROUNDING * np.abs(model.score).max():
         return np.sqrt(weight)
     return out
 
 
 def _placements(model):
-    """Share of each row in the empirical AUC: products are DeLong's covariances."""
+    """Influence of each row on the empirical AUC: products are DeLong's covariances."""
     weight, score, pos = model.front.weight, model.score, model.positive
     out = np.zeros(len(score))
     sides = placements(score[~pos], score[pos], weight[~pos], weight[pos])
@@ -224,7 +225,7 @@ def _placements(model):
 
 
 def _unit(vector):
-    """The vector with length 1, or 0."""
+    """The vector divided by its length; 0 stays 0."""
     vector = vector / (np.abs(vector).max() or 1.0)
     return vector / (np.linalg.norm(vector) or 1.0)
 
@@ -234,7 +235,7 @@ def _unit(vector):
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What a search tried.
+    """Candidates that a search tried, and the one that it selected.
 
     Parameters
     ----------
@@ -242,11 +243,11 @@ class Searched:
     params : tuple of dict
         Parameters of each; empty for fitted models.
     row : ndarray of int
-        The row of ``cv_results_`` of each; of fitted models their place in the list.
+        Row of each in ``cv_results_``; place in the list for fitted models.
     score : ndarray or None
         ``mean_test_score`` of each.
     selected : int or None
-        Which of them the search has selected.
+        Place of the candidate that the search selected.
     """
 
     candidates: list[Candidate]
@@ -259,7 +260,7 @@ class Searched:
 def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
-    ``fit_params`` is what candidates are fitted with in addition to X and y.
+    ``fit_params`` are the further parameters of ``fit``.
     """
     indexable(X, y)
     positive = check_positive(column_or_1d(y))
@@ -269,7 +270,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
     if isinstance(search, list | tuple):
         if not search:
             raise ValueError(
-                "search must hold at least one fitted model, got an empty one"
+                "search must hold at least one fitted model, got an empty list"
             )
         params: tuple[dict, ...] = ({},) * len(search)
         row, score, selected = np.arange(len(search)), None, None
@@ -292,10 +293,10 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
 
 
 def _reported(candidates, selected, ways):
-    """Candidates; the selected one and the best two others with reported posteriors.
+    """Candidates; the selected one and the two next best with reported posteriors.
 
-    The ranking scores stay: rows left out of three candidates alone would not be fair
-    to the others.
+    Ranking scores do not change: corrections of three candidates only would bias the
+    comparison with the others.
     """
     choice = np.array([c.choice for c in candidates])
     if selected is not None:
@@ -313,14 +314,14 @@ def _checked(fit_params):
         isinstance(name, str) for name in fit_params
     ):
         raise ValueError(
-            "fit_params must be a dict of what the search was fitted with, got "
-            f"{short(fit_params)}"
+            "fit_params must be a dict of the parameters that search.fit was given, "
+            f"got {short(fit_params)}"
         )
     return fit_params
 
 
 def _weight_of(fit_params):
-    """The weights of the rows, which several steps may have been given."""
+    """Weights of the rows among the fit parameters, which may name several steps."""
     names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
     weights = [fit_params[name] for name in names]
     if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
@@ -331,23 +332,23 @@ def _weight_of(fit_params):
 
 
 def _is_search(search):
-    """Whether it has what searches have, and where fitted a table of candidates."""
+    """Whether an object is a search; a fitted one has a table of candidates."""
     known = hasattr(search, "estimator") and hasattr(search, "refit")
     return known and "params" in getattr(search, "cv_results_", {"params": ()})
 
 
 def _comparable(search):
-    """Rows of ``cv_results_`` that were given all resources and have a score."""
+    """Rows of ``cv_results_`` with a score, of the last round of a halving search."""
     results: dict[str, Any] = search.cv_results_
     names = [name for name in results if name.startswith("mean_test_")]
-    # among several scores the one that ``refit`` names; a rule names none of them
+    # ``refit`` names one of several scores, unless it is a rule
     refit = search.refit if isinstance(search.refit, str) else "choice"
     name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
     ranked = name if len(names) == 1 or name.endswith(refit) else None
     score = np.asarray(results[name], dtype=float)
     keep = np.isfinite(score)
     if "iter" in results:
-        # Scores of other rounds are of fewer rows.
+        # Scores of earlier rounds are of fewer rows.
         keep &= np.asarray(results["iter"]) == np.max(results["iter"])
     row = np.flatnonzero(keep)
     if not len(row):
@@ -357,7 +358,7 @@ def _comparable(search):
 
 def _refitted(estimator, fit_params, question, params, report=False):
     """A candidate of a search, fitted to all rows."""
-    # as searches do: an estimator among the values must not be fitted in place
+    # as in scikit-learn's searches: an estimator among the values is cloned, not fitted
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
     model.fit(question["X"], question["y"], **fit_params)

@@ -115,10 +115,10 @@ def cross_val_auc(
 
 
 def _held_out_scores(estimator, X, y, positive, cv, **how):
-    """Scores of the test rows of every fold by clones of other rows, and their numbers.
+    """Scores of the test rows of every fold, and the numbers of these rows.
 
-    ``how`` holds ``groups``, ``params``, ``n_jobs`` and ``verbose`` of
-    ``cross_validate``.
+    ``how`` holds keywords of ``cross_validate``: ``groups``, ``params``, ``n_jobs``,
+    ``verbose``.
     """
     folds = cross_validate(
         estimator,
@@ -136,37 +136,38 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
     for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
         if len(np.unique(positive[train])) < 2:
             raise ValueError(
-                "cv must leave rows of both classes in every training fold, got one"
+                "cv must leave rows of both classes in every training fold, got one "
+                "class"
             )
         scores.append(scores_of_rows(model, X, labels, positive, test))
     return scores, tests
 
 
 def _fold_influence(scores, tests, positive):
-    """AUC of each fold, and the influence of every row on their mean.
+    """AUC of each fold, and the influence of every row on the mean AUC.
 
-    The influence is ``Σ_v (V_i − A_v)/(V n_{c,v})`` over the folds that test row i,
-    with the correction of the variance.
+    The influence is ``Σ_v (V_i − A_v)/(V n_{c,v}) · √{n_{c,v}/(n_{c,v} − 1)}`` over the
+    folds v that test row i.
     """
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
         auc[v], part = _one_fold(score, positive[test])
-        # Added up before squaring: repeated folds test the same rows again.
+        # Influences are summed before they are squared: repeated folds share rows.
         influence[test] += part / len(tests)
     return auc, influence
 
 
 def _no_score(estimator, X, y):
-    """Score nothing: only the models and the rows of the folds are used."""
+    """Return 0: only the models and the rows of the folds are used."""
     return 0.0
 
 
 def _one_fold(score, positive):
-    """AUC of one fold, and ``(V_i − A)/n_c`` of its rows, corrected for n_c."""
+    """AUC of one fold, and ``(V_i − A)/√{n_c(n_c − 1)}`` of its rows."""
     counts = positive.sum(), (~positive).sum()
     if min(counts) < 2:
         raise ValueError(
-            "cv must leave two rows or more of each class in every test fold, got "
+            "cv must put at least two rows of each class into every test fold, got "
             f"{min(counts)}"
         )
     v01, v10 = placements(score[~positive], score[positive])
@@ -304,11 +305,13 @@ def compare_cross_val_auc(
     positive = check_positive(y, pos_label=pos_label)
     refuse_collection("X", X)
     X, y, groups = indexable(X, y, groups)
-    if isinstance(cv, bytes):  # has a method ``split``, as a splitter
-        raise ValueError(f"cv must be a number, a splitter or folds, got {cv!r}")
+    if isinstance(cv, bytes):  # bytes have a method ``split``, as splitters have
+        raise ValueError(
+            f"cv must be a number, a splitter or a list of folds, got {cv!r}"
+        )
     folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
     if len(folds) < 2:
-        raise ValueError(f"cv must make two folds or more, got {len(folds)}")
+        raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     scores = [
         _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models
@@ -317,10 +320,10 @@ def compare_cross_val_auc(
 
 
 def _compare_folds(names, scores, folds, positive, rope, alternative):
-    """Comparison of models by their scores of the test rows of shared folds."""
+    """Compare models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
     parts = [_fold_influence(score, tests, positive) for score in scores]
-    # U_i holds each row's part of AUC i: U_i·U_j is their covariance.
+    # U_i holds the influence of each row on AUC i: U_i·U_j = Cov(A_i, A_j).
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
     means = auc.mean(axis=1)
     smaller = int(min(positive.sum(), (~positive).sum()))
@@ -348,7 +351,7 @@ def _compare_folds(names, scores, folds, positive, rope, alternative):
 
 
 def _named(estimators):
-    """Names and estimators; those of a list are called by their places."""
+    """Names and estimators; estimators of a list are named by their places."""
     if isinstance(estimators, Mapping):
         pairs = list(estimators.items())
     elif isinstance(estimators, list | tuple):

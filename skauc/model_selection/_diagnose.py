@@ -1,4 +1,4 @@
-"""Estimates of one AUC side by side, and every reason not to trust it."""
+"""Estimates of one AUC next to each other, and reasons not to trust it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._posterior import evaluations
 from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._training_rows import ROWS
 
-# Conventions of when to warn, not estimates; no number depends on them.
+# limits beyond which to warn, set by convention; no estimate depends on them
 _SMALL_P_VALUE = 0.01
 _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which rows left out may differ from the model
@@ -78,7 +78,7 @@ class Diagnosis(Result):
     >>> from skauc import diagnose
     >>> X, y = np.random.default_rng(0).standard_normal((40, 200)), np.arange(40) % 2
     >>> diagnose(LogisticRegression().fit(X, y), X, y).warnings[0]
-    '200 features against 40 rows: the covariance is not determined, ...'
+    'there are 200 features for 40 rows: the covariance is not determined, ...'
     """
 
     posterior: AUCPosterior
@@ -263,7 +263,7 @@ def diagnose(
     refuse_collection("X", X)
     prior = check_prior(prior)
     if not isinstance(prior, AdaptivePrior):
-        raise ValueError(f"prior must be adaptive to be diagnosed, got {prior!r}")
+        raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     estimator = _fitted(estimator, X, y, sample_weight, pos_label)
     found = evaluations(
         estimator,
@@ -302,10 +302,12 @@ def _fitted(estimator, X, y, sample_weight, pos_label):
 
 
 def _diagnosis(evaluation, more) -> Diagnosis:
-    """Diagnosis of one model under the adaptive and the published prior."""
+    """Diagnose one model under the adaptive and the published prior."""
     projection, model = evaluation.projection, evaluation.model
     if projection is None:
-        raise ValueError("estimator must rank the rows to be diagnosed, got one score")
+        raise ValueError(
+            "estimator must give scores that differ between rows, got a single score"
+        )
     published = replace(evaluation, prior=NormalInverseWishart())
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     learnt = projection.model.learnt
@@ -354,7 +356,7 @@ def _estimates(evaluation, neg, pos):
 
 
 def _discrepancy(evaluation):
-    """Mean of leave-pair-out less model over the ridge models, in probits."""
+    """Mean over the ridge models of leave-pair-out less model, in probits."""
     projection = evaluation.projection
     if evaluation.held_out or projection.model.size.n_features == 1:
         return None
@@ -365,7 +367,7 @@ def _attainable(dense):
     """Mean and central 95 % range of the attainable AUC under dense signals."""
     u = ndtr(dense.attainable)
     order = np.argsort(u)
-    # quantiles of a discrete law: the least u with so much mass up to it
+    # quantile of a discrete distribution: the smallest u with enough mass up to u
     mass = np.cumsum(dense.weight[order])
     low, high = u[order][np.searchsorted(mass, np.array([0.025, 0.975]) * mass[-1])]
     return float(dense.weight @ u), float(low), float(high)
@@ -384,7 +386,7 @@ def _normality(model):
     for mask in (~model.positive, model.positive):
         # beyond 5000 rows Royston's approximation of the p-value does not hold
         scores = model.score[mask][:5000]
-        # the test does not depend on the unit; squares of large scores would overflow
+        # the test is free of units; squares of large scores would overflow
         size = np.ptp(scores)
         enough = len(scores) >= 3 and size > 0
         p_values.append(
@@ -394,34 +396,37 @@ def _normality(model):
 
 
 def _reasons(d: Diagnosis) -> list[str]:
-    """Every reason not to trust the number, in one sentence each."""
+    """Reasons not to trust the AUC, a sentence each."""
     n = d.n_neg + d.n_pos
     reasons = doubts.few_rows(d.n_neg, d.n_pos)
     if d.n_features >= n:
         reasons.append(
-            f"{d.n_features} features against {n:g} rows: the covariance is not "
-            "determined, the estimate depends on the prior and on rows left out"
+            f"there are {d.n_features} features for {n:g} rows: the covariance is not "
+            "determined, and the estimate depends on the prior and on rows left out: "
+            "check it by cross-validation"
         )
     if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
         reasons.append(
-            "the scores of a class are not normal: the model of the data set may be "
-            "wrong about them"
+            "the scores of a class are not normal, so that the model of normal classes "
+            "may be wrong: trust the AUC of rows left out more"
         )
     ratio = d.variance_ratio
     if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
         reasons.append(
-            f"the variances of the score differ by a factor of {ratio:.2g} between the "
-            "classes (positive over negative)"
+            "the variances of the score differ between the classes by a factor of "
+            f"{ratio:.2g} (positive over negative), but the model assumes one "
+            "variance: trust the AUC of rows left out more"
         )
     if d.discrepancy is None:
         reasons.append(
-            "no row was left out (switched off, held-out rows or one feature): nothing "
-            "checks the model of normal classes"
+            "no row was left out (switched off, held-out rows or one feature), so that "
+            "nothing checks the model of normal classes: check it by cross-validation"
         )
     elif abs(d.discrepancy) > _LEVEL:
         word = "lower" if d.discrepancy < 0 else "higher"
         reasons.append(
-            f"leave-pair-out of ridge models of these rows is {abs(d.discrepancy):.2f} "
-            f"probit {word} than the model of normal classes, which may not hold"
+            f"the leave-pair-out AUC of ridge models of these rows is "
+            f"{abs(d.discrepancy):.2f} probit {word} than that of the model of normal "
+            "classes, which may not hold: trust the AUC of rows left out more"
         )
     return reasons + [r for r in d.posterior.warnings if r not in reasons]

@@ -1,4 +1,8 @@
-"""Why a number should not be trusted as it is: every sentence, and the one warning."""
+"""Sentences about AUCs that should not be trusted, and the warning that shows them.
+
+A sentence names what is doubtful, how large the effect can be where that is known,
+and what the user can do.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ from ..statistics._warn_caller import warn_caller
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
-_NEAR = 0.1  # distance of a near copy, in units of that to the tenth neighbour
-_NEIGHBOURS = 10  # of a row; rows that are copied more often have no near copy
+_NEAR = 0.1  # distance of a near copy, in units of the distance to the tenth neighbour
+_NEIGHBOURS = 10  # neighbours of a row; rows with more copies have no near copy
 _ROWS_TRIED = 1000  # rows that are compared
 _FEATURES_TRIED = 100  # features that are compared
 _MOST_ROWS = 4000  # rows among which near copies are searched
@@ -40,12 +44,12 @@ class UntrustedAUCWarning(UserWarning):
 
 
 def warn(reasons, rows=None) -> None:
-    """Issue reasons as warnings; of given rows each reason only once."""
+    """Issue reasons as warnings; with ``rows``, each reason once per data set."""
     for reason in reasons:
         if rows is None:
             _warn(reason)
         else:
-            rows.kept(("warned", reason), lambda reason=reason: _warn(reason))
+            rows.cached(("warned", reason), lambda reason=reason: _warn(reason))
 
 
 def _warn(reason):
@@ -56,29 +60,32 @@ def _warn(reason):
 
 
 def few_rows(n_neg, n_pos) -> list[str]:
-    """A class has few rows."""
+    """Sentence if a class has few rows."""
     n = min(n_neg, n_pos)
     if n >= FEW_ROWS:
         return []
     rows = "row" if n == 1 else "rows"
-    return [f"a class has only {n:g} {rows}: report the interval, not only the mean"]
+    return [
+        f"a class has only {n:g} {rows}, so that the AUC is uncertain: report its "
+        "interval, not only its mean"
+    ]
 
 
 def relative_weights(weight) -> list[str]:
-    """Weights above 1 that are not whole numbers."""
+    """Sentence if weights above 1 are not whole numbers."""
     if weight is None or not ((weight > 1) & (weight != np.round(weight))).any():
         return []
     return [
         "weights are counts of rows, but sample_weight holds values above 1 that are "
-        "not whole numbers: divide relative weights by their largest, in fit as well"
+        "not whole numbers: divide relative weights by the largest one, in fit as well"
     ]
 
 
 def rounded_decisions(score_range, intercept) -> list[str]:
-    """The intercept is so large that decision_function loses its digits."""
+    """Sentence if a large intercept leaves few distinct values of decision_function."""
     if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
         return []
-    # decisions near the intercept b are eps |b| apart
+    # float64 numbers near the intercept b are eps |b| apart
     steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
     if steps >= FEW_STEPS:
         return []
@@ -90,8 +97,8 @@ def rounded_decisions(score_range, intercept) -> list[str]:
 
 
 def copied_rows(rows) -> list[str]:
-    """Rows that occur several times, exactly or nearly, as after oversampling."""
-    return list(rows.kept("copies", lambda: tuple(_copies(rows))))
+    """Sentence if rows occur several times, exactly or nearly (oversampling)."""
+    return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 
 def _copies(rows):
@@ -104,7 +111,7 @@ def _copies(rows):
             f"{n_copies:.6g} of {rows.n:.6g} rows are copies of others (a weight of 2 "
             "counts as one copy). A copy remains when a row is left out, so that the "
             "AUC is too high. Fit each distinct row once and use class_weight, or "
-            "divide the weights by their largest"
+            "divide the weights by the largest one"
         )
     elif comparable and n_copies == 0 and (share := _near_copies(rows)) >= COPIES:
         yield (
@@ -140,7 +147,8 @@ def _equal_rows(rows):
 def _near_copies(rows):
     """Share of rows whose nearest neighbour is much nearer than the tenth one.
 
-    Less twice the share that chance makes in as many dimensions as the rows fill.
+    Twice the share that is expected by chance, in the dimension D of the rows, is
+    subtracted.
     """
     n = rows.shape[0]
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
@@ -148,7 +156,7 @@ def _near_copies(rows):
     spread = rows.X.std(axis=0)
     X = (rows.X - rows.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(int)
-    # the nearest of all rows is the row itself
+    # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
     distance, neighbour = search.kneighbors(X[chosen])
     same = rows.positive[neighbour[:, 1]] == rows.positive[chosen]
@@ -165,7 +173,7 @@ def _near_copies(rows):
 
 
 def rows_assumed(name) -> str:
-    """Nothing shows whether the rows trained the model."""
+    """Sentence if nothing shows whether the rows trained the model."""
     return (
         f"it could not be detected whether these rows trained the {name}; they are "
         'assumed to be its training rows. Pass rows="training" or rows="held-out"'
@@ -173,20 +181,21 @@ def rows_assumed(name) -> str:
 
 
 def judged_held_out() -> str:
-    """Rows that were judged to be held-out without the user's word."""
+    """Sentence if rows were judged to be held-out and the user did not say so."""
     return (
         "a model fitted to these rows differs from this one, so they are treated as "
-        "held-out rows. If they, or some of them, trained the model, the AUC is too "
-        'high: pass rows="training" and the sample_weight of the fit, or rows='
-        '"held-out" if none of them was used'
+        "held-out rows. If any of them trained the model, the AUC is too high: pass "
+        'rows="training" and the sample_weight of the fit, or rows="held-out" if none '
+        "of them was used"
     )
 
 
-def trained_by_some() -> str:
-    """Models that are compared on rows that trained some of them."""
+def trained_a_subset() -> str:
+    """Sentence if the rows trained only a subset of the compared models."""
     return (
         "these rows trained some of the models and not the others, so that their "
-        "differences cannot be trusted: compare models of the same rows"
+        "differences cannot be trusted: compare models that were fitted to the same "
+        "rows"
     )
 
 
@@ -194,56 +203,60 @@ def trained_by_some() -> str:
 
 
 def no_rows_left_out(n_features, n) -> str:
-    """More features than rows, and nothing that corrects the model."""
+    """Sentence if the features outnumber the rows and no row was left out."""
     return (
-        f"{n_features} features against {n:g} rows and no AUC of rows left out: the "
-        "estimate depends on the prior. Use AdaptivePrior(refits=5)"
+        f"there are {n_features} features for {n:g} rows and no AUC of rows left out, "
+        "so that the estimate depends on the prior. Use AdaptivePrior(refits=5)"
     )
 
 
 def supervised_step(name) -> str:
-    """A step that used y, and no refits of it."""
+    """Sentence if a step used y and is not refitted."""
     return (
-        f"{name} used y, which one fit cannot correct: the AUC can be too high (few "
-        "strong features) or too low (by up to .18 for text). Use "
+        f"{name} used y, and a single fit cannot correct for that: the AUC can be too "
+        "high (few strong features) or too low (by up to 0.18 for text). Use "
         "AdaptivePrior(refits=5), which refits the whole estimator"
     )
 
 
 def no_closed_form(name) -> str:
-    """The posterior comes from refits alone."""
+    """Sentence if the posterior comes only from refits."""
     return (
-        f"no closed form holds for {name}: the posterior comes from refits of the "
-        "whole estimator alone"
+        f"no closed form holds for {name}: the posterior comes only from refits of "
+        "the estimator"
     )
 
 
 def closed_form_anyway(name) -> str:
-    """A closed form is used where none holds."""
+    """Sentence if a closed form is used although none holds."""
     return (
-        f"no closed form holds for {name}, but only a closed form is available here: "
-        "score held-out rows"
+        f"no closed form holds for {name}, but one was used because no refits were "
+        "made: the result can be too high. Score held-out rows"
     )
 
 
 def frozen_in_refits() -> str:
-    """Refits do not refit a FrozenEstimator."""
+    """Sentence if the estimator holds a FrozenEstimator, which is not refitted."""
     return (
-        "a FrozenEstimator is not refitted: if it was fitted to these rows, the AUC of "
-        "refits is too high"
+        "a FrozenEstimator is not refitted, so that no row is left out of it: if it "
+        "was fitted to these rows, the AUC is too high. Pass the estimator that it "
+        "wraps"
     )
 
 
 def pairs_without_refits() -> str:
-    """Refits of more than two classes are not made."""
-    return "refits are not available for more than two classes and are not used"
+    """Sentence if refits were requested for more than two classes."""
+    return (
+        "refits are available for two classes only and were not used: the AUC comes "
+        "from the model of the data set. Compare it with hand_till_auc on held-out rows"
+    )
 
 
 def refits_failed(name) -> str:
-    """Clones could not be fitted to resampled rows."""
+    """Sentence if clones could not be fitted to resampled rows."""
     return (
         f"{name} could not be refitted to resampled rows: the AUC comes from the model "
-        "of the data set alone"
+        "of the data set alone. bootstrap_auc shows the error of a refit"
     )
 
 

@@ -1,13 +1,12 @@
 """A linear model as a direction in the features that entered its Pipeline.
 
 The posterior of the class means and the covariance, given *all* features, does not
-depend on how a direction was found. Affine steps compose: ``z = Aᵀ(x − c)`` and
-``s = wᵀz`` give ``s = (A w)ᵀx`` up to a constant, also if the step used y. Scalers,
-selectors, PCA, PLS, discriminants as transformers, unions and column transformers of
-these are taken back. A step that is not affine and ignores y (one-hot, imputer,
-splines) makes the data set: the features start behind it. A step that is not affine
-and uses y (a target encoder) leaves no features on which a closed form holds;
-``broken_by`` names it.
+depend on how a direction was chosen. Affine steps compose: ``z = Aᵀ(x − c)`` and
+``s = wᵀz`` give ``s = (A w)ᵀx`` up to a constant, also if the step used y. Directions
+are mapped back through scalers, selectors, PCA, PLS, discriminants as transformers,
+and unions and column transformers of these. If a step is not affine and ignores y
+(one-hot encoder, imputer, splines), the features start behind it. If a step is not
+affine and uses y (a target encoder), no closed form holds; ``broken_by`` names it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ._estimators import column_positions, n_columns, numeric, take_columns
 
 @dataclass(frozen=True, eq=False)
 class EnteredFeatures:
-    """Rows and directions in the features that entered.
+    """Rows and directions in the features that entered a Pipeline.
 
     Parameters
     ----------
@@ -34,9 +33,9 @@ class EnteredFeatures:
     saw_y : str or None
         Class name of the first step that used y.
     broken_by : str or None
-        Class name of a step that is not affine behind one that used y (or is both).
+        Class name of a step that is not affine and uses y, or follows one that does.
     fitted : tuple of (fitted transformer, its input)
-        Every step, those inside unions included, in the order of their use.
+        Every step, also inside unions, in the order in which they are applied.
     """
 
     X: object
@@ -58,8 +57,8 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
     W : ndarray of shape (P_last, K)
         Directions behind the last step.
     y : array-like of shape (n,)
-        Labels; steps of unknown classes are refitted to permuted ones, to find out
-        whether they use them.
+        Labels; steps of unknown classes are refitted to permuted labels, to see
+        whether they use y.
 
     Returns
     -------
@@ -74,13 +73,13 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
     return EnteredFeatures(rows, back, node.saw_y, node.broken_by, tuple(walk.fitted))
 
 
-# The nodes of the way have three verbs: ``back`` takes directions W of shape (P, K)
-# behind a node to the rows where its features start, ``starts`` lists these rows, and
-# ``block`` returns their columns with the directions that arrived.
+# Nodes have three methods: ``back`` maps directions W of shape (P, K) behind a node to
+# the rows where its features start, ``starts`` lists the nodes of these rows, and
+# ``block`` returns their columns with the directions that were added up there.
 
 
 class _Entry:
-    """The rows as they came, and the directions that arrived at their columns."""
+    """Rows in front of all steps, and the sum of the directions on their columns."""
 
     def __init__(self, X):
         self.X, self.W = X, None
@@ -96,12 +95,12 @@ class _Entry:
             return
         if self.W is None:
             self.W = np.zeros((len(self.used), W.shape[1]))
-        # Branches of a union may take the same column: their directions add up.
+        # Branches of a union may use the same column: s = Σ_k w_kᵀx adds directions.
         np.add.at(self.W, columns, W)
         self.used[columns] = True
 
     def block(self):
-        """Numeric columns that were used, and their directions."""
+        """Numeric columns that were used, with their directions; None if none were."""
         if not self.used.any():
             return None
         if self.used.all():
@@ -112,14 +111,14 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """A subset of the columns of the entry; None for all."""
+    """Columns of the entry; None for all of them."""
 
     entry: _Entry
     columns: np.ndarray | None
     saw_y, broken_by = None, None
 
     def subset(self, picked):
-        """The columns at some places among these."""
+        """Columns at the given places among these."""
         picked = np.array(picked, dtype=int)
         picked = picked if self.columns is None else self.columns[picked]
         return _Columns(self.entry, picked)
@@ -132,7 +131,7 @@ class _Columns:
 
 
 class _Start(_Entry):
-    """Features behind a step that is not affine: the data set from there on."""
+    """Features that start behind a step that is not affine."""
 
     def __init__(self, X, saw_y, broken_by):
         super().__init__(X)
@@ -186,13 +185,13 @@ class _Union:
             child.back(weight * block)
 
     def starts(self):
-        # Branches of the same entry share its rows: each start once.
+        # Branches of the same entry share its rows: each start is listed once.
         unique = {id(s): s for child in self.children for s in child.starts()}
         return list(unique.values())
 
 
 def _collected(starts):
-    """All starts side by side, and the directions on them."""
+    """Columns of all starts side by side, and their directions."""
     blocks = [block for start in starts if (block := start.block()) is not None]
     rows, W = zip(*blocks, strict=True)
     if len(rows) == 1:
@@ -204,13 +203,13 @@ def _collected(starts):
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """The way through the steps, which are listed with their input."""
+    """Walk through the steps, which lists every step with its input."""
 
     y: object
     fitted: list = field(default_factory=list)
 
     def through(self, step, node, rows):
-        """Node and rows behind a step that is not applied yet."""
+        """Apply a step; return the node and the rows behind it."""
         if step is None or isinstance(step, str):  # "passthrough"
             return node, rows
         if isinstance(step, Pipeline):
@@ -221,7 +220,7 @@ class _Walk:
         return self.behind(step, node, rows, behind), behind
 
     def behind(self, step, node, rows, behind):
-        """Node behind a step with known input and output."""
+        """Node behind a step whose input and output are known."""
         if isinstance(step, FeatureUnion):
             return self._union(step, node, rows)
         if isinstance(step, ColumnTransformer) and isinstance(node, _Columns):
@@ -258,7 +257,7 @@ class _Walk:
             child, _ = self.through(step, node.subset(picked), part)
             width, weight = where.stop - where.start, weights.get(name, 1.0)
             branches.append((where.start, child, width, weight))
-        # The order of the columns behind is that of W's rows.
+        # sorted by output column, because the rows of W have this order
         _, *columns = zip(*sorted(branches, key=lambda b: b[0]), strict=True)
         return _Union(*map(list, columns))
 

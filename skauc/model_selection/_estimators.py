@@ -1,7 +1,8 @@
-"""Rows of anything that scikit-learn takes, and the calls that every estimator has.
+"""Rows of every kind that scikit-learn takes, and fits and scores of any estimator.
 
-Rows are arrays, sparse matrices, frames or lists; an estimator is fitted with weights
-under their routed name, and scores rows in the direction of ``classes_[1]``.
+Rows are arrays, sparse matrices, frames or lists. An estimator is fitted with weights
+under their routed name, and its scores are larger for ``classes_[1]``. This module
+knows scikit-learn's interface and no single linear model.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantR
 
 
 def n_rows(X) -> int:
-    """Number of rows; a TypeError if X has none."""
+    """Number of rows; raise a TypeError if X is not a container of rows."""
     if hasattr(X, "shape"):
         return X.shape[0]
     if not hasattr(X, "__len__"):
@@ -50,7 +51,7 @@ def n_rows(X) -> int:
 
 
 def take_rows(X, rows):
-    """Rows by number, of the same kind as X."""
+    """Rows by number, in the container type of X."""
     if hasattr(X, "iloc"):  # pandas
         return X.iloc[rows]
     if sparse.issparse(X):
@@ -78,7 +79,7 @@ def n_columns(X) -> int:
 
 
 def take_columns(X, columns):
-    """Columns by number; an array if X is a list."""
+    """Columns by number, in the container type of X; an array for lists."""
     if hasattr(X, "iloc"):
         return X.iloc[:, columns]
     if sparse.issparse(X):
@@ -87,7 +88,7 @@ def take_columns(X, columns):
 
 
 def numeric(X):
-    """Numbers as an array or as CSR; a frame of several kinds becomes floats."""
+    """Rows as a numeric array or CSR matrix; object columns become floats."""
     if sparse.issparse(X):
         return X.tocsr()
     X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
@@ -95,7 +96,7 @@ def numeric(X):
 
 
 def dense(X) -> np.ndarray:
-    """Numbers as an array."""
+    """Rows as a dense numeric array."""
     X = numeric(X)
     return X.toarray() if sparse.issparse(X) else X
 
@@ -139,7 +140,7 @@ def decision_values(model, X):
 
 
 def _predicts_labels(model):
-    """Whether ``predict`` returns classes or clusters, which rank no rows."""
+    """Whether ``predict`` returns labels of classes or clusters instead of scores."""
     try:
         return is_classifier(model) or is_clusterer(model)
     except AttributeError:  # an estimator without scikit-learn's tags
@@ -160,8 +161,8 @@ def has_known_fit(model) -> bool:
 def weight_for_fit(model, weight) -> dict:
     """Keyword under which ``fit`` takes the weights; empty if the model takes none.
 
-    Without metadata routing a Pipeline wants the name of its last step in front, at
-    every level.
+    Without metadata routing the names of the last steps of nested Pipelines are
+    prefixes.
     """
     if weight is None:
         return {}
@@ -172,7 +173,7 @@ def weight_for_fit(model, weight) -> dict:
 
 
 def _weight_name(model):
-    """Name of the weights in ``model.fit``; None if it takes none."""
+    """Keyword of the weights in ``model.fit``; None if it takes none."""
     if isinstance(model, Pipeline):
         step, last = model.steps[-1]
         inner = _weight_name(last)
@@ -191,14 +192,14 @@ def _weight_name(model):
 
 
 def _takes_weight(model):
-    """Whether ``fit`` has the parameter, or takes any keyword."""
+    """Whether ``fit`` has the parameter sample_weight, or takes any keyword."""
     parameters = inspect.signature(model.fit).parameters.values()
     keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
     return keywords or has_fit_parameter(model, "sample_weight")
 
 
 def counted_rows(X, y, sample_weight, pos_label):
-    """Numbers of the rows of positive weight; their X, labels, classes and weights."""
+    """Numbers of the rows of positive weight; their X, labels, mask and weights."""
     refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
@@ -210,16 +211,16 @@ def counted_rows(X, y, sample_weight, pos_label):
 
 
 def fitted_to_rows(estimator, X, y, weight, rows):
-    """A clone fitted to rows by number, which may repeat, and to their weights."""
+    """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
     weight = None if weight is None else weight[rows]
     return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
 
 
 def scores_of_rows(model, X, y, positive, rows):
-    """Scores of rows by number, larger for the positive class of all labels y."""
+    """Scores of rows given by number, larger for the positive class."""
     score = decision_values(model, take_rows(X, rows))
-    # a score points to the larger label, which may not be the positive one
+    # scores are larger for the larger label, which may be the negative class
     lower = getattr(model, "classes_", np.unique(y))[0]
     score = -score if positive[y == lower].any() else score
     return check_score(score, len(rows), name="decision_function")
@@ -228,8 +229,8 @@ def scores_of_rows(model, X, y, positive, rows):
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     """A clone fitted to the rows, with the weights if it takes them.
 
-    Labels and weights are checked first, because a fit may take long. Rows in blocks
-    are passed to the estimators that take them.
+    Labels and weights are checked first, because a fit may take long. Estimators that
+    take rows in blocks get the blocks.
     """
     if isinstance(estimator, TAKE_BLOCKS):
         if row_blocks(X, y, sample_weight) is not None:
@@ -241,12 +242,12 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
             names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
             raise ValueError(
                 f"{name} must be an array where {type(estimator).__name__} is fitted, "
-                f"got {kind}; {names} are fitted to rows in blocks, and auc_posterior "
-                "takes any fitted linear model and rows in blocks"
+                f"got {kind}; rows in blocks can be fitted by {names}, and "
+                "auc_posterior takes them with any fitted linear model"
             )
     indexable(X, y)
     labels = column_or_1d(y)
-    # With more than two classes the estimator itself decides whether it takes them.
+    # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or not _is_multiclass(labels):
         check_positive(labels, pos_label=pos_label)
     if sample_weight is not None:
@@ -278,14 +279,14 @@ def _is_multiclass(labels):
 
 @contextmanager
 def silenced():
-    """Fits that only answer a question issue no warnings."""
+    """Suppress warnings: auxiliary fits repeat the warnings of the user's fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def kept_for(name, estimator, X, y, compute, *more):
-    """``compute()``, kept for an estimator's class and parameters and for the rows.
+def cached_for(name, estimator, X, y, compute, *more):
+    """``compute()``, cached by the estimator's class and parameters and by the rows.
 
     An estimator that cannot be pickled is computed every time.
     """
@@ -295,4 +296,4 @@ def kept_for(name, estimator, X, y, compute, *more):
         key = joblib.hash((known, X, y, more))
     except Exception:
         return compute()
-    return CACHE.kept(key, compute)
+    return CACHE.cached(key, compute)

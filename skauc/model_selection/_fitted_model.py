@@ -1,9 +1,9 @@
-"""The scores of a fitted linear model on some rows, computed once.
+"""The scores of a fitted linear model on given rows, computed once.
 
-:class:`FittedModel` is what every question about a model starts from: its scores, its
-direction in the features that entered (:mod:`._entered_features`), the rows in front of
-the linear model, and what the model minimised there (:mod:`._objective_of`). For more
-than two classes there is one for every pair of classes.
+All computations about a model start from :class:`FittedModel`: it holds the scores,
+the direction in the features that entered (:mod:`._entered_features`), the rows in
+front of the linear model, and the objective that the model minimised there
+(:mod:`._objective_of`). For more than two classes there is one for each pair.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ._estimators import decision_values, n_rows, take_rows
 from ._objective_of import objective_of
 from ._opened_model import NotLinearError, OpenedModel
 
-_LARGEST = 1e70
-_SAME = 1e-6  # of the range of the scores: rounding of two ways to the same score
+_LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
+_SAME = 1e-6  # share of the range of the scores that is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """An opened estimator and the scores of all rows that count.
+    """An opened estimator and its scores of all rows of positive weight.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class ScoredRows:
         As the user gave it.
     opened : OpenedModel
     X, y, weight : rows of the user's kind, ndarray of shape (n,), ndarray or None
-        Without the rows of weight 0.
+        Rows of positive weight.
     as_given : tuple (X, y, weight)
-        With them.
+        The rows of weight 0 included.
     stages : list of (step, its input, its output)
     front : ndarray or CSR matrix of shape (n, P)
         Rows in front of the linear model.
@@ -63,7 +63,7 @@ class ScoredRows:
     _kept: dict = field(default_factory=dict, repr=False)
 
     def once(self, name, compute):
-        """A value that all pairs of classes share."""
+        """``compute()``, computed once for all pairs of classes."""
         if name not in self._kept:
             self._kept[name] = compute()
         return self._kept[name]
@@ -91,11 +91,11 @@ class FittedModel:
     Parameters
     ----------
     scored : ScoredRows
-        Of the rows of all classes.
+        Rows and scores of all classes.
     mix : ndarray of shape (k,)
-        The direction is ``mix @ W``, its largest coefficient in front is 1.
+        The direction is ``mix @ W``, with 1 as its largest coefficient.
     threshold : float
-        ``score > threshold`` is what the classifier calls positive.
+        The classifier predicts positive where ``score > threshold``.
     score : ndarray of shape (n,)
         Larger is more positive; ``rows.X @ w`` up to a constant.
     positive : ndarray of bool of shape (n,)
@@ -130,7 +130,7 @@ class FittedModel:
 
     @property
     def name(self) -> str:
-        """Class name of the model, for sentences."""
+        """Class name of the model, for error and warning texts."""
         model = self.estimator if self.linear is None else self.linear
         return type(model).__name__
 
@@ -141,13 +141,14 @@ class FittedModel:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Sentences about the way to the linear model."""
+        """Warnings about the steps in front of the linear model."""
         sampler = self.scored.opened.resampled_by
         if sampler is None:
             return ()
         return (
             f"{sampler} resampled the rows of the fit, so that only refits of the "
-            'whole estimator leave rows out: use class_weight="balanced" in its place, '
+            'whole estimator can leave rows out: use class_weight="balanced" instead '
+            "of it, "
             "or AdaptivePrior(refits=5)",
         )
 
@@ -188,7 +189,7 @@ class FittedModel:
 
     @property
     def fit_reason(self) -> str | None:
-        """Half a sentence: why there is no ``fit``."""
+        """Reason why there is no ``fit``, as half a sentence."""
         return self._fit_and_reason[1]
 
     @cached_property
@@ -203,7 +204,7 @@ class FittedModel:
 
     @cached_property
     def _entered(self):
-        """Rows, direction, step that used y, step that breaks the closed form."""
+        """Rows, direction, step that used y, step that rules out a closed form."""
         opened = self.scored.opened
         used = opened.resampled_by or opened.searched_by
         if self.linear is None:
@@ -217,11 +218,11 @@ class FittedModel:
             rows = self._entered_rows(entered)
             if rows is not None:
                 return rows, entered.W @ self.mix, used, None
-            broken_by = entered.saw_y  # affine, but not on these rows
+            broken_by = entered.saw_y  # the steps are not affine on these rows
         return self.front, self.w_front, used, broken_by
 
     def _entered_rows(self, entered):
-        """The features that entered, if they lead to the same scores."""
+        """Rows of the features that entered; None if their scores differ."""
         if entered.X is self.scored.front:
             rows = self.front
         else:
@@ -231,7 +232,7 @@ class FittedModel:
                 return None
             rows = self._rows(X)
         with np.errstate(all="ignore"):
-            # Two ways to one score differ by a constant: (A w)ᵀx and wᵀz.
+            # (A w)ᵀx and wᵀz may differ by a constant only
             rest = np.ptp(rows.X @ (entered.W @ self.mix) - self.score)
             return rows if rest <= _SAME * np.ptp(self.score) else None
 
@@ -305,21 +306,21 @@ def fitted_models(
 
 
 def _open_decision(estimator):
-    """A classifier that is not linear: its decision is the one feature."""
+    """Open a classifier that is not linear: its decision is the only feature."""
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) != 2:
         raise NotLinearError(
             f"{type(estimator).__name__} is not linear, and refits are for two "
             "classes: score held-out predict_proba with skauc.hand_till_auc"
         )
-    # Probabilities are cut at ½, decisions at 0.
+    # predict cuts probabilities at ½ and decisions at 0
     shares = classes is not None and not hasattr(estimator, "decision_function")
     cut = np.array([0.5 if shares else 0.0])
     return OpenedModel(None, estimator, np.ones((1, 1)), cut, classes)
 
 
 def _scored_rows(estimator, opened, X, labels, weight):
-    """Rows that count behind all steps, and their numbers (None for all)."""
+    """Scores of the rows of positive weight, and their numbers (None for all)."""
     as_given, kept = (X, labels, weight), None
     if n_rows(X) != len(labels):
         raise ValueError(
@@ -337,8 +338,8 @@ def _scored_rows(estimator, opened, X, labels, weight):
         front = check_features(front, len(labels))
         if front.shape[1] != opened.W.shape[1]:
             raise ValueError(
-                f"X must have the {opened.W.shape[1]} features the model was trained "
-                f"on, got {front.shape[1]}"
+                f"X must have the {opened.W.shape[1]} features that the model was "
+                f"trained on, got {front.shape[1]}"
             )
         opened.check_ranks(front)
     front = front.astype(float, copy=False)
@@ -347,9 +348,9 @@ def _scored_rows(estimator, opened, X, labels, weight):
 
 
 def _binary_model(scored, positive, pos_label):
-    """The model of two classes, in the direction of the positive one."""
+    """Model of two classes, in the direction of the positive class."""
     classes, shift = scored.opened.classes, 0.0
-    if classes is None:  # a regressor on two labels cuts midway between them
+    if classes is None:  # a regressor on two labels is cut midway between them
         classes = np.unique(scored.y)
         shift = _midpoint(classes)
     flipped = bool(pos_label is not None and pos_label == classes[0])
@@ -358,7 +359,7 @@ def _binary_model(scored, positive, pos_label):
 
 
 def _midpoint(labels):
-    """Midway between two labels, which must be numbers."""
+    """Mean of two labels, which must be numbers."""
     if labels.dtype.kind not in "biuf":
         raise ValueError(
             "y_true must hold numbers for a regressor to be scored, got labels "
@@ -371,7 +372,7 @@ def _pair_models(scored, codes):
     """Models of all pairs of classes i < j, each on the rows of its pair."""
     opened, k = scored.opened, np.eye(len(scored.opened.W))
     for number, (i, j) in enumerate(combinations(range(opened.n_classes), 2)):
-        # a row of W for each pair, or s = (w_j − w_i)ᵀz
+        # W has a row for each pair, or s = (w_j − w_i)ᵀz
         mix = k[number] if opened.one_vs_one else k[j] - k[i]
         which = np.flatnonzero((codes == i) | (codes == j))
         labels = opened.classes[[i, j]]
@@ -381,7 +382,7 @@ def _pair_models(scored, codes):
 
 
 def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
-    """A direction with 1 as its largest coefficient in front, and its scores."""
+    """Model of a direction, scaled so that its largest coefficient is 1."""
     opened, rows = scored.opened, slice(None) if which is None else which
     mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
     score = scored.scores[rows] @ mix

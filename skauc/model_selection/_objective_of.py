@@ -1,8 +1,9 @@
-"""What a fitted linear model minimised, as an objective of its rows.
+"""The objective that a fitted linear model minimised on its rows.
 
-One registry: the class of a model names the function that describes it. Models with a
-smooth loss and an L2 penalty are described, and discriminants as the ridge regression
-that has their direction; for all others a reason is returned.
+A registry maps the class of a model to the function that describes it. Models with a
+smooth loss and an L2 penalty are described directly, discriminants as the ridge
+regression with the same direction. For every other model a reason is returned. This
+module knows the parameters of scikit-learn's linear models.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from ..statistics._rows import Rows
 from ._estimators import has_known_fit
 
-# Their class_weight="balanced" counts rows, whatever the rows weigh.
+# class_weight="balanced" of these classes counts rows and ignores their weights
 _BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
 _SGD_LOSSES = {
     "log_loss": LOGISTIC,
@@ -45,7 +46,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
     ----------
     linear : fitted linear model
     rows : Rows
-        In front of it.
+        Rows in front of the model.
     flipped : bool, default=False
         Whether the positive rows are those of ``classes_[0]``.
 
@@ -54,7 +55,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
     fit : Fit or None
         Coefficients towards the positive rows.
     reason : str or None
-        Half a sentence: why there is no fit.
+        Why there is no fit, as half a sentence.
     """
     if not has_known_fit(linear):
         return None, "its fit is not that of a class known here"
@@ -68,7 +69,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
 def _logistic(linear, rows, flipped):
     """``Σ c log(1 + e^(−tz)) + ‖w‖²/(2C)``."""
     if isinstance(linear, LogisticRegressionCV) and not linear.refit:
-        return "its coefficients are the mean of those of folds"
+        return "its coefficients are means over folds"
     if not _l2_only(linear):
         return "its penalty is not L2 alone"
     C = float(np.ravel(linear.C_ if hasattr(linear, "C_") else linear.C)[0])
@@ -81,14 +82,14 @@ def _l2_only(linear):
     """Whether a logistic regression has no L1 part in its penalty."""
     ratio = linear.l1_ratio_ if hasattr(linear, "l1_ratio_") else linear.l1_ratio
     ratio = np.ravel(ratio)[0] if np.size(ratio) else None
-    # A penalty that is named rules, before and after scikit-learn 1.8
+    # a penalty given by name takes precedence, before and after scikit-learn 1.8
     return linear.penalty in ("l2", None, "none") or (
         linear.penalty == "deprecated" and ratio in (None, 0)
     )
 
 
 def _irls(linear, rows, flipped):
-    """As :func:`_logistic`, if it is neither Firth's nor has an offset."""
+    """As :func:`_logistic`; not for Firth's penalty, nor with an offset."""
     if linear.has_offset_:
         return "it was trained with an offset"
     if linear.penalty == "firth":
@@ -109,7 +110,7 @@ def _linear_svc(linear, rows, flipped):
 def _ridge(linear, rows, flipped):
     """``Σ c (z − t)²/2 + α‖w‖²/2``."""
     if getattr(linear, "positive", False):
-        return "its coefficients are bound to be positive"
+        return "its coefficients are restricted to positive values"
     alpha = float(linear.alpha_ if hasattr(linear, "alpha_") else linear.alpha)
     return _fit(linear, rows, flipped, SQUARED, alpha)
 
@@ -143,7 +144,7 @@ def _gaussian_auc(linear, rows, flipped):
     if isinstance(linear.shrinkage, str):
         return _automatic(linear.shrinkage)
     if linear.standardize and rows.shape[1] >= rows.shape[0] - 2:
-        return "with features >= rows - 2 the standardization is not free of any row"
+        return "with features >= rows - 2 its standardization depends on every row"
     alpha, scaled = float(linear.shrinkage_), bool(linear.standardize)
     found = discriminant_ridge(rows, alpha, unbiased=True, diagonal=scaled)
     return found or _SINGULAR

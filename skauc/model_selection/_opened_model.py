@@ -1,8 +1,9 @@
-"""A fitted estimator opened down to its linear model.
+"""The linear model inside a fitted estimator.
 
 Pipelines, searches, frozen and threshold classifiers, recursive elimination and
-one-vs-rest wrappers are opened, without rows, until a linear model is found:
-``decision = front @ w − threshold`` behind the transformers ``steps``.
+one-vs-rest wrappers are opened, without rows, until a linear model is reached:
+``decision = front @ w − threshold``, where ``front`` are the rows behind the
+transformers ``steps``. This module knows scikit-learn's wrappers.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._estimators import decision_values, is_known, n_rows, take_rows
 
-_FEW_WAYS = 10  # a search among more ways to the rows in front counts as a step with y
-_ROWS_TRIED = 50  # of a class of somebody's own: does it rank by its coefficients?
-_FLOAT32 = 1e-4  # a model of float32 rounds each of its terms by 1e-7
+_FEW_WAYS = 10  # a search over more preprocessings counts as a step that used y
+_ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
+_FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7
 
 
 class NotLinearError(TypeError):
-    """There is no linear model inside an estimator."""
+    """Error for an estimator without a linear model inside."""
 
     @classmethod
     def of(cls, name) -> NotLinearError:
-        """The error for an estimator of this class name, with the remedies."""
+        """Error for an estimator with this class name, with remedies."""
         return cls(
             f"{name} is not linear (it has no coef_): score held-out decision_function "
             "values with skauc.cbauc_score, or refit it with "
@@ -43,7 +44,7 @@ class NotLinearError(TypeError):
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
-    """A fitted linear model and the way to it.
+    """A fitted linear model and the steps in front of it.
 
     Parameters
     ----------
@@ -51,27 +52,27 @@ class OpenedModel:
         The linear model; None for a classifier that is not linear, whose decision is
         the only feature.
     whole : estimator
-        A clone of it is fitted to the same rows as the linear model and its steps:
-        searches, frozen and threshold classifiers around it are taken off.
+        The linear model with its steps, without the searches, frozen and threshold
+        classifiers around it; a clone of it can be fitted to the rows.
     W : ndarray of shape (k, P)
         Coefficients, in the direction of ``classes[1]``; for K > 2 classes one row per
         class, or one per pair.
     cut : ndarray of shape (k,)
-        ``front @ w > cut`` is what the classifier calls ``classes[1]``.
+        The classifier predicts ``classes[1]`` where ``front @ w > cut``.
     classes : ndarray of shape (K,) or None
         Labels; None for a regressor on two labels.
     one_vs_one : bool, default=False
         Whether the rows of W belong to the pairs of classes, each in the direction of
         the second class of its pair.
     steps : tuple of fitted transformers
-        The way to the linear model; nested Pipelines are flattened.
+        Steps in front of the linear model; nested Pipelines are flattened.
     resampled_by : str or None, default=None
-        Class name of a step that resampled the rows of the fit (imbalanced-learn); it
-        is the identity afterwards.
+        Class name of a step that resampled the rows of the fit (imbalanced-learn);
+        when rows are scored, it does nothing.
     searched_by : str or None, default=None
-        Class name of a search that chose the steps among many by y.
+        Class name of a search that used y to choose among many preprocessings.
     eliminator : RFE or None, default=None
-        A step whose estimator was fitted without names of columns.
+        A step whose estimator was fitted without column names.
     """
 
     linear: Any
@@ -123,17 +124,17 @@ class OpenedModel:
 
     def stages(self, X) -> list[tuple]:
         """``(step, its input, its output)`` of every step."""
-        found = []
+        stages = []
         for step in self.steps:
             behind = step.transform(X)
             if step is self.eliminator and hasattr(behind, "columns"):
                 behind = np.asarray(behind)
-            found.append((step, X, behind))
+            stages.append((step, X, behind))
             X = behind
-        return found
+        return stages
 
     def check_front(self, front):
-        """Raise if the model would not score these rows by its coefficients."""
+        """Raise if the column names are not those of the fit."""
         nameless = type(front) is np.ndarray or sparse.issparse(front)
         if not nameless or hasattr(self.linear, "feature_names_in_"):
             # scikit-learn compares the names of the columns
@@ -141,7 +142,7 @@ class OpenedModel:
             validate_data(self.linear, front, **how)
 
     def check_ranks(self, front):
-        """Raise if a class of somebody's own ranks by more than its coefficients.
+        """Raise if a custom class does not rank rows by its coefficients.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class OpenedModel:
         names = "decision_function", "predict_proba", "predict"
         name = next((name for name in names if hasattr(self.linear, name)), "")
         known = is_known(getattr(type(self.linear), name, None))
-        labels = name == "predict" and self.classes is not None  # they rank nothing
+        labels = name == "predict" and self.classes is not None  # labels do not rank
         if self.n_classes == 2 and (known or labels or not name):
             return
         parts = hasattr(self.linear, "estimators_")
@@ -162,7 +163,7 @@ class OpenedModel:
         if self.n_classes > 2:
             same = theirs.shape == ours.shape and _is_near(ours, theirs)
             rule = "decide by X @ coef_.T + intercept_"
-        else:  # any increasing function of ours ranks alike; rounding makes ties
+        else:  # an increasing function of our scores ranks alike; rounding makes ties
             theirs = np.ravel(theirs)[np.argsort(ours[:, 0])]
             fall = np.max(np.maximum.accumulate(theirs) - theirs, initial=0.0)
             same, rule = fall <= _FLOAT32 * np.ptp(theirs), "rank rows by X @ coef_.T"
@@ -186,7 +187,7 @@ def is_stacked(estimator) -> bool:
 
 
 def _open_pipeline(pipeline):
-    """Its last step behind all the others."""
+    """Open a Pipeline: its last step, behind all the others."""
     if not hasattr(pipeline[-1], "coef_"):  # a model with coefficients is fitted
         check_is_fitted(pipeline)
     inner = OpenedModel.of(pipeline[-1])
@@ -210,7 +211,7 @@ def _flat_steps(steps):
 
 
 def _n_ways(search):
-    """Number of ways to the rows in front of the linear model that a search tried."""
+    """Number of different preprocessings that a search tried."""
     best, tried = search.best_estimator_, getattr(search, "cv_results_", {})
     if not isinstance(best, Pipeline):
         return 1
@@ -227,26 +228,29 @@ def _n_ways(search):
 
 
 def _open_linear(model):
-    """A model with ``coef_``, or one-vs-rest and one-vs-one of such models."""
+    """Open a model with ``coef_``, or one-vs-rest and one-vs-one of such models."""
     name = type(model).__name__
     if not hasattr(model, "fit"):
         raise TypeError(
-            f"{name} is not linear (it is no model with coef_): score held-out "
-            "decision_function values with skauc.cbauc_score, or cross-validate a "
-            "model with cv=5"
+            f"{name} is not a linear model (it has no fit and no coef_): score "
+            "held-out decision_function values with skauc.cbauc_score, or "
+            "cross-validate a model with cv=5"
         )
     if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
         return _open_parts(model)
     if not hasattr(model, "coef_"):
         check_is_fitted(model)
         if hasattr(model, "cv_results_"):
-            raise TypeError(f"{name} must be fitted with refit to be scored, got none")
+            raise TypeError(
+                f"{name} must be fitted with refit to be scored, got a search without "
+                "refit"
+            )
         raise NotLinearError.of(name)
     classes = getattr(model, "classes_", None)
     W, intercept = _coefficients(model)
     n_classes = 2 if classes is None else len(classes)
     if n_classes > 2 and isinstance(model, SVC | NuSVC):
-        # libsvm's decision between a pair i < j is positive for i
+        # libsvm's decision between classes i < j is positive for i
         return OpenedModel(model, model, -W, intercept, classes, one_vs_one=True)
     if len(W) != (1 if n_classes == 2 else n_classes):
         raise ValueError(
@@ -266,7 +270,7 @@ def _coefficients(model):
 
 
 def _open_parts(model):
-    """One binary linear model per class (one vs rest), or per pair (one vs one)."""
+    """Open one binary linear model per class (one vs rest) or pair (one vs one)."""
     check_is_fitted(model)
     parts = model.estimators_
     if any(not hasattr(part, "coef_") for part in parts):
@@ -280,7 +284,7 @@ def _open_parts(model):
 
 
 def _open_threshold(wrapper):
-    """A threshold classifier: the cut of the model inside, moved."""
+    """Open a threshold classifier: the model inside, with another cut."""
     inner = getattr(wrapper, "estimator_", None)
     if inner is None:  # fitted before it was wrapped, or not at all
         check_is_fitted(wrapper.estimator)
@@ -307,7 +311,7 @@ def _moved_cut(wrapper, opened):
         has_proba = hasattr(linear, "predict_proba")
         method = "predict_proba" if has_proba else "decision_function"
     if method == "predict_proba":
-        # p > t is decision > logit(t) for logistic probabilities only: tried along w
+        # p > t ⟺ decision > logit(t) for logistic probabilities only: checked along w
         w = opened.W[0]
         rows = np.outer(np.linspace(-2, 2, 5), w) / ((w @ w) or 1.0)
         logistic = expit(decision_values(linear, rows))

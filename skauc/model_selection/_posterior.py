@@ -1,8 +1,9 @@
-"""From a fitted model to the posterior of its AUC: the way of every score.
+"""The posterior of the AUC of a fitted model.
 
-:func:`evaluate` asks, in this order: what the rows are, what the model of the data set
-expects, and what rows left out of the fit say. A report (``auc_posterior``) refits the
-model where no closed form exists; a scorer, which only ranks, does not.
+An :class:`Evaluation` combines three results: whether the rows trained the model, the
+posterior under the model of the data set, and the AUC of rows left out of the fit. A
+report (``auc_posterior``) refits the model where no closed form exists; a scorer, which
+only ranks, does not.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from ._opened_model import is_stacked
 from ._refits import refits_source
 from ._training_rows import Judgement, judge_rows
 
-# Refits of a report: the fewer rows, the more a single sample varies
+# (rows, refits) of a report: AUCs of single samples vary more for fewer rows
 _REFITS = ((200, 20), (500, 10), (np.inf, 5))
-_CLOSED = 5  # refits of a scorer where no closed form holds
-_STOPPED = 0.2  # gradient, in units of its random walk, of a solver that stopped early
+_SCORER_REFITS = 5  # refits of a scorer where no closed form holds
+_STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What is known about the AUC of one model on some rows.
+    """One model on given rows: the posterior of its AUC, and doubts about it.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class Evaluation:
 
     @cached_property
     def reason_unranked(self) -> str | None:
-        """Why the scores rank nothing, as half a sentence; None if they do."""
+        """Why the scores do not rank rows, as half a sentence; None if they do."""
         return ranks_nothing(self.model.w_front, self.model.score)
 
     @property
@@ -78,10 +79,10 @@ class Evaluation:
 
     @cached_property
     def projection(self):
-        """The prior's answers for the direction of the model; None if it ranks nothing.
+        """Posterior along the direction of the model; None if it does not rank rows.
 
-        The adaptive prior learns the features that entered, a conjugate one those in
-        front of the linear model; of held-out rows the score is the one feature.
+        The adaptive prior uses the features that entered, a conjugate prior those in
+        front of the linear model. For held-out rows the score is the only feature.
         """
         model = self.model
         if self.reason_unranked is not None:
@@ -120,7 +121,7 @@ class Evaluation:
                     source, _ = self._refitted(self._n_refits, whole=False)
                 return source, [doubts.stopped_early(model.name, self._may_refit)]
         if self._may_refit or (prior.refits is None and broken is not None):
-            n_refits = self._n_refits if self.report else _CLOSED
+            n_refits = self._n_refits if self.report else _SCORER_REFITS
             whole = model.saw_y is not None or model.linear is None
             return self._refitted(n_refits, whole=whole)
         if model.saw_y is not None and prior.refits is not None:
@@ -133,7 +134,7 @@ class Evaluation:
 
     @property
     def fit(self):
-        """What the linear model minimised on the rows in front; None if unknown."""
+        """Objective and optimum on the rows in front; None if unknown."""
         return self.model.fit
 
     def _left_out(self):
@@ -148,7 +149,7 @@ class Evaluation:
         return self._source_and_reasons[0]
 
     def _refitted(self, n_refits, whole):
-        """AUC of rows left out of true refits."""
+        """AUC of rows left out of refits, and doubts about it."""
         if whole and has_frozen(self.model.estimator):
             return None, [doubts.frozen_in_refits()]
         source = refits_source(
@@ -176,7 +177,7 @@ class Evaluation:
         return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
 
     def _joined(self):
-        """The posterior by what the rows are and what is known of them."""
+        """Posterior from the model of the data set, rows left out, or held-out rows."""
         if not self.adaptive:
             return self.projection.auc()
         if self.held_out:
@@ -187,19 +188,20 @@ class Evaluation:
 
     @cached_property
     def doubts(self) -> list[str]:
-        """Every reason not to trust the number, a sentence each."""
+        """Reasons not to trust the AUC, a sentence each."""
         model, front = self.model, self.model.front
         out = []
-        if self.report or not self.held_out:  # a fold's score has no interval
+        if self.report or not self.held_out:  # the score of a fold has no interval
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
         out += self._doubts_of_weights()
         if not self.adaptive:
             return out
-        judged = self.rows.how == "detected"
         if self.held_out:
-            return out + [doubts.judged_held_out()] * (judged and self.report)
+            if self.report and self.rows.how == "detected":
+                out.append(doubts.judged_held_out())
+            return out
         out += [*model.doubts, *self._doubts_of_copies()]
         if self.rows.how == "assumed":
             out.append(doubts.rows_assumed(model.name))
@@ -230,7 +232,7 @@ class Evaluation:
         self._warn_without_closed_form()
         model = self.model
         share_pos = model.front.n_pos / model.front.n
-        if self.projection is None:  # all rows get the same answer
+        if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
         return self.projection.error(model.threshold, share_pos)
@@ -270,7 +272,7 @@ def evaluations(
     list of Evaluation
     """
     adaptive = isinstance(prior, AdaptivePrior)
-    # refits, requested or the only way, take any classifier of two classes
+    # refits, if requested or the only way, take any classifier of two classes
     any_classifier = adaptive and bool(prior.refits or is_stacked(estimator))
     models = fitted_models(
         estimator,
@@ -292,7 +294,7 @@ def evaluations(
 
 
 def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
-    """Normal posterior in probits around an AUC, with its own variance."""
+    """Posterior that is normal in probits, from an AUC and its variance."""
     z = size.probit(source.auc)
     # the delta method: Var Z = Var A/φ(z)²
     variance = source.variance * 2 * np.pi * np.exp(z**2)
@@ -308,7 +310,7 @@ def _empirical(rows) -> Source:
     score, pos = rows.X[:, 0], rows.positive
     auc = empirical_auc(score[~pos], score[pos], rows.weight[~pos], rows.weight[pos])
     n = rows.n
-    # an AUC of 0 or 1 has the variance of its nearest neighbour
+    # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
     moved = (auc * n + 0.5) / (n + 1)
     variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
     return Source(float(auc), float(variance), "empirical")

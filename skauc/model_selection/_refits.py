@@ -1,4 +1,7 @@
-"""True refits: clones fitted to bootstrap samples, as a second source and in public."""
+"""Refits: clones fitted to bootstrap samples of the rows.
+
+They give the AUC of rows left out where no closed form exists, and ``bootstrap_auc``.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ from ._estimators import counted_rows, decision_values, fitted_to_rows, silenced
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
-# In units of Hanley and McNeil's: the squared error of .632+ with 5 refits of models
-# with selection or an L1 penalty is 1.30 (.12) times it.
+# Variance of .632+ in units of Hanley and McNeil's. With 5 refits of models with
+# selection or an L1 penalty the mean squared error is 1.30 (.12) units.
 _VARIANCE = 1.5
 
 
@@ -38,14 +41,14 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     Parameters
     ----------
     model : FittedModel
-        On the rows that trained it.
+        A model on the rows that trained it.
     K : int
         At least 2.
     verbose : int, default=0
         Verbosity of joblib; 0 is silent.
     whole : bool, default=False
-        Whether the whole estimator is refitted, its steps included, and not the linear
-        model alone on the rows in front of it.
+        Whether the whole estimator is refitted, with its steps, or only the linear
+        model on the rows in front of it.
 
     Returns
     -------
@@ -64,9 +67,9 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     unweighted = Rows.of(model.front.X, positive)
     drawn = Samples.balanced(unweighted, int(K)).drawn.astype(int)
     try:
-        with silenced():  # the fit of the model has issued its warnings
+        with silenced():  # the user's fit has already issued these warnings
             scores = _refitted(estimator, X, y, weight, drawn, None, verbose)
-    except Exception:  # whatever an estimator raises for rows that stand twice
+    except Exception:  # an estimator may raise anything for repeated rows
         return None
     scores = -scores if model.flipped else scores
     out = (drawn == 0) * model.front.weight
@@ -79,7 +82,7 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
 
 
 def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
-    """Scores (K, n) of all rows by clones fitted to samples."""
+    """Scores (K, n) of all rows by clones fitted to K samples."""
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_refit_scores)(estimator, X, y, weight, count) for count in counts
     )
@@ -89,9 +92,9 @@ def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
 def _refit_scores(estimator, X, y, weight, count) -> np.ndarray:
     """Scores of all rows, larger for the larger label, by a clone fitted to a sample.
 
-    ``count`` is how often the sample drew each row.
+    ``count`` is the number of times that the sample drew each row.
     """
-    # Rows are repeated, not weighted: any estimator can be refitted in this way.
+    # rows are repeated, because not every estimator takes weights
     drawn = np.repeat(np.arange(len(y)), count)
     model = fitted_to_rows(estimator, X, y, weight, drawn)
     score = np.ravel(decision_values(model, X)).astype(float)
@@ -276,13 +279,13 @@ def bootstrap_auc(
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([frozen_in_refits()])
-    # The samples depend on the seed and the labels alone: all models share them.
+    # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
         counts = bootstrap_counts(positive, n_boot, rng)
     else:
         counts = _group_counts(groups, positive, n_boot, rng)
-    # The first sample is all rows once: the estimator itself.
+    # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
     scores = _refitted(estimator, X, labels, weight, samples, n_jobs, verbose)
     scores = -scores if flipped else scores
@@ -291,20 +294,18 @@ def bootstrap_auc(
 
 
 def _check_sizes(positive, groups):
-    """Raise unless a row (or a group) of each class can be left out."""
+    """Raise if no row (or group) of a class can be left out."""
     rule = "groups must hold each class in 2 groups or more"
     if groups is None:
-        rule, groups = (
-            "y must hold 2 rows of each class or more",
-            np.arange(len(positive)),
-        )
+        rule = "y must hold 2 rows of each class or more"
+        groups = np.arange(len(positive))
     smaller = min(len(np.unique(groups[positive == side])) for side in (False, True))
     if smaller < 2:
         raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
 def _group_counts(groups, positive, n_boot, rng):
-    """How often each sample drew the group of each row, (n_boot, n).
+    """Number of times that each sample drew the group of each row, (n_boot, n).
 
     Groups are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
@@ -321,13 +322,13 @@ def _aucs(scores, positive, weights):
 
 
 def _estimate(method, full, scores, counts, positive, weight):
-    """The estimate from the scores of the model and those (n_boot, n) of its refits."""
+    """Estimate from scores (n,) of the model and (n_boot, n) of its refits."""
     apparent = weighted_auc(full, positive, weight)
     out = (counts == 0) * weight
     replicates = _aucs(scores, positive, out)
     outside = weighted_auc(scores, positive, out)
     if method == "optimism":
-        # mean AUC of the refits on their own samples less that on all rows
+        # Harrell: A − mean_k(A_k of sample k − A_k of all rows)
         own = _aucs(scores, positive, counts * weight)
         auc = apparent - float(np.mean(own - _aucs(scores, positive, weight)))
     elif method == "oob":

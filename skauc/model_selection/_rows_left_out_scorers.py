@@ -15,7 +15,7 @@ from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
-from ._blocks import rows_at_hand
+from ._blocks import rows_in_memory
 from ._estimators import (
     counted_rows,
     decision_values,
@@ -83,7 +83,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
 
 
 def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
-    X, y, sample_weight = rows_at_hand(X, y, sample_weight)
+    X, y, sample_weight = rows_in_memory(X, y, sample_weight)
     model, *more = fitted_models(estimator, X, y, sample_weight, pos_label=pos_label)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
@@ -93,23 +93,23 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
             "The leave-pair-out AUC is undefined and set to nan because a class has "
-            "one row: without it nothing is left of that class",
+            "one row, and no row of it remains when a pair is left out",
             UndefinedMetricWarning,
         )
         return np.nan
     if model.fit is None:
         raise TypeError(
-            f"{model.name} has no leave-pair-out in closed form ({model.fit_reason}); "
-            "use skauc.cv_auc_scorer"
+            f"{model.name} has no leave-pair-out AUC in closed form "
+            f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     found = None
     if judge_rows(model).kind == "training":
         found = leave_pair_out(model.fit, model.front)
     if found is None:
         raise ValueError(
-            f"X must be the rows (and sample_weight the weights) that trained the "
-            f"{model.name}, got rows on which its gradient is not 0 (or its solver has "
-            "not converged, or the fit is singular)"
+            "X must be the rows (and sample_weight the weights) that trained the "
+            f"{model.name}, got rows on which its gradient is not 0, a solver that has "
+            "not converged or a singular fit"
         )
     return found[0]
 
@@ -178,7 +178,7 @@ def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
     _, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
-    if hasattr(estimator, "feature_names_in_"):  # fitted: its columns are known
+    if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     if isinstance(cv, Integral):
         smaller = min(positive.sum(), (~positive).sum())
@@ -193,13 +193,13 @@ def _cv_auc(
         delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
         for train, test in splits
     )
-    # Σ_v A_v/V, or Σ_v pairs_v A_v/Σ_v pairs_v
+    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
     auc, pairs = np.array(folds).T
     return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
 
 
 def _fold_auc(estimator, X, y, positive, weight, train, test):
-    """AUC of a clone on one fold, and the (weighted) number of its pairs."""
+    """AUC of a clone on the test rows of a fold, and their weighted number of pairs."""
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
     model = fitted_to_rows(estimator, X, y, weight, train)

@@ -67,7 +67,7 @@ class Scorer:
         self._params = params
         self._shared = False
         self._request = MetadataRequest(owner=self)
-        # known but not requested: passing it then is scikit-learn's error
+        # known but not requested: scikit-learn then raises if it is passed
         self._request.score.add_request(param="sample_weight", alias=None)
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None):
@@ -131,7 +131,7 @@ class Scorer:
 
 
 def ready_made(scorer: Scorer) -> Scorer:
-    """The same scorer; ``set_score_request`` returns a copy of it."""
+    """Mark a scorer as shared, so that ``set_score_request`` returns a copy."""
     scorer._shared = True
     return scorer
 
@@ -356,7 +356,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
     if scale == "probit":
         return _mean_probit(probit)
     value = float(ndtr(probit).mean())
-    # within two steps of floats of 1 the order of candidates is lost
+    # within 2 eps of 1 the order of candidates is lost
     if 1 - value < 2 * np.finfo(float).eps:
         warn_caller(
             "The Bayesian AUC rounds to 1.0, so that candidates tie; "
@@ -367,7 +367,7 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
 
 
 def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
-    """Evaluations of a scorer: no refits but those that were requested."""
+    """Evaluations without refits, except requested ones."""
     found = evaluations_of(
         estimator, X, y, prior=check_prior(prior), report=False, **question
     )
@@ -380,7 +380,7 @@ def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
 
 
 def _numbers(found, probit):
-    """The numbers that a multimetric search keeps of a candidate."""
+    """Numbers of a candidate that a multimetric search stores."""
     candidates = [candidate(one) for one in found]
     posterior = found[0].posterior
     if len(found) > 1:
@@ -388,13 +388,13 @@ def _numbers(found, probit):
     low, high = posterior.interval(0.95)
     numbers = {"auc": posterior.mean(), "std": posterior.std()}
     numbers |= {"low": low, "high": high, "choice": _mean_probit(probit)}
-    # the mean over the pairs of classes has the mean of their embeddings
+    # sketches are linear: the mean over pairs of classes has the mean sketch
     sketch = np.mean([c.sketch(CONTRASTS) for c in candidates], axis=0)
     return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))
 
 
 def _mean_probit(probit):
-    """Probit of the mean of AUCs, from the tail that keeps its digits."""
+    """Probit of the mean of AUCs, from the smaller tail, which does not round to 1."""
     if len(probit) == 1:
         return float(probit[0])
     sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0

@@ -1,4 +1,7 @@
-"""Which candidate of a search is the best, how surely, and what its AUC is."""
+"""The joint posterior of the candidates of a search, and of the selected one.
+
+:mod:`._candidates` has the mathematics of the joint posterior.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..intervals._projection import check_prior
-from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, said_of
+from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
 from ..statistics._result import Value, data_frame, picture
@@ -105,7 +108,7 @@ class SearchPosterior(Value):
             If there is no such candidate.
         """
         difference = self.joint.difference(i, j)
-        return replace(difference, warnings=said_of(self.auc[i], self.auc[j]))
+        return replace(difference, warnings=warnings_of(self.auc[i], self.auc[j]))
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
@@ -311,10 +314,10 @@ def search_posterior(
     joint = joint_aucs(searched.candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
     choice = np.array([c.choice for c in searched.candidates])
-    # A list of models has no selection of its own: ours is taken.
+    # in a list of models nothing was selected: take the best choice
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
     noise = luck(searched.candidates, rho)
-    # A winner that owes nothing to luck needs no correction.
+    # without rows left out the selected score has no error that selection favours
     bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
     own = searched.candidates[k].posterior
     reasons = doubts.of_search(search)
@@ -346,7 +349,7 @@ def _prior_of_scorer(search):
 
 
 def _lowered(posterior, bias):
-    """The posterior with a mean of Z that is lower by the bias, and as much unsurer."""
+    """The posterior with the mean of Z lowered by the bias, and Var Z + bias²."""
     if bias == 0:
         return posterior
     mean, variance = posterior.probit_moments()

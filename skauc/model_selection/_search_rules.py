@@ -1,4 +1,4 @@
-"""Tools around a search: its splitter, a rule of choice, the bias of its score."""
+"""Tools for a search: a splitter, a rule of choice, the bias of the best score."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..statistics._checks import as_numbers
 from . import _doubts as doubts
 from ._candidates import contrast_names
 
-_ROUNDING = 1e-9  # scores nearer than this may be those of one model twice
+_ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
 
 
 class ResubstitutionSplit:
@@ -105,7 +105,7 @@ class OneSDRule:
             near = known & (score[best] - score <= allowed)
         near[best] = True
         rows = np.flatnonzero(near)
-        # lexsort's last key is the first: complexity, then the better score.
+        # the last key of lexsort is the primary one: complexity, then the better score
         return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
     def _complexity(self, params):
@@ -206,7 +206,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
 
 
 def _scores(results):
-    """Score of each candidate, and the deviation of differences to a given one."""
+    """Score of each candidate, and a function: deviations of differences to one."""
     names = [f"mean_test_{name}" for name in contrast_names()]
     if all(name in results for name in names):
         place = np.column_stack([results[name] for name in names]).astype(float)
@@ -214,7 +214,7 @@ def _scores(results):
         def apart(best):
             return np.linalg.norm(place - place[best], axis=1)
 
-        # the first coordinate is what the search's score is off the joint mean
+        # choice − c is the joint mean of a candidate; c is its first coordinate
         choice = np.asarray(results["mean_test_choice"], dtype=float)
         return choice - place[:, 0], apart
     folds = [f"split{k}_test_score" for k in range(len(results))]
@@ -233,17 +233,17 @@ def _scores(results):
 
 
 def _one_score(results):
-    """A single score without folds: the deviation of a difference is unknown."""
+    """A single score without folds, with deviations of 0 because they are unknown."""
     names = [name for name in results if name.startswith("mean_test_")]
     if len(names) != 1:
         raise ValueError(
-            "cv_results must hold one score or those of make_cbauc_scorer(output="
+            "cv_results must hold one score, or the scores of make_cbauc_scorer(output="
             f'"dict"), got {names}'
         )
     doubts.warn(
         [
-            "one score per candidate does not show how much candidates differ, so that "
-            "the best score is selected: one_sd_rule needs "
+            "one score per candidate does not show how sure the differences between "
+            "candidates are, so that the best score is selected. Use "
             'scoring=make_cbauc_scorer(output="dict")'
         ]
     )
@@ -312,8 +312,8 @@ def best_score_bias(search) -> float:
     check_is_fitted(search)
     if not hasattr(search, "best_score_") or not hasattr(search, "cv_results_"):
         raise ValueError(
-            "search must have best_score_ and cv_results_, which one that is refitted "
-            f"by a callable or is no search has not, got {short(search)}"
+            "search must have best_score_ and cv_results_ (refit must not be a "
+            f"callable), got {short(search)}"
         )
     scores, best = _fold_scores(search)
     if len(scores) < 2:
@@ -321,7 +321,7 @@ def best_score_bias(search) -> float:
     chosen = scores[:, best]
     if not np.isfinite(chosen).all():
         raise ValueError(
-            f"search must have a finite score of its best candidate in every fold, got "
+            "search must have a finite score of its best candidate in every fold, got "
             f"{chosen.tolist()}"
         )
     # Σ_k {max_θ s_k(θ) − s_k(θ*)}/K; fmax leaves out candidates without a score.
@@ -329,7 +329,7 @@ def best_score_bias(search) -> float:
 
 
 def _fold_scores(search):
-    """Scores, (folds, candidates), and the column of the best candidate."""
+    """Scores of shape (folds, candidates), and the column of the best candidate."""
     results = search.cv_results_
     name = search.refit if search.multimetric_ else "score"
     scores = np.array(

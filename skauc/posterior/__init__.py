@@ -1,4 +1,7 @@
-"""Closed-form posteriors of the AUC: the mathematics, in one place.
+"""Closed-form posteriors of the AUC.
+
+This folder takes moments and scores, and knows neither models nor labels. All
+mathematics of this folder:
 
 1. Conjugate prior (``_conjugate``). ``Σ ~ IW(S, κ)`` and ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
    Posterior, with ``n_c, x̄_c, W_c`` of :mod:`skauc.statistics._moments`:
@@ -36,13 +39,13 @@
 
        ∫_ρ^1 (1 + 2t²/(df(1 + r)))^(−df/2) dr/(2π √(1 − r²)).
 
-   The variance of Φ(Z) is a sum of squares, which keeps its digits also where it is far
-   below the mean: given χ² the same integral from 0 to ρ; over χ² the spread of
-   ``Φ(t √(χ²/df))`` at the nodes of section 6; between components that of their means.
+   The variance of Φ(Z) is computed as a sum of squares, without cancellation: given χ²
+   it is the same integral from 0 to ρ; over χ² it is the variance of
+   ``Φ(t √(χ²/df))`` at the nodes of section 6; between components, that of their means.
 
 6. Distribution function (``_tails``). ``√2 Z = μR + √v N`` with
    ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability,
-   one trapezoidal rule over R or N, whichever spreads less.
+   computed by a trapezoidal rule over R or N, whichever has the smaller spread.
 
 7. Two models (``_joint``). ``W = [w_a w_b]`` depends on two dimensions,
 
@@ -53,15 +56,17 @@
    Bartlett's triangular B makes draws; the probability that a is better is a normal
    one given Σ, and only Σ is averaged over.
 
-8. More than two classes (``_pairwise``). The mean AUC over the M pairs has the mean of
-   the means; the widest case of their dependence is the comonotonic sum,
-   ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``: none has a larger variance.
+8. More than two classes (``_pairwise``). The posterior mean of the average AUC of M
+   pairs is the average of their means. Their dependence is unknown; the largest
+   variance belongs to the comonotonic sum,
+   ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``.
 
 9. Many models (``_joint``). With ``Z ~ N(m, V)`` of m AUCs in probits the
    probability of being the best and the expected loss are means over draws, and
    ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: an error that all models
-   share cancels. Scores s
-   off by ``e ~ N(0, U)`` flatter their winner by ``E e_k, k = argmax(s + e)``.
+   share cancels. If scores s
+   have errors ``e ~ N(0, U)``, the largest one is too high by ``E e_k``,
+   ``k = argmax(s + e)``.
 
 References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),
 https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE);

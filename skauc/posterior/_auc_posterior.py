@@ -153,8 +153,8 @@ class AUCPosterior(AUCDistribution):
 
     @classmethod
     def point_mass_at_half(cls) -> AUCPosterior:
-        """Posterior of a model whose scores are all equal: the AUC is exactly ½."""
-        # Z = √(v/2) N is 0 to every digit; v = 0 itself would make 0/0 of its cdf
+        """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
+        # Z = √(v/2) N rounds to 0; v = 0 would make 0/0 in the cdf
         return cls.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
 
     def _head(self):
@@ -224,7 +224,7 @@ class AUCPosterior(AUCDistribution):
 
     def sf(self, x):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
-        # P(Z > z) = P(−Z < −z): a lower tail has digits that 1 − cdf has lost
+        # P(Z > z) = P(−Z < −z): the lower tail does not cancel as 1 − cdf does
         mirrored = self._components.mirrored()
         return _on_probit_scale(x, lambda z: mirrored.cdf(-z), below=1.0, above=0.0)
 
@@ -269,9 +269,10 @@ class AUCPosterior(AUCDistribution):
 
 
 def _on_probit_scale(x, function, *, below, above, open_ends=False):
+    """``function(Φ⁻¹(x))`` elementwise, with constants outside of the support."""
     x = as_numbers("x", x)
     inside = (x > 0) & (x < 1) if open_ends else (x >= 0) & (x <= 1)
-    # x outside the support lies either left of 0 or right of 1
+    # x outside of the support is below 0 or above 1
     out = np.where(np.isnan(x), np.nan, np.where(x <= 0.5, below, above))
     out[inside] = [function(z) for z in ndtri(x[inside])]
     return out[()]
@@ -328,6 +329,6 @@ class AUCPosteriors(Value):
         return low, high
 
 
-def said_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+def warnings_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
     """The warnings of all posteriors, each sentence once."""
     return tuple(dict.fromkeys(text for p in posteriors for text in p.warnings))

@@ -17,8 +17,8 @@ from ._tails import (
     root_chi2_moments,
 )
 
-# For the integral of section 5: 32 nodes leave 6e-12 of it, 64 only rounding (t up to
-# 30, df from 1 to ∞, against 400 nodes)
+# Nodes for the integral of section 5: the error of 32 is 6e-12, of 64 only rounding (t
+# up to 30, df from 1 to ∞, compared with 400 nodes)
 _LEGENDRE = roots_legendre(64)
 _EPS = np.finfo(float).eps
 _LOST = 1e-12  # share of a quantile's level that dropped components may hold
@@ -49,10 +49,10 @@ class Components:
 
     @cached_property
     def _integrals(self):
-        """Integrals of ``√2 Z = μR + √v N`` over R or N, whichever spreads less.
+        """Integrals of ``√2 Z = μR + √v N`` over R or N, whichever has less spread.
 
-        The integrand is then smooth: neither large samples (v → 0) nor separable data
-        (μ → ∞) break the trapezoidal rule.
+        The integrand is then smooth, so that the trapezoidal rule holds for large
+        samples (v → 0) and for separable data (μ → ∞).
         """
         # μ = D√(df/q), R = √(χ²_df/df), and Var(μR) = μ²/(2 df) nearly
         mu, root_v = self.D * np.sqrt(self.df / self.q), np.sqrt(self.v)
@@ -81,7 +81,7 @@ class Components:
         """Z with ``P(Z ≤ z) = level``."""
         if level in (0.0, 1.0):
             return np.inf if level else -np.inf
-        if level > 0.5:  # the upper tail by symmetry, to keep its digits
+        if level > 0.5:  # the upper tail by symmetry, without cancellation
             return -self.mirrored().quantile(1 - level)
         # Components that are left out move the probability by no more than their weight
         order = np.argsort(self.weight)
@@ -101,7 +101,7 @@ class Components:
         return brentq(excess, start - step, start + step, xtol=1e-12, rtol=1e-12)
 
     def mean(self) -> float:
-        """``E Φ(Z)``, from the tail that keeps its digits."""
+        """``E Φ(Z)``, from the smaller of ``E Φ(Z)`` and ``E Φ(−Z)``."""
         # E Φ(Z) = Σ weight T_df(t),  E Φ(−Z) = Σ weight T_df(−t)
         below = self.weight @ stdtr(self.df, self.t)
         above = self.weight @ stdtr(self.df, -self.t)
@@ -117,7 +117,7 @@ class Components:
 
     def variance(self) -> float:
         """``Var Φ(Z) = E Var(Φ(Z) | component) + Var E[Φ(Z) | component]``."""
-        # Φ(−Z) varies as much: the smaller of the two means has more digits
+        # Var Φ(−Z) = Var Φ(Z): take the smaller of the two means, which rounds less
         tail = self.mirrored() if self.mean() > 0.5 else self
         mean = stdtr(tail.df, tail.t)
         centre = self.weight @ mean
@@ -125,7 +125,7 @@ class Components:
         inside = tail._quadrant(np.arcsin(self.v / (2 + self.v)))
         inside = inside + tail._variance_of_chi2(mean)
         variance = self.weight @ (inside + (mean - centre) ** 2)
-        # A spread below the distance of two neighbouring numbers is that of a point
+        # a spread below the distance of two floats is 0
         return float(variance) if variance > (_EPS * centre) ** 2 else 0.0
 
     def _variance_of_chi2(self, mean):
@@ -142,7 +142,7 @@ class Components:
         return np.where(far, rest, variance)
 
     def _quadrant(self, end):
-        """Section 5 from r = 0 in r = sin θ, which takes the root out of it."""
+        """Integral of section 5 from 0, with r = sin θ, which removes the root."""
         # ∫ (1 + 2t²/(df(1 + sin θ)))^(−df/2) dθ/2π
         nodes, weights = _LEGENDRE
         half = np.broadcast_to(end / 2, self.t.shape)

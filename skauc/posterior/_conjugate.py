@@ -13,10 +13,10 @@ from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
 COVARIANCES = ("common", "spherical", "separate")
-_LIGHTEST = 1e-300  # weights below it hold nothing that float64 can add
-_DROP = 690.0  # −log _LIGHTEST: how far below its mode the log density is followed
+_LIGHTEST = 1e-300  # smaller weights are 0
+_DROP = 690.0  # −log _LIGHTEST: the log density is followed so far below its mode
 # Against 2401 nodes (df of 5 to 2000 a class): 75 leave 2e-6 of 1 − AUC, 151 1e-14
-_RATIO_NODES = 301  # the error of the trapezoidal rule falls exponentially in it
+_RATIO_NODES = 301  # nodes; the error of the trapezoidal rule falls exponentially
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class NormalInverseWishart(Value):
             value = as_numbers(name, getattr(self, name))
             if not np.isfinite(value).all() or value.ndim > 1 + (name == "scale"):
                 raise ValueError(
-                    f"{name} must be finite, a number or an array over features, "
-                    f"got {getattr(self, name)!r}"
+                    f"{name} must be finite, a number or an array with one value per "
+                    f"feature, got {getattr(self, name)!r}"
                 )
             object.__setattr__(self, name, value if value.ndim else float(value))
         for name in ("nu_neg", "nu_pos"):
@@ -113,7 +113,7 @@ class NormalInverseWishart(Value):
             shape = np.shape(getattr(self, name))
             if any(side != P for side in shape):
                 raise ValueError(
-                    f"{name} must match the {P} features the linear model sees, got "
+                    f"{name} must match the {P} features of the linear model, got "
                     f"shape {shape}"
                 )
         kappa = P + 2.0 if self.kappa is None else float(self.kappa)
@@ -162,7 +162,7 @@ class ProjectedPrior:
 
 @dataclass(frozen=True, eq=False)
 class LearntConjugate:
-    """A prior with the labels and weights of a data set, but not its rows.
+    """A prior with the classes and weights of a data set, without its rows.
 
     ``features`` holds the feature-wise moments of both classes for a spherical
     covariance; everything else is computed for one direction at a time.
@@ -175,7 +175,7 @@ class LearntConjugate:
     features: tuple[Moments, Moments] | None
 
     def project(self, w, score) -> ProjectedPosterior:
-        """Posterior of the scores ``Z @ w``, shape (n,), of the learnt rows."""
+        """Posterior of the scores ``X @ w``, shape (n,), of the rows."""
         neg, pos = class_moments(score, self.positive, self.weight)
         known = self.prior, self.covariance, self.features
         return projected_posterior(neg, pos, w, *known)
@@ -185,8 +185,8 @@ class LearntConjugate:
 class ProjectedPosterior(Value):
     """Posterior of the scores: ``σ_c² = q_c/χ²_{df_c}``, ``μ_c ~ N(m_c, σ_c²/ν_c)``.
 
-    The arrays hold the numbers of both classes, shape (2,). ``shared`` says that both
-    classes have *one* variance (the same draw of it).
+    The arrays hold the parameters of both classes, shape (2,). If ``shared``, both
+    classes have *one* random variance.
     """
 
     mean: np.ndarray
@@ -322,7 +322,10 @@ def _check_proper(q, df, n, projected):
 
 
 def _check_rank(known, n, covariance, projected):
-    """An improper S: the rows alone must span the features; a flat mean uses one up."""
+    """Raise if S is improper and the rows do not span the features.
+
+    A flat prior of a class mean takes one row.
+    """
     known = known.min() if covariance == "separate" else known.sum()
     if known < projected.n_features:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Verbs that every posterior of an AUC shares, whatever its distribution is.
+"""Methods that all posteriors of an AUC share.
 
-A child has ``mean``, ``var``, ``ppf`` and ``_table_rows``; spread, interval, text,
-tables and the picture follow.
+A child class has ``mean``, ``var``, ``ppf`` and ``_table_rows``; spread, interval,
+text, tables and the picture follow from these.
 """
 
 from __future__ import annotations

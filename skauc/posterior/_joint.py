@@ -1,8 +1,8 @@
 """Two linear models, or many, under one joint posterior (sections 7 and 9).
 
-The root of the scatter is taken of ``[w_a, w_b − βw_a]``, whose scores are nearly
-uncorrelated: two almost equal models keep the digits in which they differ (of a
-correlation 1 − ε only √ε would be left), and one model twice is a tie.
+The scatter is factorised for ``[w_a, w_b − βw_a]``, whose scores are nearly
+uncorrelated. For two almost equal models the small difference therefore does not cancel
+(a correlation 1 − ε has an error of √ε), and one model twice is a tie.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..statistics._result import Value
 from ._conjugate import NormalInverseWishart
 from ._distribution import Distribution
 
-_ROUNDING = 1e-12  # AUCs nearer than this are those of one and the same model
+_ROUNDING = 1e-12  # AUCs that differ by less belong to one and the same model
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
 # AUCs within it are equally good: two solvers of one problem differ by that much
 TIE = 1e-4
-_SAME = 1e-12  # of a variance of a difference: rounding of one and the same model
+_SAME = 1e-12  # share of V_ii + V_jj below which the variance of a difference is 0
 _BLOCK = 2**17  # numbers drawn at once: 1 MB
 _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 
@@ -153,7 +153,7 @@ class JointPosterior:
 def sobol(dimensions, n_draws, random_state):
     """Scrambled Sobol points in (0, 1), of shape (n, dimensions)."""
     engine = qmc.Sobol(dimensions, seed=generator(random_state))
-    # They are balanced in powers of 2 alone
+    # Sobol points are balanced only for powers of 2
     u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
     return np.clip(u, _END, 1 - _END)
 
@@ -191,7 +191,7 @@ def joint_posterior(
 
 
 def _of_moments(neg, pos, W, beta, prior, covariance):
-    """From the moments of the scores of ``W = [w_a, w_b − βw_a]``."""
+    """Joint posterior from moments of the scores of ``W = [w_a, w_b − βw_a]``."""
     projected = [prior.project(w) for w in W.T]  # checks shapes and κ
     S = np.asarray(prior.scale)
     # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
@@ -222,7 +222,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
 
 
 def _root(scatter):
-    """Cholesky's R, ``RRᵀ = scatter``; a score that does not vary has a row of 0."""
+    """Cholesky factor R, ``RRᵀ = scatter``; a constant score has a row of 0."""
     # R = [[a, 0], [W_ab/a, √(W_bb − (W_ab/a)²)]]; rounding can make the last square < 0
     a = np.sqrt(scatter[0, 0])
     below = scatter[0, 1] / a if a > 0 else 0.0
@@ -317,26 +317,26 @@ class JointAUCs(Value):
         return np.sqrt(np.where(variance > _SAME * (own + own[j]), variance, 0.0))
 
     def within(self, deviations) -> np.ndarray:
-        """Return which models are almost as good as the one with the largest mean.
+        """Mask (m,) of the models that are nearly as good as the best one.
 
-        Their Z lies within that many standard deviations of the difference to it;
-        shape (m,), bool.
+        The mean of their Z is below the largest mean by at most so many standard
+        deviations of the difference.
         """
         best = int(np.argmax(self.mean))
         return -self._ahead_of(best) <= deviations * self.deviation_from(best)
 
     def _ahead_of(self, j):
-        """Means of ``Z_i − Z_j``; 0 where both are one model, up to rounding."""
+        """Means of ``Z_i − Z_j``; 0 if they differ only by rounding."""
         own, ahead = np.diag(self.covariance), self.mean - self.mean[j]
         rounding = np.abs(ahead) <= np.sqrt(_SAME * (own + own[j]))
         return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
 
 
 def maximum_bias(score, noise, n_draws, random_state) -> float:
-    """How much too high the largest of noisy scores is, on the average.
+    """Mean error of the largest of several noisy scores.
 
-    ``E e_k`` with ``e ~ N(0, noise)`` and k the largest of ``score + e``: what the
-    winner of a search owes to its luck. Noise that all scores share has none.
+    ``E e_k`` with ``e ~ N(0, noise)`` and ``k = argmax(score + e)``: the bias of the
+    best score of a search. Noise that all scores share adds nothing.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     for error in _normal_draws(contrasts, n_draws, random_state):
         best = np.argmax(score + error, axis=1)
         total += error[np.arange(len(error)), best].sum()
-    # E e_k ≥ max s − E s_k ≥ 0 for the winner k: below 0 is what the draws err
+    # E e_k ≥ max s − E s_k ≥ 0 for the winner k: negative values are random error
     return max(float(total / n_draws), 0.0)
 
 

@@ -2,8 +2,8 @@
 
 Each pair (i, j) of K > 2 classes has its own posterior, from its own rows and its own
 linear model. The mean of the average is exact. The pairs share rows and coefficients,
-and no joint posterior is known: the widest dependence is taken, in which all pairs are
-high together and low together.
+and their joint posterior is not known: the dependence with the largest variance is
+used, in which all pairs are high together and low together.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _probits(components):
     mirrored = components.mirrored()
     low, high = components.quantile(ndtr(-8.0)), -mirrored.quantile(ndtr(-8.0))
     z = np.linspace(np.clip(low, -9, 9), np.clip(high, -9, 9), len(_U))
-    # Each side from the tail that keeps its digits
+    # each side from its smaller tail
     lower = ndtri([components.cdf(at) for at in z])
     upper = -ndtri([mirrored.cdf(-at) for at in z])
     return np.interp(_U, np.where(lower <= 0, lower, upper), z)

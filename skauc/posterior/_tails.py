@@ -1,4 +1,4 @@
-"""Tails of Student, noncentral t and χ distributions with all their digits (section 6).
+"""Tails of Student, noncentral t and χ distributions in full precision (section 6).
 
 All degrees of freedom are 1 or more.
 """
@@ -133,13 +133,13 @@ class OverNormal:
         # s = log(1 + e^t) = t + log(1 + e^{−t}), which does not overflow
         beyond = np.log1p(np.exp(-np.abs(t)))
         s = np.maximum(t, 0) + beyond
-        # N = edge − s, without their digits where both are large
+        # N = edge − s, which would cancel where both are large
         N = np.where(t > 0, at - beyond, edge - s)
         # ds = dt/(1 + e^{−t}) = e^{t − s} dt
         ds = (high - low) / (_NODES - 1) * np.exp(t - s)
         return edge, N, self._root_v * s / self._mu, ds
 
-    @np.errstate(over="ignore")  # squares of thresholds that are far out
+    @np.errstate(over="ignore")  # squares of distant thresholds
     def cdf(self, x):
         edge, N, r, ds = self._nodes(x)
         chi2, up = self._df * r**2, self._positive[:, None]

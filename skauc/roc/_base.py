@@ -1,7 +1,7 @@
-"""Verbs of a ROC curve, whatever the distributions of the scores.
+"""Methods of a ROC curve for any distributions of the scores.
 
-A child has ``auc, fpr(t), tpr(t), roc(u)``, the corners of its curve and the thresholds
-at which the densities of the two classes are equal; the rest follows.
+A child class has ``auc, fpr(t), tpr(t), roc(u)``, the corners of its curve and the
+thresholds at which the densities of the two classes are equal; everything else follows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from ..statistics._checks import check_flag, check_interval
 
-_NODES = 113  # of the double exponential quadrature: a step of 1/16
+_NODES = 113  # nodes of the double exponential quadrature: a step of 1/16
 
 
 class YoudenPoint(NamedTuple):
@@ -27,7 +27,7 @@ class YoudenPoint(NamedTuple):
 
 
 class ROCCurve:
-    """Parent of the curves; a child has its verbs and two private methods.
+    """Parent of the curves; child classes add the rates and two private methods.
 
     ``_corners()`` are the false positive rates at which the curve may be steep or not
     smooth, ``_equal_density_thresholds()`` the candidates for the best threshold.
@@ -106,12 +106,12 @@ class ROCCurve:
 
 
 def _integral(function, low, high):
-    """Double exponential quadrature (Takahasi & Mori), exact for steep ends too."""
+    """Double exponential quadrature (Takahasi & Mori), also for steep ends."""
     # t = low + (high − low)(1 + tanh g)/2 with g = ½π sinh v, trapezoidal rule in v; at
     # |v| = 3.5 the weight is 1/cosh² 26 = e^−51
     v = np.linspace(-3.5, 3.5, _NODES)
     g = np.pi / 2 * np.sinh(v)
-    # (1 + tanh g)/2 = expit(2g), which has its digits next to low too
+    # (1 + tanh g)/2 = expit(2g), without cancellation near low
     t = low + (high - low) * expit(2 * g)
     dt = (high - low) * np.pi / 4 * np.cosh(v) / np.cosh(g) ** 2 * (v[1] - v[0])
     return np.sum(function(t) * dt)

@@ -1,4 +1,4 @@
-"""The binormal ROC curve: moments in, curve out (section 1)."""
+"""The binormal ROC curve (section 1)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..statistics._checks import as_numbers, check_flag, check_interval, check_n
 from ..statistics._moments import Moments
 from ._base import ROCCurve
 
-_LARGEST = 1e100  # squares and ratios are no overflow
-_RISE = np.array([-9, 0, 9])  # Φ(±9) is 0 or 1
+_LARGEST = 1e100  # largest size of moments: squares and ratios do not overflow
+_RISE = np.array([-9, 0, 9])  # deviations; Φ(±9) rounds to 0 or 1
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class BinormalROC(ROCCurve):
         fpr = check_numbers("fpr", fpr, 0, 1)
         gap = self.mean_pos - self.mean_neg
         if self.std_neg == self.std_pos == 0 and gap == 0:
-            return fpr[()]  # one point mass: only guessing moves along the curve
+            return fpr[()]  # one point mass for both classes: the curve is the diagonal
         if self.std_neg == 0:
             reached = gap + np.where(fpr == 1, np.inf, 0.0)
         else:
@@ -169,7 +169,7 @@ class BinormalROC(ROCCurve):
         return ndtr(reached / self.std_pos)
 
     def _corners(self):
-        """Where the curve rises: at nine deviations around the positive mean."""
+        """FPR where the curve rises: within nine deviations of the positive mean."""
         if self.std_neg == 0:
             return []
         z = (self.mean_neg - self.mean_pos + self.std_pos * _RISE) / self.std_neg

@@ -1,7 +1,8 @@
 """Tails of a quadratic form by a contour integral through the saddlepoint (section 3).
 
-The functions take a form of variance about 1 without its offset, and thresholds that
-are not below its mean: a lower tail is the upper tail of −S.
+The functions take the weights and slopes of a form S with variance about 1 and without
+offset, and thresholds that are not below its mean: a lower tail is the upper tail of
+−S.
 """
 
 from __future__ import annotations
@@ -9,20 +10,20 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-_BENDS = np.array([0.0, 0.6, -0.6])  # below 1: e^{b²s²/2} must fall along the path
+_BENDS = np.array([0.0, 0.6, -0.6])  # κ; |κ| < 1, or e^{b²s²/2} would not fall
 _UNDERFLOW = -800.0  # logarithm of a probability that is 0
 _FALL = 38.0  # the path ends where the integrand is e^−38 of its value at the saddle
 _STEPS = np.geomspace(0.75, 120.0, 42)  # values of u that may end the path
 # Nodes per unit of u: random forms of 1 to 30 terms have relative errors of 1e-13
 _NODES_PER_UNIT = 24
-_FINER = (1, 4, 16)  # times as many nodes, until half of them are enough
+_FINER = (1, 4, 16)  # factors of the number of nodes, until half of them suffice
 _FARTHEST = 1e4  # deviations; λ ≤ 1/√2 there, and the tail is below e^−7000
 _NORMAL_END = 39.0  # deviations; the tail of a normal variable is below e^−760
 _PROMISE = 1e-8  # a larger relative error is refused
 _SMALL = 1e-12  # absolute error that is always allowed
-_CURVED = 5e-3  # |λ| from which b²/(4λ) is added to y before both are rounded
-_AT_ONCE = 2**11  # terms times thresholds, so that the nodes stay in cache
-_MOST_STEPS = 200  # of the search for a quantile; 8 are usual
+_CURVED = 5e-3  # least |λ| for which b²/(4λ) is added to y (see _Integrand)
+_AT_ONCE = 2**11  # terms times thresholds, so that the nodes stay in the cache
+_MOST_STEPS = 200  # most steps of the search for a quantile; 8 are usual
 
 
 def cumulant(s, weights, slopes):
@@ -59,9 +60,9 @@ def _upper_end(weights, slopes):
 class _Integrand:
     """``exp(K(s) − sy)/s`` for every threshold y.
 
-    Next to the end of a bounded support s is large, and y nearly cancels the sum of
-    ``b²/(4λ)`` in ``b²s²/(2D) = (b²/4λ)(s/D − s)``. These numbers are therefore added
-    to y once, for all λ that are not too small for it.
+    Near the end of a bounded support s is large, and −sy nearly cancels the sum of
+    ``−s b²/(4λ)`` in ``b²s²/(2D) = (b²/4λ)(s/D − s)``. Therefore ``Σ b²/(4λ)`` is added
+    to y once, over all λ that are not too small.
     """
 
     def __init__(self, weights, slopes, y):
@@ -75,7 +76,7 @@ class _Integrand:
         """``K(s) − sy − log s``; one y for every row of s."""
         column = s[..., None]
         D = 1 - 2 * self.weights * column
-        # (b²/4λ)(s/D) of a curved term, whose −(b²/4λ)s stands in the distance
+        # (b²/4λ)(s/D) of a curved term, whose −(b²/4λ)s is part of −s·distance
         half = np.where(self.curved, self.vertices, self.slopes**2 * column / 2)
         terms = np.sum(half * column / D - np.log(D) / 2, axis=-1)
         distance = self.distance.reshape((-1,) + (1,) * (s.ndim - 1))
@@ -114,7 +115,7 @@ class _Integrand:
         return 1 / (np.exp(-low) + pole)
 
     def later_rise(self, s):
-        """Bound on the rise of the integrand's logarithm straight above s."""
+        """Bound of the rise of log |integrand| on the vertical line above s."""
         # Upwards Re(s²/D) = (A/|D|² − 2 + A)/(4λ²), A = Re D, rises only if A < 0, and
         # b²/2 of it by at most (b²/8λ²)(−A/|D|²)
         D = 1 - 2 * self.weights * s[..., None]
@@ -164,7 +165,7 @@ def _points(r, width, bend, u):
 
 
 def _path(integrand, r, width, top, density):
-    """The bend whose integrand falls first, and the u at which it has fallen."""
+    """The bend κ whose integrand falls first, and the u at which it has fallen."""
     ends = []
     for bend in _BENDS:
         s, slope = _points(r, width, np.full(len(r), bend), _STEPS)
@@ -177,8 +178,8 @@ def _path(integrand, r, width, top, density):
 
 
 def _is_right(tail, change) -> bool:
-    """Whether half of the nodes give the same answer."""
-    # twice the nodes square the error; NaN, from an overflow, is not right
+    """Whether half of the nodes give the same result."""
+    # doubling the nodes squares the error; NaN, from an overflow, is refused
     right = (change**2 <= _PROMISE) & (tail >= -_PROMISE) & (tail <= 1 + _PROMISE)
     # far out in a tail an absolute error of 1e-12 is enough
     return bool(np.all(right | (np.abs(tail * change) <= _SMALL) | (tail == 0)))
@@ -187,7 +188,7 @@ def _is_right(tail, change) -> bool:
 def upper_quantile(q, weights, slopes):
     """The y with ``P(S > y) = q`` on the upper side of the mean, of shape (len(q),).
 
-    Newton's method on ``log P(S > y)``, all at once; a step that leaves its bracket is
+    Newton's method on ``log P(S > y)`` for all q at once; a step out of its bracket is
     replaced by the middle of the bracket.
     """
     mean, top = weights.sum(), _upper_end(weights, slopes)
@@ -208,7 +209,7 @@ def upper_quantile(q, weights, slopes):
 
 
 def _between(y, low, high):
-    """Newton's y where it lies inside the bracket, else a point that does."""
-    # Until a threshold is known to be too far, four deviations farther each time
+    """Newton's y if it lies inside the bracket, else another point inside."""
+    # without an upper end of the bracket, move by four deviations
     middle = np.where(np.isfinite(high), low / 2 + high / 2, low + 4)
     return np.where((y > low) & (y < high), y, middle)

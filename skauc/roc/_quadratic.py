@@ -71,7 +71,7 @@ def _checked_normal(name, mean, covariance, shape=None):
             )
         if not np.all(np.isfinite(value)):
             raise ValueError(f"{part}_{name} must be finite, got {value}")
-    # The correlation matrix decides, because units do not matter
+    # check the correlation matrix, because units must not matter
     deviations = np.sqrt(np.abs(np.diag(covariance)))
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.nan_to_num(covariance / deviations / deviations[:, None])
@@ -87,7 +87,7 @@ def _checked_normal(name, mean, covariance, shape=None):
 
 
 def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> QuadraticForm:
-    """``log φ_pos(x) − log φ_neg(x) + log_odds`` where x has the first distribution."""
+    """Law of ``log φ_pos(x) − log φ_neg(x) + log_odds`` for x with the first law."""
     # 2f = ‖T₀z + d₀‖² − ‖T₁z + d₁‖² + log(|Σ₀|/|Σ₁|) + 2 log odds
     T0, T1 = neg.whitened(x.root()), pos.whitened(x.root())
     d0, d1 = neg.whitened(x.mean - neg.mean), pos.whitened(x.mean - pos.mean)
@@ -242,12 +242,12 @@ class QuadraticROC(ROCCurve):
         threshold = self.threshold(fpr)
         difference = self.pos - self.neg
         if difference.std() == 0 and difference.offset == 0:
-            # One point mass: only guessing moves along the curve
+            # one point mass for both classes: the curve is the diagonal
             return np.asarray(fpr, dtype=float)[()]
         return self.tpr(threshold)
 
     def _corners(self):
-        """Where the densities of one or two terms are not smooth, or have a mass."""
+        """FPR where densities of one or two terms are not smooth, or have a mass."""
         return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
 
     def youden(self) -> YoudenPoint:
@@ -265,7 +265,7 @@ class QuadraticROC(ROCCurve):
 
     def _equal_density_thresholds(self):
         """The best of many thresholds, and the best one between its neighbours."""
-        # J changes fast next to a vertex, where a density may be infinite
+        # J changes fast near a vertex, where a density may be infinite
         t = [
             [
                 *(form.mean() + form.std() * _FROM_MEAN),

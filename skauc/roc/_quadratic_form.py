@@ -1,4 +1,4 @@
-"""The distribution of a quadratic function of normal variables, as a value."""
+"""The distribution of a quadratic function of normal variables (sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import cumulant, upper_quantile, upper_tail
 
-_LARGEST = 1e100  # of weights, slopes and offset: their squares are no overflow
+_LARGEST = 1e100  # largest weight, slope or offset: squares do not overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class QuadraticForm:
                 "weights and slopes must be two vectors of one length, got shapes "
                 f"{weights.shape} and {slopes.shape}"
             )
-        # A term without weight and slope is 0
+        # drop terms that are 0
         there = (weights != 0) | (slopes != 0)
         given = {"weights": weights[there], "slopes": slopes[there], "offset": offset}
         for name, value in given.items():
@@ -113,7 +113,7 @@ class QuadraticForm:
 
     def __sub__(self, other: QuadraticForm) -> QuadraticForm:
         """Distribution of the difference of two independent forms."""
-        # −S₂ has −λ, −b, −c, and its normals are others than those of S₁
+        # −S₂ has −λ, −b, −c, and independent normal variables
         weights = np.concatenate([self.weights, -other.weights])
         slopes = np.concatenate([self.slopes, -other.slopes])
         return QuadraticForm(weights, slopes, self.offset - other.offset)
@@ -173,7 +173,7 @@ class QuadraticForm:
             tail, right = np.where(np.isnan(x), np.nan, self.offset > x), True
         else:
             tail, _, right = self._nearer_tail(x)
-        # The other tail is 1 less this one, which beyond the mean is never near 1
+        # the other tail is 1 − this one, without cancellation: this one is not near 1
         return np.where(right == upper, tail, 1 - tail)[()]
 
     def _nearer_tail(self, x, *, density=False):

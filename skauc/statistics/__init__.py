@@ -1,4 +1,6 @@
-"""What is kept of data: moments, ranks, rows in blocks; and how results are shown.
+"""Moments, ranks and rows in blocks of data; and how results are shown.
+
+This folder imports no other folder, and neither scikit-learn nor Dask.
 
 **1. Two samples, six numbers.** For each class: ``n`` the sum of the (frequency)
 weights, the mean ``x̄`` and the scatter ``W = Σ w (x − x̄)(x − x̄)ᵀ``, sums of squares
@@ -8,14 +10,14 @@ that are not divided. Two parts a, b of one class merge by
 
 (Chan, Golub & LeVeque 1983), so moments stream and add up across workers. Within one
 array the rows of a class are read in blocks, each centred at its own mean: one
-symmetric product per block, and no digits cancel. A sparse matrix is multiplied as is,
-``W = Σ w x xᵀ − n x̄ x̄ᵀ``, unless more than four digits cancel; the diagonal alone is
+symmetric product per block, without cancellation. A sparse matrix is not centred,
+``W = Σ w x xᵀ − n x̄ x̄ᵀ``, unless more than four digits cancel; its diagonal is
 ``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
 
-**2. Rows in blocks.** A function of one block is summed over all blocks, in turn, by
-threads, or as a tree of Dask tasks; the caller sees the sum. Labels, weights and scores
-are arrays of n numbers on the caller's side; features never are, except some rows.
-Three reducers carry everything: class moments, likelihood terms
+**2. Rows in blocks.** A function of one block is summed over all blocks, one after the
+other, by threads, or as a tree of Dask tasks; the caller gets the sum. Labels, weights
+and scores are gathered as arrays of n numbers; features stay in their blocks, except
+sampled rows. Three sums are enough: class moments, likelihood terms
 (:mod:`skauc.estimators`), and products ``X w``, ``gᵀX``, ``Xᵀ diag(w) X``.
 
 **3. Range.** Features, scores and weights are 0 or between 1e-70 and 1e70 in size, so

@@ -13,12 +13,12 @@ from scipy import sparse
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some of the rows.
+    """A block of rows.
 
     Parameters
     ----------
     number : int
-        Which block, from 0.
+        Number of the block, from 0.
     X : ndarray of shape (m, P) or (m,), or CSR matrix of shape (m, P)
         Numbers, finite or not.
     y : ndarray of shape (m,) or None
@@ -67,7 +67,7 @@ def as_block(
 
 
 def _features(name, X, n_features):
-    """Real numbers in one or two dimensions, as wide as the other blocks."""
+    """Check real numbers in one or two dimensions, as wide as the other blocks."""
     X = as_rows(name, X)
     if X.dtype.kind == "O":
         X = _floats(X, name)
@@ -85,7 +85,7 @@ def _features(name, X, n_features):
 
 
 def _floats(X, name):
-    """Floats of an array of objects."""
+    """Convert an array of objects to floats."""
     try:
         return X.astype(float)
     except (TypeError, ValueError, OverflowError):
@@ -94,7 +94,7 @@ def _floats(X, name):
 
 
 def _column(name, column, n_rows):
-    """Labels or weights, one per row; of shape (n,) if they come as (n, 1)."""
+    """Check labels or weights, one per row; shape (n, 1) becomes (n,)."""
     if column is None:
         return None
     column = as_rows(name, column)
@@ -107,7 +107,7 @@ def _column(name, column, n_rows):
 
 
 def as_rows(name, value):
-    """Rows that ``[a:b]`` cuts without copying the rest."""
+    """Convert to a container whose slices ``[a:b]`` are cheap."""
     if sparse.issparse(value):
         return value.tocsr()
     try:
@@ -125,9 +125,9 @@ def columns_of(X):
 
 
 def _check_columns(name, X, names):
-    """Raise if a frame has other columns than those before it."""
+    """Raise if a frame has other columns than the previous blocks."""
     own = columns_of(X)
-    # The check of the width names another number of columns
+    # a different number of columns is reported by the check of the width
     if names is not None and own not in (None, names) and len(own) == len(names):
         odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
         raise ValueError(
@@ -137,7 +137,7 @@ def _check_columns(name, X, names):
 
 
 def on_block(function, block, *given):
-    """``function(block, *given)``; an error names the chunk."""
+    """Return ``function(block, *given)``; an error names the chunk."""
     try:
         return function(block, *given)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""Rows in blocks as a matrix: sums, scores and some rows come to the caller.
+"""Rows in blocks as a matrix: the caller gets sums, scores and selected rows.
 
-Labels, weights and scores are plain arrays of n numbers on the caller's side, the
-features stay in their blocks. ``X @ w``, ``g @ X``, Gram products and moments are one
+Labels, weights and scores are gathered as arrays of n numbers, the features stay in
+their blocks. ``X @ w``, ``g @ X``, Gram products and moments are one
 pass over the blocks each; ``X[rows]`` are these rows in memory.
 """
 
@@ -17,7 +17,7 @@ from scipy import sparse
 from ._block import Block
 from ._row_blocks import RowBlocks, joined_weights
 
-LARGEST_ARRAY = 2**27  # numbers of rows that come into memory: 1 GiB
+LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
 _SKETCH = 20190915
 
 
@@ -140,8 +140,8 @@ class BlockMatrix:
         rows = np.arange(len(self))[rows]
         if rows.size * self.n_features > LARGEST_ARRAY:
             raise ValueError(
-                "X must hold at most 1 GiB where its rows are needed in memory, got "
-                f"{rows.size} rows of {self.n_features} features in blocks"
+                "X must hold at most 1 GiB where all its rows are needed in memory, "
+                f"got {rows.size} rows of {self.n_features} features in blocks"
             )
         return self._rows(rows)
 
@@ -167,7 +167,7 @@ class BlockMatrix:
             stacked = sparse.vstack(found, format="csr")
         else:
             stacked = np.concatenate(found)
-        return stacked[np.argsort(order)]  # as they were asked for
+        return stacked[np.argsort(order)]  # in the requested order
 
     def where(self, mask) -> BlockMatrix:
         """The rows of a mask of shape (n,); they stay in their blocks."""
@@ -222,7 +222,7 @@ class BlockMatrix:
         return np.concatenate([[0], np.cumsum(self.kept)])[ends]
 
     def _each(self, *columns):
-        """For each block: its kept rows, and its parts of the columns."""
+        """Selected rows of each block, and its slices of the columns."""
         every = np.cumsum([0, *self.lengths.values()])
         cuts = zip(
             self.lengths, every, every[1:], self._starts, self._starts[1:], strict=False
@@ -239,7 +239,7 @@ class BlockMatrix:
 
 def rows_behind(X, names, steps):
     """Float64 rows of a block behind the steps, dense or CSR."""
-    # A step that was fitted on a frame selects and checks columns by name
+    # a step that was fitted to a frame selects and checks columns by name
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
 
@@ -251,14 +251,14 @@ def rows_behind(X, names, steps):
 
 
 def _on_rows(block, given, function, names, steps, *shared):
-    """The function of a block's kept rows behind their steps."""
+    """Apply the function to the selected rows of a block, behind the steps."""
     rows, y, weight = given
     X = rows_behind(block.X if rows is None else block.X[rows], names, steps)
     return function(Block(block.number, X, y, weight), *shared)
 
 
 def _outline(block):
-    """Number, shape, labels and weights of a block, checked."""
+    """Check a block; return its number, shape, labels and weights."""
     X, weight = block.X, block.weight
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must be a matrix with columns, got shape {X.shape}")
@@ -266,7 +266,7 @@ def _outline(block):
         weight = np.asarray(weight, dtype=float)
         if not np.all((weight >= 0) & (weight < np.inf)):
             raise ValueError("sample_weight must be finite and >= 0")
-        X = X[weight > 0]  # rows of weight 0 may hold anything
+        X = X[weight > 0]  # rows of weight 0 are not checked
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():
         odd = values[~np.isfinite(values)][0]
@@ -290,7 +290,7 @@ def _joined_labels(name, outlines):
 
 
 def _kind(y):
-    """Texts, numbers or none."""
+    """Kind of labels: texts, numbers or none."""
     if y is None:
         return "none"
     is_text = (

@@ -1,4 +1,4 @@
-"""Checks of single arguments: each rule writes its own sentence.
+"""Checks of single arguments.
 
 An error names the argument, the rule and the value that was given, in this order.
 """
@@ -41,7 +41,7 @@ def check_interval(name, value, low=-np.inf, high=np.inf, closed="both"):
 
 
 def check_integer(name, value, low=-(2**53), high=2**53) -> int:
-    """Check a whole number in [low, high]; a float such as 1e4 is one."""
+    """Check a whole number in [low, high]; the float 1e4 is a whole number, too."""
     number = _real(value)
     if low <= number <= high and number == np.floor(number):
         return int(value)
@@ -54,7 +54,7 @@ def check_integer(name, value, low=-(2**53), high=2**53) -> int:
 def check_numbers(
     name, values, low=-np.inf, high=np.inf, closed="both", *, whole=False
 ):
-    """Check numbers in an interval, one or an array of them, as :func:`check_interval`.
+    """Check that a number or an array of numbers lies in an interval.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def check_flag(name, value) -> bool:
 
 
 def check_option(name, value, options):
-    """Check one of a few words."""
+    """Check that a string is one of the options."""
     if not isinstance(value, str) or value not in options:
         known = ", ".join(map(repr, options))
         raise ValueError(f"{name} must be one of {known}, got {short(value)}")
@@ -99,7 +99,7 @@ def check_option(name, value, options):
 
 
 def generator(random_state) -> np.random.Generator:
-    """Return the numpy Generator that ``random_state`` names.
+    """Numpy Generator for a ``random_state``.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Ranks of two samples: distinct scores with the weight of each class at them.
 
 ``V₁₀`` of a positive is the share of negatives below it, ``V₀₁`` of a negative the
-share of positives above it, ties counted ½; both depend on the row's score alone. Their
-means are the Mann–Whitney estimate A of the AUC, and with weights w that count rows,
-n_c their sums, DeLong's variance is ``Σ_c Σ w (V − A)²/{n_c(n_c − 1)}``.
+share of positives above it, ties counted ½; both are functions of the score of the row.
+Their means are the Mann–Whitney estimate A of the AUC. With weights w that count rows
+and sums n_c, DeLong's variance is ``Σ_c Σ w (V − A)²/{n_c(n_c − 1)}``.
 
 References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
 Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),
@@ -58,7 +58,7 @@ class Levels(Value):
             Weights of the rows; None counts each row once.
         """
         score, n_neg = np.concatenate([neg, pos]), len(neg)
-        in_order = not (_falls(neg) or _falls(pos))  # a stable sort merges the two
+        in_order = not (_falls(neg) or _falls(pos))  # a stable sort then merges them
         order = np.argsort(score, kind="stable" if in_order else None)
         score, is_pos = score[order], order >= n_neg
         starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
@@ -88,7 +88,7 @@ class Levels(Value):
 
     @cached_property
     def auc(self) -> float:
-        """Share of pairs ranked rightly, ties ½."""
+        """Share of correctly ranked pairs, ties ½."""
         n_neg, n_pos = map(float, self.sizes)
         pairs = self.pos @ self._negatives_below  # whole numbers without weights
         return min(float(pairs) / (2 * n_neg * n_pos), 1.0)
@@ -102,7 +102,7 @@ class Levels(Value):
     def placements(self) -> tuple[np.ndarray, np.ndarray]:
         """``V₀₁`` of a negative and ``V₁₀`` of a positive at each level."""
         n_neg, n_pos = self.sizes
-        # Summed from above: a small rest of 1 − (weight below) would lose its digits
+        # sum from above: 1 − (weight below) would cancel if it is small
         above = 2 * np.cumsum(self.pos[::-1])[::-1] - self.pos
         return above / (2 * n_pos), self._negatives_below / (2 * n_neg)
 
@@ -172,13 +172,13 @@ class Levels(Value):
         """
         if len(self.value) <= most:
             return self
-        # Half of a block's size is counted by each class: both are resolved alike
+        # each class counts for half of a block's size, so that both are resolved alike
         n_neg, n_pos = self.sizes
         share = (self.neg / n_neg + self.pos / n_pos) / 2
         block = ((np.cumsum(share) - share) * most).astype(int)
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         neg, pos = (np.add.reduceat(w, starts) for w in (self.neg, self.pos))
-        # Negatives below each level within its block, ties ½
+        # weight of the negatives below each level within its block, ties ½
         below = self._negatives_below / 2
         below = below - np.repeat(
             np.cumsum(neg) - neg, np.diff(np.append(starts, len(share)))
@@ -205,7 +205,7 @@ class Levels(Value):
 def height(x, y, at, side="right"):
     """Height of the path of corners (x, y) at x = ``at``.
 
-    Where the path is vertical that is its top, or with ``side="left"`` its bottom.
+    On a vertical piece this is its top, or with ``side="left"`` its bottom.
     """
     # "right": x[left] is the last corner at or before ``at``, a vertical piece's top;
     # "left": x[right] is the first at or after it, the bottom.
@@ -239,7 +239,8 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½."""
     if weight_neg is None and weight_pos is None:
-        neg, pos = np.sort(neg), np.sort(pos)  # they merge faster than all rows sort
+        # two sorted samples merge faster than all rows sort
+        neg, pos = np.sort(neg), np.sort(pos)
     return Levels.of(neg, pos, weight_neg, weight_pos).auc
 
 
@@ -263,8 +264,8 @@ def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
 def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_pos):
     """Obuchowski's covariance of k AUCs, for rows that come in clusters.
 
-    Clusters are drawn independently; rows within one may depend on each other. With
-    one row per cluster it is DeLong's.
+    Clusters are independent; rows of one cluster may be dependent. With one row per
+    cluster the result is DeLong's covariance.
 
     Parameters
     ----------
@@ -288,7 +289,7 @@ def clustered_covariance(v01, v10, cluster_neg, cluster_pos, weight_neg, weight_
     f_neg, f_pos, f_both = (
         n / (n - 1) if n > 1 else np.nan for n in (len(np.unique(s)) for s in sets)
     )
-    # Negatives and positives of one cluster depend on each other
+    # twice the covariance of the two classes within the clusters
     cross = neg @ pos.T
     return f_neg * (neg @ neg.T) + f_pos * (pos @ pos.T) + f_both * (cross + cross.T)
 
@@ -306,7 +307,7 @@ def hanley_mcneil_variance(auc, n_neg, n_pos):
 
 
 def balanced_variance(auc, n_neg, n_pos):
-    """Hanley–McNeil's with ``(n₀ + n₁)/2`` for both sizes: symmetric in the classes."""
+    """Hanley–McNeil variance with ``(n₀ + n₁)/2`` rows of each class: symmetric."""
     # Exchanging the classes (A → 1 − A, n₀ ↔ n₁) exchanges the two terms of ``shape``
     half = (n_neg + n_pos) / 2
     shape = (1 - auc) / (2 - auc) + auc / (1 + auc)

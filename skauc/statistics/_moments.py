@@ -16,7 +16,7 @@ from ._collections import refuse_collection
 from ._numerics import RANGE, TINY, block_rows, parts_of
 from ._row_blocks import row_blocks
 
-_CAST_NUMBERS = 2**15  # cast to float64 at once: they stay in the cache
+_CAST_NUMBERS = 2**15  # entries cast to float64 at once: they stay in the cache
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 
 
@@ -238,7 +238,7 @@ def _moments_of_block(block, featurewise):
 
 
 def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]:
-    """Moments of some groups of rows.
+    """Moments of groups of rows.
 
     Parameters
     ----------
@@ -259,12 +259,12 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     ValueError
         If a group's values are not finite, or outside the range.
     """
-    # A row of weight 0 is gone and may hold anything, NaN as well
+    # rows of weight 0 are dropped and may hold NaN
     counted = True if weight is None else weight != 0
     rows = [np.flatnonzero(mask & counted) for mask in groups]
     if X.ndim == 2 and X.shape[1] == 0:
         raise ValueError(f"X must have at least one column, got shape {X.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):  # _check_range names them
+    with np.errstate(over="ignore", invalid="ignore"):  # _check_range raises for them
         if sparse.issparse(X):
             moments = [_sparse(X, group, weight, featurewise) for group in rows]
         else:
@@ -290,13 +290,13 @@ def project_samples(X, w) -> np.ndarray:
         return np.asarray(X @ w, dtype=float)
     scores = np.empty((X.shape[0], *w.shape[1:]))
     for part in parts_of(len(X), max(_CAST_NUMBERS // X.shape[1], 1)):
-        # Cast in the cache: faster than a whole copy that is written and read again
+        # casting small blocks is faster than writing and reading a whole copy
         scores[part] = X[part].astype(float) @ w
     return scores
 
 
 def _as_samples(X):
-    """Samples as a real array of one or two dimensions, or a CSR matrix."""
+    """Convert samples to a real array of one or two dimensions, or a CSR matrix."""
     refuse_collection("X", X)
     if sparse.issparse(X):
         return X.tocsr()
@@ -308,7 +308,7 @@ def _as_samples(X):
 
 
 def _as_weight(sample_weight, n):
-    """Weights as floats, finite and >= 0."""
+    """Convert weights to floats, finite and >= 0."""
     if sample_weight is None:
         return None
     weight = as_numbers("sample_weight", sample_weight)
@@ -334,7 +334,7 @@ def _check_range(moments):
     with np.errstate(over="ignore"):
         size = np.atleast_1d(np.sqrt(square + moments.mean**2))
     low, high = RANGE
-    # Written so that NaN is refused
+    # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if bad.any():
         j = int(np.flatnonzero(bad)[0])
@@ -345,7 +345,7 @@ def _check_range(moments):
 
 
 def _dense(X, groups, weight, featurewise):
-    """Moments of some groups of rows of an array."""
+    """Moments of groups of rows of a dense array."""
     shape, columns = X.shape[1:], X if X.ndim == 2 else X[:, None]
     P = columns.shape[1]
     diagonal = featurewise or not shape
@@ -358,7 +358,7 @@ def _dense(X, groups, weight, featurewise):
         for rows, own in zip(groups, sums, strict=True)
         for part in parts_of(len(rows), step)
     ]
-    # Groups take turns by the places of their rows: one read of X serves all
+    # groups are interleaved by the positions of their rows, so that X is read once
     for rows, own in sorted(parts, key=lambda part: part[0][0]):
         block = np.asarray(columns[rows], dtype=float)  # a copy
         own.add(block, None if weight is None else weight[rows])
@@ -367,7 +367,7 @@ def _dense(X, groups, weight, featurewise):
 
 @dataclass(eq=False)
 class _Sums:
-    """Weight, mean and scatter of the blocks so far."""
+    """Running weight, mean and scatter of blocks of rows."""
 
     n: float
     mean: np.ndarray
@@ -377,7 +377,7 @@ class _Sums:
         """Add a block of rows, which is overwritten by its deviations."""
         w = np.ones(len(B)) if weight is None else weight
         k = float(w.sum())
-        if self.n == 0:  # the deviations of a constant feature are exactly 0
+        if self.n == 0:  # so that deviations of constant features are exactly 0
             self.mean = B[0].copy()
         B -= self.mean
         shift = w @ B / k
@@ -395,7 +395,7 @@ class _Sums:
         self.mean += shift * (k / self.n)
 
     def moments(self, shape):
-        """The moments; of scores if the shape of a row is ()."""
+        """The sums as Moments; ``shape`` is that of a row, () for scores."""
         scatter = self.scatter if shape else self.scatter[0]
         return Moments(self.n, self.mean if shape else self.mean[0], scatter)
 
@@ -426,7 +426,7 @@ def _sparse_squares(Z, w, mean):
     row_weight = np.repeat(w, np.diff(Z.indptr))
     stored = np.bincount(Z.indices, row_weight, minlength=P)
     count = np.bincount(Z.indices, minlength=P)
-    # Counted, because a rounded difference would be multiplied by x̄²
+    # count the absent rows: an error of n − Σ_stored w would be multiplied by x̄²
     absent = np.where(count == len(w), 0.0, np.maximum(w.sum() - stored, 0.0))
     deviations = row_weight * (Z.data - mean[Z.indices]) ** 2
     return np.bincount(Z.indices, deviations, minlength=P) + absent * mean**2

@@ -1,13 +1,13 @@
-"""Numerics of several folders: the range of numbers, blocks of rows."""
+"""Constants and helpers of several folders: range of numbers, blocks of rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 RANGE = 1e-70, 1e70  # sizes of features, scores and weights: fourth powers are numbers
-# Rows that are copied and multiplied at once: they stay in a core's level-2 cache
+# size of copied and multiplied rows: they stay in the level-2 cache of a core
 BLOCK_BYTES = 2**19
-# Rows that are read at once: the cost of a block is 5 % of the cost of its rows
+# size of rows that are read at once: the overhead of a block is 5 %
 READ_BYTES = 2**24
 TINY = np.finfo(float).tiny
 
@@ -23,5 +23,5 @@ def rows_read_at_once(n_columns: int) -> int:
 
 
 def parts_of(count: int, step: int):
-    """Slices of ``step`` numbers at a time, of so many in all."""
+    """Slices of ``step`` elements each that cover ``count`` elements."""
     return (slice(start, start + step) for start in range(0, count, step))

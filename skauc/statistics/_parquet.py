@@ -48,7 +48,7 @@ def blocks_of_parquet(path, y, sample_weight, X):
     _check_schema(source.schema, named, used)
 
     def blocks():
-        # A column named twice, as a feature and as the weight, is read once
+        # a column that is both a feature and the weight is read once
         distinct, n_rows = list(dict.fromkeys(used)), rows_read_at_once(len(named))
         for batch in source.to_batches(columns=distinct, batch_size=n_rows):
             columns = [batch.column(c).to_numpy(zero_copy_only=False) for c in used]
@@ -60,7 +60,7 @@ def blocks_of_parquet(path, y, sample_weight, X):
 
 
 def _check_schema(schema, features, used):
-    """Raise if a column is not there, or one of the features holds no numbers."""
+    """Raise if a column is missing, or a feature does not hold numbers."""
     for name in used:
         if name not in schema.names:
             raise ValueError(

@@ -1,7 +1,7 @@
-"""Values that public functions return: text, HTML, frame, picture and ``==``.
+"""Parents of the values that public functions return.
 
-A result names its numbers once, as the columns of a table (``_columns``), and the
-numbers of its first line (``_head``); text, HTML and frame are written from these.
+A result defines the columns of its table (``_columns``) and the numbers of its first
+line (``_head``); text, HTML and data frame are written from these.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Value:
     def __eq__(self, other) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        # Field by field, because == of a tuple that holds arrays has no truth value
+        # field by field, because == of arrays has no single truth value
         return all(map(_same, _fields(self), _fields(other)))
 
     def __hash__(self) -> int:
@@ -105,9 +105,10 @@ def data_frame(rows_or_columns, index=None):
 
 @singledispatch
 def picture(value, ax=None, **options) -> Any:
-    """Draw a result; :mod:`skauc.displays` registers how, for each type it knows.
+    """Draw a result by the display that is registered for its type.
 
-    So ``result.plot()`` needs no import from the folders above it.
+    :mod:`skauc.displays` registers its displays, so that this folder does not import
+    it.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def picture(value, ax=None, **options) -> Any:
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
-    """Write rows of text, the first column to the left and the others to the right."""
+    """Write rows of text with the first column aligned left, the others right."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
@@ -163,5 +164,5 @@ def _same(a, b):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_same, a, b))
-    # NaN is the one value that is not itself
+    # only NaN differs from itself
     return bool(a == b) or bool(a != a and b != b)

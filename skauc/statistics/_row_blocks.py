@@ -23,7 +23,7 @@ from ._checks import check_integer
 from ._numerics import rows_read_at_once
 from ._parquet import blocks_of_parquet
 
-OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks, or None: not mine
+OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
 
 
 class RowBlocks:
@@ -80,7 +80,7 @@ class RowBlocks:
                     "blocks must be an iterable of tuples (X, y), or a function that "
                     f"returns one, got {type(blocks).__name__}"
                 )
-            # A generator is its own iterator: a second pass over it would find nothing
+            # a generator is its own iterator, and a second pass over it would be empty
             if iter(blocks) is blocks:
                 raise ValueError(
                     "blocks must be readable again, got an iterator; pass the function "
@@ -88,7 +88,7 @@ class RowBlocks:
                 )
         self._blocks = blocks
         self._feature_names: list | None = None
-        self._named = False  # whether X comes first, whatever the function's order
+        self._named = False  # whether (X, y) is the order also for f(y_true, y_score)
         self.called = "X", "y"  # names of X and y in an error
 
     @classmethod
@@ -158,13 +158,13 @@ class RowBlocks:
             If a column is missing in the file, or a feature is not numeric.
         """
         blocks, features = blocks_of_parquet(path, y, sample_weight, X)
-        # Without pandas there are no frames that the names could be compared with
+        # without pandas there are no frames whose names could differ
         known = features if find_spec("pandas") is not None else None
         return cls._named_blocks(blocks, known)
 
     @classmethod
     def _named_blocks(cls, blocks, feature_names=None):
-        """Blocks whose X and y were named: no function's order of arguments counts."""
+        """Blocks with named X and y, which keep their order in every function."""
         found = cls(blocks)
         found._named, found._feature_names = True, feature_names
         return found
@@ -203,7 +203,7 @@ class RowBlocks:
             a block is not numeric or has another number of columns than the first, or
             if all blocks are empty.
         """
-        return self._some(list(self._results(function, shared, each)))
+        return self._not_empty(list(self._results(function, shared, each)))
 
     def total(self, function, *shared, each=None):
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
@@ -219,18 +219,20 @@ class RowBlocks:
         """
         total = None
         for result in self._results(function, shared, each):
-            # Added as they come: two results are in memory
+            # added one by one, so that at most two results are in memory
             total = result if total is None else add_all([total, result])
-        return self._some(total)
+        return self._not_empty(total)
 
-    def _some(self, results):
-        """The results, or an error if there are none because no block has rows."""
+    def _not_empty(self, results):
+        """Return the results; raise if there are none because no block has rows."""
         if results is None or (isinstance(results, list) and not results):
-            raise ValueError(f"{self.called[0]} must have rows, got none in all chunks")
+            raise ValueError(
+                f"{self.called[0]} must have at least one row, got only empty chunks"
+            )
         return results
 
     def _results(self, function, shared, each):
-        """Yield results in order, of as many blocks at once as joblib has jobs."""
+        """Yield results in order; joblib's number of jobs sets the blocks at once."""
         n_jobs, blocks = effective_n_jobs(None), self._with_rows(each)
         while batch := list(islice(blocks, n_jobs)):
             tasks = [(function, *block, *shared) for block in batch]
@@ -249,14 +251,14 @@ class RowBlocks:
             known = {"called": self.called, "names": self._feature_names}
             block = as_block(number, *parts, n_features=width, **known)
             if len(block):
-                # The first block with rows sets the width of the others
+                # the first block with rows sets the width of all blocks
                 width = block.X.shape[1:]
                 if self._feature_names is None:
                     self._feature_names = columns_of(parts[0])
                 yield (block,) if each is None else (block, each[number])
 
     def _read(self):
-        """Yield the tuples."""
+        """Yield the tuples of the blocks."""
         blocks = self._blocks() if callable(self._blocks) else self._blocks
         if not isinstance(blocks, Iterable):
             raise ValueError(
@@ -271,12 +273,12 @@ class RowBlocks:
                 )
             yield parts
 
-    def nothing_beside(self, **given):
-        """Raise an error for arguments that the blocks must hold."""
+    def refuse_arguments(self, **given):
+        """Raise if arguments are given that must be inside the blocks."""
         if any(value is not None for value in given.values()):
             raise ValueError(
-                f"{' and '.join(given)} must stand inside the blocks, got them as "
-                "further arguments"
+                f"{' and '.join(given)} must be inside the blocks, got further "
+                "arguments"
             )
 
     def labels_first(self, called) -> RowBlocks:
@@ -327,7 +329,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     RowBlocks or None
     """
     if isinstance(X, RowBlocks):
-        X.nothing_beside(y=y, sample_weight=sample_weight)
+        X.refuse_arguments(y=y, sample_weight=sample_weight)
         return X
     given = X, y, sample_weight
     if all(value is None or type(value) is np.ndarray for value in given):

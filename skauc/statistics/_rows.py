@@ -1,4 +1,4 @@
-"""Rows of two classes, their key, and the one cache of what was computed from them."""
+"""Rows of two classes, their key, and the cache of results computed from them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from scipy import sparse
 
 LIMIT_BYTES = 256 * 2**20
-_ENTRY_BYTES = 1024  # the key and the objects of an entry: many small ones count too
+_ENTRY_BYTES = 1024  # size of the key and the objects of an entry
 
 
 class Cache:
-    """Values by key, at most ``LIMIT_BYTES`` of arrays; safe under threads.
+    """Values by key, with at most ``LIMIT_BYTES`` of arrays; thread-safe.
 
-    The values that were used least recently go first; a value that is larger than the
-    limit is not kept.
+    The least recently used values are dropped first; a value larger than the limit is
+    not stored.
     """
 
     def __init__(self):
@@ -28,13 +28,14 @@ class Cache:
         self._items = OrderedDict()
         self._lock = Lock()
 
-    def kept(self, key, compute):
-        """Return the value of a key; compute and keep it if it is not there."""
+    def cached(self, key, compute):
+        """Return the value of a key; compute and store it if it is missing."""
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)
                 return self._items[key][0]
-        value = compute()  # outside the lock: two threads may compute the same value
+        # not under the lock: at worst two threads compute the same value
+        value = compute()
         size = array_bytes(value) + _ENTRY_BYTES
         with self._lock:
             self._drop(key)
@@ -78,7 +79,7 @@ def clear_cache() -> None:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Features, classes and weights of the rows that count.
+    """Features, classes and weights of the rows of positive weight.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class Rows:
 
     @classmethod
     def of(cls, X, positive, weight=None) -> Rows:
-        """Rows in float64 without those of weight 0."""
+        """Rows in float64, without rows of weight 0."""
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
         if weight is None:
@@ -139,7 +140,7 @@ class Rows:
         """Digest of the content: equal rows have equal keys in every process."""
         kind = self.shape, sparse.issparse(self.X)
         digest = hashlib.blake2b(repr(kind).encode(), digest_size=20)
-        # uᵀX, u uniform: no entry can change by more than rounding without a trace
+        # uᵀX, u uniform, changes with every entry of X, up to rounding
         u = np.random.default_rng(20190915).random(self.shape[0])
         sketch = np.ascontiguousarray(u @ self.X) + 0.0
         weight = self.weight if self.weighted else self.weight[:0]
@@ -147,9 +148,9 @@ class Rows:
             digest.update(array.tobytes())
         return digest.digest()
 
-    def kept(self, name, compute):
-        """Return ``compute()``, kept under a name for the next request."""
-        return CACHE.kept((name, self.key), compute)
+    def cached(self, name, compute):
+        """Return ``compute()``, cached under a name and the key of the rows."""
+        return CACHE.cached((name, self.key), compute)
 
 
 def array_bytes(value) -> int:

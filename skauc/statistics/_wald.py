@@ -3,8 +3,8 @@
     z = (estimate − null)/SE,   p = 2 F(−|z|),   estimate ± F⁻¹((1 + level)/2) SE
 
 with F the normal distribution, or Student's t with ``df`` degrees of freedom. A
-standard error of 0 means that the estimate is known: p is 0 for an estimate that
-differs from the null, and 1 for one that does not. An error of inf gives p = 1.
+standard error of 0 means that the estimate is exact: p is 0 if it differs from the
+null, and 1 otherwise. A standard error of inf gives p = 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Interval(NamedTuple):
 
 
 def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, float]:
-    """Return the probabilities to be missed below and above.
+    """Probabilities of a true value below and above the limits.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class WaldTable(Result):
     @property
     def pvalue(self):
         """P-value of each statistic."""
-        # Always a lower tail, which keeps its digits: 1 − Φ(9) is 0, Φ(−9) is 1e-19
+        # always a lower tail: 1 − Φ(9) rounds to 0, Φ(−9) is 1e-19
         z = self.statistic
         if self.alternative == "two-sided":
             return _plain(2 * self.cdf(-np.abs(z)))

@@ -1,4 +1,4 @@
-"""Warnings that name the caller's line, however deep inside they arise."""
+"""Warnings that name the line of the caller outside of this package."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _PACKAGE = __file__.rsplit("statistics", 1)[0]
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the first line outside of this package.
 
-    Python shows a warning once for each text and line: a search over many candidates,
-    which all call from one line of scikit-learn, says a sentence once.
+    Python shows a warning once for each text and line. In a search all candidates are
+    scored from one line of scikit-learn, so that each sentence is shown once.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def test_a_class_without_spread_has_no_band():
     display = BinormalROCDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
     assert display.band is None
     assert display.band_ is None
-    with pytest.raises(ValueError, match=r"differing scores .* 2 rows with scatter 0"):
+    with pytest.raises(ValueError, match=r"different scores .* 2 rows with scatter 0"):
         AUCPosteriorDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
 
 
@@ -273,7 +273,7 @@ def test_folds_are_scikit_learns_and_their_average(folds):
 def test_curves_in_a_tuple_and_none():
     roc = skauc.empirical_roc([0, 1, 0, 1], [1, 2, 3, 4])
     assert len(BinormalROCDisplay((roc, roc)).plot().line_) == 2
-    with pytest.raises(ValueError, match="roc must hold one curve or more"):
+    with pytest.raises(ValueError, match="roc must hold at least one curve"):
         BinormalROCDisplay([]).plot()
 
 
@@ -288,5 +288,5 @@ def test_errors_of_folds(folds):
             BinormalROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
         BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)
-    with pytest.raises(ValueError, match="got 50 rows and the index"):
+    with pytest.raises(ValueError, match="got 50 rows and the row number"):
         BinormalROCDisplay.from_cv_results(cv_results, X[:50], y[:50])

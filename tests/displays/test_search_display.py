@@ -131,7 +131,7 @@ def test_log_axis_where_it_is_one(values, log):
 
 def test_errors():
     posterior = search_posterior(searched({NAME: CS}), X, Y)
-    with pytest.raises(ValueError, match="parameters must name one or two that all"):
+    with pytest.raises(ValueError, match="parameters must name one or two param"):
         SearchDisplay(posterior, parameters=["C"]).plot()
     with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\)"):
         posterior.plot(confidence_level=2)

@@ -135,7 +135,7 @@ def test_what_does_not_match_is_said_before_anything_is_computed(rows):
         ((X, y[1:]), "y must have one value for each of the 211 rows of X, got 210"),
         ((X, rows[1][1:]), "y must have one value for each of the 211 rows of X"),
         ((rows[0], y), "X must be a Dask collection as y is, got ndarray"),
-        ((unknown, rows[1]), "y must be a Dask collection where the sizes"),
+        ((unknown, rows[1]), "y must be a Dask collection if the sizes"),
         (
             (unknown, y.rechunk(211)),
             "y must have as many chunks as X .* got 1 and 5; compute_chunk_sizes",

@@ -244,7 +244,7 @@ def test_errors_name_the_chunk_and_change_nothing(rng, way, case):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"covariance_estimator": 3}, "covariance_estimator must be None where rows"),
+        ({"covariance_estimator": 3}, "covariance_estimator must be None for rows"),
         ({"shrinkage": 0.1}, "shrinkage must be None for solver='svd', .* got 0.1"),
         ({"solver": "lsqr", "shrinkage": 1.5}, "shrinkage must lie in .* got 1.5"),
         (

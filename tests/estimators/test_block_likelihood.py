@@ -134,13 +134,13 @@ def test_errors_of_all_blocks():
     model = IRLSLogisticRegression()
     with pytest.raises(ValueError, match=r"only 1 class, \[7\]"):
         model.fit(in_blocks(X, np.full(len(y), 7)))
-    with pytest.raises(ValueError, match="must have rows, got none"):
+    with pytest.raises(ValueError, match="must have at least one row"):
         model.fit(in_blocks(X[:0], y[:0], cuts=()))
     with pytest.raises(ValueError, match="only zeros in class 1"):
         model.fit(in_blocks(X, y, np.where(y == 1, 0.0, 1.0)))
     with pytest.raises(ValueError, match="offset must be None where X comes in blocks"):
         model.fit(in_blocks(X, y), offset=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="y and sample_weight must stand inside"):
+    with pytest.raises(ValueError, match="y and sample_weight must be inside"):
         model.fit(in_blocks(X, y), y)
     with pytest.raises(ValueError, match="Only binary classification"):
         IRLSLogisticRegression(penalty="firth").fit(in_blocks(X, np.arange(240) % 3))

@@ -313,7 +313,7 @@ def test_errors_name_the_data():
         GaussianAUCClassifier().partial_fit(X, y)
     with pytest.raises(AttributeError, match="partial_fit") as error:
         GaussianAUCClassifier(shrinkage="auto").partial_fit(X, y, classes=[0, 1])
-    assert "shrinkage must not be 'auto' in partial_fit" in str(error.value.__cause__)
+    assert "shrinkage must be 'oas', 'bayes' or a number" in str(error.value.__cause__)
     model = GaussianAUCClassifier().partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match=r"y must hold the labels \[0, 1\], got 7"):
         model.partial_fit(X, np.full(len(y), 7))

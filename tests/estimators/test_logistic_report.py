@@ -327,9 +327,9 @@ def test_summary_says_what_is_wrong(options, text):
 
 def test_refusals():
     model = birthweight()
-    with pytest.raises(ValueError, match="one of reduced and contrast, got none"):
+    with pytest.raises(ValueError, match="either reduced or contrast, got none"):
         model.likelihood_ratio_test()
-    with pytest.raises(ValueError, match="one of reduced and contrast, got both"):
+    with pytest.raises(ValueError, match="either reduced or contrast, got both"):
         model.likelihood_ratio_test(model, contrast=np.eye(5)[0])
     ridge = birthweight(C=1.0)
     with pytest.raises(ValueError, match="predict_interval is defined .* got C=1.0"):

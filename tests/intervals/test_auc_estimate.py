@@ -379,7 +379,7 @@ WRONG = [
     ({"y_score": [None] * 113}, "y_score must hold numbers, got None"),
     ({"y_score": [1j] * 113}, "y_score must hold numbers, got 1j"),
     ({"y_true": None}, "y_true must be one-dimensional, got None"),
-    ({"y_true": [b"a", b"b"]}, "y_true must hold texts or numbers, got b'a'"),
+    ({"y_true": [b"a", b"b"]}, "y_true must hold strings or numbers, got b'a'"),
     ({"y_true": ["a", None] * 56 + ["a"]}, "y_true must hold .* 'a', None"),
     ({"y_true": np.ones((113, 2))}, r"y_true must be .* got shape \(113, 2\)"),
     ({"groups": ["a", None] * 56 + ["a"]}, "groups must hold labels .* 'a', None"),

@@ -79,10 +79,13 @@ def test_what_blocks_refuse(rows):
     y, a, b, w = rows
     blocks = in_blocks(y, a)
     for call, text in [
-        (lambda: auc_estimate(blocks, a), "must stand inside the blocks"),
+        (lambda: auc_estimate(blocks, a), "must be inside the blocks"),
         (lambda: auc_estimate(blocks, groups=w), "groups must be None for collections"),
-        (lambda: compare_auc(blocks, a, b), "must stand inside the blocks"),
-        (lambda: compare_auc(blocks), "needs score_b or constant, got none of them"),
+        (lambda: compare_auc(blocks, a, b), "must be inside the blocks"),
+        (
+            lambda: compare_auc(blocks),
+            "needs either score_b or constant, got none of them",
+        ),
     ]:
         with pytest.raises(ValueError, match=text):
             call()

@@ -203,14 +203,14 @@ def test_no_variance_is_no_certainty():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((Y, ASAH["ndka"]), {}, "needs score_b or constant, got none of them"),
-        ((Y, Y, Y), {"constant": 0.5}, "needs score_b or constant, got both"),
+        ((Y, ASAH["ndka"]), {}, "needs either score_b or constant, got none of them"),
+        ((Y, Y, Y), {"constant": 0.5}, "needs either score_b or constant, got both"),
         ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
         ((Y, Y, Y), {"margin": -0.1}, r"margin must lie in \[0, 1\), got -0.1"),
         ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),
         ((Y, Y, Y), {"alternative": "more"}, "alternative must be .* got 'more'"),
         ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
-        ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with score_b"),
+        ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with one score_b"),
         ((Y, Y, Y), {"y_true_b": Y, "groups": np.array(Y)}, "groups must be a pair"),
         ((Y, Y, Y), {"y_true_b": Y, "sample_weight": [1.0]}, "weight must be a pair"),
         ((Y, Y, Y[1:]), {}, r"score_b must have one value .* got shape \(112,\)"),

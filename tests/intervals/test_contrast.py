@@ -82,9 +82,9 @@ def test_no_variance_is_the_largest_variance():
             [1, -1],
             r"L must have one column for each of the 3 AUCs .*, got shape \(1, 2",
         ),
-        (np.ones((0, 3)), r"and a row or more, got shape \(0, 3\)"),
-        ([[1, -1, 0], [0, 0, 0]], "in each row one that is not 0, got"),
-        ([1, -1, np.nan], "L must hold finite numbers"),
+        (np.ones((0, 3)), r"and at least one row, got shape \(0, 3\)"),
+        ([[1, -1, 0], [0, 0, 0]], "without a row of zeros, got"),
+        ([1, -1, np.nan], "L must be finite"),
         (["a", "b", "c"], "L must hold numbers, got 'a'"),
     ],
 )

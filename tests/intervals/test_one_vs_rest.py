@@ -79,9 +79,9 @@ def test_rows_twice_in_clusters_add_no_certainty():
 @pytest.mark.parametrize(
     ("y", "shape", "options", "text"),
     [
-        ([0, 0, 1, 1, 2], (5, 3), {}, "y_true must hold 2 rows or more .*, got 1 of"),
+        ([0, 0, 1, 1, 2], (5, 3), {}, "y_true must hold at least 2 rows .*, got 1 of"),
         ([0, 0, 1, 1], (4, 3), {}, r"one column for each of the 2 classes, \(4, 2\)"),
-        (["a", "a", "b"], (3, 2), {}, "positive weight. a class, got 1 of 'b'$"),
+        (["a", "a", "b"], (3, 2), {}, "positive weight. of each class, got 1 of 'b'$"),
         ([0, 0, 1, 1], (4, 2), {"labels": [0, 2]}, r"two classes .* got \[0, 2\]"),
         ([0, 0, 1, 1], (4, 2), {"groups": [1]}, "groups must have one value for each"),
         ([0, 0, 1, 1], (4, 2), {"sample_weight": [1, 1, 1, -1]}, "must be >= 0"),

@@ -325,7 +325,7 @@ def test_errors_of_intervals_and_comparisons():
         ),
         (
             lambda: points.compare(operating_points([0, 1], [1, 2], threshold=1)),
-            "other must have the rows",
+            "other must be points of the same rows",
         ),
         (
             lambda: points.compare(operating_points([0, 0, 1, 1], [1, 2, 3, 4])),

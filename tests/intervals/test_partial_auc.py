@@ -187,7 +187,7 @@ def test_other_comparisons_of_parts():
 @pytest.mark.parametrize(
     ("how", "text"),
     [
-        ({}, r"needs fpr=\(a, b\) or tpr=\(a, b\), got none of them"),
+        ({}, r"either fpr=\(a, b\) or tpr=\(a, b\), got none of them"),
         ({"fpr": (0, 1), "tpr": (0, 1)}, "got both"),
         (
             {"fpr": (0.2, 0.1)},

@@ -191,7 +191,7 @@ def test_sizes_are_the_least(method):
         ({"margin": -1}, r"margin must lie in \[0, 1\), got -1.0"),
         (
             {"margin": 0.6, "alternative": "greater"},
-            r"margin must leave an AUC inside \(0, 1\) to test, got -0.1",
+            r"margin must keep the border .* inside \(0, 1\), got -0.1",
         ),
         ({"auc": "x"}, r"auc must hold real numbers, got 'x'"),
         (
@@ -208,8 +208,8 @@ def test_error_texts_of_power(options, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "auc_sample_size needs power or width, got none of them"),
-        ({"power": 0.8, "width": 0.1}, "needs power or width, got both"),
+        ({}, "auc_sample_size needs either power or width, got none of them"),
+        ({"power": 0.8, "width": 0.1}, "needs either power or width, got both"),
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),
         ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
@@ -227,7 +227,7 @@ def test_error_texts_of_power(options, text):
         ),
         (
             {"power": 0.8, "null": 0.8 + 1e-9},
-            r"auc_sample_size needs a larger effect, got one beyond 2\*\*40 rows",
+            r"needs a larger effect, got one beyond 2\*\*40 rows",
         ),
         (
             {"width": 0.1, "alternative": "less"},

@@ -372,8 +372,8 @@ def test_probabilities_keep_their_digits():
         ),
         ({"estimators": [SVC(), "b"]}, "estimators must have a fit method, got 'b'"),
         ({"estimators": [SVC(), SVC]}, "estimators must have a fit method, got <class"),
-        ({"cv": ResubstitutionSplit()}, "cv must make two folds or more, got 1"),
-        ({"cv": 40}, "cv must leave two rows or more of each class .* got 1"),
+        ({"cv": ResubstitutionSplit()}, "cv must make at least two folds, got 1"),
+        ({"cv": 40}, "cv must put at least two rows of each class .* got 1"),
         ({"rope": 1}, r"rope must lie in \[0, 1\), got 1"),
         ({"alternative": "more"}, "alternative must be one of .* got 'more'"),
         (
@@ -394,7 +394,7 @@ def test_errors(change, message):
 def test_folds_of_one_class():
     order = np.argsort(Y, kind="stable")
     halves = [(order[30:], order[:30]), (order[:90], order[90:])]
-    with pytest.raises(ValueError, match="two rows or more of each class .* got 0"):
+    with pytest.raises(ValueError, match="at least two rows of each class .* got 0"):
         compare_cross_val_auc(TWO, X, Y, halves)
     negative = [(order[:30], order[30:]), (order[30:], order[:30])]
     with pytest.raises(ValueError, match="both classes in every training fold"):
@@ -441,7 +441,9 @@ def test_errors_of_its_questions():
         pair.probability(1.5)
     with pytest.raises(ValueError, match=r"confidence_level must lie in .* got 95"):
         pair.confidence_interval(95)
-    with pytest.raises(ValueError, match="names must be three or more .* got 2 names"):
+    with pytest.raises(
+        ValueError, match="names must hold at least three .* got 2 names"
+    ):
         CrossValAUCComparisons(("a", "b"), (pair,), None)
 
 

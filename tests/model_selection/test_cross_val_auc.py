@@ -79,7 +79,7 @@ def test_labels_direction_and_perfect_folds():
 
 
 def test_cross_val_errors():
-    with pytest.raises(ValueError, match="two rows or more of each class .* got 1"):
+    with pytest.raises(ValueError, match="at least two rows of each class .* got 1"):
         cross_val_auc(LogisticRegression(), X[:20], np.arange(20) < 5)
     with pytest.raises(ValueError, match="transform must be one of .* got 'log'"):
         cross_val_auc(LogisticRegression(), X, Y).confidence_interval(transform="log")

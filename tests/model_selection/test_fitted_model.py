@@ -180,7 +180,7 @@ def test_errors_name_the_rule():
     search = GridSearchCV(LogisticRegression(), {}, cv=2, refit=False).fit(X, Y)
     with pytest.raises(TypeError, match="GridSearchCV must be fitted with refit"):
         opened(search)
-    with pytest.raises(TypeError, match="str is not linear"):
+    with pytest.raises(TypeError, match="str is not a linear model"):
         opened("model")
     two = Ridge().fit(X, np.column_stack([Y, 1 - Y]))
     with pytest.raises(ValueError, match=r"two classes, got coef_ of shape \(2, 6\)"):

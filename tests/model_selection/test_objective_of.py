@@ -139,14 +139,14 @@ def test_the_optimum_of_stochastic_gradients(loss):
 
 
 REASONS = {
-    "mean of those of folds": LogisticRegressionCV(refit=False, **FOLDS),
+    "its coefficients are means over folds": LogisticRegressionCV(refit=False, **FOLDS),
     "penalty is not L2": LogisticRegression(solver="liblinear", **l1_part(1)),
     "L2 alone": LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
     "penalty is not L2 alone": IRLSLogisticRegression(penalty="firth"),
     "loss='hinge' with penalty='l2' is not smooth": LinearSVC(loss="hinge"),
     "penalty='l1' is not smooth": LinearSVC(penalty="l1", dual=False),
     "crammer_singer": LinearSVC(multi_class="crammer_singer"),
-    "bound to be positive": RidgeClassifier(positive=True),
+    "restricted to positive values": RidgeClassifier(positive=True),
     "loss='hinge'": SGDClassifier(),
     "penalty=None": SGDClassifier(loss="log_loss", penalty=None),
     "shrinkage='auto' changes": LinearDiscriminantAnalysis("lsqr", shrinkage="auto"),

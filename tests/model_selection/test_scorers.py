@@ -188,7 +188,9 @@ def test_lpo_errors():
     with pytest.raises(ValueError, match="X must be the rows .* that trained the Log"):
         lpo_auc_scorer(LogisticRegression().fit(X[:60], Y[:60]), X[60:], Y[60:])
     for label in (None, 0, 1):
-        with pytest.raises(TypeError, match="Ridge has no leave-pair-out in closed fo"):
+        with pytest.raises(
+            TypeError, match="Ridge has no leave-pair-out AUC in closed"
+        ):
             make_lpo_auc_scorer(pos_label=label)(Ridge().fit(X, Y), X, Y)
     with pytest.raises(ValueError, match="two classes for the leave-pair-out AUC"):
         lpo_auc_scorer(

@@ -542,7 +542,7 @@ def test_rule_of_one_score():
             lambda: one_sd_rule("C")(
                 {"mean_test_a": [0.5], "mean_test_b": [0.5], "params": [{"C": 1}]}
             ),
-            r"one score or those of make_cbauc_scorer\(output=\"dict\"\), got \['mean",
+            r"scores of make_cbauc_scorer\(output=\"dict\"\), got \['mean",
         ),
     ],
 )

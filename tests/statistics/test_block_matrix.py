@@ -187,5 +187,5 @@ def test_bad_blocks_are_named(columns, bad, text):
     X, y, _ = bad
     if "finite, got" in text:
         BlockMatrix.of(RowBlocks([columns, (X, np.array(y), np.zeros(2))]))
-    with pytest.raises(ValueError, match="X must have rows, got none in all chunks"):
+    with pytest.raises(ValueError, match="X must have at least one row, got only emp"):
         BlockMatrix.of(RowBlocks([]))

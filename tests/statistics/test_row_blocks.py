@@ -127,7 +127,7 @@ def test_rows_of_a_block_must_be_a_count(rows, n_rows):
 def test_other_things_than_tuples_are_refused(rows):
     with pytest.raises(ValueError, match=r"tuples .* got ndarray in chunk 1"):
         class_moments(RowBlocks([rows[:2], rows[0]]))
-    with pytest.raises(ValueError, match="must stand inside the blocks, got them"):
+    with pytest.raises(ValueError, match="must be inside the blocks, got further"):
         class_moments(RowBlocks([rows[:2]]), rows[1])
 
 
