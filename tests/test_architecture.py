@@ -20,7 +20,7 @@ BUDGET = {
     "adaptive": 760,
     "intervals": 2455,
     "estimators": 2250,
-    "model_selection": 3300,
+    "model_selection": 3345,
     "displays": 565,
     "distributed": 165,
 }

@@ -7,6 +7,7 @@ import pytest
 from left_out_designs import draw, fit_of, model, refitted_auc, rows_and_fit
 from sklearn.linear_model import Ridge
 
+from skauc.leave_pair_out import _left_out
 from skauc.leave_pair_out._left_out import PairRows, leave_pair_out
 from skauc.leave_pair_out._objective import at_optimum
 from skauc.statistics._rows import Rows
@@ -99,3 +100,16 @@ def test_equal_rows_tie():
     found = leave_pair_out(fit_of("squared", 10.0, X, positive), Rows.of(X, positive))
     expected = refitted_auc(lambda: Ridge(alpha=0.1), np.round(X), positive)
     assert found[0] == pytest.approx(expected, abs=0.01)
+
+
+def test_a_rare_class_of_high_cost_is_in_the_sampled_hessian(monkeypatch):
+    """With 20 of 6000 rows of half the weight, against the Hessian of all rows."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(6000) < 20
+    X = rng.standard_normal((6000, 10)) + 0.4 * positive[:, None]
+    rows = Rows(X, positive, np.where(positive, 0.5, 20 / 11960))
+    fit = fit_of("squared", 100.0, X, positive, rows.weight)
+    found = leave_pair_out(fit, rows)[0]
+    monkeypatch.setattr(_left_out, "HESSIAN_ROWS", 6000)
+    expected = leave_pair_out(fit, rows)[0]
+    assert found == pytest.approx(expected, abs=0.01)

@@ -727,3 +727,22 @@ def test_bad_models_and_priors():
     model = LogisticRegression().fit(frame, Y)
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         auc_posterior(model, X, Y, rows="training")
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_rows_that_all_have_copies_are_reported(times):
+    rng = np.random.default_rng(0)
+    rows = np.arange(60).repeat(times)
+    X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
+    with pytest.warns(UntrustedAUCWarning, match="rows are copies of others"):
+        bayesian_val_score(behind(StandardScaler()), X[rows], y[rows])
+
+
+def test_three_classes_of_many_rows_have_a_narrow_interval():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 6000)
+    X = rng.standard_normal((6000, 5)) + 0.5 * np.eye(3, 5)[y]
+    found = auc_posterior(LogisticRegression().fit(X, y), X, y)
+    assert found.std() < 0.02
+    # two means are √½ apart along the best direction of their pair: AUC Φ(½)
+    assert abs(found.mean() - stats.norm.cdf(0.5)) < 4 * found.std()

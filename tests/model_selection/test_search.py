@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
     RandomizedSearchCV,
     StratifiedKFold,
@@ -664,3 +665,16 @@ def test_a_search_fits_each_candidate_once_on_all_rows():
         X, Y
     )
     assert seen == [80] * 5  # four candidates and the refit
+
+
+def test_searches_whose_rows_are_not_comparable_are_doubted():
+    groups = np.arange(len(Y)) // 2
+    grid, how = {"C": [0.1, 1.0]}, {"scoring": "roc_auc"}
+    search = GridSearchCV(LogisticRegression(), grid, cv=GroupKFold(3), **how)
+    search.fit(X, Y, groups=groups)
+    with pytest.warns(UntrustedAUCWarning, match="rows depend on each other"):
+        found = search_posterior(search, X, Y, random_state=0)
+    assert any("rows depend on each other" in text for text in found.selected.warnings)
+    search = HalvingGridSearchCV(LogisticRegression(), grid, **how).fit(X, Y)
+    with pytest.warns(UntrustedAUCWarning, match="without random_state"):
+        search_posterior(search, X, Y, random_state=0)
