@@ -106,9 +106,10 @@ def test_a_rare_class_of_high_cost_is_in_the_sampled_hessian(monkeypatch):
     """With 20 of 6000 rows of half the weight, against the Hessian of all rows."""
     rng = np.random.default_rng(0)
     positive = np.arange(6000) < 20
-    X = rng.standard_normal((6000, 10)) + 0.4 * positive[:, None]
-    rows = Rows(X, positive, np.where(positive, 0.5, 20 / 11960))
-    fit = fit_of("squared", 100.0, X, positive, rows.weight)
+    X = rng.standard_normal((6000, 30)) + 0.2 * positive[:, None]
+    rows, fit = Rows.of(X, positive), fit_of("squared", 1.0, X, positive)
+    cost = fit.objective.__class__(fit.objective.loss, 1.0, class_weight=(0.5, 150.0))
+    fit = at_optimum(type(fit)(cost, 0 * fit.coef), rows)
     found = leave_pair_out(fit, rows)[0]
     monkeypatch.setattr(_left_out, "HESSIAN_ROWS", 6000)
     expected = leave_pair_out(fit, rows)[0]
