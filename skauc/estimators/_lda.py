@@ -243,8 +243,10 @@ def _fit_from_moments(model, rows, parts):
         )
     model._max_components = most if model.n_components is None else model.n_components
     model._n_features_out = model._max_components
+    # moments of all rows: the last covariance is the total one
     total = sum(parts[1:], parts[0])
     covariances = _covariances(model.shrinkage, rows, (*parts, total))
+    # S = Σ π_k shrunk(S_k)
     S = np.tensordot(model.priors_, covariances[:-1], 1)
     if model.solver != "svd" or model.store_covariance:
         model.covariance_ = S
@@ -253,6 +255,7 @@ def _fit_from_moments(model, rows, parts):
     elif model.solver == "eigen":
         _solve_eigen(model, covariances[-1] - S, S)
     else:
+        # S⁻¹m_k; least squares also solves a singular S
         _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
 
 

@@ -33,11 +33,11 @@ class LogisticResult:
     log_likelihood : float
         Without the penalty.
     covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
-        Of the estimates, for each of M = K − 1 contrasts the intercept (if any) and
-        then the features; the sandwich where classes have weights. None when
-        penalised or separated, or for P > n.
+        Covariance of the estimates, for each of M = K − 1 contrasts the intercept (if
+        any) and then the features; the sandwich if classes have weights. None for a
+        penalty, separated classes or P > n.
     rank : int
-        Of the features together with the intercept.
+        Rank of the features together with the intercept.
     n_iter, n_halvings : int
     converged : bool
     separation : {None, "complete", "quasi-complete"}
@@ -143,8 +143,10 @@ class Fit:
         if self.firth:
             point = objective.at(point.theta)
         if start is not None:
+            # a start that is worse than θ = 0 is not used
             other = objective.at(_entered(objective, start))
             point = other if other.objective >= point.objective else point
+        # a penalised maximum exists also for separated classes
         penalised = self.firth or np.isfinite(self.C)
         stop = None if penalised else partial(_separation, objective)
         steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
@@ -158,10 +160,12 @@ class Fit:
         """Convert the end of the climb to original coordinates."""
         frame, T = objective.coordinates, objective.coding.T
         B = frame.leave(end.point.theta)
+        # F = X̃BTᵀ: the coefficient rows of the classes are the rows of TBᵀ
         coef = B.T if len(T) == 2 else T @ B.T
         P = frame.n_features
         covariance = None
         if np.isinf(self.C) and separation is None:
+            # without class weights V = H⁻¹, with them the sandwich H⁻¹(Σ s sᵀ)H⁻¹
             meat = None
             if objective.coding.factors is not None:
                 meat = objective.sums(squared_scores, end.point.theta)

@@ -69,8 +69,10 @@ class RayleighProblem:
             X, positive, weight = X[kept], positive[kept], weight[kept]
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
+        # P of tr Σ/P counts the features that vary, within or between the classes
         varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.toarray() if sparse.issparse(X) else X
+        # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows
         Z, basis = row_space((X - origin) / scale)
         rows = FitRows.of_arrays(Z, positive.astype(int), rows.classes, weight)
         parts = class_moments(Z, positive, weight)

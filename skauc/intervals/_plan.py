@@ -131,6 +131,7 @@ class Plan:
         pair = None if correlation is None else _correlations(correlation)
         law = alternative, VARIANCES[method], test
         plan = cls(*checked, margin, two, pair, *law)
+        # a test of one AUC needs its variance at the border
         outside = plan.border[(plan.border <= 0) | (plan.border >= 1)]
         if outside.size and not two:
             raise ValueError(

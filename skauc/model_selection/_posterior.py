@@ -112,10 +112,12 @@ class Evaluation:
             return self._refitted(prior.refits, whole=True)
         if not prior.leave_pair_out or model.pair is not None:
             return None, []
+        # a closed form needs a known objective on features that did not use y
         if model.saw_y is None and broken is None and self.fit is not None:
             source = self._left_out()
             if source is not None:
                 return source, self._stopped_early()
+        # scorers refit only where the model of the data set does not apply
         if prior.refits is None and (self.report or broken is not None):
             n_refits = self._n_refits if self.report else _SCORER_REFITS
             whole = model.saw_y is not None or model.linear is None
@@ -179,6 +181,7 @@ class Evaluation:
             return self.projection.auc()
         if self.held_out:
             return posterior_of_source(_empirical(self.score_rows), self.size)
+        # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
         return self.projection.auc(self.source)
