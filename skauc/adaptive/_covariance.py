@@ -56,6 +56,7 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
         - (kappa + n - 2) / 2 * (np.log(total) @ multiplicity)
     )
     best = int(np.argmax(evidence))
+    # posterior mean (as + λ)/(a + n − 2)
     variance = total[best] / (a[best] + n - 2)
     # both classes share the shape of the covariance; tr Σ_c/tr Σ is the size of each
     mean = scatter.spread.mean()
@@ -77,8 +78,10 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
         variances = _left_out_variances(scatter, rows)
     if variances is None:
         return None
+    # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
     neg, pos = variances
+    # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
     noise = neg / scatter.n_neg + pos / scatter.n_pos
     noise *= scatter.excess
     return Covariance((neg + pos) / 2, noise, prior.df, prior.scale)
@@ -188,6 +191,7 @@ def _one_fold(R, rows, out, n_features, shares):
     """Sums of squares of the rows left out per class (2, r + 1), and their weights."""
     training = rows[~out]
     weight, positive = rows.weight[out], rows.positive[out]
+    # A holds √w (x − x̄_c) of the training rows, so that AᵀA is their scatter
     means, sizes = _class_means(R[~out], training)
     A = R[~out] - means[training.positive.astype(int)]
     A *= np.sqrt(training.weight)[:, None]
@@ -196,6 +200,7 @@ def _one_fold(R, rows, out, n_features, shares):
     weight = weight / (1 + 1 / sizes[positive.astype(int)])
     squares = _squares_along(A, left)
     rest = np.maximum(np.einsum("ij,ij->i", left, left) - squares.sum(axis=1), 0.0)
+    # mean square per dimension of the null space
     rank = squares.shape[1]
     null_size = max(n_features - rank, 1)
     out_squares, counts = [], []

@@ -59,6 +59,7 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
 
 def _even_sample(positive, count):
     """Indices of an even sample of both classes, in the order of the rows."""
+    # classes keep their shares, but at least two rows each
     share = count / len(positive)
     picked = []
     for mask in (~positive, positive):

@@ -96,6 +96,7 @@ class Scatter:
         means = np.array([neg.mean, pos.mean])
         squares = np.array([neg.scatter, pos.scatter])
         inverse_scale = _inverse_scale(means, squares, rows.n, standardize)
+        # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
         R = centred(rows, means, inverse_scale)
         G = _gram(R)
         values, U = linalg.eigh(G, overwrite_a=True, check_finite=False)
@@ -103,6 +104,7 @@ class Scatter:
         # V = Rᵀ U Λ^{−½}, R with the roots of the weights
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
         d = (means[1] - means[0]) * inverse_scale
+        # b = Vᵀd = TᵀZ̃d
         b = T.T @ (rows.X @ (inverse_scale * d))
         traces = np.array([(s * inverse_scale**2).sum() for s in squares])
         along = inverse_scale, d, values, T, True, b
@@ -118,6 +120,7 @@ class Scatter:
         values, V = linalg.eigh(W, overwrite_a=True, check_finite=False)
         values, V = _positive(values, V)
         d = (pos.mean - neg.mean) * inverse_scale
+        # tr W_c of the standardised features
         traces = np.array([(s * inverse_scale**2).sum() for s in squares])
         along = inverse_scale, d, values, V, False, V.T @ d
         return cls(*along, neg.n, pos.n, traces, standardize, unseen)
@@ -219,6 +222,7 @@ def _gram(R):
 
 def _inverse_scale(means, squares, n, standardize):
     """One over the pooled standard deviation; 0 for features that do not vary."""
+    # pooled within-class variance Σ_c W_c/(n − 2)
     variance = squares.sum(axis=0) / max(n - 2, 1)
     varies = variance > _CONSTANT * (means**2).max(axis=0)
     varies &= variance > np.finfo(float).tiny
@@ -227,6 +231,7 @@ def _inverse_scale(means, squares, n, standardize):
             "X must have a feature that varies within a class for the adaptive prior, "
             "by more than 1e-7 of its mean, got none"
         )
+    # without standardisation one common scale keeps numbers near 1
     if not standardize:
         variance = np.full(len(variance), variance[varies].mean())
     inverse = np.zeros(len(variance))

@@ -158,6 +158,7 @@ def attainable_probits(power) -> np.ndarray:
 def decorrelated(covariance, scatter, rows) -> np.ndarray:
     """``ω̂ = N^{−½}d`` of the features that vary, N the noise of d; normal scores."""
     noise = covariance.noise / scatter.excess
+    # N^{−½} = V diag(η^{−½} − η₀^{−½}) Vᵀ + η₀^{−½} I, η₀ in the null space
     root = 1 / np.sqrt(noise)
     omega = root[-1] * scatter.d if scatter.multiplicity[-1] else 0.0
     rest = root[-1] if scatter.multiplicity[-1] else 0.0
@@ -167,6 +168,7 @@ def decorrelated(covariance, scatter, rows) -> np.ndarray:
 
 def roots(models, scatter, direction, rows) -> list[np.ndarray]:
     """``N^½x`` under each of several models, by one product with the rows."""
+    # N^½x = V diag(η^½ − η₀^½) Vᵀx + η₀^½ x
     noise = np.sqrt([m.covariance.noise / scatter.excess for m in models])
     rest = noise[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(models), 1))
     g = (noise[:, :-1] - rest) * direction.along
@@ -183,6 +185,7 @@ def normal_scores(t, df) -> np.ndarray:
 
 def probit_of(weight, mean, variance) -> tuple[float, float]:
     """Probit of the mean AUC of a mixture, at most 8 in size, and the variance of Z."""
+    # Var Z = E Var(Z | component) + Var E(Z | component)
     centre = weight @ mean
     total = float(weight @ (variance + (mean - centre) ** 2))
     # E Φ(Z) = Φ(M/√(1 + V))

@@ -14,7 +14,7 @@ from ..model_selection._estimators import n_rows, take_rows
 
 _INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1
 GRID = np.concatenate([[0.0], _INNER, [1.0]])
-_DRAWS = 4000  # quantiles of the band to about 1/100 of its width
+_DRAWS = 4000  # the error of the limits is about 1/100 of the width of the band
 
 
 def fold_curves(
@@ -34,8 +34,8 @@ def fold_curves(
                 f"X must hold all rows of cv_results, got {len(y)} rows and the row "
                 f"number {np.max(rows)}"
             )
-        part = take_rows(X, rows)
-        score, label = responses(estimator, part, response_method, pos_label)
+        X_test = take_rows(X, rows)
+        score, label = responses(estimator, X_test, response_method, pos_label)
         options = {"sample_weight": None if weight is None else weight[rows]}
         curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
     return curves, label

@@ -1,10 +1,11 @@
 """Classifiers with a ROC curve or inference.
 
-``_logistic`` fits by ``_maximum``, one Newton iteration (``_newton``) over sums of
-blocks (``_likelihood``, ``_firth``); ``_inference`` takes tables, tests and profiles
-from a ``_report``, which opens the rows again where it needs them. ``_gaussian_auc``
-stands on ``_rayleigh``, ``_lda`` and ``_qda`` on scikit-learn's. ``_rows`` opens the
-rows of all of them, in memory or in blocks, with the rules of ``_checks``.
+``_logistic`` fits by ``_maximum``: Newton's method (``_newton``) on sums over blocks of
+rows (``_likelihood``, ``_firth``). ``_inference`` gets tables, tests and
+profiles from ``_report``, which reads the rows again where it needs them.
+``_gaussian_auc`` uses ``_rayleigh``; ``_lda`` and ``_qda`` extend scikit-learn's
+classifiers. ``_rows`` prepares the rows of all estimators, in memory or in blocks, with
+the checks of ``_checks``.
 
 **1. Newton's method for logistic models.**
 
@@ -43,8 +44,8 @@ that ``Σ = Σ_i z_i z_iᵀ``, Frobenius norms and n rows:
 
     "auto"    α = (Σ_i ‖z_i‖⁴ − ‖Σ‖²/n)/‖Σ − τI‖²             (Ledoit & Wolf)
     "oas"     α = (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}           (Chen et al.)
-    "bayes"   the α on a path of 100 with the largest Bayesian AUC of
-              ``((1 − α)Σ + ατI)⁻¹μ`` under the adaptive prior, the largest of equals
+    "bayes"   the α, among 100 values, with the largest Bayesian AUC of
+              ``((1 − α)Σ + ατI)⁻¹μ`` under the adaptive prior; the largest α of ties
 
 each at most 1.
 

@@ -1,4 +1,4 @@
-"""The shared parent of the linear classifiers: data in, decisions out.
+"""The parent classes of the linear classifiers.
 
 A fitted model is ``coef_`` and ``intercept_``; ``decision = X @ coef_.T + intercept_``,
 one column for two classes (towards ``classes_[1]``), K columns for K > 2.
@@ -106,7 +106,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return decision
 
 
-_LARGEST_OFFSET = 1e150  # its square is a number
+_LARGEST_OFFSET = 1e150  # its square does not overflow
 
 
 class OffsetClassifier(LinearClassifier):
@@ -191,7 +191,7 @@ class OffsetClassifier(LinearClassifier):
 
 
 def check_offset(offset, n, classes) -> np.ndarray | None:
-    """Check an offset: one finite number a row, for two classes."""
+    """Check an offset: one finite number per row, for two classes."""
     if offset is None:
         return None
     if len(classes) > 2:

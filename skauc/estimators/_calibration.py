@@ -1,7 +1,7 @@
 """Calibration of given probabilities, of any model: ``f(y_true, y_prob)``.
 
-Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 where the
-probabilities p are right.
+Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 if the
+probabilities p are correct.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class CalibrationEstimate(Result):
         return float(low[row]), float(high[row])
 
     def _wald(self):
-        """The three estimates against those of perfect probabilities."""
+        """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
         perfect = np.array([1, 0, 0])
         return WaldTable(estimates, self.standard_errors, perfect, names=_NAMES)
@@ -208,20 +208,20 @@ def calibration_estimate(
 
 
 def _level(logits, positive, count):
-    """The a where ``Σ expit(a + logit)`` is the number of events, and its error.
+    """The a at which ``Σ expit(a + logit)`` is the number of events, and its error.
 
-    It lies between the two values of a that move the largest and the least logit to
-    the log-odds of the events. A bracket copes with probabilities that carry no
-    information at a = 0, where Newton's method would fail.
+    It lies between the two values of a that move the largest and the smallest logit to
+    the log-odds of the events. Bisection also works for probabilities without
+    information at a = 0, for which Newton's method fails.
     """
     share, away = count / count.sum(), np.where(positive, -1, 1)
     base = np.log(share[positive].sum()) - np.log(share[~positive].sum())
 
     def excess(a):
-        # Σ w (p − y)/Σ w: −(1 − p) for events, p for others, neither by subtraction
+        # Σ w (p − y)/Σ w with −(1 − p) for events and p for others, without subtraction
         return share @ (away * expit(away * (a + logits)))
 
-    # At these ends every a + logit is below, or above, the log-odds of the events.
+    # at these ends every a + logit is below, or above, the log-odds of the events
     low, high = base - logits.max() - 1, base - logits.min() + 1
     level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
     p, q = expit(level + logits), expit(-level - logits)
@@ -337,7 +337,7 @@ def hosmer_lemeshow(
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
     weight = np.ones(len(positive)) if weight is None else weight
     edges = np.unique(_quantiles(probability, weight, n_groups))
-    # (q_{k−1}, q_k]; the least value, q₀ itself, belongs to the first group
+    # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
     n, observed, expected = (
         np.bincount(group, values)
@@ -350,7 +350,7 @@ def hosmer_lemeshow(
         raise ValueError(
             f"y_prob must make at least {len(n) - df + 1} groups, got {len(n)}"
         )
-    # Σ over both classes, (O − E)²/E + (O − E)²/(n − E); 0/0 is nothing unexpected
+    # Σ over both classes, (O − E)²/E + (O − E)²/(n − E); 0/0 counts as 0
     gap = np.abs(observed - expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [gap / mean * gap for mean in (expected, n - expected)]
@@ -360,7 +360,7 @@ def hosmer_lemeshow(
 
 
 def _quantiles(values, weight, n_groups):
-    """Type 7 quantiles of values that each count ``weight`` times."""
+    """Type 7 quantiles of values, each counted ``weight`` times."""
     order = np.argsort(values, kind="stable")
     values, ends = values[order], np.cumsum(weight[order])
     # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between

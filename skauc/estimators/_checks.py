@@ -1,4 +1,4 @@
-"""Checks of labels, weights and features: each rule in one sentence."""
+"""Checks of labels, weights and features of the estimators."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def labels(y):
     if y.dtype == object:
         kinds(y.ravel().tolist())
     if y.dtype.kind not in "biu" or y.ndim != 1:
-        with np.errstate(invalid="ignore"):  # it casts floats beyond int64 to int64
+        with np.errstate(invalid="ignore"):  # floats beyond int64 are cast to int64
             check_classification_targets(y)
 
 
 def kinds(column):
     """Raise if labels are missing, or of kinds that cannot be sorted."""
-    first: dict = {}  # label of each kind
+    first: dict = {}  # a label of each kind
     for label in column:
         kind = next((k for k in (str, Real) if isinstance(label, k)), type(label))
         first.setdefault(kind, label)
@@ -45,7 +45,7 @@ def kinds(column):
 
 
 def distinct(y):
-    """Sorted labels of a column; two labels take no sort."""
+    """Sorted distinct labels of a column; two labels need no sort."""
     others = y != y[0]
     if others.any():
         two = y[[0, np.argmax(others)]]
@@ -101,7 +101,7 @@ def weights(sample_weight, n):
 
 
 def class_totals(total, classes):
-    """Refuse sums of weights that are 0 in a class."""
+    """Raise if the weights of a class add up to 0."""
     if not total.all():
         raise ValueError(
             "sample_weight must be positive somewhere in each class, got only zeros "
@@ -140,14 +140,14 @@ def finite_features(X):
     """Raise if X holds NaN or infinity; one pass, no copy."""
     values = X if isinstance(X, np.ndarray) else X.data
     with np.errstate(over="ignore", invalid="ignore"):
-        # A finite sum has finite terms; an infinite one may be an overflow: look again.
+        # a finite sum has finite terms; an infinite sum may be an overflow: check all
         finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
     if not finite:
         raise ValueError(f"X must be finite, got {_first_not_finite(X)}")
 
 
 def _first_not_finite(X):
-    """The first value that is no number, and where; NaN as scikit-learn writes it."""
+    """Text of the first value that is not finite, with its place."""
     columns = sparse.find(X) if sparse.issparse(X) else (*np.indices(X.shape), X)
     *place, value = (column[~np.isfinite(columns[-1])][0] for column in columns)
     where = ", ".join(map("{} {}".format, ("row", "column"), place))
@@ -173,7 +173,7 @@ def feature_range(X):
 
 
 def discriminant(X, y, given_priors):
-    """Labels of a discriminant's rows; its rules, each in one sentence."""
+    """Check the rows of a discriminant; return the labels."""
     refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")

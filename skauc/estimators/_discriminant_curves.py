@@ -1,4 +1,4 @@
-"""The ROC curves of a discriminant's pairs of classes."""
+"""The ROC curves of the pairs of classes of a discriminant."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sklearn
 
 from ..statistics._collections import refuse_collection
 
-# Since scikit-learn 1.9 the solvers "svd" of LDA and QDA divide scatters by n, before
-# by n − K and n_c − 1
+# The solvers "svd" of LDA and QDA divide scatters by n since scikit-learn 1.9, before
+# that by n − K and n_c − 1
 DIVIDES_BY_N = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
@@ -59,7 +59,7 @@ def publish_curves(model, curve) -> None:
         ``curve(i, j)``, i < j, is the curve of two classes, j being positive, or None.
     """
     for name in ("roc_", "youden_threshold_"):
-        model.__dict__.pop(name, None)  # of an earlier fit
+        model.__dict__.pop(name, None)  # left from an earlier fit
     pairs = list(combinations(range(len(model.classes_)), 2))
     curves = {(model.classes_[i], model.classes_[j]): curve(i, j) for i, j in pairs}
     curves = {pair: roc for pair, roc in curves.items() if roc is not None}

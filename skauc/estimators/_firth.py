@@ -4,11 +4,11 @@ With ``v = w p(1 − p)`` and the leverages ``h_i = v_i x̃ᵢᵀ H⁻¹ x̃ᵢ`
 
     ℓ* = ℓ + ½ log det H,    ∂ℓ*/∂β = X̃ᵀ{w(y − p) + h(½ − p)},
 
-so that each row is joined by h/2 rows of either class, and no coefficient is infinite
+as if h/2 rows of each class were added to each row, so that coefficients are finite
 (Heinze & Schemper 2002, https://doi.org/10.1002/sim.1047; Firth 1993,
 https://doi.org/10.1093/biomet/80.1.27). Standard errors, and steps far from the
-maximum, take the information of all these rows, ``X̃ᵀdiag(v + h p(1 − p))X̃``, as the
-authors' logistf does. Steps near it take the curvature of ℓ*, with ``zᵢ = H^{−½}x̃ᵢ``
+maximum, use the information of all these rows, ``X̃ᵀdiag(v + h p(1 − p))X̃``, as the
+authors' logistf does. Steps near it use the curvature of ℓ*, with ``zᵢ = H^{−½}x̃ᵢ``
 
     H − ½ X̃ᵀdiag{h(1 − 6p(1 − p))}X̃ + ½ MᵀM,    M = Σ v_i(1 − 2p_i) (zᵢ⊗zᵢ) x̃ᵢᵀ.
 """
@@ -22,8 +22,8 @@ from scipy import linalg
 
 from ._newton import Objective, Point
 
-# Rank up to which the curvature is formed: M has its cube of numbers, 0.5 MB here, and
-# costs that many operations per row. Beyond, rows are many and h is small.
+# Largest rank r for which the curvature is formed: M has r³ entries (0.5 MB here) and
+# costs r³ operations per row. With more features there are many rows, and h is small.
 _LARGEST_RANK = 40
 
 
@@ -39,7 +39,7 @@ class FirthObjective(Objective):
         H, by_theta = point.information, self.coordinates.derivatives
         try:
             L = linalg.cholesky(H, lower=True)
-        except linalg.LinAlgError:  # so far out that no row informs: it was too far
+        except linalg.LinAlgError:  # no row has information so far out: halve the step
             return replace(point, objective=-np.inf)
         # h = ‖√v rootᵀx̃‖², whose columns are the B of the rows of L⁻¹
         inverse = linalg.solve_triangular(L, np.eye(len(L)), lower=True)

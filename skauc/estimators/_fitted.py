@@ -1,4 +1,4 @@
-"""A fitted logistic model: the input of its inference, and its refusals."""
+"""A fitted logistic model, and the checks of what its inference needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LogisticFit(OffsetClassifier):
     """
 
     def _report(self, kind="model", V=None, *, likelihood=None, names=None):
-        """Coefficients with their names, for one of the questions."""
+        """Report of the coefficients with their names, for tables and tests."""
         V = self.result_.covariance if V is None else V
         chosen = self.classes_ != self.reference_
         coef = self.coef_ if len(self.classes_) == 2 else self.coef_[chosen]
@@ -43,7 +43,7 @@ class LogisticFit(OffsetClassifier):
         return Report(tuple(names), odds, coef.ravel(), V, kind, likelihood)
 
     def _row_names(self, names):
-        """Names of the intercept and the features."""
+        """Names of the rows of a table: intercept and features."""
         if hasattr(names, "get_feature_names_out"):
             names = names.get_feature_names_out()
         if names is None:
@@ -59,7 +59,7 @@ class LogisticFit(OffsetClassifier):
         return ["(Intercept)", *names] if self.fit_intercept else names
 
     def _chosen_covariance(self, covariance, groups, rows, rank=1):
-        """The name of the covariance, the default for None, and its matrix."""
+        """Name (a default for None) and matrix of the covariance."""
         default = "model" if self.class_weight is None else "HC0"
         kind = default if covariance is None else covariance
         check_option("covariance", kind, COVARIANCES)
@@ -83,7 +83,7 @@ class LogisticFit(OffsetClassifier):
         return kind, self._sandwich(kind, groups, rows, rank)
 
     def _sandwich(self, kind, groups, rows, rank):
-        """The robust covariance; that of G clusters has rank G − 1 at most."""
+        """The robust covariance; with G clusters its rank is at most G − 1."""
         likelihood = self._opened(**rows, groups=groups)
         rows = likelihood.objective.rows
         block, n = rows.blocks, float(rows.counts.sum())
@@ -97,7 +97,7 @@ class LogisticFit(OffsetClassifier):
         factor = n / rest if kind == "HC1" else 1.0
         if groups is None:
             return likelihood.sandwich() * factor
-        # a row of weight 0 is gone, and its cluster with it
+        # a cluster whose rows all have weight 0 does not count
         kept = slice(None) if block.weight is None else block.weight > 0
         G = len(np.unique(block.groups[kept]))
         if G <= rank:
@@ -108,14 +108,14 @@ class LogisticFit(OffsetClassifier):
         return likelihood.sandwich(block.groups) * (G / (G - 1) * (n - 1) / rest)
 
     def _fit(self):
-        """The question of the fit."""
+        """The parameters of the fit."""
         reference = int(np.argmax(self.classes_ == self.reference_))
         firth, steps = self.penalty == "firth", (self.tol, self.max_iter)
         model = len(self.classes_), self.C, bool(self.fit_intercept), reference, firth
         return Fit(*model, *steps, self.max_halvings)
 
     def _opened(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
-        """The likelihood of the rows of the fit, which are given again."""
+        """The likelihood of the rows of the fit, which the caller passes again."""
         if X is None or (y is None and row_blocks(X) is None):
             name = "X" if X is None else "y"
             raise ValueError(f"{name} must be that of the fit, got None")
@@ -124,7 +124,7 @@ class LogisticFit(OffsetClassifier):
             *self._fit().opened(rows, self._coefficient_rows())
         )
         again, once = likelihood.point.log_likelihood, self.log_likelihood_
-        # Other rows would have another likelihood at these coefficients
+        # other rows have another likelihood at these coefficients
         if not abs(again - once) <= SAME * abs(once):
             raise ValueError(
                 "X, y, sample_weight and offset must be those of the fit, whose "
@@ -138,7 +138,7 @@ class LogisticFit(OffsetClassifier):
         return np.column_stack(parts)
 
     def _rows(self, X, y, sample_weight, offset, groups=None, known=None):
-        """Checked rows of a fit, or of the fit once more."""
+        """Check the rows of a fit, or rows that are passed again."""
         options = {"binary": self.penalty == "firth", "reset": known is None}
         rows = open_rows(self, X, y, sample_weight, known=known, **options)
         if row_blocks(X, y, sample_weight) is not None:
@@ -161,7 +161,7 @@ class LogisticFit(OffsetClassifier):
     # Refusals -------------------------------------------------------------------------
 
     def _check_independent(self, what):
-        """Refuse linearly dependent features."""
+        """Raise if the features are linearly dependent."""
         full = self.n_features_in_ + bool(self.fit_intercept)
         if self.rank_ < full:
             raise ValueError(
@@ -170,7 +170,7 @@ class LogisticFit(OffsetClassifier):
             )
 
     def _require(self, name, *, firth=True, weighted=True, error=ValueError):
-        """Refuse inference where no covariance of the estimates is known."""
+        """Raise if no covariance of the estimates is known."""
         check_is_fitted(self, "result_")
         firth_fit, classes = self.penalty == "firth", self.class_weight
         if np.isfinite(self.C):

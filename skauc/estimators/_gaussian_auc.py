@@ -30,11 +30,11 @@ _DEPENDENT = (
     "Σ is singular ({size}): the features are linearly dependent, and the solution of "
     "smallest norm is used; drop features or set shrinkage"
 )
-_STEP_OFF = 1e-6  # of the way to the middle: rows on the threshold are decided
+_STEP_OFF = 1e-6  # share of the way to the middle by which a threshold leaves rows
 
 
 def _can_stream(model):
-    """Whether moments determine the shrinkage: Ledoit–Wolf's needs every row."""
+    """Whether moments determine the shrinkage; Ledoit–Wolf's needs every row."""
     if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
         raise AttributeError(
             "shrinkage must be 'oas', 'bayes' or a number in partial_fit, which does "
@@ -316,7 +316,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"coef_init must hold {P} finite numbers, not all 0, got "
                 f"{short(self.coef_init)}"
             )
-        return start / np.abs(start).max()  # its products are numbers
+        return start / np.abs(start).max()  # products must not overflow
 
     def _threshold(self, roc, problem, centre):
         """Return the projected score at which the decision is 0."""
@@ -331,7 +331,7 @@ class GaussianAUCClassifier(LinearClassifier):
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle
-        if 0 in (roc.std_neg, roc.std_pos):  # it sits on the rows of one class
+        if 0 in (roc.std_neg, roc.std_pos):  # the cut is on the rows of a class
             threshold += _STEP_OFF * (middle - threshold)
         return threshold
 

@@ -13,7 +13,7 @@ from ._report import CoefficientTable, LikelihoodRatio, WaldTest, check_contrast
 _METHODS = ("wald", "profile")
 # Maximum likelihood only, as a property
 _CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
-_ONE_ROW = 1 - 1e-9  # shares of one row add up to it except for roundings
+_ONE_ROW = 1 - 1e-9  # shares of a row add up to 1 up to rounding
 
 
 class LogisticInference(LogisticFit):
@@ -344,7 +344,7 @@ class LogisticInference(LogisticFit):
 
 
 def check_total(total, what):
-    """Refuse weights of less than one row where a method counts rows."""
+    """Raise if the weights add up to less than a row and a method counts rows."""
     if total < _ONE_ROW:
         raise ValueError(
             f"sample_weight must add up to at least 1 with {what}, which counts rows, "

@@ -169,12 +169,12 @@ covariance_estimator
 
     @contextmanager
     def _named_errors(self):
-        """Errors of the parent where nothing varies, in one sentence."""
+        """Replace errors of the parent for constant features by one sentence."""
         try:
             yield
         except (IndexError, ValueError) as error:
-            # The parent's whitened rows have no column left: an IndexError, or an error
-            # of LAPACK before scipy 1.14
+            # without a varying feature the parent raises an IndexError, or an error of
+            # LAPACK before scipy 1.14
             if isinstance(error, ValueError) and "work array" not in str(error):
                 raise
             raise ValueError(
@@ -183,12 +183,12 @@ covariance_estimator
             ) from None
 
     def _fit_curves(self, moments, n):
-        """Curves of the scores' moments, one of each class."""
+        """Set the curves from the moments of the scores of each class."""
         K, means = len(self.classes_), np.array([part.mean for part in moments])
         # W/n, or W/(n − K)
         divisor = n if self.denominator == "ml" else n - K
         pooled = sum(part.scatter for part in moments) / divisor
-        # Decisions from scores: with two classes the parent has that of the second only
+        # with two classes the parent has only the decision of the second class
         decide = np.eye(K) if K > 2 else np.array([[0.0], [1.0]])
 
         def curve(i, j):
@@ -245,8 +245,10 @@ def _fit_from_moments(model, rows, parts):
         )
     model._max_components = most if model.n_components is None else model.n_components
     model._n_features_out = model._max_components
+    # moments of all rows: the last covariance is the total one
     total = sum(parts[1:], parts[0])
     covariances = _covariances(model.shrinkage, rows, (*parts, total))
+    # S = Σ π_k shrunk(S_k)
     S = np.tensordot(model.priors_, covariances[:-1], 1)
     if model.solver != "svd" or model.store_covariance:
         model.covariance_ = S
@@ -255,11 +257,12 @@ def _fit_from_moments(model, rows, parts):
     elif model.solver == "eigen":
         _solve_eigen(model, covariances[-1] - S, S)
     else:
+        # S⁻¹m_k; least squares also solves a singular S
         _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
 
 
 def _priors(given, n):
-    """Priors that add up to 1, those of the rows where none are given."""
+    """Priors that add up to 1; None takes the shares of the classes."""
     priors = n / n.sum() if given is None else np.asarray(given, dtype=float)
     if abs(priors.sum() - 1) > 1e-5:
         warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
@@ -268,7 +271,7 @@ def _priors(given, n):
 
 
 def _set_rule(model, coef, means):
-    """Coefficients and intercepts of each class; for two, of the second less first."""
+    """Set coefficients and intercepts; for two classes, second less first."""
     with np.errstate(divide="ignore"):
         intercept = np.log(model.priors_) - np.einsum("kp,kp->k", means, coef) / 2
     if len(means) == 2:
@@ -314,7 +317,7 @@ def _covariances(shrinkage, rows, parts):
     """S_k of each class, and last the total covariance, shrunk."""
     if shrinkage != "auto":
         return [_shrunk(part.scatter / part.n, shrinkage or 0.0) for part in parts]
-    # Ledoit & Wolf's, on standardised features: a second pass
+    # Ledoit & Wolf's α of standardised features needs a second pass
     variances = np.array([np.diag(part.scatter) / part.n for part in parts])
     scales = np.where(variances > 0, np.sqrt(variances), 1.0)
     codes = *range(len(parts) - 1), None

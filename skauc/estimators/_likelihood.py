@@ -1,6 +1,6 @@
 """Log-likelihood of a logistic model, its gradient and its information.
 
-All are sums over blocks of rows: rows in memory are one block, rows elsewhere many.
+All of these are sums over blocks of rows; rows in memory are a single block.
 Section 1 of :mod:`skauc.estimators` has the formulas.
 """
 
@@ -12,24 +12,25 @@ from itertools import combinations
 import numpy as np
 from scipy import linalg
 
-# On separated data each step moves some margin by about 1, at a maximum by nothing
+# Change of margins per step that shows separation: about 1 for separated classes, 0 at
+# a maximum
 _STANDSTILL = 0.1
-# A loss below this share of the largest gain along a direction is rounding. A feature
-# with one value 1e10 times the others loses more.
+# Losses below this share of the largest gain along a direction are rounding. For a
+# feature with a value 1e10 times the others rounding is larger.
 _NO_LOSS = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How rows become terms of the likelihood; every block is given it."""
+    """Parameters that turn the rows of a block into terms of the likelihood."""
 
     T: np.ndarray  # contrasts of the classes, (K, M)
     fit_intercept: bool
-    factors: np.ndarray | None = None  # of the classes' weights
-    shift: np.ndarray | None = None  # taken off the features
+    factors: np.ndarray | None = None  # factors of the weights of the classes
+    shift: np.ndarray | None = None  # subtracted from the features
 
     def parts(self, block):
-        """Yield shifted rows, codes, weights times those of classes, and offsets."""
+        """Yield shifted rows, codes, weights times class factors, and offsets."""
         for rows, codes, weight, offset in block.parts():
             rows = rows if self.shift is None else rows - self.shift
             weight = weight if self.factors is None else weight * self.factors[codes]
@@ -44,7 +45,7 @@ class Coding:
         return self.T @ (F + offset)
 
     def probabilities(self, block, B):
-        """Yield rows (a column of ones added), class probabilities, codes, weights."""
+        """Yield rows with a column of ones, class probabilities, codes, weights."""
         for rows, codes, weight, offset in self.parts(block):
             p, _ = _softmax(self.logits(rows, B, offset), codes)
             if self.fit_intercept:
@@ -73,8 +74,7 @@ def likelihood_terms(block, coding, B):
 def _two_classes(block, coding, B):
     """F = X̃B, p = expit(f), G = X̃ᵀw(y − p), H = X̃ᵀdiag(wpq)X̃.
 
-    Products with rows are taken without the column of ones, so that a part is copied
-    only to be scaled.
+    The column of ones is not formed, so that rows are copied only to be scaled.
     """
     P, size = block.X.shape[1], len(B)
     square, sums, value, scaled = np.zeros((P, P)), np.zeros((2, P + 1)), 0.0, None
@@ -117,9 +117,9 @@ def _many_classes(block, coding, B):
 
 
 def margins(block, coding, B, D):
-    """The least margins of B and of D, and the largest one of D, as ``(1, 3)``.
+    """Smallest margins of B and of D, and largest margin of D, of shape (1, 3).
 
-    The margin of a row is the logit of its class less the largest other one.
+    The margin of a row is the logit of its class less the largest other logit.
     """
     low, high = np.full(2, np.inf), -np.inf
     for rows, codes, weight, _ in coding.parts(block):
@@ -132,10 +132,10 @@ def margins(block, coding, B, D):
 
 
 def name_separation(found):
-    """The separation that the margins of all blocks certify, or None.
+    """The kind of separation that the margins of all blocks prove, or None.
 
-    If all margins of B are positive the classes are completely separated; if along D
-    some grow and none falls, quasi-completely. An offset changes neither.
+    If all margins of B are positive, the classes are completely separated; if some
+    margins along D grow and none falls, quasi-completely. Offsets do not matter.
     """
     least, loss, gain = np.array(found).T
     least, loss, gain = least.min(), loss.min(), gain.max()
@@ -149,8 +149,8 @@ def name_separation(found):
 def squared_scores(block, coding, B):
     """``Σ f c² s sᵀ`` of scores s, counts f of the rows and factors c of the classes.
 
-    The factors weigh a row's score, so that its variance has their square; a count
-    stands for so many rows.
+    A factor multiplies the score of a row and enters squared; a count is a number of
+    rows and enters once.
     """
     meat = np.zeros((B.size, B.size))
     for score, weight, codes in _scores(block, coding, B):
@@ -187,15 +187,15 @@ def _logistic(f, positive):
     """``log p``, y − p and pq of each row from its logit, without cancellation."""
     small = np.exp(-np.abs(f))  # in (0, 1]: the odds of the less probable class
     total = 1 + small
-    wrong = positive != (f > 0)  # the own class is the less probable one
+    wrong = positive != (f > 0)  # the row's class is the less probable one
     log_own = np.where(wrong, -np.abs(f), 0.0) - np.log(total)
     other = np.where(wrong, 1.0, small) / total  # probability of the other class
     return log_own, np.where(positive, other, -other), small / total / total
 
 
 def _softmax(F, codes):
-    """Class probabilities (in place of F) and the log-probability of each own class."""
-    # The largest logit is 0: e^F cannot overflow, and the sum is 1 at least
+    """Class probabilities (in place of F), and log-probability of each row's class."""
+    # with 0 as the largest logit e^F cannot overflow, and the sum is at least 1
     F -= F.max(axis=0)
     own = F[codes, np.arange(len(codes))]
     np.exp(F, out=F)
@@ -205,7 +205,7 @@ def _softmax(F, codes):
 
 
 def _margins(F, codes):
-    """Own logit less the largest other one."""
+    """Logit of each row's class less the largest other logit."""
     rows = np.arange(len(codes))
     own = F[codes, rows]
     F[codes, rows] = -np.inf

@@ -201,7 +201,7 @@ class IRLSLogisticRegression(LogisticInference):
         for name in set(vars(result)) - {"covariance"}:
             setattr(self, f"{name}_", getattr(result, name))
         self.deviance_ = -2 * result.log_likelihood
-        # Dependent features add no parameter; each of K − 1 logits has its own
+        # rank parameters for each of K − 1 logits
         self.n_parameters_ = result.rank * (K - 1)
         self._warn()
         return self

@@ -14,16 +14,16 @@ from ._likelihood import Coding, coding_matrix, margins, name_separation, square
 from ._newton import Objective, climb, standardised
 from ._rows import OneBlock, row_space
 
-# Separation is looked for where the mean gradient is tiny and the decrement still
-# falls linearly: near a maximum it falls quadratically, towards infinity by e per step
+# Separation is checked if the mean gradient is tiny and the decrement still falls
+# linearly: near a maximum it falls quadratically, towards infinity by e per step
 _TINY_GRADIENT = 1e-8
 _LINEAR = 0.01
-_LARGEST_RIDGE = 1e150  # coefficients below its inverse are 0
+_LARGEST_RIDGE = 1e150  # for a stronger ridge coefficients are 0
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticResult:
-    """A maximum of the likelihood, or where Newton's method ended.
+    """A maximum of the likelihood, or the last point of Newton's method.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class LogisticResult:
     log_likelihood : float
         Without the penalty.
     covariance : ndarray of shape (M(P + 1), M(P + 1)) or None
-        Of the estimates, for each of M = K − 1 contrasts the intercept (if any) and
-        then the features; the sandwich where classes have weights. None when
-        penalised or separated, or for P > n.
+        Covariance of the estimates, for each of M = K − 1 contrasts the intercept (if
+        any) and then the features; the sandwich if classes have weights. None for a
+        penalty, separated classes or P > n.
     rank : int
-        Of the features together with the intercept.
+        Rank of the features together with the intercept.
     n_iter, n_halvings : int
     converged : bool
     separation : {None, "complete", "quasi-complete"}
@@ -56,7 +56,7 @@ class LogisticResult:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The question that a fit of rows answers.
+    """Parameters of a maximum likelihood fit.
 
     Parameters
     ----------
@@ -80,13 +80,13 @@ class Fit:
     max_halvings: int = 30
 
     def coding(self, rows) -> Coding:
-        """Rows to terms; a finite C takes contrasts that treat all classes alike."""
+        """Coding of the rows; with a finite C all classes are treated alike."""
         symmetric = bool(np.isfinite(self.C))
         T = coding_matrix(self.n_classes, self.reference, symmetric=symmetric)
         return Coding(T, self.fit_intercept, rows.factors)
 
     def objective(self, rows):
-        """The function to be maximised, and its point at B = 0."""
+        """The objective, and its point at B = 0."""
         frame, coding, terms = standardised(rows, self.coding(rows))
         kind = FirthObjective if self.firth else Objective
         ridge = min(1 / float(self.C), _LARGEST_RIDGE)
@@ -94,7 +94,7 @@ class Fit:
         return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
 
     def opened(self, rows, coef):
-        """The objective of rows, and its point at coefficients."""
+        """The objective of rows, and its point at given coefficients."""
         objective, _ = self.objective(rows)
         return objective, objective.at(_entered(objective, coef))
 
@@ -110,7 +110,7 @@ class Fit:
         block, level, P = rows.blocks, 0.0, rows.n_features
         offset = block.offset if rows.in_memory else None
         if offset is not None and self.fit_intercept:
-            # The intercept takes it up again: at 0 a large offset informs of nothing
+            # centre the offset: with a large one no row has information at B = 0
             level = float(np.average(offset, weights=block.weight))
             rows = replace(rows, blocks=replace(block, offset=offset - level))
             if start is not None:
@@ -120,14 +120,14 @@ class Fit:
         return replace(result, intercept=result.intercept - level)
 
     def _in_row_space(self, rows, _start):
-        """More features than rows: Newton's method on coordinates in their span."""
+        """Maximise in the coordinates of the rows' span, for P > n."""
         block, P = rows.blocks, rows.n_features
         kept = slice(None) if block.weight is None else block.weight > 0
         columns = block.X, block.y, block.weight, block.offset
         X, *columns = (None if c is None else c[kept] for c in columns)
         check.feature_range(X)
         X = (X.toarray() if sparse.issparse(X) else X).astype(float, copy=False)
-        # The intercept takes up the centre
+        # the intercept absorbs the centre
         centre = X.mean(axis=0) if self.fit_intercept else np.zeros(P)
         Z, V = row_space(X - centre)
         block = OneBlock(Z, *columns)
@@ -138,13 +138,15 @@ class Fit:
         return replace(result, coef=coef, intercept=intercept, covariance=None)
 
     def _newton(self, rows, start):
-        """Newton's method from 0, or from a better start."""
+        """Maximise by Newton's method from 0, or from a better start."""
         objective, point = self.objective(rows)
         if self.firth:
             point = objective.at(point.theta)
         if start is not None:
+            # a start that is worse than θ = 0 is not used
             other = objective.at(_entered(objective, start))
             point = other if other.objective >= point.objective else point
+        # a penalised maximum exists also for separated classes
         penalised = self.firth or np.isfinite(self.C)
         stop = None if penalised else partial(_separation, objective)
         steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
@@ -158,10 +160,12 @@ class Fit:
         """Convert the end of the climb to original coordinates."""
         frame, T = objective.coordinates, objective.coding.T
         B = frame.leave(end.point.theta)
+        # F = X̃BTᵀ: the coefficient rows of the classes are the rows of TBᵀ
         coef = B.T if len(T) == 2 else T @ B.T
         P = frame.n_features
         covariance = None
         if np.isinf(self.C) and separation is None:
+            # without class weights V = H⁻¹, with them the sandwich H⁻¹(Σ s sᵀ)H⁻¹
             meat = None
             if objective.coding.factors is not None:
                 meat = objective.sums(squared_scores, end.point.theta)
@@ -188,15 +192,15 @@ def _entered(objective, coef):
 
 
 def _separation(objective, point, step, previous):
-    """The separation of the classes, looked for where steps suggest it."""
-    # Quadratic convergence squares the decrement: a hundredth is a slow step
+    """The separation of the classes, checked if the steps suggest it."""
+    # quadratic convergence squares the decrement: a factor of .01 is slow
     if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
         return None
     return _certificate(objective, point, step)
 
 
 def _certificate(objective, point, step):
-    """The separation that all rows certify, along a step."""
+    """The separation that all rows prove, along a step."""
     D = objective.coordinates.parameters(step.d)
     B = objective.coordinates.parameters(point.theta)
     return name_separation(objective.rows.map(margins, objective.coding, B, D))

@@ -1,7 +1,7 @@
-"""One Newton iteration for logistic models, in coordinates of unit spread.
+"""Newton's method for logistic models, in coordinates of unit spread.
 
-Features are shifted where their means dwarf their spreads and scaled to unit spread;
-of linearly dependent features the coordinates are those of the row space.
+Features are scaled to unit spread, and shifted if their means are much larger than
+their spreads. For linearly dependent features the coordinates span the row space.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class Coordinates:
     """θ of parameters ``B = Rθ/s`` = (coefficients of x − shift, intercept)."""
 
     scale: np.ndarray  # s, (size,)
-    # (size, rank), of coefficients of least norm; None, the identity, for independent
-    # features
+    # R (size, rank) for coefficients of least norm; None, the identity, if features are
+    # independent
     R: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
 
     @classmethod
     def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
-        """From ``X̃ᵀdiag(w)X̃`` up to a factor; ``shift`` is off the features."""
+        """From ``X̃ᵀdiag(w)X̃`` up to a factor, of features less ``shift``."""
         P = len(gram) - fit_intercept
         if fit_intercept:
             _, variance = _mean_and_variance(gram)
             mean = np.zeros(P) if shift is None else shift
-            # The spread of a constant feature is rounding, 8 ε of its size
+            # the spread of a constant feature is at most rounding, 8 ε of its size
             constant = variance <= (8 * _EPS * mean) ** 2
             variance = np.where(constant, np.maximum(mean**2, 1), variance)
             scale = np.append(np.sqrt(variance), 1.0)
@@ -55,7 +55,7 @@ class Coordinates:
         if kept.all():
             return cls(scale, None, shift, P)
         A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
-        # Along the null space logits stay: leave the shortest coefficients
+        # logits do not change along the null space: take the shortest coefficients
         null = null / np.abs(null).max(axis=0)
         A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
         return cls(scale, A * scale[:, None], shift, P)
@@ -81,14 +81,14 @@ class Coordinates:
         return R.T @ G, R.T @ H @ R
 
     def leave(self, theta):
-        """Coefficients of the features, then the intercept, as columns."""
+        """Columns of coefficients and intercept from θ."""
         B = self.parameters(theta)
         if self.shift is not None:
             B[-1] -= self.shift @ B[:-1]
         return B
 
     def enter(self, B):
-        """θ of columns of coefficients, then the intercept."""
+        """θ from columns of coefficients and intercept."""
         B = B.astype(float)
         if self.shift is not None:
             B[-1] += self.shift @ B[:-1]
@@ -105,7 +105,7 @@ class Point:
     objective: float
     log_likelihood: float
     gradient: np.ndarray
-    information: np.ndarray  # of the rows: its inverse is the covariance
+    information: np.ndarray  # information of the rows; its inverse is the covariance
     curvature: np.ndarray  # of the objective
 
 
@@ -121,13 +121,13 @@ class Objective:
 
     @cached_property
     def penalty(self):
-        """The second derivatives of the ridge by θ; the intercept is free."""
+        """Second derivatives of the ridge by θ, which leaves the intercept out."""
         size, M = len(self.coordinates.scale), self.coding.T.shape[1]
         ridge = np.tile(np.arange(size) < self.coordinates.n_features, M) * self.ridge
         return self.coordinates.derivatives(ridge, np.diag(ridge))[1]
 
     def sums(self, function, theta, *shared):
-        """The sum over blocks of a function of the block, the coding and B."""
+        """Sum over blocks of a function of the block, the coding and B."""
         B = self.coordinates.parameters(theta)
         return self.rows.sum(function, self.coding, B, *shared)
 
@@ -137,7 +137,7 @@ class Objective:
         return self.point(theta, value, G, H)
 
     def point(self, theta, value, G, H) -> Point:
-        """The point of sums that are known."""
+        """The point with the given sums over rows."""
         gradient, information = self.coordinates.derivatives(G.T.ravel(), H)
         pull = self.penalty @ theta
         return Point(
@@ -177,7 +177,7 @@ def standardised(rows, coding):
     zero = np.zeros((size, coding.T.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = rows.sum(likelihood_terms, coding, zero)
-        # Σ w x², up to a factor below 1, is at most Σ w max x²
+        # Σ w x² ≤ Σ w max x²
         square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
             rows.map(_check_range)
@@ -199,7 +199,7 @@ def _check_range(block):
 def _mean_and_variance(gram):
     """Mean and variance of the features from ``X̃ᵀdiag(w)X̃`` up to a factor."""
     gram = gram / gram[-1, -1]
-    # Σ x²/n − x̄² cancels where x̄ is large: then features are shifted
+    # Σ x²/n − x̄² cancels for large x̄; such features are shifted
     mean = gram[:-1, -1]
     return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
 
@@ -213,10 +213,10 @@ class Step(NamedTuple):
 
 
 def newton_step(objective, point, basis) -> Step:
-    """Solve ``H d = g`` within the span of the basis; None is everywhere."""
+    """Solve ``H d = g`` within the span of the basis; None means the whole space."""
     H, g = _within(basis, point.curvature), point.gradient
     if not objective.concave and linalg.eigvalsh(H)[0] <= 0:
-        H = _within(basis, point.information)  # not concave here
+        H = _within(basis, point.information)  # the objective is not concave here
     if basis is None:
         d = solve(H, g)
     else:
@@ -225,13 +225,13 @@ def newton_step(objective, point, basis) -> Step:
 
 
 def _within(basis, H):
-    """Restrict second derivatives to the span of a basis; None is everywhere."""
+    """Restrict second derivatives to the span of a basis; None means no limit."""
     return H if basis is None else basis.T @ H @ basis
 
 
 def ascend(objective, point, d, max_halvings):
-    """The first of ``θ + d, θ + d/2, …`` that does not fall; None if there is none."""
-    # A fall within the rounding of a sum over all rows is none
+    """The first of ``θ + d, θ + d/2, …`` where the objective does not fall, or None."""
+    # a fall within the rounding of a sum over all rows is allowed
     lowest = point.objective - _ROUNDING * max(abs(point.objective), 1)
     for halved in range(max_halvings + 1):
         trial = objective.at(point.theta + d / 2**halved)
@@ -241,12 +241,12 @@ def ascend(objective, point, d, max_halvings):
 
 
 class Climb(NamedTuple):
-    """Where Newton's method ended, and how."""
+    """The last point of Newton's method, and why it stopped."""
 
     point: Point
     step: Step
-    small: bool  # whether the last step was: the optimum is reached
-    stopped: Any  # the answer of ``stop``
+    small: bool  # whether the last step was small: the optimum is reached
+    stopped: Any  # the result of ``stop``
     n_iter: int
     n_halvings: int
 
@@ -254,19 +254,19 @@ class Climb(NamedTuple):
 def climb(
     objective, point, basis=None, *, tol, max_iter, max_halvings, stop=None
 ) -> Climb:
-    """Newton's steps with halving from a point, within the span of a basis.
+    """Take Newton steps with halving from a point, within the span of a basis.
 
-    ``stop(point, step, previous decrement)`` ends the climb where it returns something.
+    The steps end when ``stop(point, step, previous decrement)`` is not None.
     """
     n_halvings, previous, stopped = 0, 0.0, None
     smallest = tol**2 * objective.rows.total / objective.rows.n_rows
     for n_iter in range(max_iter + 1):
         step = newton_step(objective, point, basis)
         stopped = stop and stop(point, step, previous)
-        rounding = _EPS * abs(point.objective)  # gains below it cannot be seen
+        rounding = _EPS * abs(point.objective)  # smaller gains are rounding
         small = step.gradient <= tol and step.decrement2 <= max(smallest, rounding)
         small = small and not stopped
-        if small:  # the step is solved: take it, its error squares
+        if small:  # take this last step: it squares the error
             last, _ = ascend(objective, point, step.d, 0)
             point = point if last is None else last
         if small or stopped or n_iter == max_iter:
@@ -289,6 +289,6 @@ def solve(A, b):
     try:
         x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
     except linalg.LinAlgError:
-        # The least-squares solution of least norm leaves out directions of rounding
+        # the least-squares solution of least norm ignores directions of rounding
         x = linalg.lstsq(A, b, cond=len(A) * _EPS)[0]
     return (x.T / root).T

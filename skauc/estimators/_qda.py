@@ -109,13 +109,13 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         return getattr(self, "solver", "svd") == "eigen"
 
     def _is_regularised(self):
-        """Whether the rule's covariances are not those of the rows."""
+        """Whether the covariances of the rule differ from those of the rows."""
         if self._uses_eigen():
             return bool(self.shrinkage) or self.covariance_estimator is not None
         return self.reg_param > 0
 
     def _rule(self, k):
-        """Class k as the parent sees it."""
+        """Normal law of class k under the rule of the parent."""
         return NormalLaw(
             np.asarray(self.means_[k], dtype=float),
             np.asarray(self.rotations_[k], dtype=float),
@@ -123,9 +123,9 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         )
 
     def _unshrunk(self, rows):
-        """Class with the covariance of its rows.
+        """Normal law of a class with the covariance of its rows.
 
-        Not ``(S² − r)/(1 − r)`` of the rule's, which cancels where S² is small.
+        ``(S² − r)/(1 − r)`` of the rule would cancel for small S².
         """
         law, n = NormalLaw.from_samples(rows), len(rows)
         if self._uses_eigen() or self.reg_param == 1 or DIVIDES_BY_N:
@@ -146,11 +146,11 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
 
 
 def _root(variances):
-    """Return the roots of variances; rounding below 0 is 0."""
+    """Square roots of variances; negative values are rounding and count as 0."""
     return np.sqrt(np.maximum(variances, 0.0))
 
 
 def _has_full_rank(rule):
     """Whether every axis of a class has variance, up to rounding."""
-    # A singular value that is 0 comes out as some eps (2e-16) of the largest.
+    # a singular value of 0 is computed as a few eps (2e-16) of the largest
     return np.min(rule.deviations) > 1e-13 * np.max(rule.deviations)

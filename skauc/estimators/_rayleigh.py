@@ -1,6 +1,6 @@
-"""Maximise the Gaussian AUC of a direction: a Rayleigh quotient.
+"""Maximise the Gaussian AUC of a direction, a Rayleigh quotient.
 
-Section 2 of :mod:`skauc.estimators`.
+Sections 2 and 3 of :mod:`skauc.estimators`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..statistics._moments import Moments, class_moments
 from ._rows import FitRows, fourth_powers, row_space
 
 _EPS = np.finfo(float).eps
-_SMALLEST_DEVIATION = 1e-8  # of the gap between the class means; less is rounding
+_SMALLEST_DEVIATION = 1e-8  # in units of the gap of the class means; less is rounding
 _OUTSIDE = 1e-6  # share of μ outside the range of Σ that is more than rounding
-# α from hardly any to all but a thousandth, 100 values, logarithmic at both ends
+# 100 values of α from nearly 0 to .999, logarithmic at both ends
 _PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
-_ROUNDING = 1e-9  # of the range of the probits: nearer values are one
+_ROUNDING = 1e-9  # share of the range of the probits below which values are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,9 @@ class RayleighProblem:
     basis : ndarray of shape (P, r) or None
         V for P > n, an orthonormal basis of the rows' span; None is the identity.
     rows : FitRows or None
-        Where they are in reach: features, or for P > n working coordinates.
+        Features, or for P > n working coordinates; None if only moments are known.
     n_extra_dimensions : int, default=0
-        Features that vary beyond as many as there are working coordinates.
+        Number of varying features less number of working coordinates.
     """
 
     neg: Moments
@@ -69,8 +69,10 @@ class RayleighProblem:
             X, positive, weight = X[kept], positive[kept], weight[kept]
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
+        # P of tr Σ/P counts the features that vary, within or between the classes
         varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.toarray() if sparse.issparse(X) else X
+        # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows
         Z, basis = row_space((X - origin) / scale)
         rows = FitRows.of_arrays(Z, positive.astype(int), rows.classes, weight)
         parts = class_moments(Z, positive, weight)
@@ -88,17 +90,17 @@ class RayleighProblem:
         return float(np.sum(powers / (n - 1) ** 2))
 
     def enter(self, coef):
-        """θ of coefficients of the features."""
+        """θ from coefficients of the features."""
         theta = coef * self.scale
         return theta if self.basis is None else self.basis.T @ theta
 
     def leave(self, theta):
-        """Coefficients of the features."""
+        """Coefficients of the features from θ."""
         return (theta if self.basis is None else self.basis @ theta) / self.scale
 
     @property
     def n_features(self) -> int:
-        """P, also when the working coordinates are fewer."""
+        """P, also if there are fewer working coordinates."""
         return len(self.origin)
 
     @property
@@ -118,7 +120,7 @@ class RayleighProblem:
 
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
-        # P also in the span of the rows: tr Σ there is that of all features.
+        # divide by P also in the span of the rows, where tr Σ is that of all features
         sigma = self.sigma
         tau = np.trace(sigma) / self.n_features
         return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
@@ -157,7 +159,7 @@ def whitening(sigma, mu):
     piling : ndarray of shape (P,) or None
         Where there is no spread at all; None if μ has no such part.
     """
-    # Correlations: the rank does not depend on the units of the features
+    # use correlations, so that the rank does not depend on units
     root = np.sqrt(np.diag(sigma))
     root[root == 0] = 1.0
     correlation, P = sigma / root / root[:, None], len(mu)
@@ -165,7 +167,7 @@ def whitening(sigma, mu):
         L = linalg.cholesky(correlation, lower=True)
     except linalg.LinAlgError:
         L = np.zeros((1, 1))
-    # A pivot of the Cholesky factor below rounding: decide the rank by eigenvalues
+    # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
     if np.diag(L).min() ** 2 > 16 * P * _EPS:
         # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
         A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
@@ -219,7 +221,7 @@ def maximise(m, start, tol, max_iter):
         method="BFGS",
         options={"gtol": tol, "maxiter": max_iter},
     )
-    # BFGS may stop for lack of digits short of its goal: ten times tol is accepted
+    # BFGS may stop before its goal because of rounding: accept ten times tol
     angle = np.linalg.norm(loss_and_gradient(result.x)[1])
     return result.x, max(int(result.nit), 1), bool(angle <= max(10 * tol, 1e-12))
 
@@ -246,7 +248,7 @@ def _centre_and_scale(neg, pos, standardize):
 
 
 def shrinkage_weight(problem, method) -> float:
-    """The number α that None, a number or the name of a method stands for.
+    """Shrinkage α for None, a number or the name of a method.
 
     Parameters
     ----------
@@ -288,7 +290,7 @@ def _oracle_approximating(problem):
 def _largest_bayesian_auc(problem):
     """α with the largest Bayesian AUC, under the prior learnt from the moments."""
     if not problem.mu.any() or not problem.sigma.any():
-        return 1.0  # no direction separates the classes, or each does
+        return 1.0  # no direction separates the classes, or every one does
     # ((1 − α)Σ + ατI)⁻¹μ = V diag{1/((1 − α)λ + ατ)} Vᵀμ: one decomposition for all α
     values, V = linalg.eigh(problem.sigma)
     values, m = np.maximum(values, 0), V.T @ problem.mu
@@ -298,7 +300,7 @@ def _largest_bayesian_auc(problem):
     probits = dense_probits(
         problem.neg, problem.pos, path, unseen=problem.n_extra_dimensions
     )
-    # Where values differ by rounding only, the strongest shrinkage
+    # of values that differ only by rounding take the strongest shrinkage
     best = np.max(probits) - probits <= _ROUNDING * np.ptp(probits)
     return float(_PATH[np.flatnonzero(best)[-1]])
 

@@ -1,7 +1,6 @@
-"""Tables and tests of the coefficients of a fit, from their covariance.
+"""Tables and tests of the coefficients of a fit.
 
-One object for all questions: a contrast ``Lθ`` has the variance ``L V Lᵀ``, where V is
-the inverse information or a sandwich, and a fall of the likelihood where Lθ is fixed.
+A contrast ``Lθ`` has the variance ``L V Lᵀ``, V the inverse information or a sandwich.
 
 Along a contrast ``aᵀθ`` the *profile* is the largest ℓ (or Firth's ℓ*) with ``aᵀθ``
 fixed. With the standard error se of aᵀθ̂ its signed root
@@ -36,7 +35,7 @@ from ._newton import Objective, Point, climb, solve
 # The square of tol is the error of ℓ: limits are good to ten digits. Maximum likelihood
 # takes up to 7 steps, Firth's on 30 separated rows 44 with 7 halvings.
 _CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
-_LIMIT_TOL = 1e-10  # of a limit, in standard errors
+_LIMIT_TOL = 1e-10  # error of a limit, in standard errors
 
 
 class _OddsTable(Result):
@@ -45,8 +44,8 @@ class _OddsTable(Result):
     names: tuple
     confidence_level: float
     odds: str
-    _scale: str  # of the numbers: log odds, or odds
-    _titles: tuple[str, ...]  # of the columns before the limits
+    _scale: str  # scale of the numbers: log odds, or odds
+    _titles: tuple[str, ...]  # titles of the columns before the limits
 
     def _columns(self):
         names = [t.replace(" ", "_").replace("-", "") for t in self._titles]
@@ -178,12 +177,12 @@ class FittedLikelihood:
         return self.objective.covariance(self.point, meat)
 
     def fall(self, contrast, gap) -> float:
-        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}`` of L of shape (q, M(P + 1))."""
+        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
         held, size = self._scaled(contrast)
         return self._fall(held, gap / size)
 
     def limits(self, contrast, quantile):
-        """Where the signed root of the profile is ∓quantile, in standard errors."""
+        """Points t in standard errors at which r(t) is −quantile and quantile."""
         held, _ = self._scaled(contrast[None])
         # se² = aᵀH⁻¹a
         error = np.sqrt((held.T @ solve(self.point.information, held)).item())
@@ -193,7 +192,7 @@ class FittedLikelihood:
 
         ends = []
         for sign in (-1, 1):
-            # For a quadratic ℓ the limit is at t = quantile: it is tried first
+            # for a quadratic ℓ the limit is t = quantile: try it first
             far = quantile
             while excess(far, sign) < 0:  # ℓ falls at least linearly in the end
                 far *= 2
@@ -202,13 +201,13 @@ class FittedLikelihood:
         return tuple(ends)
 
     def _scaled(self, contrast):
-        """Columns for scaled parameters, of size 1, and their sizes before that."""
+        """Columns of length 1 for scaled parameters, and their original lengths."""
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
         return held / size, size
 
     def _fall(self, held, gap):
-        """Return the fall of twice the objective, at least 0."""
+        """Twice the fall of the objective, at least 0."""
         best = self._restricted(held, gap).objective
         return max(float(2 * (self.point.objective - best)), 0.0)
 
@@ -223,7 +222,7 @@ class FittedLikelihood:
         return end.point
 
     def warn(self):
-        """Warn once if a profile did not converge; scipy's frames are left by now."""
+        """Warn once if a profile did not converge, from outside of scipy's frames."""
         if not self.converged:
             warn_caller(
                 "The profile likelihood did not converge: its limits and p-values are "
@@ -232,7 +231,7 @@ class FittedLikelihood:
             )
 
     def _starts(self, held, gap):
-        """On the tangent of the profile, and the shortest parameters."""
+        """Starts: on the tangent of the profile, and the shortest parameters."""
         # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
@@ -244,11 +243,11 @@ class FittedLikelihood:
 class Report:
     """Coefficients, each intercept first, with V and the likelihood where needed."""
 
-    names: tuple  # of the rows of the table, M(P + 1)
+    names: tuple  # names of the M(P + 1) rows of the table
     odds: str
     coef: np.ndarray
     covariance: np.ndarray
-    kind: str = "model"  # of the covariance
+    kind: str = "model"  # name of the covariance
     likelihood: Any = None  # FittedLikelihood
 
     @property
@@ -334,7 +333,7 @@ def check_contrast(contrast):
             "contrast must be finite, without a row of zeros, got a row whose largest "
             f"entry is {largest.min()}"
         )
-    # Rows in units of their largest: the rank does not depend on their sizes
+    # divide rows by their largest entry, so that the rank does not depend on it
     rank = np.linalg.matrix_rank(L / largest)
     if rank < len(L):
         raise ValueError(

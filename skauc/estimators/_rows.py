@@ -1,7 +1,8 @@
 """The rows of a fit, checked once, in memory or in blocks.
 
-Functions of rows take an :class:`OneBlock`: all rows in memory, or one block of many,
-whose results are added up. Rows in blocks take one pass more, over labels and weights.
+Functions of rows take an :class:`OneBlock`, which holds all rows or one of many
+blocks, and their results are summed. Rows in blocks need one more pass, over labels and
+weights.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ..statistics._row_blocks import row_blocks
 from . import _checks as check
 
 _EPS = np.finfo(float).eps
-# Rows are scaled and multiplied in parts that stay in a core's level-2 cache (2 MiB),
-# with their scaled copy and the information
+# Rows are scaled and multiplied in parts that fit into a core's level-2 cache (2 MiB)
+# together with their scaled copy and the information
 _PART_BYTES = 2**20
 
 
@@ -55,9 +56,9 @@ class FitRows:
     blocks: Any  # OneBlock or RowBlocks
     classes: np.ndarray
     counts: np.ndarray  # sums of the sample weights of each class, (K,)
-    n_rows: int  # of positive weight
+    n_rows: int  # number of rows of positive weight
     n_features: int
-    factors: np.ndarray | None = None  # of the classes' weights
+    factors: np.ndarray | None = None  # factors of the weights of the classes
 
     @classmethod
     def of_arrays(cls, X, codes, classes, weight=None) -> FitRows:
@@ -74,7 +75,7 @@ class FitRows:
 
     @property
     def total(self) -> float:
-        """Sum of the weights, those of the classes included."""
+        """Sum of the weights times the class factors."""
         factors = 1.0 if self.factors is None else self.factors
         return float((self.counts * factors).sum())
 
@@ -96,7 +97,7 @@ class FitRows:
 
 
 def _with_codes(block, function, classes, *shared):
-    """The function of a block whose labels are replaced by their codes."""
+    """Apply a function to a block with codes in place of labels."""
     codes = check.codes_of(check_column("y", block.y), classes)
     weight = None if block.weight is None else np.asarray(block.weight, dtype=float)
     return function(OneBlock(block.X, codes, weight), *shared)
@@ -114,7 +115,7 @@ def _moments_of_block(block, n_classes):
 
 
 def fourth_powers(block, codes, centres, scales):
-    """``Σ w ‖(x − m)/s‖⁴`` of the rows of each class; the code None has all rows."""
+    """``Σ w ‖(x − m)/s‖⁴`` over the rows of each code; None means all rows."""
     totals = np.zeros(len(codes))
     for rows, y, weight, _ in block.parts():
         for k, code in enumerate(codes):
@@ -129,9 +130,10 @@ def open_rows(
 ) -> FitRows:
     """Check the rows of a fit, in memory or in blocks.
 
-    Only the ``known`` classes may occur; None takes those that occur, each with some
-    weight. Features in memory are dense or CSR, not copied, perhaps not finite.
-    Options of blocks: ``weights`` (allowed), ``gather`` (if fewer than features).
+    Only the ``known`` classes may occur; None takes all classes of the labels, which
+    need positive weight. Features in memory are dense or CSR and not copied; they may
+    be infinite. Options for blocks: ``weights`` are allowed, ``gather`` rows if there
+    are fewer than features.
     """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is not None:
@@ -145,7 +147,7 @@ def open_rows(
 
 
 def _in_memory(model, X, y, sample_weight, known, reset):
-    """Check arrays."""
+    """Check arrays in memory."""
     refuse_collection("X", X)
     refuse_collection("y", y)
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
@@ -160,7 +162,7 @@ def _in_memory(model, X, y, sample_weight, known, reset):
 
 
 def _in_blocks(model, blocks, known, reset, *, weights=True, gather=True):
-    """One pass over labels and weights; few rows are gathered."""
+    """Check blocks in a pass over labels and weights; few rows are gathered."""
     parts = blocks.map(_outline_of_block, known, weights)
     classes = _united(parts) if known is None else known
     counts, n_features = np.zeros(len(classes)), parts[0][-1]
@@ -175,7 +177,7 @@ def _in_blocks(model, blocks, known, reset, *, weights=True, gather=True):
 
 
 def _outline_of_block(block, known, weights):
-    """Number, classes, sums of their weights, rows of weight and columns of a block."""
+    """Number, classes, class weights, rows of positive weight, columns of a block."""
     X, y = block.X, labels_of(block, known)
     if X.ndim != 2 or X.shape[1] == 0:
         rule = "be two-dimensional" if X.ndim != 2 else "hold one feature or more"
@@ -206,7 +208,7 @@ def labels_of(block, known=None):
 
 
 def _united(parts):
-    """The labels of all blocks, which must be of one kind."""
+    """Union of the labels of all blocks, which must be of one kind."""
     places = {}  # of the first label of each kind
     for number, classes, *_ in parts:
         kind = classes.dtype.kind in "OUS"
@@ -218,7 +220,7 @@ def _united(parts):
 
 
 def record_features(model, blocks, n_features, *, reset=True):
-    """Let scikit-learn record width and names of the columns, or compare them."""
+    """Record, or check, the number and names of columns by scikit-learn."""
     columns = np.empty((0, n_features))
     if blocks.feature_names is not None:
         import pandas as pd
@@ -229,7 +231,7 @@ def record_features(model, blocks, n_features, *, reset=True):
 
 @contextmanager
 def unchanged_by_errors(model):
-    """Give a model its state back if the body raises."""
+    """Restore the state of a model if the body raises."""
     before = dict(vars(model))
     try:
         yield

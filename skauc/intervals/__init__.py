@@ -1,13 +1,13 @@
 """AUCs of given scores: estimates, intervals, tests; ``f(y_true, y_score)``.
 
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
-scores), ``statistics._levels`` their distinct scores, from which AUC, errors and ROC
-corners come. ``_methods`` is the registry of intervals, ``_limits`` turns an error into
-limits, ``_resampling`` draws the weights of every bootstrap, ``_plan`` holds the
-formulas of a study. Users call ``_auc_estimate``, ``_compare``, ``_multiclass``,
-``_partial_auc``, ``_empirical_roc``, ``_operating_points``, ``_power`` and
-``_projection``. Everything below is for n₀ negatives and n₁ positives, ψ(u) = 1, ½, 0
-for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs (i positive, j
+scores). ``statistics._levels`` holds their distinct scores and computes AUC, errors and
+ROC corners from these. ``_methods`` is the registry of intervals, ``_limits`` turns an
+error into limits, ``_resampling`` draws the weights of every bootstrap, ``_plan``
+computes the power of a study. Users call ``_auc_estimate``, ``_compare``,
+``_multiclass``, ``_partial_auc``, ``_empirical_roc``, ``_operating_points``, ``_power``
+and ``_projection``. Everything below is for n₀ negatives and n₁ positives, ψ(u) = 1, ½,
+0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs (i positive, j
 negative).
 
 **1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
@@ -52,7 +52,7 @@ y = k − x false negatives. Given x,
     P(x)     ∝ C(M, x) C(M', y),    M = m − y + x,    M' = N − M,
 
 so that mean and variance need E[x] and E[x²] (the cubes cancel). The published closed
-form for them holds for k ≤ min(m, n) and loses digits; this one holds for every k.
+form for them holds for k ≤ min(m, n) and cancels; this one holds for every k.
 
 **Derivation.** Let ``α = |k − m|``, ``β = |k − n|``, ``d = α + β`` and shift the
 counts to ``i = x − (k − m)₊``, ``j = y − (k − n)₊``; their sum is
@@ -70,10 +70,11 @@ two identities give for the ratios ``R_p = G_{p+1}/G_p``
     R_p = (N + p)/(d + p R_{p+1}),    R_{p+1} = (N + p + 1)/p · I_p/I_{p−1},
     I_p = ∫₀¹ v^p (1 − v²)^L (1 − v)^d dv,
 
-for integration by parts gives the integrals the same recurrence, and it has one
-positive solution. Downwards it forgets its start, so one Gauss–Legendre rule starts
-it at p = 7, and ``h_p = R_p − 1`` and ``e_p = R_p − R_{p+1}`` have recurrences of their
-own. Then E[i], E[j] and Var[i] = Var[j] follow from h, e and G, and
+because integration by parts gives the integrals the same recurrence, and it has one
+positive solution. Downwards errors of its start die out, so that one Gauss–Legendre
+rule at p = 7 is enough, and ``h_p = R_p − 1`` and ``e_p = R_p − R_{p+1}`` have
+recurrences of their own. Then E[i], E[j] and Var[i] = Var[j] follow from h, e and G,
+and
 
     1 − E[A] = ½(E[x]/n + E[y]/m),
     12 m² n² Var[A] = (m − y) x (M + 1) + (n − x) y (M' + 1) at the means
@@ -95,6 +96,40 @@ range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ 
 occurs: multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet.
 An AUC of drawn weights needs no sort. More than 512 distinct scores of one sample are
 joined to blocks that keep their inner AUC, which loses 4e-6 of the variance.
+
+Permutation (Bandos, Rockette & Gur 2005). The null hypothesis is that the two scores of
+a row may be exchanged after both became ranks. Then every choice of rows to swap is
+equally likely. A swap of row r (``s_r = −1``) changes the difference of the AUCs by
+
+    Â_a − Â_b = Σ_r s_r c_r,    c_r = {V(a_r) − V(b_r)}/n_c,
+
+V the placement of a rank of row r among the 2n ranks that the rows of the other class
+have under both scores. A permutation therefore costs O(n) without a sort. Rows of one
+cluster are swapped together, and their c are added. The test is exact if the scores
+themselves may be exchanged, and nearly exact for scores without a common scale.
+
+**9. A planned study.** With g the distance of the AUC (or of the difference of two)
+from the null hypothesis, σ the standard error of the study and r the smallest
+significant distance,
+
+    power = Φ((g − r)/σ)    (two-sided: + Φ((−g − r)/σ)).
+
+r is z times the error under the null for a *score* test of one AUC, and zσ for two
+AUCs. A *Wald* test of one AUC, for example DeLong's, uses the error at the observed
+AUC: r = z √V(null + r).
+
+Two normal scores a, b with the same variances in both classes have the AUCs ``Φ(h)``
+and ``Φ(k)``; r₀ and r₁ are their correlations within the negatives and the positives.
+Differences of a positive and a negative row are normal too, and their correlation is
+r₁/2 if two pairs share the positive row, r₀/2 if they share the negative one and
+(r₀ + r₁)/2 if they share both. With ``c(r) = Φ₂(h, k; r) − Φ(h)Φ(k)``
+
+    Cov(Â_a, Â_b) = [c((r₀ + r₁)/2) + (n₀ − 1) c(r₁/2) + (n₁ − 1) c(r₀/2)]/(n₀ n₁),
+
+which is exact; k = h, r₀ = r₁ = 1 gives the variance of one AUC. By Plackett's identity
+c is a sum of terms of one sign:
+
+    c(r) = 1/(2π) ∫₀^{asin r} exp{−(h² − 2hk sin t + k²)/(2 cos² t)} dt.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Intervals for one AUC: ``auc_estimate`` and its frozen answer."""
+"""Intervals for one AUC: ``auc_estimate`` and its result."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ class AUCEstimate(Result):
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
         rows = np.inf if sample.clustered else min(sample.sizes)
-        if rows < chosen.least_rows:  # with groups their number counts, not the weights
+        if rows < chosen.least_rows:  # with groups this is the number of groups
             raise ValueError(
                 f"method={method!r} needs at least {chosen.least_rows} rows in each "
                 f"class, got {rows:g}; {DEFAULT_METHOD!r} needs one"

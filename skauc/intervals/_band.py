@@ -5,12 +5,12 @@ the shares at the distinct scores are Dirichlet (Gu, Ghosal & Roy 2008). The ran
 beyond the outermost scores gets half a row at each end of each class: the rates at a
 threshold between two scores are then Beta(k + ½, n − k + ½), Jeffreys' posterior, and
 no part of the band has width 0. The half rows have no known position, so each draw is
-two curves: for the lower limit negatives take their highest possible places and
-positives their lowest, for the upper limit the other way round.
+two curves: for the lower limit negatives have their highest possible positions and
+positives their lowest, for the upper limit the reverse.
 
 **Pointwise**: quantiles of the lower and the upper curves at each FPR.
-**Simultaneous**: quantiles of the one level at which the share of draws that lie
-inside everywhere is the confidence level (Besag et al. 1995).
+**Simultaneous**: quantiles at one level for all FPR, chosen so that the share of draws
+inside the band everywhere is the confidence level (Besag et al. 1995).
 """
 
 from __future__ import annotations
@@ -77,16 +77,16 @@ def _heights(levels, grid, n_draws, random_state):
     # Half a row at each end of each class
     padded = [np.concatenate([[0.5], count, [0.5]]) for count in counts]
     ends = [np.flatnonzero(count)[[0, -1]] + 1 for count in counts]
-    # At FPR 0 and 1 the curves are vertical: the end just inside counts
+    # at FPR 0 and 1 the curves are vertical: take the heights just inside
     at = np.clip(grid, _INSIDE, 1 - _INSIDE)
     low, high = [], []
     for neg, pos in bayesian_weights(padded, n_draws, random_state):
-        # Pessimistic: the negatives' half rows as high as possible, the positives' low
+        # lower curve: half rows of negatives as high as possible, of positives low
         for curves, pessimistic in ((low, True), (high, False)):
             x = _path(neg, *ends[0], pessimistic)
             y = _path(pos, *ends[1], not pessimistic)
             curves += [np.interp(at, *corners) for corners in zip(x, y, strict=True)]
-    # Straight lines within blocks lie below a concave curve: add the difference
+    # lines within blocks of levels lie below a concave curve: add the difference
     bend = height(levels.fpr, levels.tpr, at) - height(coarse.fpr, coarse.tpr, at)
     return tuple(np.clip(np.array(rows) + bend, 0, 1) for rows in (low, high))
 
@@ -135,15 +135,15 @@ def _pointwise(levels, grid, level, *draws):
 
 def _simultaneous(levels, grid, level, *draws):
     low, high = _heights(levels, grid, *draws)
-    # A draw is above the r-th smallest where r or more lie at or below it.
+    # a draw is above the r-th smallest where r or more draws are at or below it
     least = np.minimum(_ranks(low), _ranks(-high))
-    # At most a share 1 − level of the draws have a rank below r.
+    # at most a share 1 − level of the draws may have a rank below r
     r = int(np.sort(least)[int((1 - level) * len(least))])
     return np.sort(low, axis=0)[r - 1], np.sort(high, axis=0)[len(high) - r]
 
 
 def _ranks(values):
-    """Count the draws at or below each draw, and take the least over the grid."""
+    """Number of draws at or below each draw, minimised over the grid."""
     least = np.full(len(values), len(values))
     for column in values.T:
         rank = np.searchsorted(np.sort(column), column, side="right")
@@ -160,5 +160,5 @@ def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBa
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
     low, high = BANDS[method](levels, grid, level, n_draws, random_state)
-    low = np.where(grid == 1, 1.0, low)  # every curve ends there
+    low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
     return ROCBand(grid, low, high, level, method, method == "simultaneous")

@@ -26,7 +26,7 @@ from ._resampling import bootstrap_draws, permutation_pvalue
 from ._sample import Sample, samples_of
 
 METHODS = ("delong", "welch", "permutation", "bootstrap")
-# A variance below it is 0: the square of the rounding of a difference of two means
+# A smaller variance is 0: this is the squared rounding of a difference of two means
 _ROUNDING = (64 * np.finfo(float).eps) ** 2
 
 
@@ -173,7 +173,7 @@ def compare_auc(
         a, b = a.resampled(number, rng), b and b.resampled(number, rng)
     if n > 2:
         return AUCComparisons._of(a.auc, a.covariance(), a.smaller, a.compare)
-    # H₀ at its border: A_a − A_b = −margin for "greater", margin for "less"
+    # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
         return _with_constant(a, constant, null, alternative)
@@ -194,7 +194,7 @@ def _placed(y_true, score_a, more, y_true_b, sample_weight, groups, pos_label, r
     cluster, cluster_b = _of_both("groups", groups, y_true_b)
     scores, others = ([score_a, *more], []) if y_true_b is None else ([score_a], more)
     if isinstance(y_true_b, RowBlocks) and not others:
-        others = [None]  # the score stands in the blocks
+        others = [None]  # the score is in the blocks
     a = ComparedScores.of(y_true, scores, weight, cluster, pos_label, region)
     if not others:
         return a, None
@@ -220,9 +220,9 @@ def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
     # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
     error = error_of(sum(variances), (1 / a.smaller + 1 / b.smaller) / 4)
     df = np.inf
-    # Without variance Welch's degrees of freedom are 0/0: then the normal law
+    # without variance Welch's degrees of freedom are 0/0: take the normal law
     if method == "welch" and sum(variances) > _ROUNDING:
-        # (Σ V)²/Σ{V²/(n − 1)}; the square of a tiny variance would be 0
+        # (Σ V)²/Σ{V²/(n − 1)}, scaled: squares of tiny variances would underflow
         share = np.array(variances) / sum(variances)
         n = np.array([sum(one.samples[0].sizes) for one in (a, b)])
         df = float(1 / (share**2 / (n - 1)).sum())
@@ -282,7 +282,7 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
 def error_of(variance, largest, same=False) -> float:
     """Standard error of a difference: 0 for the same rankings.
 
-    Other differences without an estimated variance have the largest possible one.
+    Other differences whose estimated variance is 0 get the largest possible variance.
     """
     if same:
         return 0.0
@@ -291,7 +291,7 @@ def error_of(variance, largest, same=False) -> float:
 
 def same_ranking(a, b) -> bool:
     """Whether two scores order their rows alike, ties included."""
-    # Dense ranks agree where order and ties do
+    # dense ranks are equal if order and ties are equal
     a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
     return bool((a == b).all())
 
@@ -300,8 +300,8 @@ def same_ranking(a, b) -> bool:
 class ComparedScores:
     """k scores of the same rows: their AUCs, or partial areas, and placements.
 
-    No difference varies more than ``1/smaller``: the rows of the smaller class, or for
-    areas the trials of the part (section 7) over ``width²``.
+    The variance of a difference is at most ``1/smaller``; ``smaller`` is the number of
+    rows of the smaller class, or for areas the trials (section 7) over ``width²``.
     """
 
     samples: list[Sample]
@@ -335,7 +335,7 @@ class ComparedScores:
         return cls(samples, np.array(auc), v01, v10, width, smaller)
 
     def resampled(self, n_resamples, rng) -> ComparedScores:
-        """Take the covariance from resamples of the rows, in place of placements."""
+        """The same scores with a covariance from resamples of the rows."""
         return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
 
     def covariance(self):
@@ -349,7 +349,7 @@ class ComparedScores:
         c = np.atleast_1d(contrast)
         if self.draws is not None:
             return float((self.draws @ c).var(ddof=1))
-        # Σ c_k V_k row by row: of equal scores exactly 0, and not of a few roundings
+        # Σ c_k V_k row by row is exactly 0 for equal scores
         rows = ((c @ v)[None] for v in (self.v01, self.v10))
         return float(self.samples[0].covariance(*rows)[0, 0])
 

@@ -19,8 +19,8 @@ class TestedDifference(Result):
     """Parent of results with ``difference``, ``standard_error`` and ``alternative``.
 
     The statistic is ``(difference − null)/standard_error``, normal or Student's t. A
-    standard error of 0 means that the difference is known: the statistic is ±inf and p
-    is 0, or 0 and 1 for no difference.
+    standard error of 0 means that the difference is exact: the statistic is ±inf and p
+    is 0, or 0 and 1 if there is no difference.
     """
 
     difference: Any
@@ -119,7 +119,7 @@ class AUCComparison(TestedDifference):
     def __post_init__(self):
         check_interval("width", self.width, 0, 1, closed="right")
         for name in ("auc_a", "auc_b"):
-            # Areas are sums: they may exceed the width by a rounding
+            # areas are sums, which may exceed the width by rounding
             check_interval(name, getattr(self, name), 0, self.width + 1e-12)
         check_interval("standard_error", self.standard_error, 0, closed="left")
         check_interval("null", self.null, -1, 1, closed="neither")
@@ -274,7 +274,7 @@ def stacked(names, results) -> dict:
 
 
 def holm(pvalues) -> np.ndarray:
-    """P-values that hold together (Holm 1979)."""
+    """P-values that are valid simultaneously (Holm 1979)."""
     p = np.asarray(pvalues, dtype=float)
     order = np.argsort(p)
     # p̃₍ᵢ₎ = min(1, max_{j ≤ i} (k − j + 1) p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ …

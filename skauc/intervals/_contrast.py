@@ -11,8 +11,8 @@ from .._validation import check_floats
 from ..statistics._result import Result
 from ..statistics._wald import Interval, WaldTable
 
-_NO_VARIANCE = 1e-12  # of the trace: an axis of the differences with less has none
-_NO_GAP = 1e-9  # a difference below it, where nothing varies, is a rounding
+_NO_VARIANCE = 1e-12  # share of the trace below which an axis has no variance
+_NO_GAP = 1e-9  # without variance, smaller differences are rounding
 
 
 def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
@@ -24,14 +24,14 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     auc : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
     smaller : float
-        No AUC varies more than ``1/(4 smaller)``.
+        The variance of an AUC is at most ``1/(4 smaller)``.
 
     Returns
     -------
     statistic : float
     df : int
     """
-    L = L / np.abs(L).max(axis=1, keepdims=True)  # the same hypothesis
+    L = L / np.abs(L).max(axis=1, keepdims=True)  # scaled rows are the same hypothesis
     # LSLᵀ = U diag(spread) Uᵀ; axes that do not vary are left out of its inverse.
     spread, axes = np.linalg.eigh(L @ covariance @ L.T)
     varies = spread > _NO_VARIANCE * np.trace(covariance)

@@ -17,7 +17,7 @@ from ..statistics._wald import Interval
 from ._limits import clopper_pearson_limits, wilson_limits
 
 ERROR_INTERVALS = ("clopper_pearson", "wilson", "normal", "chebyshev")
-_MOST_ERRORS = 4000  # numbers of errors looked at: steps of .006 standard deviations
+_MOST_ERRORS = 4000  # tried numbers of errors: steps of .006 standard deviations
 _LARGEST = 2**53  # beyond it a float skips whole numbers
 # A rule on (0, 1): 32 nodes already leave a relative error of 1e-14 for every L and N.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
@@ -100,7 +100,7 @@ def cortes_mohri_interval(
     check_option("error_interval", error_interval, ERROR_INTERVALS)
     if check_flag("adaptive", adaptive):
         return _adaptive_interval(m, n, k0, confidence_level)
-    # Two statements, one of the error rate and one of the AUC: √level · √level
+    # two statements, on the error rate and on the AUC: √level · √level
     level, N = sqrt(confidence_level), m + n
     low, high = _error_rate(k0, N, level, error_interval)
     k = _whole_numbers(np.ceil(N * low), np.floor(N * high), m, n)
@@ -124,11 +124,11 @@ def _error_rate(k, N, level, how):
 def _adaptive_interval(m, n, k0, confidence_level):
     """Union of eq. 11 over k with the risks ``ε_k = a₀ exp((k − k₀)²/2a₁²)``."""
     N = m + n
-    rate = (k0 + 0.5) / (N + 1)  # Jeffreys' mean: with k₀/N = 0 K would be one number
+    rate = (k0 + 0.5) / (N + 1)  # Jeffreys' mean: with k₀/N = 0, K would be constant
     sd = sqrt(N * rate * (1 - rate))
     far = int(12 * sd + 12)  # less than 1e-32 of the distribution of K lies beyond
     k = _whole_numbers(max(k0 - far, 0), min(k0 + far, N), m, n, k0)
-    # A step between two k stands for the k inside it
+    # with steps above 1, a tried k represents the k around it
     probability = binom.pmf(k, N, rate) * np.gradient(k)
     probability /= probability.sum()
     mean, variance = cortes_mohri_moments(m, n, k)
@@ -158,7 +158,7 @@ def _log_risk_of_k0(distance, probability, confidence_level):
         return (1 - risk) @ probability - confidence_level
 
     smallest = -690.0  # e^−690 is still a normal float
-    if excess(smallest) <= 0:  # the distribution's own tail is the whole risk
+    if excess(smallest) <= 0:  # the tail of the distribution is the whole risk
         return smallest
     return brentq(excess, smallest, 0, xtol=1e-10)
 
@@ -171,7 +171,7 @@ def _whole_numbers(first, last, *within):
 
 
 def _union(mean, reach):
-    """Least ``mean − reach`` and largest ``mean + reach``, inside [0, 1]."""
+    """Smallest ``mean − reach`` and largest ``mean + reach``, inside [0, 1]."""
     low, high = np.min(mean - reach), np.max(mean + reach)
     return Interval(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)))
 
@@ -226,7 +226,7 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     R, h, e = _generating_ratios(L, N)
     # E[i] = ⟨Q₁⟩/2 = {α(R₂ − 1) + R₂R₃ − 1}/2, for ⟨s⟩ = R₂, ⟨s²⟩ = R₂R₃, …; E[j]: β
     i, j = ((a * h[2] + h[2] + h[3] + h[2] * h[3]) / 2 for a in (alpha, beta))
-    a = np.minimum(alpha, beta)  # Var[i] = Var[j]; the smaller one does not cancel
+    a = np.minimum(alpha, beta)  # Var[i] = Var[j]; for the smaller one nothing cancels
     # Var[i] = (⟨Q₂⟩ − ⟨Q₁⟩²)/4 with R₂ before the bracket; e and h instead of
     # differences of the R, so that every term keeps its digits.
     spread = (R[2] / 4) * (
@@ -236,7 +236,7 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
         - 2 * a * R[3] * (e[2] + e[3])
         - R[3] * (R[4] * (e[3] + e[4]) + R[3] * (e[2] + e[3]))
     )
-    # L = 0 has i = j = 0 for sure; the quadrature would leave a rounding there.
+    # for L = 0, i = j = 0 exactly; the quadrature would leave rounding
     i, j, spread = (np.where(L > 0, value, 0.0) for value in (i, j, spread))
     # x = i + (k − m)₊,  m − y = i + (m − k)₊,  y = j + (k − n)₊,  n − x = j + (n − k)₊
     false_pos, true_pos = i + np.maximum(k - m, 0), i + np.maximum(m - k, 0)

@@ -1,14 +1,14 @@
 """Results of a comparison of AUCs over shared folds.
 
-``d_j`` is the difference of the AUCs of two models in fold j of J, n_test and n_train
-the sizes of the folds. The folds' training rows overlap, so that the d_j are not
-independent; Nadeau & Bengio's variance of their mean takes ``n_test/(n_train +
-n_test)`` for their correlation,
+``d_j`` is the difference of the AUCs of two models in fold j of J; n_test and n_train
+are the sizes of the folds. The training rows of folds overlap, so that the d_j are not
+independent. Nadeau & Bengio's variance of their mean assumes that their correlation is
+``n_test/(n_train + n_test)``,
 
     V = s² (1/J + n_test/n_train),    s² = Σ (d_j − d̄)²/(J − 1),
 
-and ``(d̄ − Δ)/√V`` for Student's t with J − 1 degrees of freedom: the test, the
-interval and, under a flat prior, the posterior of Δ (Corani & Benavoli).
+and that ``(d̄ − Δ)/√V`` is Student's t with J − 1 degrees of freedom. This gives the
+test, the interval and, under a flat prior, the posterior of Δ (Corani & Benavoli).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .._validation import check_interval, check_numbers, short
 from ..statistics._result import Result
 from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm, stacked
 
-# Where the differences of the folds vary by less, they vary by rounding
+# A smaller standard deviation of the differences is rounding
 _ROUNDING = 64 * np.finfo(float).eps
 
 
@@ -182,7 +182,7 @@ class CrossValAUCComparison(TestedDifference):
         # (Δ − d̄)/√V is Student's t. For d̄ ≥ 0, P(Δ > margin) = F((d̄ − margin)/√V)
         # and P(Δ < −margin) = F(−(d̄ + margin)/√V); for d̄ < 0 they change places.
         near, far = (abs(gap) - margin) / error, (abs(gap) + margin) / error
-        # P(|Δ| ≤ margin) from the tails beyond 0, which keep their digits
+        # P(|Δ| ≤ margin) as a difference of tails beyond 0, where less cancels
         tails = stdtr(self.df, near), stdtr(self.df, -near) - stdtr(self.df, -far)
         ahead, equivalent, behind = map(float, (*tails, stdtr(self.df, -far)))
         first, last = (ahead, behind) if gap >= 0 else (behind, ahead)

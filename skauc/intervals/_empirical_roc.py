@@ -25,7 +25,7 @@ from ._partial_auc import PartialAUC
 from ._sample import Sample
 
 BEST = ("youden", "closest")
-# A rate this close to its target meets it, and points this close are as good
+# Rates this close to a target meet it, and points this close are equally good
 _ROUNDING = 1e-12
 
 
@@ -190,7 +190,7 @@ class EmpiricalROC(Result):
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
         rule = ThresholdRule("youden", np.zeros(1))
-        # Corner 0 is (0, 0), whose threshold inf no rule takes.
+        # corner 0 is (0, 0); no rule chooses its threshold inf
         (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
@@ -231,8 +231,8 @@ class EmpiricalROC(Result):
         moves = np.flatnonzero(
             right + up
         )  # a tiny weight next to a huge one moves none
-        # The hull's slopes fall along the curve, a regression rises: from its end back.
-        # up/(right + up) orders the pieces as the slope up/right does, and is finite.
+        # slopes of the hull fall along the curve but a regression rises, so reverse it.
+        # up/(right + up) has the order of the slope up/right, and is finite
         right, up = right[moves][::-1], up[moves][::-1]
         level = isotonic_regression(up / (right + up), sample_weight=right + up)[::-1]
         last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]
@@ -303,7 +303,7 @@ class ThresholdRule(Value):
 
     @classmethod
     def of(cls, cost, prevalence, **given) -> ThresholdRule:
-        """The rule that at most one of the arguments names; all thresholds without."""
+        """The rule that one of the arguments names; without one, all thresholds."""
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
             raise ValueError(
@@ -342,15 +342,15 @@ class ThresholdRule(Value):
         -------
         ndarray of int of shape (..., number of targets)
         """
-        if self.kind in ("all", "threshold"):  # not moved by any weights
+        if self.kind in ("all", "threshold"):  # weights do not move these
             at = np.arange(1, len(thresholds) + 1)
             if self.kind == "threshold":
-                # As many corners as there are scores >= t.
+                # the number of the corner is the number of levels >= t
                 at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
-        if self.kind == "sensitivity":  # the first that reaches it
+        if self.kind == "sensitivity":  # the first corner that reaches it
             return _count(tpr, self.targets - _ROUNDING, "left")
-        if self.kind == "specificity":  # the last that keeps it
+        if self.kind == "specificity":  # the last corner that keeps it
             return _count(fpr, 1 - self.targets + _ROUNDING, "right") - 1
         if self.kind == "youden":
             return _first_best(tpr - self.weight * fpr)
@@ -358,12 +358,12 @@ class ThresholdRule(Value):
 
     def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
         """Whether less than one row of its class lies beyond each target."""
-        # n(1 − target) < 1: the target asks for less than the outermost row.
+        # n(1 − target) < 1: less than the outermost row lies beyond the target
         n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
         return n * (1 - self.targets) < 1 - _ROUNDING * n
 
     def order_statistics(self, points, tail_low, tail_high):
-        """Limits of the threshold at which a class has a given share above, any law.
+        """Limits of the threshold with a given share of a class above, for any law.
 
         The number of rows at or above the true threshold is binomial; the limits are
         the scores of the ranks that it passes with a probability of at most the tails.
@@ -385,7 +385,7 @@ class ThresholdRule(Value):
 def _first_best(gain):
     """Number of the first corner with the largest gain, shape (..., 1)."""
     largest = gain.max(axis=-1, keepdims=True)
-    # A corner that is better by a rounding is no better: the highest score counts.
+    # corners that differ by rounding are equally good: take the highest score
     near = gain >= largest - _ROUNDING * np.maximum(np.abs(largest), 1)
     return np.argmax(near, axis=-1)[..., None]
 

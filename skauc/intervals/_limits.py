@@ -1,8 +1,8 @@
-"""From an estimate and its variance to limits that stay in their range.
+"""Limits that stay in their range, from an estimate and its variance.
 
-A pair of *tails* holds the probabilities to miss below and above: α/2 and α/2 for a
-two-sided one, α and 0 for a one-sided. Limits of shares and ratios are computed
-elementwise. The formulas for AUCs are sections 2 and 3 of
+A pair of *tails* holds the probabilities of a true value below and above the limits:
+α/2 and α/2 for two-sided limits, α and 0 for a one-sided limit. Limits of shares and
+ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 of
 :mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
 """
@@ -17,14 +17,14 @@ _TINY = 1e-300  # a parameter of the beta distribution must not be 0
 
 
 def larger_variance(estimate, variance, model):
-    """Variance as a function of A: the larger of a model's and the data's.
+    """Variance as a function of A: the larger of a model's and the estimated one.
 
     Parameters
     ----------
     estimate : float
         Estimate Â, of an AUC or of a share of an area.
     variance : float
-        Variance of Â that the data show; it is scaled to ``A(1 − A)``.
+        Estimated variance of Â; it is scaled to ``A(1 − A)``.
     model : callable
         Variance of the estimate when the truth is A.
 
@@ -41,8 +41,8 @@ def larger_variance(estimate, variance, model):
 def exact_limits(share, n, tail_low, tail_high):
     """Clopper–Pearson limits of ``share · n`` successes in n, which need not be whole.
 
-    The bound for an AUC whose variance is estimated as 0: no AUC varies more than a
-    share of the smaller class.
+    They bound an AUC whose variance is estimated as 0, because its variance is at most
+    that of a share of the smaller class.
     """
     # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
     x = np.asarray(share * n, dtype=float)
@@ -89,7 +89,10 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
 
 
 def bisected(holds, inner, outer, halvings=60):
-    """Find how far a condition that holds at ``inner`` holds towards ``outer``."""
+    """Farthest point towards ``outer`` at which a condition still holds.
+
+    It holds at ``inner``.
+    """
     for _ in range(halvings):  # 60 of [0, 1] are beyond the 53 bits of a float
         middle = (inner + outer) / 2
         inside = holds(middle)
@@ -140,7 +143,7 @@ def wilson_limits(successes, n, tail_low, tail_high):
         # (x + z²/2 ± z √(x(n − x)/n + z²/4))/(n + z²)
         reach = z * np.sqrt(x * (total - x) / total + z**2 / 4)
         inside = np.clip((x + z**2 / 2 + sign * reach) / (total + z**2), 0, 1)
-        # All or no successes: the limit is the end itself, without rounding
+        # with all or no successes the limit is exactly 0 or 1
         return np.where(n > 0, np.where(x == end * total, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
@@ -187,7 +190,7 @@ def odds_ratio_limits(table, tail_low, tail_high):
 
 
 def _log_limits(centre, error, no_low, no_high, tail_low, tail_high):
-    """``exp(log ratio ± z SE)``, 0 or inf where that side has no limit."""
+    """``exp(log ratio ± z SE)``; 0 or inf on a side without a limit."""
     low = np.exp(centre + ndtri(tail_low) * error) if tail_low else 0.0
     high = np.exp(centre - ndtri(tail_high) * error) if tail_high else np.inf
     return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)

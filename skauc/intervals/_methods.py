@@ -1,8 +1,8 @@
 """Methods for the interval of one AUC, in one registry.
 
-A method turns a ``Sample`` into a centre and a standard error, which a transformed
-scale makes limits (section 2 of :mod:`skauc.intervals`), or brings its own limits. To
-add one, add one entry to ``METHODS``.
+A method turns a ``Sample`` into a centre and a standard error, from which limits follow
+on a transformed scale (section 2 of :mod:`skauc.intervals`), or computes its own
+limits. To add one, add one entry to ``METHODS``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ._resampling import resampled_weights
 
 @dataclass(frozen=True)
 class Method:
-    """``centre_and_error(sample, **options)``, and limits if they are no Wald limits.
+    """A method: ``centre_and_error(sample, **options)``, or limits of its own.
 
     ``transform`` is the default scale, None for a method with limits of its own.
     """
@@ -59,7 +59,7 @@ def _moments(sample, method):
     largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
     if np.isinf(largest):
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    unit = largest or 1.0  # an AUC does not depend on it
+    unit = largest or 1.0  # an AUC does not depend on the unit
     return (
         Moments.from_samples(sample.neg / unit, sample.weight_neg),
         Moments.from_samples(sample.pos / unit, sample.weight_pos),
@@ -70,7 +70,7 @@ def _binormal(sample):
     neg, pos = _moments(sample, "binormal")
     s0, s1 = float(neg.covariance), float(pos.covariance)  # variances
     total = s0 + s1
-    if total == 0:  # two constants: only the empirical AUC is defined
+    if total == 0:  # two constant classes: only the empirical AUC is defined
         return sample.auc, 0.0
     # Var δ ≈ (s₀/n₀ + s₁/n₁)/(s₀ + s₁)
     #         + δ²/(2(s₀ + s₁)²) · (s₀²/(n₀ − 1) + s₁²/(n₁ − 1)),   SE A = φ(δ) SE δ
@@ -86,7 +86,7 @@ def _newcombe(sample):
 
 
 def _larger(sample):
-    # One row of a class shows no variance: the model's is used alone
+    # a class of one row has no estimated variance: use the model's
     delong = 0.0 if sample.smaller < 2 else sample.delong_variance
     return larger_variance(sample.auc, delong, _newcombe(sample))
 
@@ -101,7 +101,7 @@ def _score(variance_of):
     return Method(error, limits, transform=None)
 
 
-# Under κ the degrees of freedom are n_c + κ a class, or n₀ + n₁ + κ for both
+# With κ the degrees of freedom are n_c + κ per class, or n₀ + n₁ + κ for both
 _REFERENCE_KAPPA = {"separate": -1.0, "common": -2.0}  # df n_c − 1 each, or n − 2
 
 
@@ -128,7 +128,7 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
     """Posterior under the reference prior; None if a class does not vary."""
     check_option("covariance", covariance, _REFERENCE_KAPPA)
     neg, pos = _moments(sample, "bayesian")
-    # Two variances need two classes that vary, a common one needs one
+    # two variances need two classes that vary, a common variance needs one
     least = min if covariance == "separate" else max
     if least(neg.scatter, pos.scatter) == 0:
         return None
@@ -148,7 +148,7 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
 
 
 def _count_errors(sample, threshold=None, n_errors=None, **_):
-    """Errors where ``score > threshold`` is called positive."""
+    """Number of errors if ``score > threshold`` is predicted as positive."""
     if (threshold is None) == (n_errors is None):
         raise ValueError(
             "method='cortes_mohri' needs threshold= or n_errors=, got "
@@ -175,7 +175,7 @@ def _cortes_mohri_limits(
 ):
     k = _count_errors(sample, threshold, n_errors)
     n_neg, n_pos = sample.sizes
-    # A one-sided interval is one side of a two-sided one of twice the risk
+    # a one-sided interval is one side of a two-sided one with twice the risk
     risk = 2 * max(tail_low, tail_high)
     if risk >= 1:
         raise ValueError(
@@ -189,8 +189,8 @@ def _cortes_mohri_limits(
 def _drawn_aucs(sample, n_resamples=9999, random_state=0):
     """The AUC, and the AUCs of stratified resamples, sorted.
 
-    scipy.stats.bootstrap would sort every resample anew; here a resample is a
-    multinomial draw of how often each (block of) score occurs.
+    A resample is a multinomial draw of the number of times that each score (or block of
+    scores) occurs, and needs no sort.
     """
     number = check_integer("n_resamples", n_resamples, 2, 10**8)
     blocks, rng = sample.levels.coarse(), generator(random_state)
@@ -227,7 +227,7 @@ def _bca_limits(sample, tail_low, tail_high, **options):
         # Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))
         shift = bias + z
         stretch = 1 - acceleration * shift
-        if stretch <= 0:  # beyond the pole: as far as the draws go
+        if stretch <= 0:  # beyond the pole: take the outermost draw
             return drawn[-1 if shift > 0 else 0]
         return np.quantile(drawn, ndtr(bias + shift / stretch))
 

@@ -1,8 +1,8 @@
-"""AUCs that are averages: over pairs of classes, over classes, over folds.
+"""Averages of AUCs over pairs of classes, over classes, or over folds.
 
-An average of AUCs is a U-statistic whose rows enter several of its terms. Its variance
-comes from the rows: sum the *influence* of a row on every term (from the placements,
-so that ties count ½ there too), then square.
+In an average of AUCs a row enters several terms. The variance is the sum of squares of
+the *influences* of the rows, where the influence of a row is summed over all terms.
+Influences come from placements, so that ties count ½.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class AveragedAUC(Result):
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
-        # Placements are whole half pairs over n and round to about 1e-16: an error
-        # below 1e-14 is 0, and the limits are then the exact ones.
+        # placements are multiples of 1/(2n), rounded to about 1e-16: an error below
+        # 1e-14 is 0, and the exact limits are used
         error = self.standard_error if self.standard_error > 1e-14 else 0.0
         limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
         return Interval(*map(float, limits))
@@ -170,7 +170,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
         raise ValueError(f"y_true must hold >= 2 rows of each class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
-        # A(i|j): column i, class i as the positives, class j as the negatives.
+        # A(i|j): scores of column i, class i is positive, class j negative
         v01, v10 = placements(score[rows[j], i], score[rows[i], i])
         parts[i, j] = v10.mean()
         influence[rows[j]] += v01
@@ -384,11 +384,11 @@ class OneVsRestAUC(Result):
             for rows, v in zip((y != c, y == c), at_rows, strict=True):
                 groups = None if cluster is None else cluster[rows]
                 influence[rows] += _influence(v, count[rows], groups) / len(self.labels)
-        # Var Ā = Σ w u², or the squares of the clusters' sums: u is scaled for it.
+        # Var Ā = Σ w u², or the sum of squared sums of u over clusters
         if cluster is None:
             variance = count @ influence**2
             smallest = int(min(count[y == c].sum() for c in self.labels))
-        else:  # a cluster may hold positives and negatives of a class: one sum of all
+        else:  # a cluster may hold rows of several classes: one sum over all of them
             variance = (np.bincount(cluster, influence * count) ** 2).sum()
             smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
         error = float(np.sqrt(variance))
@@ -404,5 +404,5 @@ def _influence(v, count, cluster):
             raise ValueError(
                 f"each class must hold at least 2 groups for a standard error, got {n}"
             )
-    # With w whole numbers, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance.
+    # for whole w, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance
     return (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

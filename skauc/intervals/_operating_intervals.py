@@ -1,7 +1,7 @@
 """Intervals and comparisons of the values of operating points.
 
-A method of the registry ``INTERVALS`` knows which values of which points it serves, and
-returns limits for all points at once.
+Each method of the registry ``INTERVALS`` states the values and points for which it is
+valid, and returns limits for all points at once.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
 _OPTIONS = ("n_draws", "random_state")
-# A rate at a target of the other: the threshold between them is estimated
+# Methods for a rate at a target of the other rate, whose threshold is estimated
 CROSSED = {"sensitivity": "specificity", "specificity": "sensitivity"}
-_NO_GAP = 1e-12  # a difference of rates below it is a rounding
+_NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 
 @dataclass(frozen=True)
 class IntervalMethod:
-    """``limits(points, name, tail_low, tail_high)`` of the names that it serves."""
+    """``limits(points, name, tail_low, tail_high)``, and the names it is valid for."""
 
     serves: Callable
     limits: Callable
@@ -124,12 +124,12 @@ def _is_drawn(points, name):
 
 
 def drawn_points(several, n_draws, random_state):
-    """Threshold, sensitivity and specificity, chosen anew in each draw of the rows.
+    """Threshold, sensitivity and specificity in each draw of the rows.
 
     Parameters
     ----------
     several : sequence of OperatingPoints
-        They share their rows and the order; one draw weighs the rows for all.
+        Points of the same rows in the same order; a draw gives one weight per row.
     n_draws : int or None
     random_state
 
@@ -143,7 +143,7 @@ def drawn_points(several, n_draws, random_state):
 
 
 def _points_of_draw(points, neg, pos):
-    """Choose the points of one score anew, for weights of its rows."""
+    """Choose the points of one score again, with drawn weights of its rows."""
     levels = points._sample.levels
     fpr, tpr = (_rates(w) for w in levels.sums_at(neg, pos))
     at = points._rule.corners(levels.thresholds, fpr, tpr)
@@ -152,7 +152,7 @@ def _points_of_draw(points, neg, pos):
         "threshold": np.append(np.inf, levels.thresholds)[at],
         "sensitivity": drawn[0],
         "specificity": 1 - drawn[1],
-        # Rates of the rows themselves at the threshold of a draw, without optimism
+        # rates of the original rows at the threshold of a draw, without optimism
         "later": {"sensitivity": levels.tpr[at], "specificity": 1 - levels.fpr[at]},
     }
 
@@ -169,7 +169,7 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
         curve = points._sample.levels
         if name == "specificity":
             curve = curve.swapped()
-        # Specificity 1 − FPR is the target, or sensitivity, which it is after swapping.
+        # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
         grid = 1 - points._rule.targets
         return pointwise_tails(curve, grid, tail_low, tail_high, n_draws, random_state)
     draws = drawn_points((points,), n_draws, random_state)
@@ -191,8 +191,8 @@ def _is_optimistic(points, name):
 def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
     """Wilson's limits around the rate less its optimism.
 
-    The rate of a draw at its own best threshold, less the rate of the rows there,
-    stands for the rate of the rows less that of new rows.
+    The optimism is estimated by the rate of a draw at its own best threshold less the
+    rate of the original rows at that threshold.
     """
     draws = drawn_points((points,), n_draws, random_state)
     gaps = np.concatenate([one[name] - one["later"][name] for (one,) in draws])
@@ -202,7 +202,7 @@ def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_st
     return wilson_limits(rate * n, n, tail_low, tail_high)
 
 
-INTERVALS = {  # the default is the first that serves
+INTERVALS = {  # the default is the first one that is valid
     "optimism_corrected": IntervalMethod(_is_optimistic, _corrected_limits, _OPTIONS),
     "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
     "wilson": IntervalMethod(_is_share, _share_limits(wilson_limits)),
@@ -259,7 +259,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     if type(b) is not type(a):
         raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
-    # The weights of the rows of each class are all that two scores share.
+    # two scores share only the drawn weights of the rows of each class
     pairs = zip(a._sample.counts, b._sample.counts, strict=True)
     if not all(np.array_equal(*pair) for pair in pairs):
         raise ValueError(
@@ -283,7 +283,8 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     # largest possible error takes the place of 0
     apart = np.abs(rates[0] - rates[1]) > _NO_GAP
     error = np.where(apart & (error <= _NO_GAP), a._sample.smaller**-0.5, error)
-    # There the outermost row is the threshold in most draws, and nothing seems to vary
+    # there the outermost row is the threshold in most draws, so that the variance is
+    # underestimated
     for points in (a, b):
         if points.chosen_by in ("sensitivity", "specificity"):
             beyond = points._rule.beyond_the_rows(*points._sample.sizes)

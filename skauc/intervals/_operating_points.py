@@ -1,4 +1,4 @@
-"""Operating points of a score: the effect of a threshold, and how sure it is."""
+"""Operating points of a score: rates at a threshold, with their intervals."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def operating_points(
     rule = ThresholdRule.of(cost, share, **targets)
     points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
-    # Corner 0 is (0, 0), the threshold inf, above which there is no row.
+    # corner 0 is (0, 0), with the threshold inf and no row above it
     above_neg, above_pos = (
         np.append(0.0, above)[at] for above in (points.above_neg, points.above_pos)
     )
@@ -301,7 +301,7 @@ class OperatingPoints(Result):
     def odds_ratio(self) -> np.ndarray:
         """``LR+/LR−``, the diagnostic odds ratio."""
         n_neg, n_pos = self._sample.sizes
-        # rates, because products of four weights may leave the range of floats
+        # use rates, because products of four weights may overflow
         alarm, miss = self.false_positives / n_neg, self.false_negatives / n_pos
         return _ratio(self.sensitivity * self.specificity, miss * alarm)
 

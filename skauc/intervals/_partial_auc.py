@@ -6,9 +6,9 @@ over the positives, and falls as negatives move up, by (section 7 of
 
     V₁(i) = b − clip(x_i, a, b),    V₀(j) = clip(y_j, ROC(a), ROC(b)) − ROC(b),
 
-each the mean over the piece of the curve that belongs to the row's score: a point for
-a score of its own, a straight line for scores that are tied. They take the place of
-DeLong's placements, which they are (except for a constant) for a = 0, b = 1.
+averaged over the piece of the curve that belongs to the score of the row: a point for a
+unique score, a straight line for tied scores. They replace DeLong's placements, and are
+equal to them, except for a constant, if a = 0 and b = 1.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ._limits import TRANSFORMS, larger_variance, score_limits, wald_limits
 from ._sample import Sample
 
 METHODS = ("score", "delong")
-# A uniform placement has the variance 1/12, of the largest possible at ½, 1/4
+# Variance 1/12 of a uniform placement over 1/4, the largest variance with mean ½
 _UNIFORM = 1 / 3
-# Narrower ranges of rates near 1 have lost half of their digits (√eps = 1.5e-8)
+# In narrower ranges near a rate of 1 half of the digits cancel (√eps = 1.5e-8)
 _NARROWEST = 1e-8
 
 
@@ -42,7 +42,7 @@ class Region:
 
     @classmethod
     def of(cls, fpr, tpr) -> Region:
-        """The region that one of ``fpr`` and ``tpr`` names."""
+        """Region given by one of ``fpr`` and ``tpr``."""
         if (fpr is None) == (tpr is None):
             got = "none of them" if fpr is None else "both"
             raise ValueError(
@@ -106,7 +106,7 @@ class PartOfSample(Value):
 
     @cached_property
     def area(self) -> float:
-        """Mean of the placements that are not shifted by a constant."""
+        """Partial area: the mean of the placements on the other axis."""
         at_neg, at_pos = self.placements
         levels = self.sample.levels
         over_fpr = self.region.axis == "fpr"
@@ -116,13 +116,13 @@ class PartOfSample(Value):
 
     @cached_property
     def variance(self) -> float:
-        """DeLong's, or Obuchowski's for clusters, from the placements."""
+        """DeLong's variance, or Obuchowski's for clusters, from the placements."""
         return self.sample.mean_variance(*self.placements)
 
     @property
     def trials(self) -> float:
-        """Independent draws that the area is at least as sure as (section 7)."""
-        # Only the rows within the range count of the class on the axis.
+        """Number of trials whose share varies at least as much (section 7)."""
+        # of the class on the axis, only rows within the range count
         sample = self.sample
         sizes = (sample.smaller, sample.smaller) if sample.clustered else sample.sizes
         on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
@@ -282,9 +282,9 @@ class PartialAUC(Result):
 def _mean_clipped(path, low, high):
     """Mean of ``clip(v, low, high)`` over each straight piece of a rising path."""
     start, end = path[:-1], path[1:]
-    # The middle of a straight piece is its mean, where no limit cuts it.
+    # a straight piece inside the limits has its middle as mean
     mean = np.clip((start + end) / 2, low, high)
-    # Pieces that a limit cuts: inside, the mean of the ends; beyond, the limit.
+    # pieces cut by a limit: mean of the ends inside, the limit beyond
     for limit in (low, high):
         cut = np.flatnonzero((start < limit) & (limit < end))
         p, q = start[cut], end[cut]

@@ -1,28 +1,7 @@
-"""A study that is planned: only sizes and AUCs are known, and its power follows.
+"""The power of a study that is planned: only sizes and AUCs are known.
 
-**Power.** With g the distance of the AUC (or of the difference of two) from the null
-hypothesis, σ the standard error that the study will have and r the least distance that
-is significant,
-
-    power = Φ((g − r)/σ)    (two-sided: + Φ((−g − r)/σ)).
-
-r is z times the error under the null for a *score* test of one AUC, and zσ for two
-AUCs. A *Wald* test of one AUC, such as DeLong's, takes the error at the AUC that it
-observes: r = z √V(null + r). To add a variance, add one entry to ``VARIANCES``.
-
-**Variance.** Two normal scores a, b with the same variances in both classes have the
-AUCs ``Φ(h)`` and ``Φ(k)``; r₀ and r₁ are their correlations within the negatives and
-the positives. Differences of a positive and a negative row are normal too, and their
-correlation is r₁/2 when two pairs share the positive row, r₀/2 when they share the
-negative one and (r₀ + r₁)/2 when they share both. With
-``c(r) = Φ₂(h, k; r) − Φ(h)Φ(k)``
-
-    Cov(Â_a, Â_b) = [c((r₀ + r₁)/2) + (n₀ − 1) c(r₁/2) + (n₁ − 1) c(r₀/2)]/(n₀ n₁),
-
-which is exact, and the variance of one AUC for k = h, r₀ = r₁ = 1. Plackett's
-identity makes c a sum of terms of one sign:
-
-    c(r) = 1/(2π) ∫₀^{asin r} exp{−(h² − 2hk sin t + k²)/(2 cos² t)} dt.
+Section 9 of :mod:`skauc.intervals` has the formulas. To add a variance, add one entry
+to ``VARIANCES``.
 
 References: Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Obuchowski
 (2004), https://doi.org/10.1373/clinchem.2004.031823; Plackett (1954),
@@ -88,7 +67,7 @@ def obuchowski_variance(auc, n_neg, n_pos):
     of the area under a fitted binormal curve, without the covariance of its two
     parameters, which makes it too large away from A = ½.
     """
-    # 1.414 and .0099 are printed so: 1/(32π) = .00995
+    # constants as printed: 1.414 for √2, .0099 for 1/(32π) = .00995
     a2 = (1.414 * ndtri(auc)) ** 2
     return 0.0099 * np.exp(-a2 / 2) * ((5 * a2 + 8) / n_pos + (a2 + 8) / n_neg)
 
@@ -107,7 +86,7 @@ VARIANCES: dict[str, Callable] = {
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The question of a study, before its size.
+    """Parameters of a study, without its size.
 
     ``reference`` is the second AUC of ``two``, or the AUC under the null hypothesis.
     """
@@ -124,7 +103,7 @@ class Plan:
 
     @classmethod
     def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
-        """Check a question, and choose the test and the method where they are None."""
+        """Check the parameters, and choose test and method where they are None."""
         two = auc2 is not None
         scalar = np.ndim(null) == np.ndim(margin) == 0
         mann_whitney = not two and scalar and (null, margin) == (0.5, 0)
@@ -152,6 +131,7 @@ class Plan:
         pair = None if correlation is None else _correlations(correlation)
         law = alternative, VARIANCES[method], test
         plan = cls(*checked, margin, two, pair, *law)
+        # a test of one AUC needs its variance at the border
         outside = plan.border[(plan.border <= 0) | (plan.border >= 1)]
         if outside.size and not two:
             raise ValueError(
@@ -162,12 +142,12 @@ class Plan:
 
     @property
     def numbers(self):
-        """All arrays that broadcast."""
+        """All parameters that broadcast."""
         return self.auc, self.reference, self.alpha, self.margin
 
     @property
     def sign(self):
-        """The direction in which the alternative lies, 1 for both."""
+        """Sign of the alternative; 1 for a two-sided one."""
         return -1 if self.alternative == "less" else 1
 
     @property
@@ -177,11 +157,11 @@ class Plan:
 
     @property
     def gap(self):
-        """How far the truth lies beyond that border."""
+        """Distance of the true AUC beyond that border."""
         return self.sign * (self.auc - self.border)
 
     def check_reachable(self):
-        """Refuse a truth that no study can tell from the null hypothesis."""
+        """Raise if the true AUC is not beyond the border of the null hypothesis."""
         rule = {"two-sided": "differ from", "greater": "exceed", "less": "be less than"}
         gap, auc, border = np.broadcast_arrays(self.gap, self.auc, self.border)
         bad = gap == 0 if self.alternative == "two-sided" else gap <= 0
@@ -206,10 +186,10 @@ class Plan:
         # Cov = √(V₁V₂) · r, r the correlation of two binormal empirical AUCs
         exact = [binormal_variance(auc, *sizes) for auc in pair]
         shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
-        return np.sqrt(np.maximum(one + two - 2 * shared, 0))  # 0 up to roundings
+        return np.sqrt(np.maximum(one + two - 2 * shared, 0))  # 0 except for rounding
 
     def power(self, n_neg, n_pos):
-        """Probability to reject."""
+        """Probability of a significant test."""
         sizes = n_neg, n_pos
         error = self.error(*sizes)
         # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
@@ -222,13 +202,13 @@ class Plan:
         return power
 
     def _reach(self, z, toward, sizes, error):
-        """Distance from the border of the null hypothesis that is significant."""
+        """Smallest significant distance r from the border of the null hypothesis."""
         if self.two:
             return z * error
         if self.test == "score":
             return z * np.sqrt(self.variance(self.border, *sizes))
 
-        # r = z √V(border ± r): DeLong's error changes with the AUC that is observed
+        # r = z √V(border ± r): DeLong's error depends on the observed AUC
         def significant(r):
             return r >= z * np.sqrt(self.variance(self.border + toward * r, *sizes))
 
@@ -241,7 +221,7 @@ class Plan:
 
 
 def _beyond(distance, error):
-    """``Φ(distance/error)``; a study without error knows."""
+    """``Φ(distance/error)``; 0 or 1 for an error of 0."""
     safe = np.where(error > 0, error, 1)
     return np.where(error > 0, ndtr(distance / safe), distance > 0)
 

@@ -1,6 +1,6 @@
-"""Before the data: power of a test of AUCs, and the rows that a study needs.
+"""Power of a test of AUCs, and the number of rows that a study needs.
 
-``auc_power`` and ``auc_sample_size`` are one formula, which stands in ``_plan``.
+``auc_power`` and ``auc_sample_size`` use the same formula, in ``_plan``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from .._validation import check_numbers
 from ._plan import Plan
 
-_LEAST_ROWS = 2  # of a class, for a variance
-_MOST_ROWS = 2.0**40  # 10¹²: more patients than there are
+_LEAST_ROWS = 2  # least rows of a class with a variance
+_MOST_ROWS = 2.0**40  # about 10¹², the limit of the search
 
 
 class SampleSize(NamedTuple):
@@ -218,7 +218,7 @@ def auc_sample_size(
         sizes = _negatives(ratio, n_pos), n_pos
         if width is None:
             return plan.power(*sizes) >= goal
-        return plan.width(*sizes) <= goal * (1 + 1e-12)  # a rounding is no row
+        return plan.width(*sizes) <= goal * (1 + 1e-12)  # allow for rounding
 
     n_pos = _least(enough, shape)
     sizes = n_pos, _negatives(ratio, n_pos)
@@ -226,14 +226,14 @@ def auc_sample_size(
 
 
 def _negatives(ratio, n_pos):
-    """Round ``ratio · n_pos`` up, to 2 at least."""
-    # A product like 1.1 · 10 that is a rounding above a whole number is that number
+    """``ratio · n_pos`` rounded up, at least 2."""
+    # 1.1 · 10 is above 11 by rounding and must not become 12
     return np.maximum(np.ceil(ratio * n_pos * (1 - 1e-12)), _LEAST_ROWS)
 
 
 def _least(enough, shape):
-    """Least whole number from 2 for which ``enough`` holds; elementwise."""
-    # Doubled until ``high`` is enough, then halved between: ``low`` never is.
+    """Smallest whole number >= 2 for which ``enough`` holds, elementwise."""
+    # double until ``high`` is enough, then bisect; ``low`` is never enough
     low, high = np.full(shape, _LEAST_ROWS - 1.0), np.full(shape, float(_LEAST_ROWS))
     while not (done := np.broadcast_to(enough(high), shape)).all():
         low, high = np.where(done, low, high), np.where(done, high, 2 * high)
@@ -242,7 +242,7 @@ def _least(enough, shape):
                 "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
             )
     while (high - low > 1).any():
-        # Where high = low + 1 the middle is ``low``, never enough: nothing moves there.
+        # for high = low + 1 the middle is ``low``, and nothing changes
         middle = np.floor((low + high) / 2)
         done = enough(np.maximum(middle, _LEAST_ROWS)) & (middle > low)
         low, high = np.where(done, low, middle), np.where(done, middle, high)

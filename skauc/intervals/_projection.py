@@ -1,8 +1,8 @@
-"""One posterior of one direction ``s = X @ w``, and score functions that call it.
+"""The posterior along a direction ``s = X @ w``, and score functions that use it.
 
-Every prior learns the rows and projects them on the direction; the projection has the
-methods ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)`` and ``.ebauc(t)``. The score
-functions ``f(y_true, y_score)`` see the score as one Gaussian feature.
+Every prior builds a model of the rows and projects it on the direction; the projection
+has the methods ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)`` and ``.ebauc(t)``.
+The score functions ``f(y_true, y_score)`` treat the score as a single Gaussian feature.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller
 
-# Scores that differ by less are equal: a product of P terms rounds that much
+# Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
 _PRIORS = {"adaptive": AdaptivePrior(), "paper": NormalInverseWishart()}
 
 
 def check_prior(prior):
-    """Prior object of a name; anything else is an error."""
+    """Prior for a name or a prior object; raise for anything else."""
     if isinstance(prior, str) and prior in _PRIORS:
         return _PRIORS[prior]
     if not isinstance(prior, AdaptivePrior | NormalInverseWishart):
@@ -43,9 +43,10 @@ def check_prior(prior):
 
 
 def check_covariance(prior, covariance, default="common") -> None:
-    """The covariance is known to the prior; the adaptive prior has one only.
+    """Raise if the prior does not have the covariance.
 
-    ``default`` is that of the function that was called, which every prior takes.
+    The adaptive prior takes only "common" and ``default``, the default of the calling
+    function.
     """
     check_option("covariance", covariance, COVARIANCES)
     if isinstance(prior, AdaptivePrior) and covariance not in ("common", default):
@@ -56,7 +57,7 @@ def check_covariance(prior, covariance, default="common") -> None:
 
 
 def project(prior, rows: Rows, w, score, covariance):
-    """The prior's answers for the scores ``rows.X @ w``.
+    """Posterior of the scores ``rows.X @ w`` under a prior.
 
     Parameters
     ----------
@@ -74,14 +75,14 @@ def project(prior, rows: Rows, w, score, covariance):
         return prior.learn(rows.X, rows.positive, rows.weight, covariance=covariance)
 
     features = None
-    if covariance == "spherical":  # sums over the rows that all candidates share
+    if covariance == "spherical":  # all candidates share these sums over rows
         features = rows.cached("class traces", lambda: learn().features)
     learnt = LearntConjugate(prior, rows.positive, rows.weight, covariance, features)
     return learnt.project(w, score)
 
 
 def ranks_nothing(w, score) -> str | None:
-    """Why a score ranks no rows, as half a sentence; None if it does."""
+    """Why a score does not rank rows, as half a sentence; None if it does."""
     if not np.any(w):
         return "the coefficients are all 0"
     low, high = score.min(), score.max()
@@ -329,7 +330,7 @@ def binormal_roc(
     positive = check_positive(y_true, pos_label=pos_label)
     score = check_score(y_score, len(positive))
     weight = check_weight(sample_weight, positive)
-    # In units of the largest score, so that no square overflows or underflows.
+    # divide by the largest score, so that no square overflows or underflows
     unit = float(np.abs(score).max()) or 1.0
     neg, pos = class_moments(score / unit, positive, weight)
     roc = BinormalROC.from_moments(neg, pos, equal_variance=equal_variance)
@@ -341,7 +342,7 @@ def binormal_roc(
 def _one_feature(
     y_true, y_score, prior, covariance, sample_weight, pos_label, default="common"
 ):
-    """Posterior of the score, or None if all are equal; and the scores that count."""
+    """Posterior of the score (None for equal scores), and scores of positive weight."""
     prior = check_prior(prior)
     check_covariance(prior, covariance, default)
     positive = check_positive(y_true, pos_label=pos_label)

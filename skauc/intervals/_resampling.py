@@ -1,16 +1,7 @@
 """Random weights of rows for every bootstrap of this folder, and tests by resampling.
 
-**Permutation** (Bandos, Rockette & Gur 2005). Under the null hypothesis that the two
-scores of a row may be exchanged, after both became ranks, every choice of rows to swap
-is equally likely. Swapping row r (``s_r = −1``) changes the difference of the AUCs in
-one way only:
-
-    Â_a − Â_b = Σ_r s_r c_r,    c_r = {V(a_r) − V(b_r)}/n_c,
-
-V the placement of a rank of row r among the 2n ranks that the rows of the other class
-have under both scores. So a permutation costs O(n) and no sort, and rows of one
-cluster, which are swapped together, add their c. The test is exact for scores that may
-be exchanged themselves; for ranks of scores without a common scale nearly so.
+Section 8 of :mod:`skauc.intervals` has the permutation test of Bandos, Rockette & Gur
+(2005).
 """
 
 from __future__ import annotations
@@ -21,9 +12,9 @@ from .._validation import check_integer, generator
 from ..statistics._levels import placements
 
 DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
-_NUMBERS_AT_ONCE = 2_000_000  # drawn weights: 16 MB
-_ALL_SIGNS = 20  # rows: their 2²⁰ choices are 8 MB and 10 ms, and no draw is needed
-_SAME = 1e-12  # a permuted difference within it of the observed one is tied with it
+_NUMBERS_AT_ONCE = 2_000_000  # weights drawn at once: 16 MB
+_ALL_SIGNS = 20  # for so few rows all 2²⁰ choices are tried (8 MB, 10 ms)
+_SAME = 1e-12  # permuted differences this close to the observed one are ties
 
 
 def batches(total, width) -> list[int]:
@@ -35,12 +26,12 @@ def batches(total, width) -> list[int]:
 def bayesian_weights(counts, n_draws, random_state):
     """Yield batches of weights of a Bayesian bootstrap of both classes.
 
-    They are Gamma(w) numbers, which over their sum are Dirichlet.
+    They are Gamma(w) numbers; divided by their sum they are Dirichlet.
 
     Parameters
     ----------
     counts : (ndarray, ndarray)
-        How often each unit of a class counts: a row, or all rows of one score.
+        Count of each unit of a class: of a row, or of all rows with one score.
     n_draws : int or None
         None takes ``DRAWS``.
     random_state : int, Generator or None
@@ -56,7 +47,7 @@ def bayesian_weights(counts, n_draws, random_state):
 
 
 def _gamma(count, size, rng):
-    """Draw Gamma(count) weights; units that count 0 need no random number."""
+    """Draw Gamma(count) weights; units of count 0 need no random number."""
     occupied = np.flatnonzero(count)
     weight = np.zeros((size, len(count)))
     weight[:, occupied] = rng.standard_gamma(count[occupied], (size, len(occupied)))
@@ -109,7 +100,7 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
         At least 1/(n_resamples + 1), or 2^{-n}.
     """
     signed, copies = exchange_effects(a, b)
-    moving = np.abs(signed * copies) > _SAME  # the others change nothing
+    moving = np.abs(signed * copies) > _SAME  # other rows do not change the difference
     signed, copies = signed[moving], copies[moving]
     fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
     size = fold[alternative]
@@ -124,7 +115,7 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
         int((size(_signs(copies, rows, rng) @ signed) >= least).sum())
         for rows in batches(n_resamples, len(signed))
     )
-    # The observed choice is one of those possible: p is never 0
+    # the observed choice is one of the possible ones: p is never 0
     return (count + 1) / (n_resamples + 1)
 
 
@@ -140,10 +131,10 @@ def _signs(copies, rows, rng):
 def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
     """The c of one copy of each row, or of the clusters, and their numbers of copies.
 
-    A row of weight 2 is two rows; with clusters weights are no counts. The sum of all
-    copies' c is ``Â_a − Â_b``.
+    A row of weight 2 has two copies; with clusters weights are not counts. The c of all
+    copies add up to ``Â_a − Â_b``.
     """
-    # Ranks bring both scores on one scale
+    # ranks have the same scale for both scores
     ranks = zip(*(_ranks(sample) for sample in (a, b)), strict=True)
     neg, pos = (np.concatenate(both) for both in ranks)
     both = placements(neg, pos, *(np.tile(w, 2) for w in a.counts))
@@ -164,7 +155,7 @@ def _ranks(sample):
     """Midranks of the negatives and the positives, rows counted by their weights."""
     levels = sample.levels
     total = levels.neg + levels.pos
-    if sample.clustered:  # weights are no counts there
+    if sample.clustered:  # with clusters weights are not counts
         total = np.bincount(np.concatenate(levels.row_levels)).astype(float)
     # Rows below + (rows tied + 1)/2
     ranks = np.cumsum(total) - (total - 1) / 2

@@ -20,7 +20,7 @@ from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 
-MOST_ROWS = 2**53  # a float counts one by one up to here (53 bits of mantissa)
+MOST_ROWS = 2**53  # largest count that a float can increase by 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Sample(Value):
 
     @property
     def auc(self) -> float:
-        """Share of pairs ranked rightly, ties ½."""
+        """Share of correctly ranked pairs, ties ½."""
         return self.levels.auc
 
     @cached_property
@@ -85,7 +85,7 @@ class Sample(Value):
 
     @property
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """How often each row counts, for negatives and positives."""
+        """Counts of the negative and of the positive rows."""
         if self.weight_neg is None or self.weight_pos is None:
             return np.ones(len(self.neg)), np.ones(len(self.pos))
         return self.weight_neg, self.weight_pos
@@ -97,14 +97,14 @@ class Sample(Value):
 
     @cached_property
     def smaller(self) -> float:
-        """Independent draws of the smaller class."""
+        """Number of independent rows (or clusters) of the smaller class."""
         if self.cluster_neg is None or self.cluster_pos is None:
             return min(self.sizes)
         return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
 
     @cached_property
     def _no_count(self) -> str | None:
-        """Describe weights that count no rows and have no clusters, or return None."""
+        """Describe weights that are not counts of rows, unless there are clusters."""
         if self.weight_neg is None or self.clustered:
             return None
         weight = np.concatenate(self.counts)
@@ -120,7 +120,7 @@ class Sample(Value):
         return self._no_count is None
 
     def check_variance(self):
-        """Refuse weights for which no variance is valid."""
+        """Raise if no variance is valid for the weights."""
         if self._no_count is not None:
             raise ValueError(
                 "sample_weight must hold whole numbers (counts of rows) that add up to "
@@ -128,7 +128,7 @@ class Sample(Value):
             )
 
     def check_two(self):
-        """Refuse a class of one row or cluster, or weights without a variance."""
+        """Raise for a class of one row or cluster, or weights without a variance."""
         self.check_variance()
         if self.smaller < 2:
             kind = "groups" if self.clustered else "rows"
@@ -144,7 +144,8 @@ class Sample(Value):
             return self.covariance(*self.of_rows(at_neg[None], at_pos[None]))[0, 0]
         levels, total = self.levels, 0.0
         for v, w in ((at_neg, levels.neg), (at_pos, levels.pos)):
-            n, v = float(w.sum()), v - v[np.argmax(w)]  # equal ones then vary by 0
+            # less one of the values, so that equal values have variance exactly 0
+            n, v = float(w.sum()), v - v[np.argmax(w)]
             total += w @ (v - w @ v / n) ** 2 / (n * (n - 1))
         return float(total)
 
@@ -156,7 +157,7 @@ class Sample(Value):
     def covariance(self, v01, v10) -> np.ndarray:
         """DeLong's covariance of the means of k placements per row, or Obuchowski's.
 
-        Callers have called ``check_two``.
+        ``check_two`` must have been called.
         """
         if not self.clustered:
             return delong_covariance(v01, v10, self.weight_neg, self.weight_pos)
@@ -207,7 +208,7 @@ def samples_of(
 
 
 def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
-    """Return the rows in blocks if they were given so, else None."""
+    """Return the rows in blocks, or None for arrays."""
     called = names[0], label_name
     if isinstance(y_true, RowBlocks):
         given = dict(zip(names, scores, strict=True))

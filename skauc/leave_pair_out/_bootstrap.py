@@ -95,6 +95,7 @@ def balanced_counts(positive, K, seed=SEED):
     ndarray of int of shape (K, n)
         Rows of each class sum to its size. A class of one row is never left out.
     """
+    # place i K/n on a circle of K samples, in random order
     rng = np.random.default_rng(seed)
     counts = np.zeros((K, len(positive)), dtype=int)
     circle = np.arange(K)
@@ -109,6 +110,7 @@ def balanced_counts(positive, K, seed=SEED):
 
 def _copies(since, K):
     """Copies of rows, by the number of samples since the first one left them out."""
+    # left out of m = round(K/e) samples, then first in line for copies
     n = len(since)
     kept = np.flatnonzero((since >= max(round(K / np.e), 1)) | (n == 1))
     kept = kept[np.argsort(since[kept], kind="stable")]

@@ -34,11 +34,13 @@ def spread(rows):
 
 
 def _spread(rows):
+    """Compute :func:`spread`."""
     if isinstance(rows.X, BlockMatrix):
         neg, pos = class_moments(rows.X, rows.positive, rows.weight, featurewise=True)
         both = neg + pos
         return both.mean, both.scatter
     mean = rows.weight @ rows.X / rows.n
+    # Σ w (x − x̄)² = Σ w x² − n x̄² only for sparse rows, because it cancels
     if sparse.issparse(rows.X):
         square = rows.weight @ rows.X.multiply(rows.X)
         total = square - rows.n * mean**2
@@ -73,6 +75,7 @@ def gram(rows, centred, unit=None) -> np.ndarray:
 
 
 def _gram(rows, centred, unit):
+    """Compute :func:`gram`."""
     if not sparse.issparse(rows.X):
         Z = centred_rows(rows, slice(None), centred, unit)
         return Z @ Z.T

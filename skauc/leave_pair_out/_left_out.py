@@ -126,13 +126,16 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
     least = TIE * np.ptp(z)
     share_neg = pairs.mass_neg / pairs.mass_neg.sum()
     share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    # placements of the rows: means over their pairs
     won = _won(margin, least)
     of_neg, of_pos = won @ share_pos, share_neg @ won
+    # A = A(fit, all rows) − [A(fit, sample) − A(left out, sample)]
     lost = _won(z[k:] - z[:k, None], least) - won
     auc = float(np.clip(everyone - share_neg @ lost @ share_pos, 0.0, 1.0))
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
     variance += _of_mean(of_pos, share_pos, rows.n_pos)
+    # at least A(1 − A)/(2 max(n₀, n₁))
     variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
     return auc, variance if variance > 1e-20 else model_variance(auc, rows)
 
@@ -184,6 +187,7 @@ def leave_pair_out(fit, rows):
         Q, F = build(objective, rows, curvature, S, order)
     except linalg.LinAlgError:
         return None
+    # slopes g of the pairs' rows, and the share 1/f of a row of weight f
     g = c[S] * objective.loss.slope(z[S], sign[S])
     one = np.minimum(1.0, 1 / rows.weight[S])
     margin = Response.of(Q, F, len(pairs.neg)).margins(score[S], g, one)
@@ -202,6 +206,7 @@ def _by_hessian(objective, rows, curvature, S, order):
         centred_rows(rows, T, objective.free, objective.unit)
     )
     A_S, _ = objective.design(centred_rows(rows, S, objective.free, objective.unit))
+    # H = AᵀΩA + diag(penalty) = LLᵀ,   Q = (L⁻¹A_Sᵀ)ᵀ(L⁻¹A_Sᵀ)
     half = A_T * np.sqrt(omega)[:, None]
     H = half.T @ half
     H.flat[:: len(H) + 1] += penalty

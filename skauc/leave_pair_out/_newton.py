@@ -234,6 +234,7 @@ class _Hessian:
         for k in which:
             rows = self.drawn[k]
             root = self.root[k, rows]
+            # AᵀΩA + Π, or I + Ω^½ A Π⁻¹ Aᵀ Ω^½ of the drawn rows
             if self.kernel is None:
                 half = self.A[rows] * root[:, None]
                 system, diagonal = half.T @ half, self.ridge
@@ -250,6 +251,7 @@ class _Hessian:
         if self.kernel is None:
             pairs = zip(which, x, strict=True)
             return np.array([self._solved(k, row) for k, row in pairs])
+        # H⁻¹x = Π⁻¹x − Π⁻¹ Aᵀ Ω^½ B⁻¹ Ω^½ A Π⁻¹x
         root = self.root[which]
         inner, outer = root * ((x / self.ridge) @ self.A.T), np.zeros_like(root)
         for i, k in enumerate(which):

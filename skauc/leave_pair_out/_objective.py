@@ -166,14 +166,17 @@ def stationarity(fit, rows) -> float:
     sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     g = c * objective.loss.slope(fit.score(rows.X), sign)
-    # features of sparse rows may be rare: use all rows
+    # the random walk is estimated from every k-th row; features of sparse rows may be
+    # rare, so that all of these are used
     every = 1 if sparse.issparse(rows.X) else len(g) // WALK_ROWS + 1
     sample = rows.X[::every]
+    # ∂_j = Σ_i g_i x_ij + l2_j w_j
     pull = g @ rows.X + objective.l2 * fit.coef
     force = every * (g[::every] ** 2 + SOLVED**2 * c.sum() * c[::every])
     square = force @ (sample.multiply(sample) if sparse.issparse(sample) else sample**2)
     walk = square
     if objective.intercept != "none":
+        # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         mean = force @ sample / force.sum()
         walk = square - force.sum() * mean**2
     if objective.free:

@@ -59,6 +59,7 @@ def ridge_models(rows):
 
 
 def _eigh(matrix):
+    """Eigenvalues beyond rounding, and their eigenvectors."""
     values, vectors = linalg.eigh(matrix, driver="evd" if len(matrix) > 1 else "evr")
     kept = values > max(_RANK * values.max(initial=0.0), np.finfo(float).tiny)
     return values[kept], vectors[:, kept]
@@ -81,6 +82,7 @@ def _auc(rows, pairs, values, U, target, penalty, everyone):
     Q, q = Q / root[:k, None] / root[k:], q / c
     F_ij, F_ji = F * (root[k:] / root[:k, None]), F * (root[:k, None] / root[k:])
     response = Response(Q, F_ij, F_ji, q[:k], q[k:], f[:k], f[k:])
+    # z = (X − x̄)w + t̄ with t̄ = (n₁ − n₀)/n
     z = U @ (target * kept) / root + (rows.n_pos - rows.n_neg) / rows.n
     margin = response.margins(z, c * (z - t), np.minimum(1.0, 1 / c))
     return auc_of_pairs(margin, z, pairs, rows, everyone)[0]

@@ -143,6 +143,7 @@ def contrast_names() -> list[str]:
 
 def alike(candidates: list[Candidate]) -> np.ndarray:
     """ρ, correlation of the candidates' scores within the classes, (m, m)."""
+    # ρ_ij = cos of the angle between centred scores
     vectors = np.array([_unit(c.rows) for c in candidates])
     return vectors @ vectors.T
 
@@ -183,6 +184,7 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
         mine = np.array([k for k, other in enumerate(keys) if other == key])
         vectors = np.array([candidates[k].between for k in mine])
         between[np.ix_(mine, mine)] = vectors @ vectors.T
+    # σ_i σ_j ρ_ij + Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j)
     V = np.outer(inside, inside) * rho + between
     known = np.array([c.ranks and c.has_source for c in candidates])
     if not known.any():

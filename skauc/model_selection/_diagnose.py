@@ -308,6 +308,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
         raise ValueError(
             "estimator must give scores that differ between rows, got a single score"
         )
+    # the same evaluation under the published prior, for comparison
     published = replace(evaluation, prior=NormalInverseWishart())
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     learnt = projection.model.learnt

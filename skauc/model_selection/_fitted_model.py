@@ -326,6 +326,7 @@ def _scored_rows(estimator, opened, X, labels, weight):
         raise ValueError(
             f"X must have the {len(labels)} rows of y_true, got {n_rows(X)} rows"
         )
+    # rows of weight 0 are dropped here, so that nothing behind this sees them
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]

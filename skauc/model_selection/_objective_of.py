@@ -181,6 +181,7 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
     intercept = "free" if linear.fit_intercept else "none"
     if scaled_intercept and linear.fit_intercept:
         intercept = float(linear.intercept_scaling)
+    # c_i = weight of the row times that of its class
     class_weight = class_weight_of(linear, rows, flipped)
     return Fit(Objective(loss, l2, intercept, class_weight), w, b)
 

@@ -112,6 +112,7 @@ class Evaluation:
             return self._refitted(prior.refits, whole=True)
         if not prior.leave_pair_out or model.pair is not None:
             return None, []
+        # a closed form needs a known objective on features that did not use y
         if model.saw_y is None and broken is None and self.fit is not None:
             source = self._left_out()
             if source is not None and not self._stopped_early():
@@ -120,6 +121,7 @@ class Evaluation:
                 if self._may_refit:
                     source, _ = self._refitted(self._n_refits, whole=False)
                 return source, [doubts.stopped_early(model.name, self._may_refit)]
+        # scorers refit only where the model of the data set does not apply
         if self._may_refit or (prior.refits is None and broken is not None):
             n_refits = self._n_refits if self.report else _SCORER_REFITS
             whole = model.saw_y is not None or model.linear is None
@@ -182,6 +184,7 @@ class Evaluation:
             return self.projection.auc()
         if self.held_out:
             return posterior_of_source(_empirical(self.score_rows), self.size)
+        # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
         return self.projection.auc(self.source)

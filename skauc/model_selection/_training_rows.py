@@ -157,10 +157,11 @@ def _same_statistics(scored):
         kept, X = getattr(step, name), numeric(rows)
         if kept is None or sparse.issparse(X) or np.shape(kept) != X.shape[1:]:
             continue
-        found = [of_rows(X, axis=0)]
+        # a scaler may have been fitted with or without the weights
+        statistics = [of_rows(X, axis=0)]
         if name == "mean_" and scored.weight is not None:
-            found.append(np.average(X, axis=0, weights=scored.weight))
-        if not any(_is_same(kept, statistic, X) for statistic in found):
+            statistics.append(np.average(X, axis=0, weights=scored.weight))
+        if not any(_is_same(kept, statistic, X) for statistic in statistics):
             return False
         return True if name in ("mean_", "center_") else None
     return None
@@ -171,6 +172,7 @@ def _is_same(kept, statistic, X):
     n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
     error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
     varies = error > 0
+    # n eps is the rounding of a sum of n numbers
     gap = np.maximum(np.abs(kept - statistic) - n * eps * np.abs(kept), 0.0)
     if not varies.any():
         return True

@@ -21,7 +21,7 @@ from ._tails import (
 # up to 30, df from 1 to ∞, compared with 400 nodes)
 _LEGENDRE = roots_legendre(64)
 _EPS = np.finfo(float).eps
-_LOST = 1e-12  # share of a quantile's level that dropped components may hold
+_LOST = 1e-12  # dropped components hold at most this share of a quantile's level
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Components:
         The integrand is then smooth, so that the trapezoidal rule holds for large
         samples (v → 0) and for separable data (μ → ∞).
         """
-        # μ = D√(df/q), R = √(χ²_df/df), and Var(μR) = μ²/(2 df) nearly
+        # μ = D√(df/q), R = √(χ²_df/df), and Var(μR) ≈ μ²/(2 df)
         mu, root_v = self.D * np.sqrt(self.df / self.q), np.sqrt(self.v)
         over_chi = root_v >= np.abs(mu) / np.sqrt(2 * self.df)
         given = self.weight, mu, root_v, self.df
@@ -83,7 +83,7 @@ class Components:
             return np.inf if level else -np.inf
         if level > 0.5:  # the upper tail by symmetry, without cancellation
             return -self.mirrored().quantile(1 - level)
-        # Components that are left out move the probability by no more than their weight
+        # dropping components changes the probability by at most their weight
         order = np.argsort(self.weight)
         heavy = order[np.cumsum(self.weight[order]) > _LOST * level]
         given = self.weight, self.D, self.v, self.q, self.df
@@ -121,7 +121,7 @@ class Components:
         tail = self.mirrored() if self.mean() > 0.5 else self
         mean = stdtr(tail.df, tail.t)
         centre = self.weight @ mean
-        # E Var(Φ(Z) | χ²) is section 5 from 0 to v/(2 + v)
+        # E Var(Φ(Z) | χ²) is the integral of section 5 from 0 to v/(2 + v)
         inside = tail._quadrant(np.arcsin(self.v / (2 + self.v)))
         inside = inside + tail._variance_of_chi2(mean)
         variance = self.weight @ (inside + (mean - centre) ** 2)
@@ -135,7 +135,7 @@ class Components:
         values = ndtr(self.t[:, None] * np.exp(y / 2))
         variance = np.sum(share * (values - mean[:, None]) ** 2, axis=1)
         # Φ² times the density of χ²/df peaks near 1/(1 + 2t²/df); where the nodes do
-        # not reach as far, m(1 − m) − E[Φ(Z)Φ(−Z) | v = 0] has digits enough
+        # not reach this point, m(1 − m) − E[Φ(Z)Φ(−Z) | v = 0] is precise enough
         far = (self.t < 0) & (2 * np.log1p(2 * self.t**2 / self.df) > -y[:, 0])
         product = mean * stdtr(self.df, -self.t)
         rest = np.maximum(product - self._quadrant(np.pi / 2), 0.0)

@@ -131,6 +131,7 @@ def _integrals(integrand, density):
     top, width = integrand.exponent(r), integrand.width(r)
     bend, end = _path(integrand, r, width, top, density)
     nodes = 2 * int(np.ceil(_NODES_PER_UNIT * np.nan_to_num(end).max() / 2))
+    # log of w e^top/π, see _sums; the density has no factor 1/s, about 1/r
     scale = top + np.log(width / np.pi) + np.array([np.zeros_like(r), np.log(r)])
     for finer in _FINER:
         step = end / max(finer * nodes, 2)

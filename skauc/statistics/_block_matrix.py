@@ -103,13 +103,13 @@ class BlockMatrix:
         -------
         list
         """
-        asked = function, self.blocks.feature_names, self.steps, *shared
-        return self.blocks.map(_on_rows, *asked, each=self._each(y, weight))
+        call = function, self.blocks.feature_names, self.steps, *shared
+        return self.blocks.map(_on_rows, *call, each=self._each(y, weight))
 
     def total(self, function, *shared, y=None, weight=None):
         """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`."""
-        asked = function, self.blocks.feature_names, self.steps, *shared
-        return self.blocks.total(_on_rows, *asked, each=self._each(y, weight))
+        call = function, self.blocks.feature_names, self.steps, *shared
+        return self.blocks.total(_on_rows, *call, each=self._each(y, weight))
 
     def __matmul__(self, w):
         return np.concatenate(self.map(_scores, np.asarray(w, dtype=float)))
@@ -161,12 +161,12 @@ class BlockMatrix:
             )
             if a < b
         }
-        asked = _features, self.blocks.feature_names, self.steps
-        found = self.blocks.map(_on_rows, *asked, each=each)
-        if sparse.issparse(found[0]):
-            stacked = sparse.vstack(found, format="csr")
+        call = _features, self.blocks.feature_names, self.steps
+        parts = self.blocks.map(_on_rows, *call, each=each)
+        if sparse.issparse(parts[0]):
+            stacked = sparse.vstack(parts, format="csr")
         else:
-            stacked = np.concatenate(found)
+            stacked = np.concatenate(parts)
         return stacked[np.argsort(order)]  # in the requested order
 
     def where(self, mask) -> BlockMatrix:

@@ -151,6 +151,7 @@ class Moments:
             raise ValueError(
                 f"w must have {self.mean.shape[0]} rows, got shape {w.shape}"
             )
+        # wᵀx̄ and wᵀWw
         return Moments(self.n, self.mean @ w, w.T @ self.scatter @ w)
 
     @property
