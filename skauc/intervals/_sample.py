@@ -212,7 +212,7 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
     called = names[0], label_name
     if isinstance(y_true, RowBlocks):
         given = dict(zip(names, scores, strict=True))
-        y_true.refuse_arguments(**given, sample_weight=sample_weight)
+        y_true.nothing_beside(**given, sample_weight=sample_weight)
         blocks = y_true.labels_first(called)
     else:
         columns = scores[0] if len(scores) == 1 else tuple(scores)

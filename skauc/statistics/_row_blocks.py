@@ -273,8 +273,8 @@ class RowBlocks:
                 )
             yield parts
 
-    def refuse_arguments(self, **given):
-        """Raise if arguments are given that must be inside the blocks."""
+    def nothing_beside(self, **given):
+        """Refuse arguments that must stand inside the blocks."""
         if any(value is not None for value in given.values()):
             raise ValueError(
                 f"{' and '.join(given)} must be inside the blocks, got further "
@@ -329,7 +329,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     RowBlocks or None
     """
     if isinstance(X, RowBlocks):
-        X.refuse_arguments(y=y, sample_weight=sample_weight)
+        X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
     given = X, y, sample_weight
     if all(value is None or type(value) is np.ndarray for value in given):
