@@ -19,7 +19,7 @@ from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, probit_of, roots, signals_under
 
-_MOST_ROWS = 2000  # rows of the model if there are more features than rows
+_MOST_ROWS = 1000  # rows of the model if there are more features than rows
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
@@ -45,7 +45,7 @@ class Learnt:
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
     name = "adaptive", prior.attainable_power, prior.standardize
-    n, P = rows.shape
+    (n, P), weights = rows.shape, (rows.n_neg, rows.n_pos)
     if P > n > _MOST_ROWS:
         rows = rows[_even_sample(rows.positive, _MOST_ROWS)]
 
@@ -54,7 +54,8 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
 
     # with one feature, computing the model costs less than its cache key
     learnt = compute() if P == 1 else rows.cached(name, compute)
-    return DataModel(learnt, rows, prior.leave_pair_out, name)
+    size = DataSize(*weights, learnt.scatter.n_features)
+    return DataModel(learnt, rows, size, prior.leave_pair_out, name)
 
 
 def _even_sample(positive, count):
@@ -78,6 +79,8 @@ class DataModel:
     learnt : Learnt
     rows : Rows
         The rows of the model.
+    size : DataSize
+        Weights of both classes in all rows, and number of features.
     leave_pair_out : bool
         Whether ridge models of the same rows may correct the model.
     name : tuple
@@ -86,14 +89,9 @@ class DataModel:
 
     learnt: Learnt
     rows: Rows
+    size: DataSize
     leave_pair_out: bool
     name: tuple
-
-    @cached_property
-    def size(self) -> DataSize:
-        """Weights of both classes and number of features."""
-        scatter = self.learnt.scatter
-        return DataSize(scatter.n_neg, scatter.n_pos, scatter.n_features)
 
     @property
     def key(self) -> tuple:

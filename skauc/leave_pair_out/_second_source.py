@@ -29,6 +29,7 @@ MANY_ROWS = 500  # .632+ is too high by .01 to .03 from so many rows on
 SAMPLES, FEWER_SAMPLES, ENOUGH_ROWS = 20, 5, 200  # fewer from so many rows on
 CLASS_ROWS, CLASS_ROWS_A_FEATURE = 20, 0.2  # a class with fewer rows is rare
 RARE_ROWS = 5000  # with so many rows no class is rare
+FREE_WORK = 4e6  # n min(n, P)²: beyond it, scorers rank as well without rows left out
 REFIT_WORK = 2e8  # n P² of refits that take about a second
 INTERPOLATES = 0.3, 0.6  # P/n at which unpenalised refits nearly interpolate
 
@@ -79,6 +80,11 @@ def second_source(fit, rows, gradient=None) -> Source | None:
         found = None if fit is None else leave_pair_out(fit, rows)
         return None if found is None else Source(found[0], found[1], "leave-pair-out")
     return _by_bootstrap(fit, rows)
+
+
+def is_free(shape) -> bool:
+    """Whether rows of this shape (n, P) are left out at about the price of a score."""
+    return shape[0] * min(shape) ** 2 <= FREE_WORK
 
 
 def _can_leave_out(rows):

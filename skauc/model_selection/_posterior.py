@@ -18,7 +18,7 @@ from .._validation import check_counts
 from ..adaptive._join import DataSize
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
-from ..leave_pair_out._second_source import Source, second_source
+from ..leave_pair_out._second_source import Source, is_free, second_source
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
@@ -113,7 +113,7 @@ class Evaluation:
         if not prior.leave_pair_out or model.pair is not None:
             return None, []
         # a closed form needs a known objective on features that did not use y
-        if model.saw_y is None and broken is None and self.fit is not None:
+        if model.saw_y is None and broken is None and self._has_closed_form:
             source = self._left_out()
             if source is not None and not self._stopped_early():
                 return source, []
@@ -129,6 +129,11 @@ class Evaluation:
         if model.saw_y is not None and prior.refits is not None:
             return None, [doubts.supervised_step(model.saw_y)]
         return None, []
+
+    @property
+    def _has_closed_form(self):
+        """Whether rows are left out in closed form, in a scorer at little cost."""
+        return self.fit is not None and (self.report or is_free(self.model.front.shape))
 
     @property
     def _may_refit(self):
