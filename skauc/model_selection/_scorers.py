@@ -198,7 +198,7 @@ def make_cbauc_scorer(
     -----
     The score starts from the AUC by the model of the data set and moves one third of
     the way, in probits, to the AUC of rows left out, where that costs little: for
-    smooth losses with an L2 penalty and for discriminants, up to ``n min(n, P)² = 4e6``.
+    smooth losses with an L2 penalty and for discriminants, if ``n min(n, P)² ≤ 4e6``.
     All other candidates share one correction, computed from ridge models of the same
     rows, so that different kinds of models can be ranked together.
     ``AdaptivePrior(refits=K)`` refits every candidate K times instead.
