@@ -19,7 +19,7 @@ from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, probit_of, roots, signals_under
 
-_MOST_ROWS = 1000  # rows of the model if there are more features than rows
+_MOST_ROWS = 600  # rows of the model if there are more features than rows
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 

@@ -53,8 +53,8 @@ class AdaptivePrior:
     of their covariance, but each class may have its own variance along every
     eigenvector. The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
 
-    With more features than rows and more than 1000 rows, the model of the data set is
-    fitted to an evenly spaced sample of 1000 rows.
+    With more features than rows and more than 600 rows, the model of the data set is
+    fitted to an evenly spaced sample of 600 rows.
 
     References
     ----------

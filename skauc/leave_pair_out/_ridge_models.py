@@ -11,7 +11,7 @@ from ._left_out import PAIR_ROWS, PairRows, Response, auc_of_pairs
 
 # Penalties in units of the mean within-class eigenvalue
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)
-MOST = 1000  # largest order of the matrix that is decomposed
+MOST = 600  # largest order of the matrix that is decomposed
 _RANK = 1e-10  # share of the largest eigenvalue below which others are rounding
 
 
@@ -30,7 +30,7 @@ def ridge_models(rows):
     auc : ndarray of shape (9,)
         Leave-pair-out AUC of each.
 
-    or None where both n and P exceed 1000.
+    or None where both n and P exceed 600.
     """
     if min(rows.shape) > MOST:
         return None
