@@ -156,6 +156,12 @@ def _first_not_finite(X):
 
 def feature_range(X):
     """Raise if the largest value of a feature, other than 0, is outside ``RANGE``."""
+    if type(X) is np.ndarray and X.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            square = np.einsum("ij,ij->j", X, X)
+        # n max x² ≥ Σ x² ≥ max x²: one fast pass shows what is inside the range
+        if np.all((square <= RANGE[1] ** 2) & (square >= len(X) * RANGE[0] ** 2)):
+            return
     least, most = X.min(axis=0), X.max(axis=0)  # max |x| without a copy of |X|
     if sparse.issparse(X):
         least, most = least.toarray().ravel(), most.toarray().ravel()

@@ -378,16 +378,20 @@ class _Sums:
         """Add a block of rows, which is overwritten by its deviations."""
         w = np.ones(len(B)) if weight is None else weight
         k = float(w.sum())
-        if self.n == 0:  # so that deviations of constant features are exactly 0
-            self.mean = B[0].copy()
-        B -= self.mean
+        if self.n == 0:  # the first block is centred at its own mean
+            self.mean = B[0].copy()  # deviations of constant features are exactly 0
+            B -= self.mean
+            shift = w @ B / k
+            self.mean += shift
+            B -= shift
+        else:
+            B -= self.mean
         shift = w @ B / k
-        B -= shift
         if weight is not None:
             B *= np.sqrt(w)[:, None]
-        # W ← W + W_b + shift shiftᵀ n_a k/(n_a + k)
-        between = shift * (self.n * (k / (self.n + k)))
+        # B Bᵀ = W_b + k shift shiftᵀ, and W ← W + W_b + shift shiftᵀ n_a k/(n_a + k)
         self.n += k
+        between = -shift * (k * (k / self.n))
         if self.scatter.ndim == 1:
             self.scatter += np.einsum("ij,ij->j", B, B) + between * shift
         else:
