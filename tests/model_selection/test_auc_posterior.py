@@ -243,7 +243,7 @@ def test_held_out_rows_have_their_empirical_auc(weighted):
 
 
 def test_rows_that_are_judged_to_be_held_out():
-    """A report says so, since a part of the training rows looks the same (F2)."""
+    """A report says so, since a part of the training rows looks the same."""
     model, old = behind(StandardScaler()).fit(X, Y), X[:, 0] > 0
     with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
         found = auc_posterior(model, X[old], Y[old])
@@ -623,7 +623,7 @@ SENTENCES = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SENTENCES)
 def test_every_sentence_is_warned_of(name):
-    """And every warning is a sentence of the posterior (F3)."""
+    """And every warning is a sentence of the posterior."""
     make, question, text = SENTENCES[name]
     model, rows, y = make()
     with warnings.catch_warnings(record=True) as issued:

@@ -226,7 +226,7 @@ def test_halving_failed_candidates_and_several_scores():
 
 
 def test_the_scorers_prior_is_taken():
-    """A forest needs the refits that the scorer makes (F13)."""
+    """A forest needs the refits that the scorer makes."""
     prior = AdaptivePrior(refits=2)
     models = [PIPE, RandomForestClassifier(5, random_state=0)]
     grid = {"model": models}
