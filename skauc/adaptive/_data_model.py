@@ -194,9 +194,11 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
+        return corrected(m, self.disagreement, size, self._training_auc)
+
+    def _training_auc(self):
         rows = self.model.rows
-        auc = weighted_auc(self.score, rows.positive, rows.weight)
-        return corrected(m, self.disagreement, size, auc)
+        return weighted_auc(self.score, rows.positive, rows.weight)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

@@ -100,11 +100,12 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     """Posterior of a model without rows left out: ``m + κ · mean(z − m)``.
 
     ``disagreement`` is the mean of z − m over the ridge models of the data set. With
-    many rows a feature the estimate goes over to ``auc``, that of the training rows.
+    many rows a feature the estimate goes over to ``auc()``, that of the training rows.
     """
     share = size.crowding
-    expected = m + SHARED * disagreement
-    estimate = share * expected + (1 - share) * size.probit(auc)
+    estimate = m + SHARED * disagreement
+    if share < 1:
+        estimate = share * estimate + (1 - share) * size.probit(auc())
     variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
     return _normal(
         estimate, np.sqrt(variance), choice_probit=choice_of(m, disagreement)

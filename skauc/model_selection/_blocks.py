@@ -23,7 +23,6 @@ from ..intervals._projection import project
 from ..leave_pair_out._objective import optimum, stationarity
 from ..leave_pair_out._second_source import second_source
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
-from ..statistics._levels import empirical_auc
 from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
@@ -31,7 +30,7 @@ from ._doubts import relative_weights
 from ._estimators import TAKE_BLOCKS
 from ._objective_of import objective_of
 from ._opened_model import OpenedModel
-from ._posterior import Evaluation, evaluations
+from ._posterior import Evaluation, auc_of_scores, evaluations
 from ._training_rows import ASSUMED, DETECTED, HELD_OUT, Judgement, distance
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
@@ -240,7 +239,7 @@ class _SampledEvaluation(Evaluation):
         # A fit to n rows has an AUC c/n below that of the best model on new rows, and
         # c/n above it on its own rows. Clones of n_s sampled rows are c/n_s below, and
         # the model loses 2c/n = (2 n_s/n)(c/n_s) from these rows to new ones.
-        auc = _auc(self.model.score, self.model.front)
+        auc = auc_of_scores(self.model.score, self.model.front)
         share = _size(self.model.positive) / _size(self.all_rows.positive)
         lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
         return replace(source, auc=auc - lost), reasons
@@ -252,8 +251,8 @@ class _SampledEvaluation(Evaluation):
         posterior = super()._joined()
         if self.held_out or not self.adaptive:
             return posterior
-        of_all = self.size.probit(_auc(self.score, self.all_rows))
-        of_sample = self.size.probit(_auc(self.model.score, self.model.front))
+        of_all = self.size.probit(auc_of_scores(self.score, self.all_rows))
+        of_sample = self.size.probit(auc_of_scores(self.model.score, self.model.front))
         return _moved(posterior, of_all - of_sample)
 
     def _doubts_of_weights(self):
@@ -267,12 +266,6 @@ def _size(positive):
     """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
     n, n_pos = len(positive), np.count_nonzero(positive)
     return n_pos * (n - n_pos) / n
-
-
-def _auc(score, rows):
-    """Empirical AUC of the rows."""
-    neg, pos = ~rows.positive, rows.positive
-    return empirical_auc(score[neg], score[pos], rows.weight[neg], rows.weight[pos])
 
 
 def _moved(posterior, shift):

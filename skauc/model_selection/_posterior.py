@@ -315,10 +315,14 @@ def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
 
 def _empirical(rows) -> Source:
     """Empirical AUC of held-out scores with Hanley and McNeil's variance."""
-    score, pos = rows.X[:, 0], rows.positive
-    auc = empirical_auc(score[~pos], score[pos], rows.weight[~pos], rows.weight[pos])
-    n = rows.n
+    auc, n = auc_of_scores(rows.X[:, 0], rows), rows.n
     # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
     moved = (auc * n + 0.5) / (n + 1)
     variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
     return Source(float(auc), float(variance), "empirical")
+
+
+def auc_of_scores(score, rows) -> float:
+    """Empirical AUC of scores (n,) of the rows."""
+    neg, pos = ~rows.positive, rows.positive
+    return empirical_auc(score[neg], score[pos], rows.weight[neg], rows.weight[pos])
