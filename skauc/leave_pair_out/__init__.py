@@ -17,9 +17,8 @@ did not train the model this gradient has the size of a random walk,
 products of rows. With P > n features the rows therefore get at most n coordinates A
 with ``A Aᵀ = X Xᵀ``, once for all models of a data set.
 
-**Newton's method** (``_newton``, which also holds the losses). Refits to samples are
-problems with the same rows and other weights. All problems take their damped Newton
-steps together and start from the fit to all rows.
+**Newton's method** (``_newton``, which also holds the losses). Damped steps take a fit
+whose solver stopped early to its optimum.
 
 **Pairs left out** (``_left_out``). The AUC is the probability that a positive row
 scores above a negative one, so one row of each class is left out together: leaving out
@@ -37,12 +36,15 @@ class has more than 250 rows, an even sample of them forms the pairs, and
 
 The means of a row's pairs are its placement; the variance is DeLong's sum of the
 variances of the two mean placements, and at least ``A(1 − A)/(2 max(n₀, n₁))``. If a
-row has weight f, the fraction 1/f of it is left out.
+row has weight f, the fraction 1/f of it is left out. If the model separates the classes
+under a very weak penalty, all ω nearly vanish and one Newton step overshoots; the
+penalty is then raised to 1e-4 of a column's sum of squares, which hardly changes the
+direction.
 
-**The .632+ bootstrap** (``_bootstrap``). The model is refitted to K samples. A sample
-leaves out about e⁻¹ of the rows, which gives the out-of-bag AUC A_out; it is too low,
-because a sample has fewer distinct rows. The AUC A of the training rows is too high.
-With no information the AUC is ½, so
+**The .632+ bootstrap** (``_bootstrap``). A model without a closed form is refitted to
+K samples by ``model_selection``. A sample leaves out about e⁻¹ of the rows, which gives
+the out-of-bag AUC A_out; it is too low, because a sample has fewer distinct rows. The
+AUC A of the training rows is too high. With no information the AUC is ½, so
 
     R = (A − A_out)/(A − ½) in [0, 1],   w = .632/(1 − .368 R),   (1 − w) A + w A_out.
 
@@ -61,9 +63,6 @@ so that one decomposition serves all penalties.
 
 **Discriminants.** ``(Σ_c a_c W_c + Λ)⁻¹(x̄₁ − x̄₀)``, W_c the scatter matrix of class c,
 is the direction of the ridge regression of t with class weights a_c and penalty Λ.
-
-**The choice between them** (``_second_source``). Pairs for n ≥ 500, .632+ for fewer
-rows; the table of that module has the exceptions.
 
 References
 ----------

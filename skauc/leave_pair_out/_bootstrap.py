@@ -1,14 +1,11 @@
-"""Bootstrap samples of two classes, and the .632+ estimate of the AUC from refits.
+"""Bootstrap samples of two classes, and the .632+ estimate of an AUC.
 
 This module knows scores and weights, not models.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy import sparse
 
 from ..statistics._levels import balanced_variance
 from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
@@ -19,40 +16,20 @@ _TIE = 1e-9  # scores that differ by less, relative to the largest one, are tied
 _DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Bootstrap samples of the rows; a row of weight k counts as k equal rows.
+def balanced_samples(rows, K, seed=SEED):
+    """K samples by :func:`balanced_counts`, (K, n), cached with the rows.
 
-    Parameters
-    ----------
-    drawn : ndarray of shape (K, n)
-        Number of copies of each row in each sample.
-    left_out : ndarray of shape (K, n)
-        Number of copies of each row that the sample does not hold.
+    Neither the order of the rows nor the names of the classes matter. Weights are not
+    counted.
     """
 
-    drawn: np.ndarray
-    left_out: np.ndarray
-
-    @classmethod
-    def balanced(cls, rows, K, seed=SEED) -> Samples:
-        """K samples by :func:`balanced_counts`, cached with the rows.
-
-        Neither the order of the rows nor the names of the classes matter.
-        """
-        return rows.cached(("samples", K, seed), lambda: cls._balanced(rows, K, seed))
-
-    @classmethod
-    def _balanced(cls, rows, K, seed):
+    def compute():
         order, swap = canonical_order(rows)
-        # copies of row i: rint(Σ_{j≤i} weight_j) − rint(Σ_{j<i} weight_j)
-        reach = np.rint(np.cumsum(rows.weight[order]))
-        copies = np.diff(reach, prepend=0.0).astype(int)
-        copy = np.repeat(order, copies)
-        counts = balanced_counts(rows.positive[copy] ^ swap, K, seed)
-        entries = np.ones(len(copy)), (np.arange(len(copy)), copy)
-        of_row = sparse.csr_array(entries, shape=(len(copy), rows.shape[0]))
-        return cls(counts @ of_row, (counts == 0).astype(float) @ of_row)
+        counts = np.zeros((K, len(order)), dtype=int)
+        counts[:, order] = balanced_counts(rows.positive[order] ^ swap, K, seed)
+        return counts
+
+    return rows.cached(("samples", K, seed), compute)
 
 
 def canonical_order(rows):
@@ -156,14 +133,20 @@ def wins(scores, positive, weight):
     centred = scores - scores.mean(axis=1, keepdims=True)
     step = _TIE * np.abs(centred).max(axis=1, keepdims=True)
     level = np.rint(centred / np.where(step > 0, step, 1.0))
-    of_pos, of_neg = weight * positive, weight * ~positive
-    won = np.zeros(len(level))
-    for first in (1, -1):  # count tied negatives as lower, then as higher: mean ½
-        # a stable sort is linear for sorted scores
-        order = np.argsort(2 * level + first * positive, axis=1, kind="stable")
-        lower = np.cumsum(np.take_along_axis(of_neg, order, axis=1), axis=1)
-        won += np.einsum("kn,kn->k", np.take_along_axis(of_pos, order, axis=1), lower)
-    return won / 2, of_pos.sum(axis=1) * of_neg.sum(axis=1)
+    order = np.argsort(level, axis=1)
+    level = np.take_along_axis(level, order, axis=1)
+    begins = np.diff(level, axis=1, prepend=-np.inf) > 0  # a level of tied scores
+    weight, positive = np.take_along_axis(weight, order, axis=1), positive[order]
+    neg, pos = weight * ~positive, weight * positive
+    pairs = neg.sum(axis=1) * pos.sum(axis=1)
+    won, lost = _ranked_above(pos, neg, begins), _ranked_above(neg, pos, begins)
+    return (pairs + won - lost) / 2, pairs
+
+
+def _ranked_above(upper, lower, begins):
+    """Weight of the pairs whose ``upper`` row is on a higher level than the other."""
+    below = np.where(begins, np.cumsum(lower, axis=1) - lower, 0.0)
+    return np.einsum("kn,kn->k", upper, np.maximum.accumulate(below, axis=1))
 
 
 def weighted_auc(scores, positive, weight) -> float:
@@ -187,28 +170,6 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
         R = min((inside - outside) / max(inside - 0.5, outside * 1e-12), 1.0)
     w = INSIDE / (1 - (1 - INSIDE) * R)
     return float((1 - w) * inside + w * outside)
-
-
-def bootstrap_estimate(scores, samples, rows, resubstitution):
-    """The .632+ estimate from refits, and its variance.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (K, n)
-        Scores of all rows by the model refitted to each sample.
-    samples : Samples
-    rows : Rows
-    resubstitution : ndarray of shape (n,)
-        Scores of the rows by the model fitted to all of them.
-
-    Returns
-    -------
-    auc, variance : float
-    """
-    inside = weighted_auc(resubstitution, rows.positive, rows.weight)
-    outside = weighted_auc(scores, rows.positive, samples.left_out)
-    auc = plus_632(inside, outside)
-    return auc, model_variance(auc, rows)
 
 
 def model_variance(auc, rows) -> float:

@@ -1,4 +1,10 @@
-"""Leave-pair-out AUC of a penalised linear model from its single fit."""
+"""Leave-pair-out AUC of a penalised linear model from its single fit.
+
+It is the only estimate from rows left out that costs no refit. It is not used where
+min(n, P) > 2000, nor where the cost of a class is more than ten times that of the other
+and one class has fewer than P rows: one Newton step without a row that carries so much
+of the costs is too rough.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,11 @@ from scipy import linalg
 
 from ._bootstrap import model_variance, weighted_auc
 from ._coordinates import centred_rows, gram
-from ._objective import NUMBERS
+from ._objective import NUMBERS, at_optimum
 
+MOST = 2000  # of rows or features: the system that is factorised
+COSTLY = 10  # ratio of the costs of the classes beyond which a small class is costly
+FREE_WORK = 4e6  # n min(n, P)²: beyond it, scorers rank as well without rows left out
 PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # most rows of a class that form the pairs
 MANY_ROWS = 40  # with more rows per feature, 100 rows of a class are enough
 LARGE = 50_000  # intervals of so many rows are too narrow for 100 rows per class
@@ -19,6 +28,67 @@ DUAL = 0.7  # for P/n beyond it the Gram matrix of the rows is factorised
 TIE = 1e-8  # share of the range of the scores below which a margin is 0
 _MOST_SHIFT = 1e8  # largest shift in units of the mean kernel: a nearly free intercept
 _FLAT = 1e-9  # least curvature times mean kernel, below which Q loses its digits
+
+
+@dataclass(frozen=True)
+class Source:
+    """AUC of a fitted model on rows that were left out.
+
+    Parameters
+    ----------
+    auc : float
+    variance : float
+        Variance of the AUC over data sets.
+    method : {"leave-pair-out", "refits", "empirical"}
+    """
+
+    auc: float
+    variance: float
+    method: str
+
+
+def second_source(fit, rows, gradient=None) -> Source | None:
+    """AUC of a model on rows left out of it, without a fit of the estimator.
+
+    Parameters
+    ----------
+    fit : Fit
+        The model with its objective; it is moved to the optimum if it stopped early.
+    rows : Rows
+        The rows that trained it.
+    gradient : float, default=None
+        Stationarity of the fit, if it is known.
+
+    Returns
+    -------
+    Source or None
+        None where pairs cannot be left out, or the fit has no optimum.
+
+    Notes
+    -----
+    Neither the order of the rows nor the names of the classes matter, and a row of
+    weight 2 counts as two equal rows.
+    """
+    if min(rows.shape) > MOST or not _can_leave_out(fit.objective, rows):
+        return None
+    fit = at_optimum(fit, rows, gradient)
+    found = None if fit is None else leave_pair_out(fit, rows)
+    return None if found is None else Source(found[0], found[1], "leave-pair-out")
+
+
+def is_free(shape) -> bool:
+    """Whether rows of this shape (n, P) are left out at about the price of a score."""
+    return shape[0] * min(shape) ** 2 <= FREE_WORK
+
+
+def _can_leave_out(objective, rows):
+    """Whether no class depends on one row, or on a few costly ones."""
+    distinct = rows.positive.sum(), (~rows.positive).sum()
+    sizes = rows.n_pos, rows.n_neg
+    if any(k < 2 and n < 2 for k, n in zip(distinct, sizes, strict=True)):
+        return False
+    low, high = sorted(objective.class_weight)
+    return high <= COSTLY * low or min(distinct) >= rows.shape[1]
 
 
 @dataclass(frozen=True, eq=False)

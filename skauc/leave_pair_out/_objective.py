@@ -11,6 +11,9 @@ from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
 NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its digits
+# The same for a curved loss of separated classes: under a weaker penalty curvatures
+# vanish, so that one Newton step without a pair overshoots
+SEPARATED = 1e-4
 WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
 SOLVED = 1e-3  # mean slope that a solver may leave
 AT_OPTIMUM = 1e-2  # stationarity of a fit that needs no further Newton step
@@ -48,13 +51,9 @@ class Objective:
         neg, pos = self.class_weight
         return rows.weight * np.where(rows.positive, pos, neg)
 
-    def nearly_unpenalised(self, rows) -> bool:
-        """Whether the penalty is below 1e-6 of a column's sum of squares."""
-        return bool(np.mean(self.l2) <= 1e-6 * self._column(rows))
-
-    def with_penalty(self, rows) -> Objective:
-        """The objective, with the penalty raised to a least value."""
-        least = NO_PENALTY * self._column(rows)
+    def with_penalty(self, rows, least=NO_PENALTY) -> Objective:
+        """The objective, with the penalty raised to a share of a column's squares."""
+        least = least * self._column(rows)
         if np.min(self.l2) >= least:
             return self
         return replace(self, l2=np.maximum(self.l2, least))
@@ -166,12 +165,13 @@ def stationarity(fit, rows) -> float:
     sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     g = c * objective.loss.slope(fit.score(rows.X), sign)
+    # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
+    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+    pull = (g - less) @ rows.X + objective.l2 * fit.coef
     # the random walk is estimated from every k-th row; features of sparse rows may be
     # rare, so that all of these are used
     every = 1 if sparse.issparse(rows.X) else len(g) // WALK_ROWS + 1
     sample = rows.X[::every]
-    # ∂_j = Σ_i g_i x_ij + l2_j w_j
-    pull = g @ rows.X + objective.l2 * fit.coef
     force = every * (g[::every] ** 2 + SOLVED**2 * c.sum() * c[::every])
     square = force @ (sample.multiply(sample) if sparse.issparse(sample) else sample**2)
     walk = square
@@ -179,8 +179,6 @@ def stationarity(fit, rows) -> float:
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         mean = force @ sample / force.sum()
         walk = square - force.sum() * mean**2
-    if objective.free:
-        pull = pull - spread(rows)[0] * g.sum()
     varies = walk > 1e-12 * square
     if not varies.any():
         return float("nan")
@@ -201,11 +199,13 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     -------
     Fit or None
         The same fit if its gradient is about 0, or if the dense rows would need more
-        than 160 MB; None if the steps do not converge.
+        than 160 MB; None if the steps do not converge. A weak penalty is raised, which
+        hardly changes the direction.
     """
-    objective = fit.objective.with_penalty(rows)
+    least = SEPARATED if _separates(fit, rows) else NO_PENALTY
+    objective = fit.objective.with_penalty(rows, least)
     if objective is not fit.objective:
-        fit = replace(fit, objective=objective)
+        fit, gradient = replace(fit, objective=objective), None
     n, P = rows.shape
     if n * min(n, P) > NUMBERS:
         return fit
@@ -213,19 +213,27 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     return fit if gradient < AT_OPTIMUM else optimum(fit, rows)
 
 
+def _separates(fit, rows):
+    """Whether a fit with a curved loss ranks all positive rows above the others."""
+    if fit.objective.loss.quadratic:
+        return False
+    z = fit.score(rows.X)
+    return bool(z[rows.positive].min() > z[~rows.positive].max())
+
+
 def optimum(fit, rows) -> Fit | None:
     """The optimum of a fit's objective on some rows; None without convergence."""
     objective = fit.objective
     setting = Setting.of(objective, rows)
-    theta, _, converged = minimise(
+    theta, converged = minimise(
         setting.A,
         rows.positive,
-        objective.case_weight(rows)[None],
+        objective.case_weight(rows),
         objective.loss,
         setting.penalty,
         setting.start(fit, rows),
     )
-    return setting.fit(rows, theta[0]) if converged[0] else None
+    return setting.fit(rows, theta) if converged else None
 
 
 def discriminant_ridge(

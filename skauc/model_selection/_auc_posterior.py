@@ -106,8 +106,7 @@ def auc_posterior(
     The AUC of rows left out is computed as
 
     ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant; n >= 500
-    ``".632+"``           these models with n < 500, from 20 bootstrap refits
+    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y

@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 from .._validation import check_column, check_positive
 from ..intervals._projection import project
+from ..leave_pair_out._left_out import second_source
 from ..leave_pair_out._objective import optimum, stationarity
-from ..leave_pair_out._second_source import second_source
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks

@@ -18,7 +18,7 @@ from .._validation import check_counts
 from ..adaptive._join import DataSize
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
-from ..leave_pair_out._second_source import Source, is_free, second_source
+from ..leave_pair_out._left_out import Source, is_free, second_source
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows

@@ -14,14 +14,14 @@ from sklearn.utils import check_random_state
 from .._validation import check_groups, check_level, check_option
 from ..leave_pair_out._bootstrap import (
     INSIDE,
-    Samples,
+    balanced_samples,
     bootstrap_counts,
     model_variance,
     plus_632,
     weighted_auc,
     wins,
 )
-from ..leave_pair_out._second_source import Source
+from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
@@ -65,7 +65,7 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     if not whole and model.linear is not None:
         estimator, X = model.linear, model.front.X
     unweighted = Rows.of(model.front.X, positive)
-    drawn = Samples.balanced(unweighted, int(K)).drawn.astype(int)
+    drawn = balanced_samples(unweighted, int(K))
     try:
         with silenced():  # the user's fit has already issued these warnings
             scores = _refitted(estimator, X, y, weight, drawn, None, verbose)

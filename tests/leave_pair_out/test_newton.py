@@ -7,15 +7,12 @@ from left_out_designs import (
     LOSSES,
     SQUARED,
     draw,
-    model,
     rows_and_fit,
 )
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from skauc.leave_pair_out._bootstrap import Samples
-from skauc.leave_pair_out._newton import minimise
 from skauc.leave_pair_out._objective import (
     Fit,
     Objective,
@@ -54,29 +51,6 @@ def test_optimum_from_zero(loss, shape):
         found = at_optimum(Fit(fit.objective, 0 * fit.coef), rows)
         assert found.coef == pytest.approx(fit.coef, abs=2e-3 * np.abs(fit.coef).max())
         assert stationarity(found, rows) < 1e-2
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_refits_to_samples(loss, shape):
-    rows, fit = rows_and_fit(loss, 1.0, *shape)
-    samples = Samples.balanced(rows, 4)
-    setting = Setting.of(fit.objective, rows)
-    theta, _, converged = minimise(
-        setting.A,
-        rows.positive,
-        samples.drawn,
-        fit.objective.loss,
-        setting.penalty,
-        setting.start(fit, rows),
-    )
-    assert converged.all()
-    t = np.where(rows.positive, 1, -1)
-    for one, count in zip(theta, samples.drawn.astype(int), strict=True):
-        drawn = np.repeat(np.arange(len(t)), count)
-        other = np.ravel(model(loss, 1.0).fit(rows.X[drawn], t[drawn]).coef_)
-        w = setting.fit(rows, one).coef
-        assert w == pytest.approx(other, abs=5e-3 * np.abs(other).max())
 
 
 @pytest.mark.parametrize("scaling", [0.1, 1.0, 50.0])

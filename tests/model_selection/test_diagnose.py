@@ -105,7 +105,7 @@ def test_estimates_by_name():
     seen = diagnose(MODEL, X, Y, cv=5).estimates
     alone = auc_posterior(MODEL, X, Y, prior=AdaptivePrior(leave_pair_out=False))
     both = auc_posterior(MODEL, X, Y)
-    assert both.second_source == ".632+"
+    assert both.second_source == "leave-pair-out"
     # twenty other samples: their mean is known to about .005
     assert both.leave_pair_out == pytest.approx(
         bootstrap_auc(MODEL, X, Y).auc, abs=0.02
@@ -118,7 +118,7 @@ def test_estimates_by_name():
         ),
         "resubstitution": roc_auc_score(Y, SCORE),
         "adaptive, model alone": alone.mean(),
-        ".632+": both.leave_pair_out,
+        "leave-pair-out": both.leave_pair_out,
         "adaptive, both": both.mean(),
         "paper's prior": auc_posterior(MODEL, X, Y, prior="paper").mean(),
         "cross-validation": folds.mean(),
@@ -134,7 +134,7 @@ def test_discrepancy_is_leave_pair_out_minus_model():
     y = np.arange(40) % 2
     Z = np.exp(2 * y[:, None] + rng.normal(size=(40, 3)))
     seen = diagnose(LogisticRegression(max_iter=10_000), Z, y)
-    gap = stats.norm.ppf(seen.estimates[".632+"]) - stats.norm.ppf(
+    gap = stats.norm.ppf(seen.estimates["leave-pair-out"]) - stats.norm.ppf(
         seen.estimates["adaptive, model alone"]
     )
     # the ridge path disagrees as this model does, by less: most of it is shrunken more
