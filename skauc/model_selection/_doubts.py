@@ -20,7 +20,6 @@ _NEIGHBOURS = 10  # neighbours of a row; rows with more copies have no near copy
 _ROWS_TRIED = 1000  # rows that are compared
 _FEATURES_TRIED = 100  # features that are compared
 _MOST_ROWS = 4000  # rows among which near copies are searched
-_ROUNDING = 1e-9  # relative difference of two projections of equal rows
 
 
 class UntrustedAUCWarning(UserWarning):
@@ -133,15 +132,8 @@ def _tell_rows_apart(rows):
 
 def _equal_rows(rows):
     """Number of rows that equal an earlier one."""
-    # equal rows have equal projections, up to rounding: few rows must be compared
-    score = rows.X @ np.random.default_rng(0).random(rows.shape[1])
-    order = np.argsort(score)
-    close = np.diff(score[order]) <= _ROUNDING * np.ptp(score)
-    which = order[np.append(close, False) | np.append(False, close)]
-    if not len(which):
-        return 0
-    few = np.column_stack([rows.X[which], rows.positive[which]])
-    return len(few) - len(np.unique(few, axis=0))
+    X = np.column_stack([rows.X, rows.positive]) + 0.0  # −0 becomes 0
+    return len(X) - len({hash(row.tobytes()) for row in X})
 
 
 def _near_copies(rows):

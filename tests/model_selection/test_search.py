@@ -529,7 +529,7 @@ def test_rule_of_one_score():
         (lambda: one_sd_rule("C", within=-1), "within must be >= 0, got -1"),
         (
             lambda: one_sd_rule("D")(results([0.5], np.eye(1), [1])),
-            "parameter must be one that the search tries, got 'D' where it tries",
+            "parameter must name a parameter of all candidates, got 'D' where",
         ),
         (
             lambda: one_sd_rule("C")(results([np.nan], np.eye(1), [1])),
@@ -648,7 +648,7 @@ def test_split_is_all_rows_once():
         ValueError, match="groups must be None: .* with a group splitter"
     ):
         GridSearchCV(PIPE, GRID, **FREE).fit(X, Y, groups=np.arange(80) // 2)
-    with pytest.raises(TypeError, match="X must hold rows, got 3"):
+    with pytest.raises(TypeError, match="X must be an array of rows, got 3"):
         next(ResubstitutionSplit().split(3))
 
 
