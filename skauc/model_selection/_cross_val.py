@@ -106,7 +106,7 @@ def cross_val_auc(
     folds = check_cv(cv, positive, classifier=True)
     how = {"groups": groups, "params": params, "verbose": as_verbosity(verbose)}
     how["n_jobs"] = n_jobs
-    scores, tests = held_out_scores(estimator, X, y, positive, folds, **how)
+    scores, tests = _held_out_scores(estimator, X, y, positive, folds, **how)
     auc, influence = _fold_influence(scores, tests, positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
     # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
@@ -114,7 +114,7 @@ def cross_val_auc(
     return AveragedAUC(float(auc.mean()), error, auc, smallest)
 
 
-def held_out_scores(estimator, X, y, positive, cv, **how):
+def _held_out_scores(estimator, X, y, positive, cv, **how):
     """Scores of the test rows of every fold, and the numbers of these rows.
 
     ``how`` holds keywords of ``cross_validate``: ``groups``, ``params``, ``n_jobs``,
@@ -313,7 +313,7 @@ def compare_cross_val_auc(
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     scores = [
-        held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
+        _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models
     ]
     return _compare_folds(names, scores, folds, positive, rope, alternative)

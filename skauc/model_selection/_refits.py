@@ -5,7 +5,7 @@ They give the AUC of rows left out where no closed form exists, and ``bootstrap_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,7 +16,7 @@ from ..leave_pair_out._bootstrap import (
     INSIDE,
     Samples,
     bootstrap_counts,
-    model_variance,
+    bootstrap_estimate,
     plus_632,
     weighted_auc,
     wins,
@@ -57,28 +57,28 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
         class has fewer than two rows, or if a clone cannot be fitted to a sample or
         returns scores that are not finite.
     """
-    positive = model.positive
+    positive, front = model.positive, model.front
     if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
         return None
     X, y, weight = model.given
     estimator = model.estimator
     if not whole and model.linear is not None:
-        estimator, X = model.linear, model.front.X
-    unweighted = Rows.of(model.front.X, positive)
-    drawn = Samples.balanced(unweighted, int(K)).drawn.astype(int)
+        estimator, X = model.linear, front.X
+    samples = Samples.balanced(Rows.of(front.X, positive), int(K))
     try:
         with silenced():  # the user's fit has already issued these warnings
+            drawn = samples.drawn.astype(int)
             scores = _refitted(estimator, X, y, weight, drawn, None, verbose)
     except Exception:  # an estimator may raise anything for repeated rows
         return None
     scores = -scores if model.flipped else scores
-    out = (drawn == 0) * model.front.weight
-    outside = weighted_auc(scores, positive, out)
-    if not np.isfinite(outside):
+    samples = replace(samples, left_out=samples.left_out * front.weight)
+    auc, variance = bootstrap_estimate(scores, samples, front, model.score)
+    if not np.isfinite(auc):
         return None
-    inside = weighted_auc(model.score, positive, model.front.weight)
-    auc = plus_632(inside, outside)
-    return Source(auc, _VARIANCE * model_variance(auc, model.front), "refits")
+    # a solver may be far from an optimum, at another model in every fit
+    of_solver = np.var(_aucs(scores, positive, front.weight), ddof=1)
+    return Source(auc, float(_VARIANCE * variance + of_solver), "refits")
 
 
 def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):

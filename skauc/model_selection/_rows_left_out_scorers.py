@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from numbers import Integral
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 
@@ -15,8 +16,13 @@ from ..leave_pair_out._left_out import leave_pair_out
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._cross_val import held_out_scores
-from ._estimators import counted_rows, decision_values, take_rows, weight_for_fit
+from ._estimators import (
+    counted_rows,
+    decision_values,
+    fitted_to_rows,
+    scores_of_rows,
+    take_rows,
+)
 from ._fitted_model import fitted_models
 from ._scorers import Scorer, ready_made
 from ._training_rows import judge_rows
@@ -182,24 +188,24 @@ def _cv_auc(
                 f"got cv = {cv} with {smaller} rows"
             )
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    folds = list(check_cv(cv, positive, classifier=True).split(X, positive))
-    if any(len(np.unique(positive[test])) < 2 for _, test in folds):
-        raise ValueError("cv must leave both classes in every test fold, got one class")
-    how = {"params": weight_for_fit(estimator, weight), "n_jobs": n_jobs}
-    scores, tests = held_out_scores(estimator, X, labels, positive, folds, **how)
-    weight = np.ones(len(labels)) if weight is None else weight
-    auc, pairs = np.transpose(
-        [
-            _auc_and_pairs(score, positive[test], weight[test])
-            for score, test in zip(scores, tests, strict=True)
-        ]
+    splits = check_cv(cv, positive, classifier=True).split(X, positive)
+    folds = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
+        for train, test in splits
     )
     # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
+    auc, pairs = np.array(folds).T
     return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
 
 
-def _auc_and_pairs(score, pos, w):
-    """AUC of the test rows of a fold, and their weighted number of pairs."""
+def _fold_auc(estimator, X, y, positive, weight, train, test):
+    """AUC of a clone on the test rows of a fold, and their weighted number of pairs."""
+    if positive[test].all() or not positive[test].any():
+        raise ValueError("cv must leave both classes in every test fold, got one class")
+    model = fitted_to_rows(estimator, X, y, weight, train)
+    score = scores_of_rows(model, X, y, positive, test)
+    pos = positive[test]
+    w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
     return auc, w[pos].sum() * w[~pos].sum()
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
-from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
+from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
 from ..statistics._result import Value, data_frame, picture
 from . import _doubts as doubts
-from ._candidates import alike, candidates_of, joint_aucs, luck
+from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
 from ._search_rules import parameter_values, simplest_of
 
@@ -309,9 +309,7 @@ def search_posterior(
     choice = np.array([c.choice for c in searched.candidates])
     # in a list of models nothing was selected: take the best choice
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
-    noise = luck(searched.candidates, rho)
-    # without rows left out the selected score has no error that selection favours
-    bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
+    bias = selection_bias(searched.candidates, k, rho, n_draws, rng)
     own = searched.candidates[k].posterior
     reasons = doubts.of_search(search)
     doubts.warn(reasons)

@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from skauc.leave_pair_out._bootstrap import Samples
 from skauc.leave_pair_out._newton import minimise
 from skauc.leave_pair_out._objective import (
     Fit,
@@ -60,19 +59,20 @@ def test_optimum_from_zero(loss, shape):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_refits_to_samples(loss, shape):
     rows, fit = rows_and_fit(loss, 1.0, *shape)
-    samples = Samples.balanced(rows, 4)
+    rng, n = np.random.default_rng(1), shape[0]
+    samples = rng.multinomial(n, np.full(n, 1 / n), size=4).astype(float)
     setting = Setting.of(fit.objective, rows)
     theta, _, converged = minimise(
         setting.A,
         rows.positive,
-        samples.drawn,
+        samples,
         fit.objective.loss,
         setting.penalty,
         setting.start(fit, rows),
     )
     assert converged.all()
     t = np.where(rows.positive, 1, -1)
-    for one, count in zip(theta, samples.drawn.astype(int), strict=True):
+    for one, count in zip(theta, samples.astype(int), strict=True):
         drawn = np.repeat(np.arange(len(t)), count)
         other = np.ravel(model(loss, 1.0).fit(rows.X[drawn], t[drawn]).coef_)
         w = setting.fit(rows, one).coef
