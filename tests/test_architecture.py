@@ -14,13 +14,13 @@ PACKAGE = ROOT / "skauc"
 BUDGET = {
     "skauc": 600,
     "statistics": 1240,
-    "posterior": 800,
+    "posterior": 785,
     "roc": 530,
     "leave_pair_out": 770,
-    "adaptive": 760,
+    "adaptive": 720,
     "intervals": 2455,
     "estimators": 2255,
-    "model_selection": 3345,
+    "model_selection": 3305,
     "displays": 565,
     "distributed": 165,
 }
