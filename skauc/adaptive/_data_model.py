@@ -216,11 +216,6 @@ class Projection:
         )
         return fpr, tpr
 
-    def error(self, threshold, share_pos) -> float:
-        """Bayesian error estimate ``π₀ FPR + π₁ (1 − TPR)`` at the threshold."""
-        fpr, tpr = self.rates(threshold)
-        return float((1 - share_pos) * fpr + share_pos * (1 - tpr))
-
     def ebauc(self, thresholds=None) -> float:
         """Area under the predictive curve, end points included.
 

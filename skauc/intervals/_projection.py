@@ -1,7 +1,7 @@
 """The posterior along a direction ``s = X @ w``, and score functions that use it.
 
 Every prior builds a model of the rows and projects it on the direction; the projection
-has the methods ``.auc()``, ``.rates(t)``, ``.error(t, share_pos)`` and ``.ebauc(t)``.
+has the methods ``.auc()``, ``.rates(t)`` and ``.ebauc(t)``.
 The score functions ``f(y_true, y_score)`` treat the score as a single Gaussian feature.
 """
 

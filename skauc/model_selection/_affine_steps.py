@@ -9,10 +9,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -54,9 +52,8 @@ _REPEATABLE = (
 )
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 _PRINCIPAL = PCA, IncrementalPCA
-_DRAWN = GaussianRandomProjection, SparseRandomProjection
-_COMPONENTS = TruncatedSVD, FastICA, NeighborhoodComponentsAnalysis, *_DRAWN
-_PROJECTIONS = (*_PRINCIPAL, *_COMPONENTS, LinearDiscriminantAnalysis)
+_COMPONENTS = TruncatedSVD, GaussianRandomProjection, SparseRandomProjection
+_PROJECTIONS = PCA, FastICA, TruncatedSVD  # with a repeatable fit_transform of theirs
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
 
@@ -90,8 +87,6 @@ def transpose_of(step, rows, behind):
         return lambda W: components.T @ W
     if isinstance(step, _COMPONENTS):
         return lambda W: step.components_.T @ W
-    if isinstance(step, LinearDiscriminantAnalysis):
-        return lambda W: step.scalings_[:, : len(W)] @ W
     return _unknown_transpose(step, rows, behind)
 
 
@@ -168,6 +163,9 @@ def sees_y(step, rows, y) -> bool:
 
 def ignores_y(step) -> bool:
     """Whether the class of a step is known to ignore y."""
+    if isinstance(step, Pipeline):
+        steps = [inner for _, inner in step.steps if inner not in (None, "passthrough")]
+        return all(map(ignores_y, steps))
     known = type(step).__module__.startswith(_UNSUPERVISED)
     known |= isinstance(step, VarianceThreshold)
     return known and not isinstance(step, TargetEncoder)
@@ -214,14 +212,6 @@ def has_frozen(estimator) -> bool:
     """Whether the estimator holds a FrozenEstimator that may have used y."""
     inner: dict = getattr(estimator, "get_params", dict)()
     return any(
-        isinstance(part, FrozenEstimator) and _may_use_y(part.estimator)
+        isinstance(part, FrozenEstimator) and not ignores_y(part.estimator)
         for part in (estimator, *inner.values())
     )
-
-
-def _may_use_y(model):
-    """Whether any step of a model may have used y in its fit."""
-    if isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps if step not in (None, "passthrough")]
-        return any(map(_may_use_y, steps))
-    return not ignores_y(model)

@@ -15,7 +15,7 @@ rows have DeLong's covariance of empirical AUCs, conjugate priors their spread t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,9 +27,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_positive, check_weight, short
 from ..adaptive._join import CONTRAST
-from ..adaptive._prior import AdaptivePrior
 from ..posterior._auc_posterior import AUCPosterior
-from ..posterior._joint import JointAUCs
+from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
@@ -49,12 +48,12 @@ class Candidate:
     posterior : AUCPosterior
     choice : float
         Ranking score, in probits.
-    key : object
-        Equal for candidates with the same model of the data set, and so components.
-    between : ndarray
-        Deviations of Z between the components.
     rows : ndarray of shape (n,)
         Deviations of Z inside the components, along the scores of the rows.
+    between : ndarray
+        Deviations of Z between the components.
+    key : object
+        Equal for candidates with the same model of the data set, and so components.
     shift : float
         c_i of the module.
     has_source : bool
@@ -67,9 +66,9 @@ class Candidate:
 
     posterior: AUCPosterior
     choice: float
-    key: object
-    between: np.ndarray
     rows: np.ndarray
+    between: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    key: object = None
     shift: float = 0.0
     has_source: bool = False
     luck: float = 0.0
@@ -102,35 +101,31 @@ class Candidate:
 def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
     posterior, model = evaluation.posterior, evaluation.model
-    choice, none = posterior.choice("probit"), np.zeros(0)
-    if evaluation.projection is None:  # the AUC is certainly ½
-        return Candidate(posterior, choice, None, none, np.zeros(len(model.score)))
-    deviation = float(np.sqrt(posterior.probit_moments()[1]))
+    known, projection = (posterior, posterior.choice("probit")), evaluation.projection
+    if projection is None:  # the AUC is certainly ½
+        return Candidate(*known, np.zeros(len(model.score)))
+    mean, variance = posterior.probit_moments()
+    deviation = float(np.sqrt(variance))
     if evaluation.held_out:
         rows = deviation * _unit(_placements(model))
-        return Candidate(
-            posterior, choice, None, none, rows, luck=deviation, held_out=True
-        )
-    source, projection = evaluation.source, evaluation.projection
-    has_model = isinstance(evaluation.prior, AdaptivePrior) and model.broken_by is None
-    if not has_model:  # a conjugate posterior, or one from refits only
-        rows = deviation * _unit(_deviations(model))
+        return Candidate(*known, rows, luck=deviation, held_out=True)
+    along, source = _unit(_deviations(model)), evaluation.source
+    if not evaluation.adaptive or model.broken_by is not None:
+        # a conjugate posterior, or one from refits only
         luck = 0.0 if source is None else deviation
-        return Candidate(posterior, choice, None, none, rows, luck=luck)
+        return Candidate(*known, deviation * along, luck=luck)
     between, within = projection.beliefs
     # near an AUC of 1 the spread of the components may exceed that of the posterior
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
-    luck = 0.0
+    luck, size = 0.0, projection.model.size
     if source is not None:  # an error of the source enters with w_c²: _search Notes
-        s2 = projection.model.size.variance(posterior.probit_moments()[0])
-        luck = CONTRAST**2 * np.sqrt(projection.model.size.excess(source) * s2)
+        luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
-        posterior,
-        choice,
-        projection.model.key,
+        *known,
+        most * within * along,
         most * between,
-        most * within * _unit(_deviations(model)),
-        shift=(choice - projection.probit[0]) / 2,
+        projection.model.key,
+        shift=(known[1] - projection.probit[0]) / 2,
         has_source=source is not None,
         luck=float(luck),
     )
@@ -197,10 +192,15 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     return V + np.outer(apart, apart) + unknown * rho
 
 
-def luck(candidates: list[Candidate], rho) -> np.ndarray:
-    """Covariance of the errors of ranking scores by rows left out, (m, m)."""
+def selection_bias(candidates, selected, rho, n_draws, random_state) -> float:
+    """Mean error, by rows left out, of the ranking score of the selected candidate."""
     spread = np.array([c.luck for c in candidates])
-    return np.outer(spread, spread) * rho
+    # without rows left out the selected score has no error that selection favours
+    if spread[selected] == 0:
+        return 0.0
+    choice = np.array([c.choice for c in candidates])
+    noise = np.outer(spread, spread) * rho
+    return maximum_bias(choice, noise, n_draws, random_state)
 
 
 def _deviations(model):

@@ -68,8 +68,6 @@ class Diagnosis(Result):
         published prior and by the model of the data set alone. If rows were left out:
         their AUC under the name of the method, and the posterior mean that combines
         both. If requested: the cross-validated AUC.
-    warnings : tuple of str
-        Every reason not to trust the AUC, one text per reason.
 
     Examples
     --------
@@ -93,7 +91,45 @@ class Diagnosis(Result):
     normality: tuple[float, float]
     discrepancy: float | None
     estimates: dict
-    warnings: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Every reason not to trust the AUC, one text per reason."""
+        n = self.n_neg + self.n_pos
+        reasons = doubts.few_rows(self.n_neg, self.n_pos)
+        if self.n_features >= n:
+            reasons.append(
+                f"there are {self.n_features} features for {n:g} rows: the covariance "
+                "is not determined, and the estimate depends on the prior and on rows "
+                "left out: check it by cross-validation"
+            )
+        if np.nanmin([1.0, *self.normality]) < _SMALL_P_VALUE:
+            reasons.append(
+                "the scores of a class are not normal, so that the model of normal "
+                "classes may be wrong: trust the AUC of rows left out more"
+            )
+        ratio = self.variance_ratio
+        if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
+            reasons.append(
+                "the variances of the score differ between the classes by a factor of "
+                f"{ratio:.2g} (positive over negative), but the model assumes one "
+                "variance: trust the AUC of rows left out more"
+            )
+        if self.discrepancy is None:
+            reasons.append(
+                "no row was left out (switched off, held-out rows or one feature), so "
+                "that nothing checks the model of normal classes: check it by "
+                "cross-validation"
+            )
+        elif abs(self.discrepancy) > _LEVEL:
+            word = "lower" if self.discrepancy < 0 else "higher"
+            reasons.append(
+                f"the leave-pair-out AUC of ridge models of these rows is "
+                f"{abs(self.discrepancy):.2f} probit {word} than that of the model of "
+                "normal classes, which may not hold: trust the AUC of rows left out "
+                "more"
+            )
+        return tuple(dict.fromkeys([*reasons, *self.posterior.warnings]))
 
     def __str__(self):
         low, high = self.posterior.interval(0.95)
@@ -316,7 +352,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
     dense, scatter = learnt.models[0], learnt.scatter
-    out = Diagnosis(
+    return Diagnosis(
         posterior=evaluation.posterior,
         n_neg=neg.n,
         n_pos=pos.n,
@@ -333,9 +369,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
         normality=_normality(model),
         discrepancy=_discrepancy(evaluation),
         estimates=_estimates(evaluation, neg, pos) | paper | more,
-        warnings=(),
     )
-    return replace(out, warnings=tuple(_reasons(out)))
 
 
 def _estimates(evaluation, neg, pos):
@@ -394,40 +428,3 @@ def _normality(model):
             float(stats.shapiro(scores / size).pvalue) if enough else np.nan
         )
     return tuple(p_values)
-
-
-def _reasons(d: Diagnosis) -> list[str]:
-    """Reasons not to trust the AUC, a sentence each."""
-    n = d.n_neg + d.n_pos
-    reasons = doubts.few_rows(d.n_neg, d.n_pos)
-    if d.n_features >= n:
-        reasons.append(
-            f"there are {d.n_features} features for {n:g} rows: the covariance is not "
-            "determined, and the estimate depends on the prior and on rows left out: "
-            "check it by cross-validation"
-        )
-    if np.nanmin([1.0, *d.normality]) < _SMALL_P_VALUE:
-        reasons.append(
-            "the scores of a class are not normal, so that the model of normal classes "
-            "may be wrong: trust the AUC of rows left out more"
-        )
-    ratio = d.variance_ratio
-    if np.isfinite(ratio) and not 1 / _VARIANCE_RATIO < ratio < _VARIANCE_RATIO:
-        reasons.append(
-            "the variances of the score differ between the classes by a factor of "
-            f"{ratio:.2g} (positive over negative), but the model assumes one "
-            "variance: trust the AUC of rows left out more"
-        )
-    if d.discrepancy is None:
-        reasons.append(
-            "no row was left out (switched off, held-out rows or one feature), so that "
-            "nothing checks the model of normal classes: check it by cross-validation"
-        )
-    elif abs(d.discrepancy) > _LEVEL:
-        word = "lower" if d.discrepancy < 0 else "higher"
-        reasons.append(
-            f"the leave-pair-out AUC of ridge models of these rows is "
-            f"{abs(d.discrepancy):.2f} probit {word} than that of the model of normal "
-            "classes, which may not hold: trust the AUC of rows left out more"
-        )
-    return reasons + [r for r in d.posterior.warnings if r not in reasons]

@@ -243,7 +243,9 @@ class Evaluation:
         if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
-        return self.projection.error(model.threshold, share_pos)
+        # BEE = π₀ FPR + π₁ (1 − TPR)
+        fpr, tpr = self.projection.rates(model.threshold)
+        return float((1 - share_pos) * fpr + share_pos * (1 - tpr))
 
     def ebauc(self, thresholds) -> float:
         """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""

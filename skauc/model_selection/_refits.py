@@ -57,28 +57,29 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
         class has fewer than two rows, or if a clone cannot be fitted to a sample or
         returns scores that are not finite.
     """
-    positive = model.positive
+    positive, front = model.positive, model.front
     if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
         return None
     X, y, weight = model.given
     estimator = model.estimator
     if not whole and model.linear is not None:
-        estimator, X = model.linear, model.front.X
-    unweighted = Rows.of(model.front.X, positive)
-    drawn = balanced_samples(unweighted, int(K))
+        estimator, X = model.linear, front.X
+    drawn = balanced_samples(Rows.of(front.X, positive), int(K))
     try:
         with silenced():  # the user's fit has already issued these warnings
             scores = _refitted(estimator, X, y, weight, drawn, None, verbose)
     except Exception:  # an estimator may raise anything for repeated rows
         return None
     scores = -scores if model.flipped else scores
-    out = (drawn == 0) * model.front.weight
-    outside = weighted_auc(scores, positive, out)
+    outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
     if not np.isfinite(outside):
         return None
-    inside = weighted_auc(model.score, positive, model.front.weight)
-    auc = plus_632(inside, outside)
-    return Source(auc, _VARIANCE * model_variance(auc, model.front), "refits")
+    auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
+    # a solver may be far from an optimum, at another model in every fit
+    of_solver = np.var(_aucs(scores, positive, front.weight), ddof=1)
+    return Source(
+        auc, float(_VARIANCE * model_variance(auc, front) + of_solver), "refits"
+    )
 
 
 def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
-from ..posterior._joint import AUCDifferencePosterior, JointAUCs, maximum_bias
+from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
 from ..statistics._result import Value, data_frame, picture
 from . import _doubts as doubts
-from ._candidates import alike, candidates_of, joint_aucs, luck
+from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
+from ._search_rules import parameter_values, simplest_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,9 +78,6 @@ class SearchPosterior(Value):
     score: np.ndarray | None
     joint: JointAUCs
 
-    def __hash__(self):  # parameters may be estimators
-        return hash((SearchPosterior, self.p_best.tobytes()))
-
     def __repr__(self):
         low, high = self.selected.interval(0.95)
         k = self.selected_index
@@ -135,18 +133,13 @@ class SearchPosterior(Value):
         """
         within = check_interval("within", within, 0)
         order = self._complexity(order)
-        near = np.flatnonzero(self.joint.within(within))
-        return int(near[np.lexsort((-self.joint.mean[near], order[near]))[0]])
+        return simplest_of(self.joint.within(within), order, self.joint.mean)
 
     def _complexity(self, order):
         if isinstance(order, str):
-            name, sign = order.removeprefix("-"), -1.0 if order[:1] == "-" else 1.0
-            missing = [p for p in self.params if name not in p]
-            if missing:
-                raise ValueError(
-                    f"order must name a parameter of all candidates, got {order!r}"
-                )
-            order = sign * as_numbers("order", [p[name] for p in self.params])
+            sign = -1.0 if order[:1] == "-" else 1.0
+            name = order.removeprefix("-")
+            order = sign * parameter_values("order", name, self.params)
         order = as_numbers("order", order)
         if order.shape != self.p_best.shape or np.isnan(order).any():
             raise ValueError(
@@ -316,9 +309,7 @@ def search_posterior(
     choice = np.array([c.choice for c in searched.candidates])
     # in a list of models nothing was selected: take the best choice
     k = int(np.argmax(choice)) if searched.selected is None else searched.selected
-    noise = luck(searched.candidates, rho)
-    # without rows left out the selected score has no error that selection favours
-    bias = maximum_bias(choice, noise, n_draws, rng) if noise[k, k] else 0.0
+    bias = selection_bias(searched.candidates, k, rho, n_draws, rng)
     own = searched.candidates[k].posterior
     reasons = doubts.of_search(search)
     doubts.warn(reasons)

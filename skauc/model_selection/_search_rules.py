@@ -11,6 +11,7 @@ from .._validation import check_interval, check_option, short
 from ..statistics._checks import as_numbers
 from . import _doubts as doubts
 from ._candidates import contrast_names
+from ._estimators import n_rows
 
 _ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
 
@@ -60,11 +61,8 @@ class ResubstitutionSplit:
                 "without folds is too high. Use compare_cross_val_auc or cross_val_auc "
                 "with a group splitter, or bootstrap_auc(groups=)"
             )
-        shape = getattr(X, "shape", None)
-        if shape == () or (shape is None and not hasattr(X, "__len__")):
-            raise TypeError(f"X must hold rows, got {X!r}")
-        n = len(X) if shape is None else shape[0]
-        yield np.arange(n), np.arange(n)
+        rows = np.arange(n_rows(X))
+        yield rows, rows.copy()
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
         """Return 1."""
@@ -94,7 +92,8 @@ class OneSDRule:
         -------
         int
         """
-        order = self._complexity(cv_results["params"])
+        order = parameter_values("parameter", self.parameter, cv_results["params"])
+        order = order if self.simplest == "smallest" else -order
         score, deviation = _scores(cv_results)
         known = np.isfinite(score)
         if not known.any():
@@ -104,19 +103,25 @@ class OneSDRule:
             allowed = self.within * deviation(best) + _ROUNDING
             near = known & (score[best] - score <= allowed)
         near[best] = True
-        rows = np.flatnonzero(near)
-        # the last key of lexsort is the primary one: complexity, then the better score
-        return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
+        return simplest_of(near, order, score)
 
-    def _complexity(self, params):
-        missing = [p for p in params if self.parameter not in p]
-        if missing:
-            raise ValueError(
-                f"parameter must be one that the search tries, got {self.parameter!r} "
-                f"where it tries {sorted(missing[0])}"
-            )
-        values = as_numbers(self.parameter, [p[self.parameter] for p in params])
-        return values if self.simplest == "smallest" else -values
+
+def parameter_values(argument, name, params) -> np.ndarray:
+    """Values of a numeric parameter of all candidates; ``argument`` is for errors."""
+    missing = [p for p in params if name not in p]
+    if missing:
+        raise ValueError(
+            f"{argument} must name a parameter of all candidates, got {name!r} where a "
+            f"candidate has {sorted(missing[0])}"
+        )
+    return as_numbers(f"{argument} {name}", [p[name] for p in params])
+
+
+def simplest_of(near, order, score) -> int:
+    """Candidate of a mask with the smallest ``order``; of these, the best score."""
+    rows = np.flatnonzero(near)
+    # the last key of lexsort is the primary one
+    return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
 
 def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:

@@ -15,17 +15,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import issparse
 from scipy.stats import f
 from sklearn.decomposition import PCA, IncrementalPCA
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import StandardScaler
 
-from .._validation import check_option
 from ._affine_steps import is_repeatable
 from ._estimators import (
     cached_for,
@@ -91,7 +85,6 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
     Judgement
         ``training (assumed)`` if it cannot be decided.
     """
-    check_option("rows", rows, ROWS)
     if rows != "auto":
         return Judgement(rows, "given")
     return model.scored.once("judgement", lambda: _judge(model))
@@ -106,20 +99,20 @@ def _judge(model):
         and opened.resampled_by is None
         and all(is_repeatable(step) for step, _ in scored.entered.fitted)
     )
-    gradient, same_steps = np.inf, None
+    gradient, same_means = np.inf, None
     if repeatable:
         gradient = _gradient(model)
         if gradient <= _AT_REST:
             return DETECTED
-        same_steps = _same_statistics(scored)
-        if same_steps is False and not scored.dropped:  # it may have seen weight 0
+        same_means = _same_means(scored)
+        if same_means is False and not scored.dropped:  # it may have seen weight 0
             return HELD_OUT
         # without a gradient, a clone adds little to the evidence of the scaler
-        if same_steps and (gradient <= _NEAR_REST or np.isinf(gradient)):
+        if same_means and (gradient <= _NEAR_REST or np.isinf(gradient)):
             return DETECTED
     judgement = _by_clones(scored, repeatable)
     # the scaler had these rows, but the model other weights or another order
-    return ASSUMED if same_steps and judgement is HELD_OUT else judgement
+    return ASSUMED if same_means and judgement is HELD_OUT else judgement
 
 
 def _gradient(model):
@@ -135,48 +128,34 @@ def _gradient(model):
 
 # ------------------------------------------------------------------ steps in front
 
-_STATISTICS = {
-    StandardScaler: ("mean_", np.nanmean),
-    PCA: ("mean_", np.nanmean),
-    IncrementalPCA: ("mean_", np.nanmean),
-    MinMaxScaler: ("data_min_", np.nanmin),
-    MaxAbsScaler: ("max_abs_", lambda X, axis: np.nanmax(np.abs(X), axis=axis)),
-    RobustScaler: ("center_", np.nanmedian),
-}
+_KEEP_MEANS = StandardScaler, PCA, IncrementalPCA
 
 
-def _same_statistics(scored):
-    """Whether the first scaler in front stores the means of these rows.
+def _same_means(scored):
+    """Whether the first scaler or PCA in front keeps the means of these rows, or None.
 
-    None without a scaler, and for equal ranges, which prove nothing (counts begin at
-    0).
+    None if no such step keeps means of dense rows.
     """
     for step, rows in scored.entered.fitted:
-        if type(step) not in _STATISTICS:
-            continue
-        name, of_rows = _STATISTICS[type(step)]
-        kept, X = getattr(step, name), numeric(rows)
-        if kept is None or sparse.issparse(X) or np.shape(kept) != X.shape[1:]:
-            continue
-        every = X.shape[1] // _COLUMNS + 1
-        X, kept = X[:, ::every], kept[::every]
-        # a scaler may have been fitted with or without the weights
-        statistics = [of_rows(X, axis=0)]
-        if name == "mean_" and scored.weight is not None:
-            statistics.append(np.average(X, axis=0, weights=scored.weight))
-        if not any(_is_same(kept, statistic, X) for statistic in statistics):
-            return False
-        return True if name in ("mean_", "center_") else None
+        X = numeric(rows)
+        if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
+            every = X.shape[1] // _COLUMNS + 1
+            X, kept = X[:, ::every], step.mean_[::every]
+            # a scaler may have been fitted with or without the weights
+            means = [np.nanmean(X, axis=0)]
+            if scored.weight is not None:
+                means.append(np.average(X, axis=0, weights=scored.weight))
+            return any(_is_same(kept, mean, X) for mean in means)
     return None
 
 
-def _is_same(kept, statistic, X):
-    """Whether two statistics of the columns differ by less than .01 standard errors."""
+def _is_same(kept, mean, X):
+    """Whether the means of the columns differ by less than .01 standard errors."""
     n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
     error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
     varies = error > 0
     # n eps is the rounding of a sum of n numbers
-    gap = np.maximum(np.abs(kept - statistic) - n * eps * np.abs(kept), 0.0)
+    gap = np.maximum(np.abs(kept - mean) - n * eps * np.abs(kept), 0.0)
     if not varies.any():
         return True
     return bool(np.sqrt(np.mean((gap[varies] / error[varies]) ** 2)) < _SAME_MEAN)

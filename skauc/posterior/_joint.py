@@ -29,7 +29,6 @@ _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
 # AUCs within it are equally good: two solvers of one problem differ by that much
 TIE = 1e-4
 _SAME = 1e-12  # share of V_ii + V_jj below which the variance of a difference is 0
-_BLOCK = 2**17  # numbers drawn at once: 1 MB
 _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 
 
@@ -269,15 +268,13 @@ class JointAUCs(Value):
         p_best, expected_loss : ndarray of shape (m,)
             In a draw, models within 1e-4 of the largest AUC share its win.
         """
-        wins = loss = np.zeros(len(self.mean))
-        for error in _normal_draws(self.covariance, n_draws, random_state):
-            auc = ndtr(self.mean + error)
-            # loss_i = E[max_k AUC_k − AUC_i]
-            behind = auc.max(axis=1, keepdims=True) - auc
-            won = behind <= TIE
-            wins = wins + (won / won.sum(axis=1, keepdims=True)).sum(axis=0)
-            loss = loss + behind.sum(axis=0)
-        return wins / wins.sum(), loss / n_draws
+        draws = _normal_draws(self.covariance, n_draws, random_state)
+        auc = ndtr(self.mean + draws)
+        # loss_i = E[max_k AUC_k − AUC_i]
+        behind = auc.max(axis=1, keepdims=True) - auc
+        won = behind <= TIE
+        share = won / won.sum(axis=1, keepdims=True)
+        return share.mean(axis=0), behind.mean(axis=0)
 
     def difference(
         self, i, j, random_state=0, n_draws=_PAIR_DRAWS
@@ -354,12 +351,10 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     # the covariance CMC of the contrasts, C = I − 11ᵀ/m
     contrasts = noise - noise.mean(axis=0)
     contrasts = contrasts - contrasts.mean(axis=1, keepdims=True)
-    total = 0.0
-    for error in _normal_draws(contrasts, n_draws, random_state):
-        best = np.argmax(score + error, axis=1)
-        total += error[np.arange(len(error)), best].sum()
+    error = _normal_draws(contrasts, n_draws, random_state)
+    best = np.argmax(score + error, axis=1)
     # E e_k ≥ max s − E s_k ≥ 0 for the winner k: negative values are random error
-    return max(float(total / n_draws), 0.0)
+    return max(float(error[np.arange(n_draws), best].mean()), 0.0)
 
 
 def root_of(covariance) -> np.ndarray:
@@ -370,9 +365,6 @@ def root_of(covariance) -> np.ndarray:
 
 
 def _normal_draws(covariance, n_draws, random_state):
-    """Yield draws of ``N(0, covariance)`` in blocks, of shape (size, m)."""
-    root, rng = root_of(covariance), generator(random_state)
-    step = max(_BLOCK // len(root), 1)
-    for start in range(0, n_draws, step):
-        size = min(step, n_draws - start)
-        yield rng.standard_normal((size, len(root))) @ root.T
+    """Draws of ``N(0, covariance)``, of shape (n_draws, m)."""
+    normal = generator(random_state).standard_normal((n_draws, len(covariance)))
+    return normal @ root_of(covariance).T

@@ -26,7 +26,6 @@ from skauc import (
     diagnose,
 )
 from skauc.adaptive._data_model import data_model
-from skauc.model_selection._diagnose import _reasons
 from skauc.statistics._rows import Rows
 
 
@@ -201,12 +200,11 @@ QUIET = replace(
     normality=(0.01, 0.01),
     variance_ratio=2.99,
     discrepancy=0.5,
-    warnings=(),
 )
 
 
 def said(**changes):
-    return tuple(_reasons(replace(QUIET, **changes)))
+    return replace(QUIET, **changes).warnings
 
 
 def test_nothing_is_said_inside_the_limits():
@@ -263,7 +261,8 @@ def test_the_table_shows_what_was_computed():
     ):
         assert part in text
     assert repr(SEEN) == text
-    assert "! some words" in str(replace(SEEN, warnings=("some words",)))
+    doubted = replace(SEEN.posterior, warnings=("some words",))
+    assert "! some words" in str(replace(SEEN, posterior=doubted))
     assert "none probit" in str(replace(SEEN, discrepancy=None))
 
 

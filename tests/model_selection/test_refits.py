@@ -5,21 +5,26 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
-from sklearn.base import clone
+from scipy.special import ndtr, ndtri
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn_versions import l1_part
 
-from skauc import BootstrapAUC, UntrustedAUCWarning, bootstrap_auc
-from skauc.model_selection._fitted_model import fitted_models
-from skauc.model_selection._refits import refits_source
+from skauc import (
+    AdaptivePrior,
+    BootstrapAUC,
+    UntrustedAUCWarning,
+    auc_posterior,
+    bootstrap_auc,
+)
 
 RNG = np.random.default_rng(7)
 Y = np.arange(60) % 2
@@ -28,27 +33,59 @@ NOISE = np.random.default_rng(0).standard_normal((60, 300))
 MODEL = make_pipeline(StandardScaler(), SelectKBest(k=3), LogisticRegression())
 
 
-def source_of(estimator, X, y, K, weight=None, whole=True, **how):
-    """The source of an estimator fitted to these rows."""
+def refitted(estimator, X, y, K, weight=None, **how):
+    """The posterior of an estimator fitted to these rows, from K refits of it."""
     name = "logisticregression__sample_weight"
     fit = clone(estimator).fit(X, y, **({} if weight is None else {name: weight}))
-    [model] = fitted_models(fit, X, y, weight, any_classifier=True, **how)
-    return refits_source(model, K, whole=whole)
+    how = {"sample_weight": weight, "rows": "training"} | how
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        return auc_posterior(fit, X, y, prior=AdaptivePrior(refits=K), **how)
 
 
 def plus_632(apparent, outside):
-    """Efron & Tibshirani (1997), equations 29 to 32, for 1 − AUC."""
-    outside = max(outside, 0.5)
+    """Efron & Tibshirani (1997), equations 29 to 32, for 1 − AUC.
+
+    A model that ranks its own rows the wrong way round is mirrored; an AUC of rows
+    left out below ½ remains.
+    """
+    if apparent < 0.5:
+        return 1 - plus_632(1 - apparent, 1 - outside)
     R = (apparent - outside) / (apparent - 0.5) if apparent > outside else 0.0
-    w = 0.632 / (1 - 0.368 * R)
+    w = 0.632 / (1 - 0.368 * min(R, 1.0))
     return (1 - w) * apparent + w * outside
+
+
+class Recorded(LogisticRegression):
+    """Keeps the numbers of the rows of every fit, which are the first column."""
+
+    drawn: ClassVar = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.drawn.append(X[:, 0].astype(int))
+        return super().fit(X * [0.0, 1.0, 1.0], y, sample_weight)
+
+
+@pytest.fixture
+def drawn():
+    """Counts of the rows in every fit of Recorded."""
+    Recorded.drawn.clear()
+    return lambda n: np.array([np.bincount(d, minlength=n) for d in Recorded.drawn])
+
+
+def numbered(n):
+    """Rows of noise with their numbers in front."""
+    return np.column_stack([np.arange(n), RNG.standard_normal((n, 2))])
 
 
 # ------------------------------------------------------------------- second source
 
 
-def test_refits_err_as_much_as_they_say():
-    """Selection among 50 features, one with a signal, 60 rows."""
+def test_refits_err_less_than_they_say():
+    """Selection among 50 features, one with a signal, 60 rows.
+
+    A report of more features than rows is 1.6 times as wide as its source.
+    """
     rng, ratio = np.random.default_rng(11), []
     model = make_pipeline(SelectKBest(k=5), LogisticRegression())
     for _ in range(25):
@@ -58,55 +95,74 @@ def test_refits_err_as_much_as_they_say():
         w = np.zeros(50)
         w[fit[0].get_support()] = np.ravel(fit[1].coef_)
         truth = ndtr(w[0] / np.linalg.norm(w) / np.sqrt(2))
-        [fitted] = fitted_models(fit, Z, Y)
-        source = refits_source(fitted, 5, whole=True)
-        ratio.append((source.auc - truth) ** 2 / source.variance)
-    assert 0.5 < np.mean(ratio) < 1.6
+        posterior = refitted(model, Z, Y, 5)
+        mean, variance = posterior.probit_moments()
+        ratio.append((mean - ndtri(truth)) ** 2 / variance)
+    assert 0.2 < np.mean(ratio) < 1.2
+
+
+def test_the_noise_of_a_solver_is_in_the_interval():
+    """Of many rows, the AUC of a perceptron depends on its last steps above all."""
+    covered, rng = 0, np.random.default_rng(0)
+    for _ in range(12):
+        y = np.arange(6000) % 2
+        Z = rng.standard_normal((6000, 10)) + 0.8 * (y[:, None] - 0.5) * np.eye(10)[0]
+        model = Perceptron().fit(Z, y)
+        w = model.coef_[0]
+        truth = ndtr(0.8 * w[0] / np.linalg.norm(w) / np.sqrt(2))
+        low, high = auc_posterior(model, Z, y, rows="training").interval(0.95)
+        covered += low < truth < high
+    assert covered >= 10
 
 
 def test_refits_of_the_whole_and_of_the_linear_model_alone():
     """Selection is repeated in refits of the whole: noise gets no AUC from it."""
-    model = make_pipeline(SelectKBest(k=10), LogisticRegression())
-    whole = source_of(model, NOISE, Y, 5)
-    linear = source_of(model, NOISE, Y, 5, whole=False)
-    assert whole.method == linear.method == "refits"
-    assert abs(whole.auc - 0.5) < 0.15
-    assert linear.auc > 0.7
-    [model] = fitted_models(model.fit(NOISE, Y), NOISE, Y)
-    alone = source_of(LogisticRegression(), model.front.X, Y, 5)
-    assert linear.auc == pytest.approx(alone.auc, rel=1e-12)
+    end = LogisticRegression(solver="liblinear", random_state=0, **l1_part(1))
+    model = make_pipeline(SelectKBest(k=10), end).fit(NOISE, Y)
+    whole = auc_posterior(model, NOISE, Y)
+    assert whole.second_source == "refits"
+    assert abs(whole.leave_pair_out - 0.5) < 0.15
+    # the ten features alone, whose selection no refit repeats
+    linear = auc_posterior(model[-1], model[0].transform(NOISE), Y)
+    assert linear.second_source == "refits"
+    assert linear.leave_pair_out > 0.7
+    scaled = make_pipeline(StandardScaler(with_std=False), end).fit(NOISE, Y)
+    alone = auc_posterior(scaled[-1], scaled[0].transform(NOISE), Y)
+    both = auc_posterior(scaled, NOISE, Y)
+    assert both.leave_pair_out == pytest.approx(alone.leave_pair_out, rel=1e-12)
 
 
 def test_neither_labels_order_nor_containers_matter():
-    source = source_of(MODEL, X, Y, 4)
-    turned = source_of(MODEL, X, Y, 4, pos_label=0)
-    named = source_of(MODEL, X.tolist(), np.array(["a", "b"])[Y], 4)
+    source = refitted(MODEL, X, Y, 4)
+    turned = refitted(MODEL, X, Y, 4, pos_label=0)
+    named = refitted(MODEL, X.tolist(), np.array(["a", "b"])[Y], 4)
     order = np.random.default_rng(0).permutation(60)
-    moved = source_of(MODEL, X[order], Y[order], 4)
-    searched = source_of(GridSearchCV(LogisticRegression(), {}, cv=2), X, Y, 4)
-    plain = source_of(FixedThresholdClassifier(LogisticRegression()), X, Y, 4)
+    moved = refitted(MODEL, X[order], Y[order], 4)
+    searched = refitted(GridSearchCV(LogisticRegression(), {}, cv=2), X, Y, 4)
+    plain = refitted(FixedThresholdClassifier(LogisticRegression()), X, Y, 4)
     for a, b in ((turned, source), (named, source), (moved, source), (searched, plain)):
-        assert a.auc == pytest.approx(b.auc, rel=1e-9)
-        assert a.variance == pytest.approx(b.variance, rel=1e-9)
+        assert a.second_source == b.second_source == "refits"
+        assert a.leave_pair_out == pytest.approx(b.leave_pair_out, rel=1e-9)
+        assert a.std() == pytest.approx(b.std(), rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 def test_refits_leave_rows_of_weight_zero_out():
     weight = np.where(np.arange(60) < 20, 0.0, 1.0 + np.arange(60) % 3)
     some = slice(20, None)
     model = make_pipeline(PCA(8), LogisticRegression()).fit(X[some], Y[some])
-    [all_rows] = fitted_models(model, X, Y, weight)
-    [kept] = fitted_models(model, X[some], Y[some], weight[some])
-    found, alone = (refits_source(m, 4, whole=True) for m in (all_rows, kept))
-    assert found == alone
+    how = {"prior": AdaptivePrior(refits=4), "rows": "training"}
+    kept = auc_posterior(model, X[some], Y[some], sample_weight=weight[some], **how)
+    assert kept.second_source == "refits"
+    assert auc_posterior(model, X, Y, sample_weight=weight, **how) == kept
 
 
 def test_where_no_row_can_be_left_out_there_is_no_source():
     one, two = np.arange(60) < 1, np.arange(60) < 2
-    assert source_of(LogisticRegression(), X, one, 5) is None
-    assert 0 <= source_of(LogisticRegression(), X, two, 5).auc <= 1
-    three = np.arange(60) % 3
-    pairs = fitted_models(LogisticRegression().fit(X, three), X, three)
-    assert refits_source(pairs[0], 5) is None
+    assert refitted(LogisticRegression(), X, one, 5).leave_pair_out is None
+    assert 0 <= refitted(LogisticRegression(), X, two, 5).leave_pair_out <= 1
+    three = refitted(LogisticRegression(), X, np.arange(60) % 3, 5)
+    assert all(pair.leave_pair_out is None for pair in three.pairs.values())
 
     class Fails(LogisticRegression):
         def fit(self, X, y):
@@ -114,7 +170,22 @@ def test_where_no_row_can_be_left_out_there_is_no_source():
                 raise RuntimeError("a row stands twice")
             return super().fit(X, y)
 
-    assert source_of(Fails(), X, Y, 5) is None
+    assert refitted(Fails(), X, Y, 5).leave_pair_out is None
+
+
+@pytest.mark.parametrize("sizes", [(40, 60), (7, 23)])
+def test_samples_of_a_report_are_balanced(sizes, drawn):
+    """Every row is left out of K/e samples, and every sample has as many rows."""
+    y = np.repeat([False, True], sizes)
+    for K in (2, 5, 10, 20):
+        Recorded.drawn.clear()
+        refitted(Recorded(), numbered(len(y)), y, K)
+        counts = drawn(len(y))[-K:]
+        assert np.array_equal(counts[:, ~y].sum(axis=1), np.full(K, sizes[0]))
+        assert np.array_equal(counts[:, y].sum(axis=1), np.full(K, sizes[1]))
+        out = counts == 0
+        assert np.unique(out.sum(axis=0)).tolist() == [max(round(K / np.e), 1)]
+        assert (out[:, y].any(axis=1) & out[:, ~y].any(axis=1)).all()
 
 
 # ------------------------------------------------------------------- bootstrap_auc
@@ -134,16 +205,74 @@ def test_plus_632_from_its_parts():
     assert np.mean(found.replicates) == pytest.approx(outside, abs=0.03)
 
 
+class TwoFaced(ClassifierMixin, BaseEstimator):
+    """Scores by one column after a fit to all rows, and by the other in refits."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.column_ = 0 if len(np.unique(X, axis=0)) == 60 else 1
+        return self
+
+    def decision_function(self, X):
+        return X[:, self.column_]
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside"),
+    [
+        (1.0, 1.0),
+        (0.5, 0.6),  # better outside: R = 0
+        (9.0, 0.0),  # R = 1: nothing was learnt
+        (9.0, -0.6),  # and below ½ it remains
+        (2.0, 0.5),
+        (-2.0, -0.5),  # mirrored
+        (-9.0, 0.6),
+        (0.0, 0.0),
+    ],
+)
+def test_plus_632_of_any_two_aucs(inside, outside):
+    rng = np.random.default_rng(5)
+    rows = rng.standard_normal((60, 2)) + np.outer(Y, [inside, outside])
+    how = {"n_boot": 40}
+    found = bootstrap_auc(TwoFaced(), rows, Y, **how)
+    out = bootstrap_auc(TwoFaced(), rows, Y, **how, method="oob").auc
+    assert found.apparent == pytest.approx(roc_auc_score(Y, rows[:, 0]), rel=1e-12)
+    assert found.auc == pytest.approx(plus_632(found.apparent, out), rel=1e-12)
+
+
+def test_weighted_pairs_and_ties_are_counted():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 5, 60) / 4, np.arange(60)])
+    weight = rng.integers(1, 4, 60).astype(float)
+    found = bootstrap_auc(TwoFaced(), rows, Y, n_boot=1, sample_weight=weight)
+    won = pairs = 0.0
+    for i in np.flatnonzero(Y):
+        for j in np.flatnonzero(Y == 0):
+            pairs += weight[i] * weight[j]
+            won += weight[i] * weight[j] * np.heaviside(rows[i, 0] - rows[j, 0], 0.5)
+    assert found.apparent == pytest.approx(won / pairs, rel=1e-14)
+
+
+def test_drawn_samples_are_stratified(drawn):
+    """Each leaves out a row of every class, even of two rows."""
+    y = np.arange(9) < 2
+    bootstrap_auc(Recorded(), numbered(9), y, n_boot=200)
+    counts = drawn(9)[1:]
+    assert (counts[:, y].sum(axis=1) == 2).all()
+    assert (counts[:, ~y].sum(axis=1) == 7).all()
+    assert (counts[:, y] == 0).any(axis=1).all()
+
+
 def test_harrells_optimism_of_one_sample():
-    class Recorded(LogisticRegression):
+    class Kept(LogisticRegression):
         fits: ClassVar = []
 
         def fit(self, X, y):
             self.fits.append((X, y, super().fit(X, y)))
             return self
 
-    found = bootstrap_auc(Recorded(), X, Y, n_boot=1, method="optimism")
-    _, (rows, labels, model) = Recorded.fits
+    found = bootstrap_auc(Kept(), X, Y, n_boot=1, method="optimism")
+    _, (rows, labels, model) = Kept.fits
     own = roc_auc_score(labels, model.decision_function(rows))
     lost = own - roc_auc_score(Y, model.decision_function(X))
     assert found.auc == pytest.approx(found.apparent - lost, rel=1e-12)
@@ -175,26 +304,14 @@ def test_rows_of_weight_zero_are_none():
     assert a.auc == pytest.approx(b.auc, rel=1e-9)
 
 
-def test_whole_groups_are_drawn_and_left_out():
-    class Recorded(LogisticRegression):
-        drawn: ClassVar = []
-
-        def fit(self, X, y):
-            self.drawn.append(X[:, 0].astype(int))
-            return super().fit(X[:, 1:], y)
-
-        def decision_function(self, X):
-            return super().decision_function(X[:, 1:])
-
+def test_whole_groups_are_drawn_and_left_out(drawn):
     groups = np.repeat(np.arange(15), 4)
     labels = groups % 2  # each group is of one class
-    rows = np.column_stack([np.arange(60), X])
     found = bootstrap_auc(
-        Recorded(), rows, labels, n_boot=12, groups=[f"g{k}" for k in groups]
+        Recorded(), numbered(60), labels, n_boot=12, groups=[f"g{k}" for k in groups]
     )
     assert np.isfinite(found.replicates).all()
-    for drawn in Recorded.drawn[1:]:
-        count = np.bincount(drawn, minlength=60).reshape(15, 4)
+    for count in drawn(60)[1:].reshape(12, 15, 4):
         assert (count == count[:, :1]).all()
         assert count[::2, 0].sum() == 8  # as many groups of each class
         assert count[1::2, 0].sum() == 7
@@ -290,4 +407,4 @@ def test_samplers_resample_in_every_refit():
     model = imblearn.pipeline.make_pipeline(sampler, LogisticRegression())
     rare = np.arange(60) % 4 == 0
     assert abs(bootstrap_auc(model, NOISE, rare, n_boot=10).auc - 0.5) < 0.2
-    assert abs(source_of(model, NOISE, rare, 5).auc - 0.5) < 0.2
+    assert abs(refitted(model, NOISE, rare, 5).leave_pair_out - 0.5) < 0.2

@@ -43,8 +43,12 @@ from skauc import (
     one_sd_rule,
     search_posterior,
 )
-from skauc.model_selection._candidates import Candidate, alike, joint_aucs, luck
-from skauc.posterior._joint import maximum_bias
+from skauc.model_selection._candidates import (
+    Candidate,
+    alike,
+    joint_aucs,
+    selection_bias,
+)
 
 X, Y = make_classification(
     80, 6, n_informative=3, n_redundant=0, flip_y=0.3, random_state=1
@@ -82,7 +86,7 @@ def test_joint_covariance_by_its_definition():
     shift, known = np.array([0.1, 0.4, 0.2, 0.0]), [True, True, False, True]
     law = AUCPosterior.normal(0.5, 40.0)
     found = [
-        Candidate(law, 0.3 * i, "ab"[i == 3], between[i], rows[i], shift[i], known[i])
+        Candidate(law, 0.3 * i, rows[i], between[i], "ab"[i == 3], shift[i], known[i])
         for i in range(4)
     ]
     joint = joint_aucs(found)
@@ -112,17 +116,33 @@ def test_the_winners_luck_is_taken_off():
     rows = rng.standard_normal((m, n))
     rows -= rows.mean(axis=0)  # what all share is no luck
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    law, none, off, taken = AUCPosterior.normal(truth, spread**2), np.zeros(0), [], []
+    law, off, taken = AUCPosterior.normal(truth, spread**2), [], []
     for error in rng.multivariate_normal(np.zeros(m), spread**2 * rows @ rows.T, 200):
         found = [
-            Candidate(law, truth + e, None, none, spread * row, luck=spread)
+            Candidate(law, truth + e, spread * row, luck=spread)
             for e, row in zip(error, rows, strict=True)
         ]
-        joint = joint_aucs(found)
-        taken.append(maximum_bias(joint.mean, luck(found, alike(found)), 400, 0))
+        taken.append(selection_bias(found, np.argmax(error), alike(found), 400, 0))
         off.append(error.max())
     # a bootstrap around scores that are spread by luck takes off a part of it
     assert 0.5 * np.mean(off) < np.mean(taken) < np.mean(off)
+
+
+def test_winner_of_two_scores_of_unequal_correlated_noise():
+    """``E max(e₁, e₂) = E|e₁ − e₂|/2``; what both share has the mean 0."""
+    law, expected = (
+        AUCPosterior.normal(0.5, 1.0),
+        np.sqrt(0.06) * np.sqrt(2 / np.pi) / 2,
+    )
+    for shared in (0.0, 4.0):
+        noise = np.array([[9, 2], [2, 1]]) / 100 + shared
+        # rows with these inner products, of the length of the luck
+        two = [
+            Candidate(law, 0.5, row, luck=np.linalg.norm(row))
+            for row in np.linalg.cholesky(noise)
+        ]
+        got = selection_bias(two, 0, alike(two), 200_000, 0)
+        assert got == pytest.approx(expected, rel=0.02)
 
 
 def test_held_out_rows_have_delongs_difference():
@@ -529,7 +549,7 @@ def test_rule_of_one_score():
         (lambda: one_sd_rule("C", within=-1), "within must be >= 0, got -1"),
         (
             lambda: one_sd_rule("D")(results([0.5], np.eye(1), [1])),
-            "parameter must be one that the search tries, got 'D' where it tries",
+            "parameter must name a parameter of all candidates, got 'D' where",
         ),
         (
             lambda: one_sd_rule("C")(results([np.nan], np.eye(1), [1])),
@@ -648,7 +668,7 @@ def test_split_is_all_rows_once():
         ValueError, match="groups must be None: .* with a group splitter"
     ):
         GridSearchCV(PIPE, GRID, **FREE).fit(X, Y, groups=np.arange(80) // 2)
-    with pytest.raises(TypeError, match="X must hold rows, got 3"):
+    with pytest.raises(TypeError, match="X must be an array of rows, got 3"):
         next(ResubstitutionSplit().split(3))
 
 

@@ -1,16 +1,30 @@
 """Many AUCs at once: quadrature of independent ones, laws of what cancels, ties."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal, norm
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
-from skauc.posterior._joint import JointAUCs, maximum_bias
+from skauc import search_posterior
+
+X, Y = make_classification(40, 3, n_redundant=0, random_state=0)
+PAIR = [LogisticRegression(C=C).fit(X, Y) for C in (0.1, 1.0)]
+JOINT = search_posterior(PAIR, X, Y, random_state=0).joint
+
+
+def joint_aucs(mean, covariance):
+    """The joint posterior of a search, with these moments."""
+    return replace(JOINT, mean=mean, covariance=covariance)
+
 
 M = np.array([0.8, 1.0, 1.1])
 S = np.array([0.3, 0.1, 0.2])
-INDEPENDENT = JointAUCs(M, np.diag(S**2))
+INDEPENDENT = joint_aucs(M, np.diag(S**2))
 DRAWS = 200_000  # Monte Carlo error of a probability .001
 
 
@@ -26,7 +40,7 @@ def test_probability_of_being_the_best_by_quadrature(common):
         return norm.pdf(z, M[i], S[i]) * np.prod(others)
 
     expected = [quad(share, -1, 3, args=(i,))[0] for i in range(3)]
-    got, _ = JointAUCs(M, np.diag(S**2) + common).best(DRAWS, 0)
+    got, _ = joint_aucs(M, np.diag(S**2) + common).best(DRAWS, 0)
     assert got == pytest.approx(expected, abs=0.005)
 
 
@@ -43,7 +57,7 @@ def test_expected_loss_by_quadrature():
 
 def test_difference_by_the_bivariate_normal():
     covariance = np.array([[0.09, 0.05], [0.05, 0.04]])
-    joint = JointAUCs(np.array([0.5, 0.8]), covariance)
+    joint = joint_aucs(np.array([0.5, 0.8]), covariance)
     # E Φ(Z_a)Φ(Z_b) is a bivariate normal probability with unit variances added
     both = multivariate_normal([0, 0], covariance + np.eye(2)).cdf([0.5, 0.8])
     square = [
@@ -58,21 +72,12 @@ def test_difference_by_the_bivariate_normal():
     assert got.probability == pytest.approx(ndtr(-0.3 / np.sqrt(0.03)), rel=1e-12)
 
 
-def test_winner_of_two_scores_of_unequal_correlated_noise():
-    """``E max(e₁, e₂) = E|e₁ − e₂|/2``; what both share has the mean 0."""
-    noise = np.array([[9, 2], [2, 1]]) / 100
-    expected = np.sqrt(0.06) * np.sqrt(2 / np.pi) / 2
-    for shared in (0.0, 4.0):
-        got = maximum_bias(np.zeros(2), noise + shared, DRAWS, 0)
-        assert got == pytest.approx(expected, rel=0.02)
-
-
 # Laws ---------------------------------------------------------------------------------
 
 
 def test_one_model_twice_shares_its_win():
     twice = np.array([0, 1, 2, 2])
-    joint = JointAUCs(M[twice], np.diag(S**2)[np.ix_(twice, twice)])
+    joint = joint_aucs(M[twice], np.diag(S**2)[np.ix_(twice, twice)])
     p_best, loss = joint.best(20_000, 1)
     assert p_best[2] == p_best[3]
     assert p_best.sum() == pytest.approx(1, rel=1e-12)
@@ -86,10 +91,10 @@ def test_one_model_twice_shares_its_win():
 
 def test_one_model_twice_but_for_rounding():
     covariance = np.array([[1.0, 1 - 1e-15, 0.5], [1 - 1e-15, 1, 0.5], [0.5, 0.5, 1]])
-    joint = JointAUCs(np.array([1.0 - 1e-15, 1.0, 0.9]), covariance)
+    joint = joint_aucs(np.array([1.0 - 1e-15, 1.0, 0.9]), covariance)
     assert joint.difference(1, 0).probability == 0.5
     assert joint.within(0.0).tolist() == [True, True, False]
-    sure = JointAUCs(np.array([1.0 - 1e-5, 1.0, 0.9]), covariance)
+    sure = joint_aucs(np.array([1.0 - 1e-5, 1.0, 0.9]), covariance)
     assert sure.difference(1, 0).probability == 1
     assert sure.within(0.0).tolist() == [False, True, False]
 
@@ -103,7 +108,7 @@ def test_seeds_of_all_kinds():
 
 
 def test_no_uncertainty():
-    joint = JointAUCs(np.array([0.0, 1.0]), np.zeros((2, 2)))
+    joint = joint_aucs(np.array([0.0, 1.0]), np.zeros((2, 2)))
     assert joint.best(10, 0)[0].tolist() == [0, 1]
     assert joint.difference(0, 1).probability == 0
     assert joint.difference(-1, 0).probability == 1
