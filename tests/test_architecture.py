@@ -14,7 +14,7 @@ PACKAGE = ROOT / "skauc"
 BUDGET = {
     "skauc": 600,
     "statistics": 1240,
-    "posterior": 800,
+    "posterior": 735,
     "roc": 530,
     "leave_pair_out": 770,
     "adaptive": 760,
