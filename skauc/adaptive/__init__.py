@@ -49,14 +49,13 @@ mathematics of this folder:
    n rows, ``z = Φ⁻¹((an + ½)/(n + 1))``, s_b² Hanley and McNeil's variance in probits:
 
        w = max(⅔, τ²/(τ² + s_b²)),       estimate  m + w (z − m),
-       deviation  (1 + .6 min(1, 10 P/n)) s_b  at the estimate,
-       choice  m + ⅓ (z − m).
+       deviation  (1 + .6 min(1, 10 P/n)) s_b  at the estimate.
 
    If z and the mean difference along w have opposite signs, z is replaced by 0.
-   τ = .3 is the root mean square error of m on real rows. Candidates are ranked by
-   the choice, AUCs are reported by the estimate. A model without rows left out uses
-   the mean disagreement ``z − m`` of nine ridge models of the same rows: estimate
-   ``m + .3 mean(z − m)``, choice ``m + ⅓ mean(z − m)``, the variance plus τ².
+   τ = .3 is the root mean square error of m on real rows. Candidates are ranked by m
+   alone, or by ``m + ⅓ (z − m)`` if refits are requested; AUCs are reported by the
+   estimate. A model without rows left out uses the mean disagreement ``z − m`` of nine
+   ridge models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
 under the inverse Wishart.

@@ -14,7 +14,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart
-from ._join import DataSize, corrected, join, pooled, uncorrected
+from ._join import DataSize, corrected, join, one_sided, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, probit_of, roots, signals_under
@@ -148,8 +148,9 @@ class Projection:
     @cached_property
     def probit(self) -> tuple[float, float]:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
-        first, *_, last = [probit_of(*c) for c in self.components] * 2
-        return pooled(first, last)
+        models = np.array([probit_of(*c) for c in self.components])
+        mean, variance = models.mean(axis=0)
+        return float(mean), float(variance + models[:, 0].var())
 
     @cached_property
     def components(self) -> list[tuple]:
@@ -187,14 +188,19 @@ class Projection:
     def _sign(self):
         return 1.0 if self.direction.difference >= 0 else -1.0
 
-    def auc(self, source=None) -> AUCPosterior:
+    def auc(self, source=None, contrast=0.0) -> AUCPosterior:
         """Posterior of the AUC, joined with an AUC of rows left out if given."""
         (m, s2), size = self.probit, self.model.size
         if source is not None:
-            return join(m, source, size, self._sign)
+            return join(m, source, size, self._sign, contrast)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
         return corrected(m, self.disagreement, size, self._training_auc)
+
+    def towards(self, source, share) -> float:
+        """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
+        z = one_sided(self.model.size.probit(source.auc), self._sign)
+        return share * (z - self.probit[0])
 
     def _training_auc(self):
         rows = self.model.rows

@@ -15,7 +15,7 @@ LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
 MISFIT = 0.3  # τ: root mean square error of the model on real rows, in probits
 WIDTH = 1.6  # deviation of a report in units of the source's, for many features
 FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
-CONTRAST = 1 / 3  # w_c: weight of the AUC of rows left out in ranking
+CONTRAST = 1 / 3  # w_c: weight of requested refits in ranking
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
 _FARTHEST = 4.0  # probits beyond which the delta method does not hold
 
@@ -63,22 +63,12 @@ def one_sided(z, sign) -> float:
     return sign * max(sign * z, 0.0)
 
 
-def pooled(first, second) -> tuple[float, float]:
-    """Mean and variance of an even mixture of two models, each (mean, variance)."""
-    variance = (first[1] + second[1]) / 2 + (first[0] - second[0]) ** 2 / 4
-    return (first[0] + second[0]) / 2, variance
-
-
-def choice_of(m, disagreement) -> float:
-    """Probit by which candidates are ranked: ``m + w_c (z − m)``."""
-    return m + CONTRAST * disagreement
-
-
-def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
+def join(m, source, size: DataSize, sign=1.0, contrast=0.0) -> AUCPosterior:
     """Posterior from the model's probit m and an AUC of rows left out.
 
     ``sign`` is the sign of the mean difference along the direction. An AUC of rows left
-    out on the other side of ½ arises by chance only, and is replaced by ½.
+    out on the other side of ½ arises by chance only, and is replaced by ½. Candidates
+    are ranked by ``m + contrast (z − m)``.
     """
     z = one_sided(size.probit(source.auc), sign)
     excess = size.excess(source)
@@ -90,7 +80,7 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     return _normal(
         estimate,
         deviation,
-        choice_probit=choice_of(m, z - m),
+        choice_probit=m + contrast * (z - m),
         leave_pair_out=source.auc,
         second_source=source.method,
     )
@@ -107,9 +97,7 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())
     variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
-    return _normal(
-        estimate, np.sqrt(variance), choice_probit=choice_of(m, disagreement)
-    )
+    return _normal(estimate, np.sqrt(variance), choice_probit=m)
 
 
 def uncorrected(m, s2) -> AUCPosterior:

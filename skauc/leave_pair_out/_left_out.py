@@ -19,7 +19,6 @@ from ._objective import NUMBERS, at_optimum
 
 MOST = 2000  # of rows or features: the system that is factorised
 COSTLY = 10  # ratio of the costs of the classes beyond which a small class is costly
-FREE_WORK = 4e6  # n min(n, P)²: beyond it, scorers rank as well without rows left out
 PAIR_ROWS, FEW_PAIR_ROWS = 250, 100  # most rows of a class that form the pairs
 MANY_ROWS = 40  # with more rows per feature, 100 rows of a class are enough
 LARGE = 50_000  # intervals of so many rows are too narrow for 100 rows per class
@@ -74,11 +73,6 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     fit = at_optimum(fit, rows, gradient)
     found = None if fit is None else leave_pair_out(fit, rows)
     return None if found is None else Source(found[0], found[1], "leave-pair-out")
-
-
-def is_free(shape) -> bool:
-    """Whether rows of this shape (n, P) are left out at about the price of a score."""
-    return shape[0] * min(shape) ** 2 <= FREE_WORK
 
 
 def _can_leave_out(objective, rows):

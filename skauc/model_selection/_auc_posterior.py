@@ -149,6 +149,7 @@ def auc_posterior(
         report=True,
     )
     for one in found:
+        _ = one.posterior  # raises if there is none
         one.warn()
     if found[0].model.pair is None:
         return found[0].posterior

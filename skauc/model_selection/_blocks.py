@@ -9,7 +9,7 @@ difference between the empirical AUC of all scores and that of the sample's scor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -170,7 +170,7 @@ class _SampledEvaluation(Evaluation):
 
     Parameters
     ----------
-    model, prior, covariance, rows, report
+    model, prior, covariance, rows, report, pairs
         See :class:`Evaluation`; the rows of the model are the sample.
     all_rows : Rows
         All rows in front of the linear model, in blocks.
@@ -178,8 +178,8 @@ class _SampledEvaluation(Evaluation):
         Scores of all rows.
     """
 
-    all_rows: Rows
-    score: np.ndarray
+    all_rows: Rows = field(kw_only=True)
+    score: np.ndarray = field(kw_only=True)
 
     @classmethod
     def of(cls, sampled, whole, rows) -> _SampledEvaluation:
@@ -192,7 +192,13 @@ class _SampledEvaluation(Evaluation):
         else:
             judgement = _judge(sampled.model, whole, all_rows)
         known = sampled.model, sampled.prior, sampled.covariance
-        return cls(*known, judgement, sampled.report, all_rows, score)
+        how = sampled.report, sampled.pairs
+        return cls(*known, judgement, *how, all_rows=all_rows, score=score)
+
+    @property
+    def choice(self) -> float:
+        """Ranking score in probits, moved as the posterior is."""
+        return self.posterior.choice("probit")
 
     @property
     def score_rows(self) -> Rows:

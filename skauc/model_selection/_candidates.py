@@ -1,10 +1,9 @@
 """Candidates of a search: vectors whose inner products are covariances of AUCs.
 
-Each candidate i has two estimates in probits: m_i by the model of the data set, and
-its ranking score. The joint posterior is centred half way between them, at the mean
-level of the single posteriors. With c_i half the difference of the two estimates,
+Each candidate i has an estimate m_i in probits by the model of the data set, and z_i of
+rows left out. The joint posterior is centred at ``m_i + c_i``, ``c_i = (z_i − m_i)/6``,
+half of a third of the way, at the mean level of the single posteriors, with
 
-    choice_i = m_i + 2 c_i,   E Z_i = level + m_i + c_i,
     Cov(Z_i, Z_j) = Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j) + σ_i σ_j ρ_ij + c_i c_j,
 
 where μ_ik is the mean of component k of the model, σ_i the spread inside components
@@ -55,7 +54,7 @@ class Candidate:
     key : object
         Equal for candidates with the same model of the data set, and so components.
     shift : float
-        c_i of the module.
+        ``choice − (m_i + c_i)``: ±c_i of the module.
     has_source : bool
         Whether rows were left out of this model.
     luck : float
@@ -101,7 +100,7 @@ class Candidate:
 def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
     posterior, model = evaluation.posterior, evaluation.model
-    known, projection = (posterior, posterior.choice("probit")), evaluation.projection
+    known, projection = (posterior, evaluation.choice), evaluation.projection
     if projection is None:  # the AUC is certainly ½
         return Candidate(*known, np.zeros(len(model.score)))
     mean, variance = posterior.probit_moments()
@@ -117,15 +116,19 @@ def candidate(evaluation: Evaluation) -> Candidate:
     between, within = projection.beliefs
     # near an AUC of 1 the spread of the components may exceed that of the posterior
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
-    luck, size = 0.0, projection.model.size
-    if source is not None:  # an error of the source enters with w_c²: _search Notes
+    luck, shift, size = 0.0, 0.0, projection.model.size
+    if source is not None:
+        m = projection.probit[0]
+        shift = known[1] - m - projection.towards(source, CONTRAST / 2)
+    if source is not None and evaluation.prior.refits:
+        # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
         *known,
         most * within * along,
         most * between,
         projection.model.key,
-        shift=(known[1] - projection.probit[0]) / 2,
+        shift=float(shift),
         has_source=source is not None,
         luck=float(luck),
     )
@@ -371,7 +374,7 @@ def _evaluated(model, rows, X, y, *, prior, weight, report=False):
     """A fitted model as a candidate."""
     how = {"covariance": "common", "pos_label": None, "sample_weight": weight}
     [evaluation] = evaluations(
-        model, X, y, prior=prior, rows=rows, report=report, **how
+        model, X, y, prior=prior, rows=rows, report=report, pairs=True, **how
     )
     evaluation.warn(once=True)
     return candidate(evaluation)

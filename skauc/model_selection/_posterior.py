@@ -2,8 +2,8 @@
 
 An :class:`Evaluation` combines three results: whether the rows trained the model, the
 posterior under the model of the data set, and the AUC of rows left out of the fit. A
-report (``auc_posterior``) refits the model where no closed form exists; a scorer, which
-only ranks, does not.
+scorer ranks by the model of the data set alone. A report (``auc_posterior``) leaves
+rows out, and refits the model where no closed form exists.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_counts
-from ..adaptive._join import DataSize
+from ..adaptive._join import CONTRAST, DataSize
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
-from ..leave_pair_out._left_out import Source, is_free, second_source
+from ..leave_pair_out._left_out import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
@@ -48,6 +48,8 @@ class Evaluation:
         Whether the rows trained the model.
     report : bool
         Whether refits may be made for the AUC of rows left out.
+    pairs : bool, default=False
+        Whether rows are left out in closed form although this is no report.
     """
 
     model: FittedModel
@@ -55,6 +57,7 @@ class Evaluation:
     covariance: str
     rows: Judgement
     report: bool
+    pairs: bool = False
 
     @property
     def adaptive(self) -> bool:
@@ -132,8 +135,8 @@ class Evaluation:
 
     @property
     def _has_closed_form(self):
-        """Whether rows are left out in closed form, in a scorer at little cost."""
-        return self.fit is not None and (self.report or is_free(self.model.front.shape))
+        """Whether rows are left out in closed form; not to rank candidates."""
+        return (self.report or self.pairs) and self.fit is not None
 
     @property
     def _may_refit(self):
@@ -183,6 +186,14 @@ class Evaluation:
             return replace(AUCPosterior.point_mass_at_half(), rows=str(self.rows))
         return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
 
+    @property
+    def choice(self) -> float:
+        """Ranking score in probits: by the model alone, unless refits are made."""
+        ranks = self.adaptive and not self.held_out and self.reason_unranked is None
+        if ranks and not self.prior.refits and self.model.broken_by is None:
+            return float(self.projection.probit[0])
+        return self.posterior.choice("probit")
+
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""
         if not self.adaptive:
@@ -192,7 +203,8 @@ class Evaluation:
         # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
-        return self.projection.auc(self.source)
+        contrast = CONTRAST if self.prior.refits else 0.0
+        return self.projection.auc(self.source, contrast)
 
     @cached_property
     def doubts(self) -> list[str]:
@@ -221,7 +233,8 @@ class Evaluation:
         elif broken is not None:
             out.append(doubts.closed_form_anyway(broken))
         n, P = model.rows.n, model.rows.shape[1]
-        if source is None and P >= n and self.prior.leave_pair_out and not reasons:
+        left_out = self.report and self.prior.leave_pair_out
+        if source is None and P >= n and left_out and not reasons:
             out.append(doubts.no_rows_left_out(P, n))
         return out
 
@@ -233,7 +246,8 @@ class Evaluation:
 
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
-        doubts.warn(self.posterior.warnings, self.model.front if once else None)
+        known = self.doubts if self.reason_unranked is None else []
+        doubts.warn(known, self.model.front if once else None)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
@@ -261,7 +275,17 @@ class Evaluation:
 
 
 def evaluations(
-    estimator, X, y, *, prior, covariance, rows, sample_weight, pos_label, report
+    estimator,
+    X,
+    y,
+    *,
+    prior,
+    covariance,
+    rows,
+    sample_weight,
+    pos_label,
+    report,
+    pairs=False,
 ) -> list[Evaluation]:
     """Evaluations of a fitted estimator: one, or one for each pair of classes.
 
@@ -274,8 +298,8 @@ def evaluations(
     rows : {"auto", "training", "held-out"}
     sample_weight : array-like of shape (n,) or None
     pos_label : label or None
-    report : bool
-        Whether refits may be made.
+    report, pairs : bool
+        Whether refits may be made, and whether closed forms are used without them.
 
     Returns
     -------
@@ -299,7 +323,7 @@ def evaluations(
             judgement = Judgement("training", "assumed")
         else:
             judgement = judge_rows(model, rows)
-        out.append(Evaluation(model, prior, covariance, judgement, report))
+        out.append(Evaluation(model, prior, covariance, judgement, report, pairs))
     return out
 
 

@@ -196,12 +196,11 @@ def make_cbauc_scorer(
 
     Notes
     -----
-    The score starts from the AUC by the model of the data set and moves one third of
-    the way, in probits, to the AUC of rows left out, where that costs little: for
-    smooth losses with an L2 penalty and for discriminants, if ``n min(n, P)² ≤ 4e6``.
-    All other candidates share one correction, computed from ridge models of the same
-    rows, so that different kinds of models can be ranked together.
-    ``AdaptivePrior(refits=K)`` refits every candidate K times instead.
+    The score is the AUC by the model of the data set alone: on 640 runs it lost no more
+    AUC by its choice than scores that also leave rows out. It ranks candidates;
+    ``best_score_`` is not a report. ``AdaptivePrior(refits=K)`` refits every candidate
+    K times, and the score moves one third of the way, in probits, to the AUC of the
+    rows left out.
 
     Cross-validation ranks L1 models better on 200 to 400 rows with more features than
     rows.
@@ -347,8 +346,9 @@ def make_bee_scorer(
 
 
 def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
-    found = _evaluated(estimator, X, y, multi_class, **question)
-    probit = [one.posterior.choice("probit") for one in found]
+    pairs = output == "dict"  # contrasts and intervals need rows left out
+    found = _evaluated(estimator, X, y, multi_class, pairs=pairs, **question)
+    probit = [one.choice for one in found]
     for one in found:
         one.warn(once=True)
     if output == "dict":

@@ -263,19 +263,20 @@ def search_posterior(
 
     Notes
     -----
-    In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies half way between the model of the data
-    set and the ranking scores, shifted to the level of the posteriors; the covariance
-    is derived in :mod:`skauc.model_selection._candidates`. ``p_best`` and
-    ``expected_loss`` are means over draws; they may prefer another candidate than the
-    one that the search selected.
+    In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies one sixth of the way from the model of
+    the data set to the AUC of rows left out, shifted to the level of the posteriors;
+    the covariance is derived in :mod:`skauc.model_selection._candidates`. ``p_best``
+    and ``expected_loss`` are means over draws; they may prefer another candidate than
+    the one that the search selected.
 
     The posteriors of the selected candidate and of the next two are those of
-    :func:`skauc.auc_posterior`, with its refits; the others are those of a scorer. The
-    posterior of the selected candidate is lowered by the bias of its selection. An
-    error e of the AUC of rows left out enters a ranking score with the weight w_c = ⅓,
-    and a share w_c of it remains. With normal errors e of standard deviation
-    ``w_c² s_b`` the bias is therefore ``E e_k`` with ``k = argmax(score + e)``. A
-    search that ranks by another score is corrected as if it ranked by this one.
+    :func:`skauc.auc_posterior`, with its refits; the others are those of a scorer. A
+    ranking by the model of the data set does not select errors of rows left out. If
+    refits were requested, an error e of their AUC enters a ranking score with the
+    weight w_c = ⅓, and a share w_c of it remains: with normal errors of standard
+    deviation ``w_c² s_b`` the posterior of the selected candidate is lowered by
+    ``E e_k``, ``k = argmax(score + e)``. A search that ranks by another score is
+    corrected as if it ranked by this one.
     :func:`skauc.best_score_bias` corrects the ``best_score_`` of a search over folds.
 
     References

@@ -43,9 +43,9 @@ mathematics of this folder:
    it is the same integral from 0 to ρ; over χ² it is the variance of
    ``Φ(t √(χ²/df))`` at the nodes of section 6; between components, that of their means.
 
-6. Distribution function (``_tails``). ``√2 Z = μR + √v N`` with
-   ``μ = D √(df/q)``, ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability,
-   computed by a trapezoidal rule over R or N, whichever has the smaller spread.
+6. Distribution function. ``√2 Z = μR + √v N`` with ``μ = D √(df/q)``,
+   ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability, computed by a
+   trapezoidal rule over R, whose nodes are closer than N spreads.
 
 7. Two models (``_joint``). ``W = [w_a w_b]`` depends on two dimensions,
 

@@ -56,11 +56,11 @@ class AUCPosterior(AUCDistribution):
     -----
     ``mean`` is CBAUC, ``Σ weight · T_df(D/√((2 + v) q/df))``. ``var`` is the sum of the
     mean variance given χ², an integral of the bivariate Student t (Dunnett & Sobel
-    1954), and the variance over χ². ``cdf`` is a noncentral t probability. It is
-    integrated numerically over the narrower of its two random variables and in closed
-    form over the wider one, which keeps it accurate for large samples and for separable
-    data. 1 − AUC keeps its relative accuracy in ``swapped().mean()`` and
-    ``mean_probit()``. Posteriors with equal fields are equal.
+    1954), and the variance over χ². ``cdf`` is a noncentral t probability,
+    integrated numerically over χ² and in closed form over N. Its absolute error is
+    about 1e-12, for large samples and for separable data as well. 1 − AUC keeps its
+    relative accuracy in ``swapped().mean()`` and ``mean_probit()``. Posteriors with
+    equal fields are equal.
 
     References
     ----------
@@ -193,8 +193,8 @@ class AUCPosterior(AUCDistribution):
     def choice(self, scale="auc") -> float:
         """Score by which the candidates of *one* data set should be ranked.
 
-        It is the mean, unless the prior excludes a component of the mean that all
-        candidates of a data set share (:class:`skauc.AdaptivePrior`).
+        It is the mean, except under :class:`skauc.AdaptivePrior`, which ranks by the
+        model of the data set alone.
 
         Parameters
         ----------
@@ -220,25 +220,27 @@ class AUCPosterior(AUCDistribution):
 
     def cdf(self, x):
         """``P(AUC ≤ x | data)``, elementwise."""
-        return _on_probit_scale(x, self._components.cdf, below=0.0, above=1.0)
+        return _of_probits(self._components.cdf, x)
 
     def sf(self, x):
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
         # P(Z > z) = P(−Z < −z): the lower tail does not cancel as 1 − cdf does
         mirrored = self._components.mirrored()
-        return _on_probit_scale(x, lambda z: mirrored.cdf(-z), below=1.0, above=0.0)
+        return _of_probits(lambda z: mirrored.cdf(-z), x)
 
     def pdf(self, x):
         """Posterior density of the AUC on (0, 1), elementwise."""
         components = self._components
 
         def density(z):
+            if np.isinf(z):
+                return 0.0
             # dz/dx = 1/φ(z); as logarithms, because either factor may overflow
             with np.errstate(over="ignore", divide="ignore"):
                 log_density = np.log(components.pdf(z)) + z**2 / 2
                 return np.sqrt(2 * np.pi) * np.exp(log_density)
 
-        return _on_probit_scale(x, density, below=0.0, above=0.0, open_ends=True)
+        return _of_probits(density, x)
 
     def ppf(self, q):
         """Quantiles of the AUC, elementwise."""
@@ -268,14 +270,10 @@ class AUCPosterior(AUCDistribution):
         return {"AUC": self._summary(confidence_level) | entered}
 
 
-def _on_probit_scale(x, function, *, below, above, open_ends=False):
-    """``function(Φ⁻¹(x))`` elementwise, with constants outside of the support."""
-    x = as_numbers("x", x)
-    inside = (x > 0) & (x < 1) if open_ends else (x >= 0) & (x <= 1)
-    # x outside of the support is below 0 or above 1
-    out = np.where(np.isnan(x), np.nan, np.where(x <= 0.5, below, above))
-    out[inside] = [function(z) for z in ndtri(x[inside])]
-    return out[()]
+def _of_probits(function, x):
+    """``function(Φ⁻¹(x))`` elementwise; x outside of [0, 1] is at an end of it."""
+    z = ndtri(np.clip(as_numbers("x", x), 0, 1))
+    return np.reshape([function(at) for at in z.ravel()], z.shape)[()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""Mixture components ``Z = (D √(χ²_df/q) + √v N)/√2`` (sections 2, 3 and 5)."""
+"""Mixture components ``Z = (D √(χ²_df/q) + √v N)/√2`` (sections 2, 3, 5 and 6).
+
+All degrees of freedom are 1 or more.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,26 @@ from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr, ndtri_exp, roots_legendre, stdtr
-
-from ._tails import (
-    OverChi,
-    OverNormal,
-    log_chi2_nodes,
-    log_stdtr,
-    root_chi2_moments,
+from scipy.special import (
+    betaln,
+    logsumexp,
+    ndtr,
+    ndtri_exp,
+    roots_laguerre,
+    roots_legendre,
+    stdtr,
 )
+
+from ..statistics._numerics import TINY
 
 # Nodes for the integral of section 5: the error of 32 is 6e-12, of 64 only rounding (t
 # up to 30, df from 1 to ∞, compared with 400 nodes)
 _LEGENDRE = roots_legendre(64)
+# 48 nodes: the logarithm has a relative error below 1e-15 (df from 15 to 1e5, mpmath)
+_LAGUERRE = roots_laguerre(48)
+_UNDERFLOW = 1e-250  # a Student CDF below it is near the end of float64
+_NODES = 97  # of the trapezoidal rule over R: they leave 1e-12 of a mean over R
+_MOST_NODES = 2**18  # most nodes of all components together: 2 MB
 _EPS = np.finfo(float).eps
 _LOST = 1e-12  # dropped components hold at most this share of a quantile's level
 
@@ -47,19 +57,28 @@ class Components:
         # t = D/√((2 + v) q/df)
         return self.D / np.sqrt((2 + self.v) * self.q / self.df)
 
-    @cached_property
-    def _integrals(self):
-        """Integrals of ``√2 Z = μR + √v N`` over R or N, whichever has less spread.
+    @property
+    def mu(self) -> np.ndarray:
+        """The factor of ``R = √(χ²_df/df)`` in ``√2 Z = μR + √v N``."""
+        return self.D * np.sqrt(self.df / self.q)
 
-        The integrand is then smooth, so that the trapezoidal rule holds for large
-        samples (v → 0) and for separable data (μ → ∞).
+    @cached_property
+    def _normals(self):
+        """Weights, means and deviations of normal distributions whose mixture is √2 Z.
+
+        They are given R, at the nodes of a trapezoidal rule over R.
         """
-        # μ = D√(df/q), R = √(χ²_df/df), and Var(μR) ≈ μ²/(2 df)
-        mu, root_v = self.D * np.sqrt(self.df / self.q), np.sqrt(self.v)
-        over_chi = root_v >= np.abs(mu) / np.sqrt(2 * self.df)
-        given = self.weight, mu, root_v, self.df
-        rules = (OverChi, over_chi), (OverNormal, ~over_chi)
-        return [rule(*(a[at] for a in given)) for rule, at in rules if at.any()]
+        y, share = log_chi2_nodes(self.df)
+        # near the mode of R the means μR move by so much from node to node; the sum
+        # over nodes is smooth if N spreads at least twice as much
+        gap = np.abs(self.mu) * np.diff(y)[:, _NODES // 2] / 2
+        finest = max(_MOST_NODES // y.size, 1)
+        width = np.maximum(np.sqrt(self.v), 2 * gap / finest)
+        finer = int(np.ceil(np.max(2 * gap / width)))
+        if finer > 1:
+            y, share = log_chi2_nodes(self.df, finer * _NODES)
+        weight = self.weight[:, None] * share
+        return weight, self.mu[:, None] * np.exp(y / 2), width[:, None]
 
     def mirrored(self) -> Components:
         """The distribution of −Z."""
@@ -67,15 +86,15 @@ class Components:
 
     def cdf(self, z) -> float:
         """``P(Z ≤ z)``, a noncentral t probability."""
-        if np.isinf(z):
-            return float(z > 0)
-        return float(min(sum(i.cdf(np.sqrt(2) * z) for i in self._integrals), 1.0))
+        weight, mean, deviation = self._normals
+        below = np.vdot(weight, ndtr((np.sqrt(2) * z - mean) / deviation))
+        return float(np.clip(below, 0, 1))
 
     def pdf(self, z) -> float:
         """Density of Z."""
-        if np.isinf(z):
-            return 0.0
-        return float(np.sqrt(2) * sum(i.pdf(np.sqrt(2) * z) for i in self._integrals))
+        weight, mean, deviation = self._normals
+        density = normal_pdf((np.sqrt(2) * z - mean) / deviation) / deviation
+        return float(np.sqrt(2) * np.vdot(weight, density))
 
     def quantile(self, level) -> float:
         """Z with ``P(Z ≤ z) = level``."""
@@ -87,11 +106,8 @@ class Components:
         order = np.argsort(self.weight)
         heavy = order[np.cumsum(self.weight[order]) > _LOST * level]
         given = self.weight, self.D, self.v, self.q, self.df
-        mixture, start, step = (
-            Components(*(a[heavy] for a in given)),
-            self.mean_probit(),
-            0.5,
-        )
+        mixture = Components(*(a[heavy] for a in given))
+        start, step = self.mean_probit(), 0.5
 
         def excess(z):
             return mixture.cdf(z) - level
@@ -133,13 +149,7 @@ class Components:
         # E[Φ(Z) | χ²] = Φ(t √(χ²/df))
         y, share = log_chi2_nodes(self.df)
         values = ndtr(self.t[:, None] * np.exp(y / 2))
-        variance = np.sum(share * (values - mean[:, None]) ** 2, axis=1)
-        # Φ² times the density of χ²/df peaks near 1/(1 + 2t²/df); where the nodes do
-        # not reach this point, m(1 − m) − E[Φ(Z)Φ(−Z) | v = 0] is precise enough
-        far = (self.t < 0) & (2 * np.log1p(2 * self.t**2 / self.df) > -y[:, 0])
-        product = mean * stdtr(self.df, -self.t)
-        rest = np.maximum(product - self._quadrant(np.pi / 2), 0.0)
-        return np.where(far, rest, variance)
+        return np.sum(share * (values - mean[:, None]) ** 2, axis=1)
 
     def _quadrant(self, end):
         """Integral of section 5 from 0, with r = sin θ, which removes the root."""
@@ -154,10 +164,13 @@ class Components:
 
     def component_moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of Z in each component."""
-        # E Z = D E[χ_df]/√(2q),   2 Var Z = D² Var[χ_df]/q + v
-        root, spread = root_chi2_moments(self.df)
-        mean = self.D * root / np.sqrt(2 * self.q)
-        return mean, (self.D**2 * spread / self.q + self.v) / 2
+        # √2 Z = μR + √v N; R − 1, because R is near 1 for large df
+        y, share = log_chi2_nodes(self.df)
+        rest = np.expm1(y / 2)
+        centre = np.sum(share * rest, axis=1)
+        spread = np.sum(share * (rest - centre[:, None]) ** 2, axis=1)
+        mean = self.mu * (1 + centre) / np.sqrt(2)
+        return mean, (self.mu**2 * spread + self.v) / 2
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance of Z."""
@@ -178,3 +191,52 @@ class Components:
         # √2 Z = D √(χ²_df/q) + √v N
         z = self.D[k] * np.sqrt(chi2 / self.q[k]) + np.sqrt(self.v[k]) * normal
         return ndtr(z / np.sqrt(2))
+
+
+def log_stdtr(df, t):
+    """Log of the Student-t CDF; finite where the CDF itself underflows.
+
+    Far left, ``T_df(t) = f(t) (t² + df)/2 ∫ e^{−y(df−1)/2}/√((t²+df)e^y − df) dy`` by
+    Gauss–Laguerre.
+    """
+    df, t = np.broadcast_arrays(*np.atleast_1d(df, t))
+    value = stdtr(df, t)
+    out = np.log(np.maximum(value, TINY))
+    out[t == -np.inf] = -np.inf
+    far = (value < _UNDERFLOW) & np.isfinite(t)
+    if far.any():
+        df, t = df[far][:, None], np.abs(t[far])[:, None]
+        nodes, weights = _LAGUERRE
+        growth = np.expm1(2 * nodes / (df - 1))
+        # ((t² + df) e^y − df)^(−½) = (1 + (1 + df/t²)(e^y − 1))^(−½) / t
+        integral = ((1 + (1 + df / t**2) * growth) ** -0.5) @ weights
+        # f(t) = (1 + t²/df)^{−(df + 1)/2}/(√df B(df/2, ½))
+        log_pdf = -(df + 1) / 2 * np.log1p(t**2 / df) - betaln(df / 2, 0.5)
+        # (t² + df)/2 · 2/(df − 1) · 1/t, with the nodes x = y(df − 1)/2
+        factor = np.log(t + df / t) - np.log(df - 1) - np.log(df) / 2
+        out[far] = (log_pdf + factor)[:, 0] + np.log(integral)
+    return out
+
+
+def log_chi2_nodes(df, n_nodes=_NODES):
+    """``log(χ²_df/df)`` at the nodes of a trapezoidal rule, and their weights.
+
+    The density of ``y = log(χ²/df)`` is ∝ exp(−(df/2)(e^y − 1 − y)). For small df it
+    falls as e^{(df/2)y} to the left: ``y = w + 1 − e^{−w}`` makes that a fall as fast
+    as the one to the right. Both results have shape (n_components, n_nodes).
+    """
+    # (df/2)(e^y − 1 − y) ≥ 40 at both ends y = −b and y = log(1 + b), b = c + √(2c),
+    # (df/2)c = 40: there e^y − 1 − y ≥ c, as e^√(2c) ≥ 1 + √(2c) + c. |w| = log(1 + b)
+    # reaches them: y ≥ w on the right and e^{−w} − 1 − w ≥ b on the left
+    df = df[:, None]
+    c = 80 / df
+    w = np.log1p(c + np.sqrt(2 * c)) * np.linspace(-1, 1, n_nodes)
+    # expm1: for large df all nodes are near 0
+    y = w - np.expm1(-w)
+    height = np.exp(-df / 2 * (np.expm1(y) - y)) * (1 + np.exp(-w))
+    return y, height / height.sum(axis=1, keepdims=True)
+
+
+def normal_pdf(x):
+    """``φ(x)``."""
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)

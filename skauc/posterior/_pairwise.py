@@ -16,8 +16,8 @@ from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_numbers, generator
 from ._auc_posterior import AUCPosterior
+from ._components import normal_pdf
 from ._distribution import AUCDistribution
-from ._tails import normal_pdf
 
 # Levels Φ(u): Φ(−8) = 6e-16. Linear interpolation between them leaves 1e-4 of a
 # standard deviation

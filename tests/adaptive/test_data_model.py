@@ -267,7 +267,7 @@ def test_attainable_auc_has_its_prior():
 class Left:
     auc: float
     variance: float = 0.0
-    method: str = ".632+"
+    method: str = "refits"
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,10 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
     assert posterior.mean_probit() == pytest.approx(estimate)
     deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
     assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
-    assert posterior.choice("probit") == pytest.approx(m + (z - m) / 3)
+    assert posterior.choice("probit") == m
+    by_refits = projection.auc(Left(auc), contrast=1 / 3)
+    assert by_refits.choice("probit") == pytest.approx(m + (z - m) / 3)
+    assert by_refits.mean() == posterior.mean()
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.5])

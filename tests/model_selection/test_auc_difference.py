@@ -263,7 +263,6 @@ def test_adaptive_prior_uses_the_rows_left_out():
     got = auc_difference_posterior(A, B, X, Y, prior="adaptive")
     a, b = (auc_posterior(m, X, Y, rows="training") for m in (A, B))
     assert a.second_source == b.second_source == "leave-pair-out"
-    assert np.sign(got.mean()) == np.sign(a.choice() - b.choice())
     assert got.mean() == pytest.approx(a.choice() - b.choice(), abs=0.01)
     assert got.std() < np.hypot(a.std(), b.std()) / 2  # what they share cancels
 

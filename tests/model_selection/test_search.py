@@ -169,15 +169,28 @@ def test_a_search_is_its_posteriors(search, posterior):
     models = [clone(PIPE).set_params(**{NAME: C}).fit(X, Y) for C in CS]
     alone = AdaptivePrior(leave_pair_out=False)
     m = [auc_posterior(model, X, Y, prior=alone).choice("probit") for model in models]
-    half_way = (np.array(m) + ndtri(posterior.score)) / 2
-    assert np.diff(posterior.joint.mean) == pytest.approx(np.diff(half_way), rel=1e-6)
+    assert ndtri(posterior.score) == pytest.approx(m, abs=1e-9)
+    # one sixth of the way to the rows left out
+    left_out = np.array([one.leave_pair_out for one in posterior.auc])
+    z = ndtri((left_out * len(Y) + 0.5) / (len(Y) + 1))
+    expected = m + (z - m) / 6
+    assert np.diff(posterior.joint.mean) == pytest.approx(np.diff(expected), rel=1e-6)
     for one, model in zip(posterior.auc, models, strict=True):
         own = auc_posterior(model, X, Y)
         assert one.mean() == pytest.approx(own.mean(), rel=1e-9)
         assert one.interval(0.9) == pytest.approx(own.interval(0.9), rel=1e-6)
 
 
-def test_the_selected_one_is_lowered(posterior):
+def test_a_search_that_ranks_by_the_model_is_not_lowered(posterior):
+    assert posterior.bias_of_best_score == 0
+    own = posterior.auc[posterior.selected_index]
+    assert posterior.selected.mean() == own.mean()
+
+
+def test_the_selected_one_of_requested_refits_is_lowered():
+    prior = AdaptivePrior(refits=4)
+    models = [clone(PIPE).set_params(**{NAME: C}).fit(X, Y) for C in CS]
+    posterior = search_posterior(models, X, Y, prior=prior, random_state=0)
     own = posterior.auc[posterior.selected_index]
     bias = own.mean() - posterior.selected.mean()
     assert 0 < bias < own.std()

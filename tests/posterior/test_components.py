@@ -84,7 +84,8 @@ def test_variance_has_its_digits_in_the_tail(cell):
         both = mp.quad(both_sides, [start, 0.5, 1, mp.pi / 2]) / (2 * mp.pi)
         expected = float(mean - both - mean**2)
     got = AUCPosterior.from_components(*cell).var()
-    assert got == pytest.approx(expected, rel=1e-10, abs=0)
+    # 1e-32 is the square of the distance of two floats near 1
+    assert got == pytest.approx(expected, rel=1e-10, abs=1e-32)
 
 
 def test_a_spread_below_neighbouring_numbers_is_that_of_a_point():
