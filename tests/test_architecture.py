@@ -19,7 +19,7 @@ BUDGET = {
     "leave_pair_out": 770,
     "adaptive": 760,
     "intervals": 2455,
-    "estimators": 2255,
+    "estimators": 2155,
     "model_selection": 3345,
     "displays": 565,
     "distributed": 165,
