@@ -116,7 +116,8 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
         )
     if is_continuous(y):
         raise ValueError(
-            f"{name} must hold class labels, got continuous or missing values"
+            f"Unknown label type: {name} must hold class labels, got continuous or "
+            "missing values"
         )
     return y
 
@@ -144,13 +145,15 @@ def _in_order_of_categories(y_true, classes):
     return np.array(sorted(classes, key=rank.__getitem__), dtype=classes.dtype)
 
 
-def check_codes(labels, classes) -> np.ndarray:
+def check_codes(labels, classes, *, name="y_true") -> np.ndarray:
     """Index of each row's label among the classes of a fitted model.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
     classes : ndarray of shape (K,)
+    name : str, default="y_true"
+        What to call the labels in an error.
 
     Returns
     -------
@@ -166,7 +169,7 @@ def check_codes(labels, classes) -> np.ndarray:
         codes[labels == label] = code
     if (codes < 0).any():
         raise ValueError(
-            f"y_true must hold the labels of the fitted model, {_show(classes)}, got "
+            f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
             f"{_show(_distinct(labels[codes < 0]))}"
         )
     return codes

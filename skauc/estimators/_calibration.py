@@ -180,7 +180,7 @@ def calibration_estimate(
             f"{probability[row]} in row {row}"
         )
     logits = logit(probability)
-    rows = FitRows.of_arrays(logits[:, None], positive.astype(int), [0, 1], weight)
+    rows = FitRows(logits[:, None], positive.astype(int), np.arange(2), weight)
     found = Fit(2).maximise(rows)
     if found.rank < 2:
         raise ValueError(

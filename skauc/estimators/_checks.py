@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
 
 from .._validation import (
-    check_column,
     check_floats,
     check_interval,
+    check_labels,
     check_non_negative,
+    distinct_labels,
 )
 from ..statistics._collections import refuse_collection
 from ..statistics._numerics import RANGE
 
 # Labels -------------------------------------------------------------------------------
-
-
-def labels(y):
-    """Raise if labels are missing, of kinds that cannot be sorted, or continuous."""
-    y = np.asarray(y)
-    if y.dtype == object:
-        kinds(y.ravel().tolist())
-    if y.dtype.kind not in "biu" or y.ndim != 1:
-        with np.errstate(invalid="ignore"):  # floats beyond int64 are cast to int64
-            check_classification_targets(y)
-
-
-def kinds(column):
-    """Raise if labels are missing, or of kinds that cannot be sorted."""
-    first: dict = {}  # a label of each kind
-    for label in column:
-        kind = next((k for k in (str, Real) if isinstance(label, k)), type(label))
-        first.setdefault(kind, label)
-    missing = [v for v in column if v is None or (isinstance(v, Real) and v != v)][:1]
-    if missing or len(first) > 1:
-        raise ValueError(
-            "y must hold labels of one kind without missing values, got "
-            f"{missing or list(first.values())[:3]}"
-        )
-
-
-def distinct(y):
-    """Sorted distinct labels of a column; two labels need no sort."""
-    others = y != y[0]
-    if others.any():
-        two = y[[0, np.argmax(others)]]
-        if np.count_nonzero(y == two[1]) == np.count_nonzero(others):
-            return np.unique(two)
-    return np.unique(y)
-
-
-def codes_of(y, classes):
-    """Number of each row's label among the sorted classes."""
-    if len(classes) == 2:  # several times faster than a search
-        return (y == classes[1]).astype(np.intp)
-    return np.searchsorted(classes, y)
 
 
 def class_count(classes, *, binary=False):
@@ -71,15 +28,6 @@ def class_count(classes, *, binary=False):
     if len(classes) < 2:
         raise ValueError(
             f"y must hold at least 2 classes, got only 1 class, {classes.tolist()}"
-        )
-
-
-def known(y, classes):
-    """Raise if a label is none of the classes."""
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        raise ValueError(
-            f"y must hold the labels {classes.tolist()}, got {y[unknown].tolist()[0]!r}"
         )
 
 
@@ -136,42 +84,26 @@ def class_factors(class_weight, total, classes):
 # Features -----------------------------------------------------------------------------
 
 
-def finite_features(X):
-    """Raise if X holds NaN or infinity; one pass, no copy."""
-    values = X if isinstance(X, np.ndarray) else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        # a finite sum has finite terms; an infinite sum may be an overflow: check all
-        finite = np.isfinite(np.sum(values)) or np.isfinite(values).all()
-    if not finite:
-        raise ValueError(f"X must be finite, got {_first_not_finite(X)}")
-
-
-def _first_not_finite(X):
-    """Text of the first value that is not finite, with its place."""
-    columns = sparse.find(X) if sparse.issparse(X) else (*np.indices(X.shape), X)
-    *place, value = (column[~np.isfinite(columns[-1])][0] for column in columns)
-    where = ", ".join(map("{} {}".format, ("row", "column"), place))
-    return f"{'NaN' if np.isnan(value) else value} in {where}"
-
-
 def feature_range(X):
-    """Raise if the largest value of a feature, other than 0, is outside ``RANGE``."""
-    if type(X) is np.ndarray and X.dtype == np.float64:
-        with np.errstate(all="ignore"):
-            square = np.einsum("ij,ij->j", X, X)
-        # n max x² ≥ Σ x² ≥ max x²: one fast pass shows what is inside the range
-        if np.all((square <= RANGE[1] ** 2) & (square >= len(X) * RANGE[0] ** 2)):
-            return
-    least, most = X.min(axis=0), X.max(axis=0)  # max |x| without a copy of |X|
-    if sparse.issparse(X):
-        least, most = least.toarray().ravel(), most.toarray().ravel()
-    sizes, (low, high) = np.maximum(most, -least).astype(float), RANGE
-    extreme = np.isfinite(sizes) & ((sizes > high) | ((sizes > 0) & (sizes < low)))
-    if extreme.any():
-        j = int(np.flatnonzero(extreme)[0])
+    """Raise unless each feature is finite, and 0 or within ``RANGE`` in size."""
+    dense, (low, high) = not sparse.issparse(X), RANGE
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dense:
+            square = np.einsum("ij,ij->j", X, X, dtype=float)
+        else:
+            square = np.asarray(X.astype(float).power(2).sum(axis=0)).ravel()
+        mean = square / X.shape[0]
+    # this form of the conditions also finds NaN
+    odd = np.flatnonzero(~((mean >= low**2) & (mean <= high**2)))
+    if not len(odd):
+        return
+    size = abs(X[:, odd]).max(axis=0)  # squares may have underflowed
+    size = (size if dense else size.toarray().ravel()).astype(float)
+    wrong = ~((size == 0) | (size >= low) & (size <= high))
+    for j, value in zip(odd[wrong], size[wrong], strict=True):
         raise ValueError(
-            f"X must hold features that are 0 or between {low:g} and {high:g} in size, "
-            f"got {sizes[j]:.3g} in feature {j}"
+            f"X must be finite, and 0 or between {low:g} and {high:g} in size, got "
+            f"{'NaN' if np.isnan(value) else f'{value:.3g}'} in feature {j}"
         )
 
 
@@ -183,11 +115,9 @@ def discriminant(X, y, given_priors):
     refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
-    column = check_column("y", y)
-    labels(column)
-    classes = distinct(column) if len(column) else column
-    class_count(classes)
-    priors(given_priors, len(classes))
+    column = check_labels(y, name="y")
+    if column.dtype.kind == "O" or given_priors is not None:
+        priors(given_priors, len(distinct_labels(column, name="y")))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
         feature_range(X)
     return column
@@ -198,11 +128,8 @@ def priors(given, n_classes):
     if given is None:
         return
     values = check_floats("priors", given)
-    # NaN fails both comparisons
-    if values.shape == (n_classes,) and (values < 0).any():
-        raise ValueError(f"priors must be non-negative, got {given!r}")
     if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
         raise ValueError(
-            f"priors must hold a number >= 0 for each of the {n_classes} classes, not "
-            f"all 0, got {given!r}"
+            "priors must be non-negative numbers, one for each of the "
+            f"{n_classes} classes, not all 0, got {given!r}"
         )

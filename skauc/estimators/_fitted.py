@@ -86,7 +86,7 @@ class LogisticFit(OffsetClassifier):
         """The robust covariance; with G clusters its rank is at most G − 1."""
         likelihood = self._opened(**rows, groups=groups)
         rows = likelihood.objective.rows
-        block, n = rows.blocks, float(rows.counts.sum())
+        n = float(rows.counts.sum())
         rest = n - self.n_parameters_
         if kind != "HC0" and rest <= 0:
             raise ValueError(
@@ -98,14 +98,14 @@ class LogisticFit(OffsetClassifier):
         if groups is None:
             return likelihood.sandwich() * factor
         # a cluster whose rows all have weight 0 does not count
-        kept = slice(None) if block.weight is None else block.weight > 0
-        G = len(np.unique(block.groups[kept]))
+        kept = slice(None) if rows.weight is None else rows.weight > 0
+        G = len(np.unique(rows.groups[kept]))
         if G <= rank:
             why = "" if rank == 1 else f" for a contrast of {rank} rows"
             raise ValueError(
                 f"groups must hold at least {rank + 1} clusters{why}, got {G}"
             )
-        return likelihood.sandwich(block.groups) * (G / (G - 1) * (n - 1) / rest)
+        return likelihood.sandwich(rows.groups) * (G / (G - 1) * (n - 1) / rest)
 
     def _fit(self):
         """The parameters of the fit."""
@@ -147,11 +147,9 @@ class LogisticFit(OffsetClassifier):
                 if value is not None:
                     raise ValueError(f"{name} must {rule}, got {got}")
         else:
-            check.finite_features(rows.blocks.X)
-            offset = check_offset(offset, len(rows.blocks.y), rows.classes)
-            groups = check_groups(groups, len(rows.blocks.y))
-            block = replace(rows.blocks, offset=offset, groups=groups)
-            rows = replace(rows, blocks=block)
+            offset = check_offset(offset, len(rows.y), rows.classes)
+            groups = check_groups(groups, len(rows.y))
+            rows = replace(rows, offset=offset, groups=groups)
         if self.class_weight is None:
             return rows
         factors = check.class_factors(self.class_weight, rows.counts, rows.classes)

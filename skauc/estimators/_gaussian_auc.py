@@ -187,8 +187,6 @@ class GaussianAUCClassifier(LinearClassifier):
             rows = open_rows(self, X, y, sample_weight, binary=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
-                check.finite_features(rows.blocks.X)
-                check.feature_range(rows.blocks.X)
                 self.__dict__.pop("moments_", None)
                 return self._solve(RayleighProblem.of_few_rows(rows, self.standardize))
             self.moments_ = rows.class_moments()
@@ -235,7 +233,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self):
-            options = {"known": known, "reset": first, "gather": False}
+            options = {"known": known, "reset": first, "few": False}
             rows = open_rows(self, X, y, sample_weight, binary=True, **options)
             parts = rows.class_moments()
             if not first:

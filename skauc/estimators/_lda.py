@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .._validation import check_interval, check_option, short
 from ..roc._binormal import BinormalROC
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments, project_samples
 from ..statistics._row_blocks import row_blocks
@@ -138,8 +139,9 @@ covariance_estimator
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
         labels = check.discriminant(X, y, self.priors)
-        with self._named_errors():
+        with unchanged_by_errors(self), self._named_errors():
             super().fit(X, y)
+            check.class_count(self.classes_)
         scores = project_samples(np.asarray(X), self.coef_.T.astype(float))
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
@@ -153,12 +155,13 @@ covariance_estimator
     def _fit_blocks(self, blocks):
         """Fit rows in blocks from the moments of their classes."""
         _check_streams(self)
-        rows = open_rows(self, blocks, None, weights=False)
+        rows = open_rows(self, blocks, None)
+        if rows.weight is not None:
+            raise ValueError("sample_weight must be None, got weights")
         check.priors(self.priors, len(rows.classes))
-        if rows.in_memory:
-            X = rows.blocks.X
-            X = X if isinstance(X, np.ndarray) else X.toarray()
-            self.fit(X, rows.classes[rows.blocks.y])
+        if not isinstance(rows.X, BlockMatrix):
+            X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+            self.fit(X, rows.classes[rows.y])
             record_features(self, blocks, rows.n_features)
             return self
         parts = rows.class_moments()

@@ -174,9 +174,10 @@ class IRLSLogisticRegression(LogisticInference):
         Rows in blocks give the same result as rows in memory. The fit makes one pass
         over labels and weights, one pass at zero coefficients (two if the mean of a
         feature is large compared with its spread), and one pass for each trial point,
-        about 8 in total and more if the classes are nearly separated. Matrices of
-        ``(M(P + 1))²`` numbers, with M one less than the number of classes, one per
-        block or one per 16 blocks, are sent between processes. Persist a collection
+        about 8 in total and more if the classes are nearly separated. Labels and
+        weights are gathered as arrays. Each pass sends them to the blocks, and gets
+        back matrices of ``(M(P + 1))²`` numbers, with M one less than the number of
+        classes, one per block or one per 16 blocks. Persist a collection
         that is expensive to compute. If there are fewer rows than features, the rows
         are gathered, because they are smaller than these matrices. If :meth:`summary`
         or a test needs the rows again, it accepts them in blocks as well, except for

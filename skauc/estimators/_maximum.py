@@ -8,11 +8,10 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from . import _checks as check
 from ._firth import FirthObjective
 from ._likelihood import Coding, coding_matrix, margins, name_separation, squared_scores
 from ._newton import Objective, climb, standardised
-from ._rows import OneBlock, row_space
+from ._rows import row_space
 
 # Separation is checked if the mean gradient is tiny and the decrement still falls
 # linearly: near a maximum it falls quadratically, towards infinity by e per step
@@ -107,32 +106,26 @@ class Fit:
         start : ndarray of shape (1, P + 1) or (K, P + 1), default=None
             Coefficients before the intercept; None starts at 0.
         """
-        block, level, P = rows.blocks, 0.0, rows.n_features
-        offset = block.offset if rows.in_memory else None
-        if offset is not None and self.fit_intercept:
+        level, P = 0.0, rows.n_features
+        if rows.offset is not None and self.fit_intercept:
             # centre the offset: with a large one no row has information at B = 0
-            level = float(np.average(offset, weights=block.weight))
-            rows = replace(rows, blocks=replace(block, offset=offset - level))
+            level = float(np.average(rows.offset, weights=rows.weight))
+            rows = replace(rows, offset=rows.offset - level)
             if start is not None:
                 start = start + level * (np.arange(P + 1) == P)
-        fit = self._in_row_space if rows.n_rows < P else self._newton
-        result = fit(rows, start)
+        few = rows.n_rows < P
+        result = self._in_row_space(rows) if few else self._newton(rows, start)
         return replace(result, intercept=result.intercept - level)
 
-    def _in_row_space(self, rows, _start):
+    def _in_row_space(self, rows):
         """Maximise in the coordinates of the rows' span, for P > n."""
-        block, P = rows.blocks, rows.n_features
-        kept = slice(None) if block.weight is None else block.weight > 0
-        columns = block.X, block.y, block.weight, block.offset
-        X, *columns = (None if c is None else c[kept] for c in columns)
-        check.feature_range(X)
-        X = (X.toarray() if sparse.issparse(X) else X).astype(float, copy=False)
+        rows = rows.weighed()
+        X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+        X = X.astype(float, copy=False)
         # the intercept absorbs the centre
-        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(P)
+        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
         Z, V = row_space(X - centre)
-        block = OneBlock(Z, *columns)
-        rows = replace(rows, blocks=block, n_features=Z.shape[1])
-        result = self._newton(rows, None)
+        result = self._newton(replace(rows, X=Z), None)
         coef = result.coef @ V.T
         intercept = result.intercept - coef @ centre
         return replace(result, coef=coef, intercept=intercept, covariance=None)

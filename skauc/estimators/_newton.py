@@ -191,9 +191,9 @@ def standardised(rows, coding):
     return Coordinates.of_gram(gram, *args), coding, terms
 
 
-def _check_range(block):
-    """Check the sizes of the features of a block."""
-    check.feature_range(block.X)
+def _check_range(rows):
+    """Check the sizes of the features of rows in memory."""
+    check.feature_range(rows.X)
 
 
 def _mean_and_variance(gram):

@@ -5,7 +5,7 @@ Sections 2 and 3 of :mod:`skauc.estimators`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from ..adaptive._data_model import dense_probits
 from ..statistics._moments import Moments, class_moments
-from ._rows import FitRows, fourth_powers, row_space
+from ._rows import fourth_powers, row_space
 
 _EPS = np.finfo(float).eps
 _SMALLEST_DEVIATION = 1e-8  # in units of the gap of the class means; less is rounding
@@ -62,11 +62,8 @@ class RayleighProblem:
     @classmethod
     def of_few_rows(cls, rows, standardize):
         """Problem in the span of rows in memory, for P > n."""
-        block = rows.blocks
-        X, positive, weight = block.X, block.y == 1, block.weight
-        if weight is not None:
-            kept = weight > 0
-            X, positive, weight = X[kept], positive[kept], weight[kept]
+        rows = rows.weighed()
+        X, positive, weight = rows.X, rows.y == 1, rows.weight
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
         # P of tr Σ/P counts the features that vary, within or between the classes
@@ -74,8 +71,8 @@ class RayleighProblem:
         X = X.toarray() if sparse.issparse(X) else X
         # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows
         Z, basis = row_space((X - origin) / scale)
-        rows = FitRows.of_arrays(Z, positive.astype(int), rows.classes, weight)
-        parts = class_moments(Z, positive, weight)
+        rows = replace(rows, X=Z)
+        parts = rows.class_moments()
         extra = max(int(np.count_nonzero(varies)) - Z.shape[1], 0)
         return cls(*parts, origin, scale, basis, rows, extra)
 

@@ -1,21 +1,23 @@
-"""The rows of a fit, checked once, in memory or in blocks.
+"""The rows of a fit, checked once: features in memory or in blocks, and their columns.
 
-Functions of rows take an :class:`OneBlock`, which holds all rows or one of many
-blocks, and their results are summed. Rows in blocks need one more pass, over labels and
-weights.
+Labels and weights are arrays of n numbers in memory. Functions of rows take a
+:class:`FitRows` with rows in memory, all of them or those of one block, and their
+results are summed.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_column, check_labels
+from .._validation import check_codes, check_column, check_labels, distinct_labels
+from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import parts_of
@@ -26,17 +28,52 @@ _EPS = np.finfo(float).eps
 # Rows are scaled and multiplied in parts that fit into a core's level-2 cache (2 MiB)
 # together with their scaled copy and the information
 _PART_BYTES = 2**20
+_COLUMNS = "X", "y", "weight", "offset", "groups"  # one value per row
 
 
 @dataclass(frozen=True, eq=False)
-class OneBlock:
-    """Rows in memory; y holds codes 0, …, K − 1."""
+class FitRows:
+    """Rows of a fit, with codes 0, …, K − 1 of their classes."""
 
-    X: Any
+    X: Any  # ndarray, CSR matrix or BlockMatrix
     y: np.ndarray
+    classes: np.ndarray
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None  # added to the logit of class 1, of two classes
     groups: np.ndarray | None = None
+    factors: np.ndarray | None = None  # factors of the weights of the classes
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+        if self.weight is None:
+            return len(self.y)
+        return int(np.count_nonzero(self.weight))
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Sums of the sample weights of each class, (K,)."""
+        sums = np.bincount(self.y, self.weight, minlength=len(self.classes))
+        return sums.astype(float)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights times the class factors."""
+        factors = 1.0 if self.factors is None else self.factors
+        return float((self.counts * factors).sum())
+
+    def weighed(self) -> FitRows:
+        """The rows of positive weight in memory, with checked features."""
+        kept = slice(None) if self.weight is None else self.weight > 0
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        columns = {k: None if v is None else v[kept] for k, v in columns.items()}
+        check.feature_range(columns["X"])
+        return replace(self, **columns)
 
     def parts(self):
         """Yield float64 rows, codes, weights and offsets, part by part."""
@@ -48,175 +85,83 @@ class OneBlock:
             offset = 0.0 if self.offset is None else self.offset[part]
             yield rows.astype(float, copy=False), self.y[part], weight, offset
 
-
-@dataclass(frozen=True, eq=False)
-class FitRows:
-    """Checked rows of a fit, in memory or in blocks, and their weights."""
-
-    blocks: Any  # OneBlock or RowBlocks
-    classes: np.ndarray
-    counts: np.ndarray  # sums of the sample weights of each class, (K,)
-    n_rows: int  # number of rows of positive weight
-    n_features: int
-    factors: np.ndarray | None = None  # factors of the weights of the classes
-
-    @classmethod
-    def of_arrays(cls, X, codes, classes, weight=None) -> FitRows:
-        """Rows in memory."""
-        counts = np.bincount(codes, weight, minlength=len(classes)).astype(float)
-        n_rows = len(codes) if weight is None else int(np.count_nonzero(weight))
-        block = OneBlock(X, codes, weight)
-        return cls(block, classes, counts, n_rows, X.shape[1])
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows are one block in memory."""
-        return isinstance(self.blocks, OneBlock)
-
-    @property
-    def total(self) -> float:
-        """Sum of the weights times the class factors."""
-        factors = 1.0 if self.factors is None else self.factors
-        return float((self.counts * factors).sum())
-
     def sum(self, function, *shared):
-        """The sum of ``function(block, *shared)`` over the blocks."""
-        if self.in_memory:
-            return function(self.blocks, *shared)
-        return self.blocks.total(_with_codes, function, self.classes, *shared)
+        """The sum of ``function(rows, *shared)`` over the blocks."""
+        if not isinstance(self.X, BlockMatrix):
+            return function(self, *shared)
+        columns = {"y": self.y, "weight": self.weight}
+        return self.X.total(_of_block, function, self.classes, *shared, **columns)
 
     def map(self, function, *shared):
-        """The list of ``function(block, *shared)`` of the blocks."""
-        if self.in_memory:
-            return [function(self.blocks, *shared)]
-        return self.blocks.map(_with_codes, function, self.classes, *shared)
+        """The list of ``function(rows, *shared)`` of the blocks."""
+        if not isinstance(self.X, BlockMatrix):
+            return [function(self, *shared)]
+        columns = {"y": self.y, "weight": self.weight}
+        return self.X.map(_of_block, function, self.classes, *shared, **columns)
 
     def class_moments(self):
         """Moments of each class: one pass over the rows."""
-        return self.sum(_moments_of_block, len(self.classes))
+        return self.sum(_moments_of_classes)
 
 
-def _with_codes(block, function, classes, *shared):
-    """Apply a function to a block with codes in place of labels."""
-    codes = check.codes_of(check_column("y", block.y), classes)
-    weight = None if block.weight is None else np.asarray(block.weight, dtype=float)
-    return function(OneBlock(block.X, codes, weight), *shared)
+def _of_block(block, function, classes, *shared):
+    """Apply a function to the rows of a block."""
+    return function(FitRows(block.X, block.y, classes, block.weight), *shared)
 
 
-def _moments_of_block(block, n_classes):
-    """Moments of the classes of a block; errors name the place of a bad value."""
-    groups = [block.y == code for code in range(n_classes)]
+def _moments_of_classes(rows):
+    """Moments of each class of rows in memory."""
+    groups = [rows.y == code for code in range(len(rows.classes))]
     try:
-        return tuple(group_moments(block.X, groups, block.weight))
+        return tuple(group_moments(rows.X, groups, rows.weight))
     except ValueError:
-        check.finite_features(block.X)
-        check.feature_range(block.X)
+        check.feature_range(rows.X)  # names the value
         raise
 
 
-def fourth_powers(block, codes, centres, scales):
+def fourth_powers(rows, codes, centres, scales):
     """``Σ w ‖(x − m)/s‖⁴`` over the rows of each code; None means all rows."""
     totals = np.zeros(len(codes))
-    for rows, y, weight, _ in block.parts():
+    for X, y, weight, _ in rows.parts():
         for k, code in enumerate(codes):
             mask = slice(None) if code is None else y == code
-            z = (rows[mask] - centres[k]) / scales[k]
+            z = (X[mask] - centres[k]) / scales[k]
             totals[k] += weight[mask] @ np.einsum("ij,ij->i", z, z) ** 2
     return totals
 
 
 def open_rows(
-    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True, **options
+    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True, few=True
 ) -> FitRows:
-    """Check the rows of a fit, in memory or in blocks.
+    """Check the rows of a fit.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
     need positive weight. Features in memory are dense or CSR and not copied; they may
-    be infinite. Options for blocks: ``weights`` are allowed, ``gather`` rows if there
-    are fewer than features.
+    be infinite. Features in blocks stay there, except ``few`` rows: fewer than
+    features.
     """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is not None:
-        rows = _in_blocks(model, blocks, known, reset, **options)
+        X, y, sample_weight = BlockMatrix.of(blocks)
+        y = check_column("y", y)
+        record_features(model, blocks, X.n_features, reset=reset)
     else:
-        rows = _in_memory(model, X, y, sample_weight, known, reset)
-    check.class_count(rows.classes, binary=binary)
+        refuse_collection("X", X)
+        refuse_collection("y", y)
+        options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+        options |= {"accept_sparse": "csr", "reset": reset}
+        with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
+            X, y = validate_data(model, X, y, **options)
+    y = check_labels(y, name="y")
+    classes = distinct_labels(y, name="y") if known is None else known
+    check.class_count(classes, binary=binary)
+    codes = check_codes(y, classes, name="y")
+    rows = FitRows(X, codes, classes, check.weights(sample_weight, len(y)))
     if known is None:
-        check.class_totals(rows.counts, rows.classes)
+        check.class_totals(rows.counts, classes)
+    if few and blocks is not None and rows.n_rows < rows.n_features:
+        return rows.weighed()
     return rows
-
-
-def _in_memory(model, X, y, sample_weight, known, reset):
-    """Check arrays in memory."""
-    refuse_collection("X", X)
-    refuse_collection("y", y)
-    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
-    with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
-        X, y = validate_data(model, X, y, accept_sparse="csr", reset=reset, **options)
-    check.labels(y)
-    if known is not None:
-        check.known(y, known)
-    classes = check.distinct(y) if known is None else known
-    weight = check.weights(sample_weight, len(y))
-    return FitRows.of_arrays(X, check.codes_of(y, classes), classes, weight)
-
-
-def _in_blocks(model, blocks, known, reset, *, weights=True, gather=True):
-    """Check blocks in a pass over labels and weights; few rows are gathered."""
-    parts = blocks.map(_outline_of_block, known, weights)
-    classes = _united(parts) if known is None else known
-    counts, n_features = np.zeros(len(classes)), parts[0][-1]
-    for _, own, total, _, _ in parts:
-        counts[np.searchsorted(classes, own)] += total
-    n_rows = sum(n for _, _, _, n, _ in parts)
-    record_features(model, blocks, n_features, reset=reset)
-    if n_rows >= n_features or not gather:
-        return FitRows(blocks, classes, counts, n_rows, n_features)
-    X, y, weight = blocks.gather(weighted=True)
-    return FitRows.of_arrays(X, check.codes_of(y, classes), classes, weight)
-
-
-def _outline_of_block(block, known, weights):
-    """Number, classes, class weights, rows of positive weight, columns of a block."""
-    X, y = block.X, labels_of(block, known)
-    if X.ndim != 2 or X.shape[1] == 0:
-        rule = "be two-dimensional" if X.ndim != 2 else "hold one feature or more"
-        raise ValueError(f"X must {rule}, got shape {X.shape}")
-    if block.weight is not None and not weights:
-        raise ValueError("sample_weight must be None, got weights")
-    weight = check.weights(block.weight, len(y))
-    check.finite_features(X if weight is None else X[weight > 0])
-    classes = check.distinct(y)
-    total = np.bincount(check.codes_of(y, classes), weight, minlength=len(classes))
-    n = len(y) if weight is None else np.count_nonzero(weight)
-    return block.number, classes, total, n, X.shape[1]
-
-
-def labels_of(block, known=None):
-    """The labels of a block, of one kind."""
-    if block.y is None:
-        raise ValueError("y must hold a label for each row, got None")
-    y = check_column("y", block.y)
-    if y.dtype.kind == "O":
-        check.kinds(y.tolist())
-        y = np.array(y.tolist()) if not isinstance(y[0], str) else y
-    if y.dtype.kind not in "OU":
-        check_labels(y, name="y")
-    if known is not None:
-        check.known(y, known)
-    return y
-
-
-def _united(parts):
-    """Union of the labels of all blocks, which must be of one kind."""
-    places = {}  # of the first label of each kind
-    for number, classes, *_ in parts:
-        kind = classes.dtype.kind in "OUS"
-        places.setdefault(kind, f"{classes.tolist()[0]!r} in chunk {number}")
-    if len(places) > 1:
-        got = " and ".join(places.values())
-        raise ValueError(f"y must hold labels of one kind, got {got}")
-    return np.unique(np.concatenate([classes for _, classes, *_ in parts]))
 
 
 def record_features(model, blocks, n_features, *, reset=True):

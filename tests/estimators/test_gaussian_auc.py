@@ -315,7 +315,9 @@ def test_errors_name_the_data():
         GaussianAUCClassifier(shrinkage="auto").partial_fit(X, y, classes=[0, 1])
     assert "shrinkage must be 'oas', 'bayes' or a number" in str(error.value.__cause__)
     model = GaussianAUCClassifier().partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match=r"y must hold the labels \[0, 1\], got 7"):
+    with pytest.raises(
+        ValueError, match=r"the labels of the fitted model, 0, 1, got 7"
+    ):
         model.partial_fit(X, np.full(len(y), 7))
     with pytest.raises(ValueError, match="those of the first call"):
         model.partial_fit(X, y, classes=[0, 2])

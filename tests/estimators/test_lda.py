@@ -111,16 +111,18 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
     with pytest.raises(ValueError, match="inhomogeneous shape") as ragged:
         LinearDiscriminantROC().fit([[0.5], 0.25, []], [0, 1, 1])
     assert "sklearn" in str(ragged.traceback[-1].path)  # the parent's own words
-    with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[None\]"):
+    with pytest.raises(ValueError, match="y must hold class labels.* missing values"):
         kind().fit(X, mixed)
     arrays = np.empty(len(X), object)
     arrays[:] = [np.array([0.5, 0.5]), *(int(label) for label in y[1:])]
-    with pytest.raises(ValueError, match=r"y must hold labels of one kind .* \[array"):
+    with pytest.raises(ValueError, match="y must hold class labels"):
         kind().fit(X, arrays)
-    with pytest.raises(ValueError, match=r"priors must be non-negative, got \[-1, 2\]"):
+    with pytest.raises(
+        ValueError, match=r"priors must be non-negative .* got \[-1, 2\]"
+    ):
         kind(priors=[-1, 2]).fit(X, y)
     for priors in ([1.0], {}, "x"):
-        with pytest.raises(ValueError, match="priors must hold"):
+        with pytest.raises(ValueError, match="priors must"):
             kind(priors=priors).fit(X, y)
     with pytest.raises(ValueError, match=r"got .*e\+15\d in feature 0"):
         kind().fit(X * 1e150, y)

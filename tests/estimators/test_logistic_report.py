@@ -316,7 +316,7 @@ ROWS = {"X": X, "y": Y}
         ),
         (
             {"covariance": "HC0", "X": X, "y": Y + 1},
-            r"y must hold the labels \[0, 1\], got 2",
+            r"the labels of the fitted model, 0, 1, got 2",
         ),
     ],
 )
