@@ -8,7 +8,7 @@ best threshold is a formula, too. Does the formula agree with hold-out rows?
 
 Left picture: two features. The area agrees; the operating point agrees less, because
 the classes do not vary alike. Right: thirty features, where the formula is far too
-optimistic if rows are few. The estimate from rows left out (.632+ or leave-pair-out) is
+optimistic if rows are few. The estimate from rows left out (leave-pair-out) is
 much nearer. The Bayesian AUC combines it with a model of the data set: its interval
 shows how uncertain it is.
 """

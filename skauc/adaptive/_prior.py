@@ -32,11 +32,11 @@ class AdaptivePrior:
         Combine the AUC by the model of the data set with the AUC of rows left out of
         the fit. False uses the model of the data set alone.
     refits : int or None, default=None
-        Number of refits for the AUC of rows left out. None uses a closed form if there
-        is one; otherwise a report refits the model to 20 bootstrap samples (10 from 200
-        rows on, 5 from 500 rows on), and a scorer refits nothing. 0 never refits. An
-        integer K >= 2 refits the whole estimator K times, in scorers too; classifiers
-        that are not linear need it.
+        Number of refits for the AUC of rows left out. None: a report uses a closed form
+        if there is one, and otherwise refits the model to 20 bootstrap samples (10 from
+        200 rows on, 5 from 500 rows on); a scorer leaves no rows out. 0 never refits.
+        An integer K >= 2 refits the whole estimator K times, in scorers too;
+        classifiers that are not linear need it.
     verbose : int, default=0
         Verbosity of joblib during refits; 0 is silent.
 
