@@ -163,9 +163,9 @@ def stationarity(fit, rows) -> float:
         weighted slopes of the losses. NaN where no feature varies.
     """
     objective = fit.objective
-    sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
-    g = c * objective.loss.slope(fit.score(rows.X), sign)
+    g = objective.loss.slope(fit.score(rows.X), np.where(rows.positive, 1.0, -1.0))
+    g *= c
     # the random walk is estimated from every k-th row; features of sparse rows may be
     # rare, so that all of these are used
     every = 1 if sparse.issparse(rows.X) else len(g) // WALK_ROWS + 1
