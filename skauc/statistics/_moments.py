@@ -383,16 +383,21 @@ class _Sums:
     def __init__(self, P, diagonal):
         scatter = np.zeros(P if diagonal else (P, P))
         self.origin, self.sums = np.zeros(P), None
-        self.before = Moments(0.0, self.origin, scatter)  # rows around former origins
+        # the rows around former origins, less the present origin
+        self.before = Moments(0.0, self.origin, scatter)
 
     def add(self, X, w):
         """Add a block of rows."""
         n, total, square = sums = self._around_origin(X, w)
         diagonal = square if square.ndim == 1 else np.diag(square)
         if np.any(total * (total / n) > _FAR * diagonal):
-            self.before, self.sums = self.moments(), None
             # deviations of constant features from the first row are exactly 0
-            self.origin = X[0] + w @ (X - X[0]) / n
+            origin = X[0] + w @ (X - X[0]) / n
+            part = self._less_origin()
+            # close numbers, whose difference is exact
+            mean = part.mean + (self.origin - origin)
+            self.before, self.sums = Moments(part.n, mean, part.scatter), None
+            self.origin = origin
             sums = self._around_origin(X, w)
         self.sums = sums if self.sums is None else add_all([self.sums, sums])
 
@@ -408,12 +413,17 @@ class _Sums:
 
     def moments(self):
         """The moments of all rows."""
+        part = self._less_origin()
+        return Moments(part.n, self.origin + part.mean, part.scatter)
+
+    def _less_origin(self):
+        """The moments of all rows less the origin."""
         if self.sums is None:
             return self.before
         n, total, square = self.sums
         shift = total / n
         between = shift**2 if square.ndim == 1 else np.outer(shift, shift)
-        return self.before + Moments(n, self.origin + shift, square - n * between)
+        return self.before + Moments(n, shift, square - n * between)
 
 
 def _sparse(X, rows, weight, featurewise):
