@@ -162,9 +162,9 @@ def stationarity(fit, rows) -> float:
         weighted slopes of the losses. NaN where no feature varies.
     """
     objective = fit.objective
-    sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
-    g = c * objective.loss.slope(fit.score(rows.X), sign)
+    g = objective.loss.slope(fit.score(rows.X), np.where(rows.positive, 1.0, -1.0))
+    g *= c
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
     less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
     pull = (g - less) @ rows.X + objective.l2 * fit.coef

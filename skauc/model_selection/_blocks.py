@@ -89,7 +89,7 @@ def _named(X, matrix, estimator):
 def _of_sample(estimator, blocks, matrix, labels, weight, question):
     """Evaluations on an even sample that represents all rows."""
     if weight is None:
-        weight = np.ones(len(labels))
+        weight = np.broadcast_to(1.0, len(labels))  # takes no memory
     elif not weight.all():
         counted = weight > 0
         matrix, labels = matrix.where(counted), labels[counted]
@@ -150,18 +150,22 @@ class _Whole:
     scores: np.ndarray
     pos_label: object
 
-    def rows_of(self, model) -> tuple[Rows, np.ndarray]:
-        """The rows of the two classes of a model, and their scores."""
-        classes, scores = model.scored.opened.classes, self.scores @ model.mix
+    def rows_of(self, model) -> Rows:
+        """The rows of the two classes of a model."""
         if model.pair is None:
-            positive = check_positive(
-                self.labels, pos_label=self.pos_label, classes=classes
-            )
-            return Rows(self.matrix, positive, self.weight), scores
+            classes, y = model.scored.opened.classes, self.labels
+            positive = check_positive(y, pos_label=self.pos_label, classes=classes)
+            return Rows(self.matrix, positive, self.weight)
         which = np.isin(self.labels, model.pair)
         positive = self.labels[which] == model.pair[1]
-        rows = Rows(self.matrix.where(which), positive, self.weight[which])
-        return rows, scores[which]
+        return Rows(self.matrix.where(which), positive, self.weight[which])
+
+    def score_of(self, model) -> np.ndarray:
+        """The scores of these rows."""
+        scores = self.scores @ model.mix
+        if model.pair is None:
+            return scores
+        return scores[np.isin(self.labels, model.pair)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +188,7 @@ class _SampledEvaluation(Evaluation):
     @classmethod
     def of(cls, sampled, whole, rows) -> _SampledEvaluation:
         """Evaluation of all rows from that of the sample."""
-        all_rows, score = whole.rows_of(sampled.model)
+        all_rows = whole.rows_of(sampled.model)
         if rows != "auto":
             judgement = Judgement(rows, "given")
         elif not sampled.adaptive:
@@ -193,6 +197,7 @@ class _SampledEvaluation(Evaluation):
             judgement = _judge(sampled.model, whole, all_rows)
         known = sampled.model, sampled.prior, sampled.covariance
         how = sampled.report, sampled.pairs
+        score = whole.score_of(sampled.model)
         return cls(*known, judgement, *how, all_rows=all_rows, score=score)
 
     @property

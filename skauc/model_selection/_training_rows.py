@@ -278,7 +278,7 @@ def distance(a, b):
     a, b = (np.reshape(s, (len(s), -1)) for s in (a, b))
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return float(1 - (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+        return float(1 - np.vdot(a, b) / np.sqrt(np.vdot(a, a) * np.vdot(b, b)))
 
 
 def _unsigned(a, b):

@@ -9,16 +9,21 @@ that are not divided. Two parts a, b of one class merge by
     n = n_a + n_b,   x̄ = x̄_a + δ n_b/n,   W = W_a + W_b + δδᵀ n_a n_b/n,   δ = x̄_b − x̄_a
 
 (Chan, Golub & LeVeque 1983), so moments stream and add up across workers. Within one
-array the rows of a class are read in blocks, each centred at its own mean: one
-symmetric product per block, without cancellation. A sparse matrix is not centred,
-``W = Σ w x xᵀ − n x̄ x̄ᵀ``, unless more than four digits cancel; its diagonal is
-``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
+array the rows of a class are read in blocks, with one symmetric product per block,
+
+    W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ.
+
+The origin o is 0 until a block lies so far away that the second term would be more than
+half of the first one for some feature; then it moves to the mean of that block, and the
+sums around the former origin are merged as above. No digit cancels therefore. The
+products of a sparse matrix are summed around 0, unless more than four digits cancel;
+the diagonal is ``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
 
 **2. Rows in blocks.** A function of one block is summed over all blocks, one after the
 other, by threads, or as a tree of Dask tasks; the caller gets the sum. Labels, weights
 and scores are gathered as arrays of n numbers; features stay in their blocks, except
 sampled rows. Three sums are enough: class moments, likelihood terms
-(:mod:`skauc.estimators`), and products ``X w``, ``gᵀX``, ``Xᵀ diag(w) X``.
+(:mod:`skauc.estimators`), and products ``X w`` and ``gᵀX``.
 
 **3. Range.** Features, scores and weights are 0 or between 1e-70 and 1e70 in size, so
 that their fourth powers are floats; everything else is refused.

@@ -1,8 +1,8 @@
 """Rows in blocks as a matrix: the caller gets sums, scores and selected rows.
 
 Labels, weights and scores are gathered as arrays of n numbers, the features stay in
-their blocks. ``X @ w``, ``g @ X``, Gram products and moments are one
-pass over the blocks each; ``X[rows]`` are these rows in memory.
+their blocks. ``X @ w``, ``g @ X`` and moments are one pass over the blocks each;
+``X[rows]`` are these rows in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from ._block import Block
 from ._row_blocks import RowBlocks, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
-_SKETCH = 20190915
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +87,8 @@ class BlockMatrix:
         """Names of the columns; None behind a transformer, or without names."""
         return None if self.steps else self.blocks.feature_names
 
-    def map(self, function, *shared, y=None, weight=None) -> list:
-        """``function(block, *shared)`` of every block with float64 rows.
+    def total(self, function, *shared, y=None, weight=None):
+        """The sum of ``function(block, *shared)`` over blocks with float64 rows.
 
         Parameters
         ----------
@@ -101,33 +100,18 @@ class BlockMatrix:
 
         Returns
         -------
-        list
+        sum of the results
         """
-        call = function, self.blocks.feature_names, self.steps, *shared
-        return self.blocks.map(_on_rows, *call, each=self._each(y, weight))
-
-    def total(self, function, *shared, y=None, weight=None):
-        """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`."""
         call = function, self.blocks.feature_names, self.steps, *shared
         return self.blocks.total(_on_rows, *call, each=self._each(y, weight))
 
     def __matmul__(self, w):
-        return np.concatenate(self.map(_scores, np.asarray(w, dtype=float)))
+        call = _scores, self.blocks.feature_names, self.steps, np.asarray(w, float)
+        parts = self.blocks.map(_on_rows, *call, each=self._each(None, None))
+        return np.concatenate(parts)
 
     def __rmatmul__(self, g):
         return self.total(_combination, y=np.asarray(g, dtype=float).T)
-
-    def gram(self, weight=None):
-        """``Xᵀ diag(weight) X`` of shape (P, P); weights >= 0."""
-        return self.total(_gram, weight=weight)
-
-    def sketch(self):
-        """One random combination ``uᵀX`` of the rows: equal rows, equal sketches."""
-        return self._sketch.copy()
-
-    @cached_property
-    def _sketch(self):
-        return np.random.default_rng(_SKETCH).random(len(self)) @ self
 
     def __getitem__(self, rows):
         """Rows by number, slice or mask, in memory: an array, or CSR of sparse blocks.
@@ -309,13 +293,3 @@ def _scores(block, w):
 
 def _combination(block):
     return np.asarray(block.y.T @ block.X)
-
-
-def _gram(block):
-    X = block.X
-    # A diagonal matrix times sparse rows leaves them sparse
-    left = X.T if block.weight is None else X.T * block.weight
-    if sparse.issparse(X):
-        left = X.T if block.weight is None else X.T @ sparse.diags_array(block.weight)
-    product = left @ X
-    return product.toarray() if sparse.issparse(product) else product

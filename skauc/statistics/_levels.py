@@ -22,7 +22,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._numerics import parts_of
 from ._result import Value
+
+_COUNTED = 2**18  # positives that are ranked at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Levels(Value):
 
     @classmethod
     def of(cls, neg, pos, weight_neg=None, weight_pos=None) -> Levels:
-        """Sort two samples of scores together; O(n) if both are sorted.
+        """Sort two samples of scores together.
 
         Parameters
         ----------
@@ -58,8 +61,7 @@ class Levels(Value):
             Weights of the rows; None counts each row once.
         """
         score, n_neg = np.concatenate([neg, pos]), len(neg)
-        in_order = not (_falls(neg) or _falls(pos))  # a stable sort then merges them
-        order = np.argsort(score, kind="stable" if in_order else None)
+        order = np.argsort(score)
         score, is_pos = score[order], order >= n_neg
         starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
         rows = order, starts, n_neg
@@ -237,11 +239,24 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 
 
 def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
-    """Share of pairs in which the positive scores higher, ties ½."""
-    if weight_neg is None and weight_pos is None:
-        # two sorted samples merge faster than all rows sort
-        neg, pos = np.sort(neg), np.sort(pos)
-    return Levels.of(neg, pos, weight_neg, weight_pos).auc
+    """Share of pairs in which the positive scores higher, ties ½.
+
+    Equals :attr:`Levels.auc`; positives are counted part by part, so that memory holds
+    few arrays of n numbers.
+    """
+    order = np.argsort(neg)
+    neg, below = neg[order], np.zeros(len(neg) + 1)  # weight below the k-th negative
+    weight = np.broadcast_to(1.0, len(neg)) if weight_neg is None else weight_neg[order]
+    np.cumsum(weight, out=below[1:])
+    del order, weight
+    won = n_pos = 0.0
+    for part in parts_of(len(pos), _COUNTED):
+        order = np.argsort(pos[part])  # sorted scores are found in the order of memory
+        score = pos[part][order]
+        weight = np.ones(len(score)) if weight_pos is None else weight_pos[part][order]
+        ends = (below[np.searchsorted(neg, score, side)] for side in ("left", "right"))
+        won, n_pos = won + weight @ sum(ends), n_pos + weight.sum()
+    return min(float(won) / (2 * float(below[-1]) * n_pos), 1.0)
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
@@ -308,10 +323,8 @@ def hanley_mcneil_variance(auc, n_neg, n_pos):
 
 def balanced_variance(auc, n_neg, n_pos):
     """Hanley–McNeil variance with ``(n₀ + n₁)/2`` rows of each class: symmetric."""
-    # Exchanging the classes (A → 1 − A, n₀ ↔ n₁) exchanges the two terms of ``shape``
     half = (n_neg + n_pos) / 2
-    shape = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    return auc * (1 - auc) * (1 + (half - 1) * shape) / (n_neg * n_pos)
+    return hanley_mcneil_variance(auc, half, half) * half**2 / (n_neg * n_pos)
 
 
 def _mean_covariance(v, weight):
@@ -328,7 +341,3 @@ def _cluster_sums(v, cluster, weight, n_clusters):
     deviation = (v - np.average(v, axis=1, weights=weight)[:, None]) * weight
     sums = [np.bincount(cluster, row, n_clusters) for row in deviation]
     return np.array(sums) / weight.sum()
-
-
-def _falls(score) -> bool:
-    return bool((score[1:] < score[:-1]).any())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._block import add_all
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag
 from ._collections import refuse_collection
@@ -18,6 +19,7 @@ from ._row_blocks import row_blocks
 
 _CAST_NUMBERS = 2**15  # entries cast to float64 at once: they stay in the cache
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
+_FAR = 0.5  # share of the mean in the squares around the origin, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +166,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
     Answers: what do the Gaussian formulas of this package need to know about the two
-    classes? Costs one pass over X in blocks. The additional memory is one block of 1
-    MiB or of P rows, an index of the rows, and the P×P scatter of each class, which
+    classes? Costs one pass over X in blocks. The additional memory is three blocks of
+    1 MiB or of P rows, an index of the rows, and the P×P scatter of each class, which
     ``featurewise`` avoids.
 
     Parameters
@@ -192,8 +194,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
 
     Notes
     -----
-    Each block is centred at its own mean, which prevents cancellation (see
-    :mod:`skauc.statistics`). Products of a sparse X are formed without centring it. If
+    Products are summed around an origin near the rows, which prevents cancellation
+    (see :mod:`skauc.statistics`). Products of a sparse X are formed around 0. If
     the mean of a column is large compared with its spread (the raw sum of squares is
     more than 10⁴ times the centred one), the rows are made dense block by block
     instead.
@@ -347,62 +349,81 @@ def _check_range(moments):
 
 def _dense(X, groups, weight, featurewise):
     """Moments of groups of rows of a dense array."""
-    shape, columns = X.shape[1:], X if X.ndim == 2 else X[:, None]
-    P = columns.shape[1]
-    diagonal = featurewise or not shape
-    sums = [
-        _Sums(0.0, np.zeros(P), np.zeros(P if diagonal else (P, P))) for _ in groups
-    ]
+    columns = X if X.ndim == 2 else X[:, None]
+    P, diagonal = columns.shape[1], featurewise or X.ndim == 1
+    sums = [_Sums(P, diagonal) for _ in groups]
     step = block_rows(P, least=1 if diagonal else P)
     parts = [
         (rows[part], own)
         for rows, own in zip(groups, sums, strict=True)
         for part in parts_of(len(rows), step)
     ]
+    buffer = np.empty((min(step, len(X)), P), columns.dtype)
     # groups are interleaved by the positions of their rows, so that X is read once
     for rows, own in sorted(parts, key=lambda part: part[0][0]):
-        block = np.asarray(columns[rows], dtype=float)  # a copy
-        own.add(block, None if weight is None else weight[rows])
-    return [own.moments(shape) for own in sums]
+        # "clip" writes into the buffer directly; "raise" would copy the rows twice
+        block = columns.take(rows, axis=0, out=buffer[: len(rows)], mode="clip")
+        w = np.ones(len(rows)) if weight is None else weight[rows]
+        own.add(block.astype(float, copy=False), w)
+    found = [own.moments() for own in sums]
+    if X.ndim == 2:
+        return found
+    return [Moments(part.n, part.mean[0], part.scatter[0]) for part in found]
 
 
-@dataclass(eq=False)
 class _Sums:
-    """Running weight, mean and scatter of blocks of rows."""
+    """Weight, sum and products of blocks of rows around an origin o.
 
-    n: float
-    mean: np.ndarray
-    scatter: np.ndarray
+    ``W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ``, in which the diagonal of the
+    second term is at most half of that of the first in each block, and therefore in
+    their sum (Cauchy–Schwarz). The origin moves to the mean of a block that is farther
+    away.
+    """
 
-    def add(self, B, weight=None):
-        """Add a block of rows, which is overwritten by its deviations."""
-        w = np.ones(len(B)) if weight is None else weight
-        k = float(w.sum())
-        if self.n == 0:  # the first block is centred at its own mean
-            self.mean = B[0].copy()  # deviations of constant features are exactly 0
-            B -= self.mean
-            shift = w @ B / k
-            self.mean += shift
-            B -= shift
-        else:
-            B -= self.mean
-        shift = w @ B / k
-        if weight is not None:
-            B *= np.sqrt(w)[:, None]
-        # B Bᵀ = W_b + k shift shiftᵀ, and W ← W + W_b + shift shiftᵀ n_a k/(n_a + k)
-        self.n += k
-        between = -shift * (k * (k / self.n))
-        if self.scatter.ndim == 1:
-            self.scatter += np.einsum("ij,ij->j", B, B) + between * shift
-        else:
-            self.scatter += B.T @ B
-            self.scatter += np.outer(between, shift)
-        self.mean += shift * (k / self.n)
+    def __init__(self, P, diagonal):
+        scatter = np.zeros(P if diagonal else (P, P))
+        self.origin, self.sums = np.zeros(P), None
+        # the rows around former origins, less the present origin
+        self.before = Moments(0.0, self.origin, scatter)
 
-    def moments(self, shape):
-        """The sums as Moments; ``shape`` is that of a row, () for scores."""
-        scatter = self.scatter if shape else self.scatter[0]
-        return Moments(self.n, self.mean if shape else self.mean[0], scatter)
+    def add(self, X, w):
+        """Add a block of rows."""
+        n, total, square = sums = self._around_origin(X, w)
+        diagonal = square if square.ndim == 1 else np.diag(square)
+        if np.any(total * (total / n) > _FAR * diagonal):
+            # deviations of constant features from the first row are exactly 0
+            origin = X[0] + w @ (X - X[0]) / n
+            part = self._less_origin()
+            # close numbers, whose difference is exact
+            mean = part.mean + (self.origin - origin)
+            self.before, self.sums = Moments(part.n, mean, part.scatter), None
+            self.origin = origin
+            sums = self._around_origin(X, w)
+        self.sums = sums if self.sums is None else add_all([self.sums, sums])
+
+    def _around_origin(self, X, w):
+        """Weight, sum and products of the rows of a block less the origin."""
+        B = X - self.origin if self.origin.any() else X
+        n, total = float(w.sum()), w @ B
+        if (w != 1).any():
+            B = B * np.sqrt(w)[:, None]
+        if self.before.scatter.ndim == 1:
+            return n, total, np.einsum("ij,ij->j", B, B)
+        return n, total, B.T @ B
+
+    def moments(self):
+        """The moments of all rows."""
+        part = self._less_origin()
+        return Moments(part.n, self.origin + part.mean, part.scatter)
+
+    def _less_origin(self):
+        """The moments of all rows less the origin."""
+        if self.sums is None:
+            return self.before
+        n, total, square = self.sums
+        shift = total / n
+        between = shift**2 if square.ndim == 1 else np.outer(shift, shift)
+        return self.before + Moments(n, shift, square - n * between)
 
 
 def _sparse(X, rows, weight, featurewise):
@@ -419,10 +440,10 @@ def _sparse(X, rows, weight, featurewise):
     scatter = raw - np.outer(mean, mean) * n
     if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
         return Moments(n, mean, scatter)
-    sums = _Sums(0.0, mean, np.zeros(raw.shape))
+    sums = _Sums(len(mean), diagonal=False)
     for part in parts_of(len(rows), block_rows(len(mean), least=len(mean))):
         sums.add(Z[part].toarray(), w[part])
-    return sums.moments(mean.shape)
+    return sums.moments()
 
 
 def _sparse_squares(Z, w, mean):

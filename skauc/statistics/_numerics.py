@@ -6,7 +6,7 @@ import numpy as np
 
 RANGE = 1e-70, 1e70  # sizes of features, scores and weights: fourth powers are numbers
 # size of copied and multiplied rows: they stay in the level-2 cache of a core
-BLOCK_BYTES = 2**19
+BLOCK_BYTES = 2**20
 # size of rows that are read at once: the overhead of a block is 5 %
 READ_BYTES = 2**24
 TINY = np.finfo(float).tiny

@@ -244,8 +244,8 @@ class RowBlocks:
 
     def _with_rows(self, each):
         """Yield ``(block,)`` or ``(block, each[number])`` of blocks with rows."""
-        width = None
-        for number, parts in enumerate(self._read()):
+        width, last = None, None if each is None else max(each, default=-1) + 1
+        for number, parts in enumerate(islice(self._read(), last)):
             if each is not None and number not in each:
                 continue
             known = {"called": self.called, "names": self._feature_names}

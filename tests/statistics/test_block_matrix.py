@@ -63,8 +63,6 @@ def test_products(pair):
     assert g @ matrix == pytest.approx(g @ X, rel=1e-12)
     G = np.stack([g, g**2])
     assert G @ matrix == pytest.approx(G @ X, rel=1e-12)
-    assert matrix.gram(g**2) == pytest.approx(X.T @ (X * g[:, None] ** 2), rel=1e-12)
-    assert matrix.gram() == pytest.approx(X.T @ X, rel=1e-12)
     assert matrix.total(count, y=g > 0, weight=g) == pytest.approx(np.sum(g[g > 0]))
 
 
@@ -130,16 +128,6 @@ def test_rows_of_a_data_set(pair):
     some = some.toarray() if sparse.issparse(some) else some
     assert some == pytest.approx(X[positive])
     assert len(rows.key) == 20
-
-
-def test_sketches_differ_where_rows_do(columns):
-    X, y, _ = columns
-    matrix = BlockMatrix.of(in_blocks(X, y))[0]
-    assert matrix.sketch().shape == (5,)
-    cut_elsewhere = BlockMatrix.of(RowBlocks([(X[:7], y[:7]), (X[7:], y[7:])]))[0]
-    assert matrix.sketch() == pytest.approx(cut_elsewhere.sketch(), rel=1e-13)
-    X[39, 4] += 1e-3
-    assert abs(matrix.sketch() - BlockMatrix.of(in_blocks(X, y))[0].sketch()).max() > 0
 
 
 def test_names_of_columns(columns):

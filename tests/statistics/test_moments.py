@@ -402,3 +402,21 @@ def test_a_drift_of_the_mean_costs_few_digits(rng, n_first):
     X = near + 2.0**20 * (np.arange(6000) >= n_first)[:, None]
     got, expected = Moments.from_samples(X), oracles.two_pass_moments(X)
     assert_moments(got, *expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_offsets_cost_no_digits_of_the_scatter(rng, monkeypatch, weighted):
+    """Many blocks, and means up to 1e10 deviations, against extended precision."""
+    monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**13)
+    X = rng.normal(size=(4000, 8)) + 10.0 ** np.arange(3, 11)
+    weight = 10.0 ** rng.uniform(-3, 3, 4000) if weighted else np.ones(4000)
+    positive = np.arange(4000) % 3 == 0
+    for got, mask in zip(
+        class_moments(X, positive, weight), (~positive, positive), strict=True
+    ):
+        rows, w = X[mask].astype(np.longdouble), weight[mask].astype(np.longdouble)
+        mean = w @ rows / w.sum()
+        deviations = rows - mean
+        scatter = (deviations * w[:, None]).T @ deviations
+        size = np.sqrt(np.diag(scatter))
+        assert np.all(np.abs(got.scatter - scatter) <= 1e-12 * np.outer(size, size))
