@@ -407,7 +407,7 @@ def test_a_drift_of_the_mean_costs_few_digits(rng, n_first):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_offsets_cost_no_digits_of_the_scatter(rng, monkeypatch, weighted):
     """Many blocks, and means up to 1e10 deviations, against extended precision."""
-    monkeypatch.setattr(_numerics, "BLOCK_BYTES", 2**13)
+    monkeypatch.setattr("skauc.statistics._numerics.BLOCK_BYTES", 2**13)
     X = rng.normal(size=(4000, 8)) + 10.0 ** np.arange(3, 11)
     weight = 10.0 ** rng.uniform(-3, 3, 4000) if weighted else np.ones(4000)
     positive = np.arange(4000) % 3 == 0
