@@ -18,7 +18,7 @@ BUDGET = {
     "roc": 530,
     "leave_pair_out": 770,
     "adaptive": 760,
-    "intervals": 2455,
+    "intervals": 2415,
     "estimators": 2255,
     "model_selection": 3345,
     "displays": 565,

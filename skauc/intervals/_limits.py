@@ -38,14 +38,14 @@ def larger_variance(estimate, variance, model):
     return lambda a: np.maximum(model(a), a * (1 - a) * scale)
 
 
-def exact_limits(share, n, tail_low, tail_high):
+def clopper_pearson_limits(successes, n, tail_low, tail_high):
     """Clopper–Pearson limits of ``share · n`` successes in n, which need not be whole.
 
     They bound an AUC whose variance is estimated as 0, because its variance is at most
     that of a share of the smaller class.
     """
     # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
-    x = np.asarray(share * n, dtype=float)
+    x = np.asarray(successes, dtype=float)
     rest = n - x
     low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
     # I_h(x + 1, n − x) = 1 − I_{1−h}(n − x, x + 1): the tail is not rounded to 1
@@ -72,7 +72,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     low, high : float
     """
     if error <= 0 or auc <= 0 or auc >= 1:
-        return exact_limits(auc, n, tail_low, tail_high)
+        return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     forward, slope, back = {
         "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
@@ -147,12 +147,6 @@ def wilson_limits(successes, n, tail_low, tail_high):
         return np.where(n > 0, np.where(x == end * total, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
-
-
-def clopper_pearson_limits(successes, n, tail_low, tail_high):
-    """Exact limits of a share; (0, 1) where n is 0."""
-    x, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
-    return exact_limits(x / np.where(n > 0, n, 1), n, tail_low, tail_high)
 
 
 def ratio_limits(x, n, y, m, tail_low, tail_high):

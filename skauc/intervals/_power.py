@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation import check_numbers
+from ._limits import bisected
 from ._plan import Plan
 
 _LEAST_ROWS = 2  # least rows of a class with a variance
@@ -220,7 +221,13 @@ def auc_sample_size(
             return plan.power(*sizes) >= goal
         return plan.width(*sizes) <= goal * (1 + 1e-12)  # allow for rounding
 
-    n_pos = _least(enough, shape)
+    most = np.full(shape, _MOST_ROWS)
+    if not np.all(enough(most)):
+        raise ValueError(
+            "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
+        )
+    # bisect between 1 and 2⁴⁰ until less than a row is left
+    n_pos = np.ceil(bisected(lambda n: enough(np.ceil(n)), most, 1.0, halvings=42))
     sizes = n_pos, _negatives(ratio, n_pos)
     return SampleSize(*(n.astype(int) if shape else int(n) for n in sizes))
 
@@ -229,24 +236,6 @@ def _negatives(ratio, n_pos):
     """``ratio · n_pos`` rounded up, at least 2."""
     # 1.1 · 10 is above 11 by rounding and must not become 12
     return np.maximum(np.ceil(ratio * n_pos * (1 - 1e-12)), _LEAST_ROWS)
-
-
-def _least(enough, shape):
-    """Smallest whole number >= 2 for which ``enough`` holds, elementwise."""
-    # double until ``high`` is enough, then bisect; ``low`` is never enough
-    low, high = np.full(shape, _LEAST_ROWS - 1.0), np.full(shape, float(_LEAST_ROWS))
-    while not (done := np.broadcast_to(enough(high), shape)).all():
-        low, high = np.where(done, low, high), np.where(done, high, 2 * high)
-        if high.max() > _MOST_ROWS:
-            raise ValueError(
-                "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
-            )
-    while (high - low > 1).any():
-        # for high = low + 1 the middle is ``low``, and nothing changes
-        middle = np.floor((low + high) / 2)
-        done = enough(np.maximum(middle, _LEAST_ROWS)) & (middle > low)
-        low, high = np.where(done, low, middle), np.where(done, middle, high)
-    return high
 
 
 def _check_shapes(*arrays):
