@@ -18,7 +18,7 @@ BUDGET = {
     "roc": 530,
     "leave_pair_out": 770,
     "adaptive": 760,
-    "intervals": 2415,
+    "intervals": 2416,
     "estimators": 2255,
     "model_selection": 3345,
     "displays": 565,

@@ -167,19 +167,18 @@ def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_st
 def methods_of(points, name) -> dict[str, Callable]:
     """Methods whose limits are valid for a name; the first one is the default."""
     methods: dict[str, Callable] = {}
-    best = points.chosen_by in BEST
-    if best and name in RATES:
-        methods["optimism_corrected"] = _corrected_limits
-    if CROSSED.get(points.chosen_by) == name or (
-        best and name in ("threshold", *RATES)
-    ):
+    drawn = {CROSSED.get(points.chosen_by)}
+    if points.chosen_by in BEST:
+        drawn = {"threshold", *RATES}
+        if name in RATES:
+            methods["optimism_corrected"] = _corrected_limits
+    if name in drawn:
         methods["bayesian_bootstrap"] = _drawn_limits
     if name == "threshold":
         ranked = points.chosen_by in RATES
         return methods | ({"order_statistics": _rank_limits} if ranked else {})
-    if name in (*_RATIOS, "odds_ratio") or (
-        points.prevalence_given and name in _VALUES
-    ):
+    predicted = points.prevalence_given and name in _VALUES
+    if predicted or name in (*_RATIOS, "odds_ratio"):
         return methods | {"log": _ratio_intervals}
     shares = {"wilson": wilson_limits, "clopper_pearson": clopper_pearson_limits}
     limits = {key: partial(_share_limits, how) for key, how in shares.items()}

@@ -108,9 +108,10 @@ def operating_points(
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
-    targets = {"threshold": threshold, "sensitivity": sensitivity}
-    targets |= {"specificity": specificity, "best": best}
-    rule = ThresholdRule.of(cost, share, **targets)
+    rule = ThresholdRule.of(
+        cost, share, threshold=threshold, sensitivity=sensitivity,
+        specificity=specificity, best=best,
+    )  # fmt: skip
     points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
     # corner 0 is (0, 0), with the threshold inf and no row above it

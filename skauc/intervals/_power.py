@@ -131,7 +131,7 @@ def auc_power(
         check_numbers(name, n, _LEAST_ROWS, closed="left")
         for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
     ]
-    _check_shapes(*plan.numbers, *sizes)
+    plan.shape(*sizes)
     power = plan.power(*sizes)
     return power if power.ndim else float(power)
 
@@ -207,7 +207,7 @@ def auc_sample_size(
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
     goal = check_numbers(name, goal, 0, 1, closed="neither")
-    shape = _check_shapes(*plan.numbers, ratio, goal)
+    shape = plan.shape(ratio, goal)
     if width is None:
         plan.check_reachable()
     elif alternative != "two-sided":
@@ -236,13 +236,3 @@ def _negatives(ratio, n_pos):
     """``ratio · n_pos`` rounded up, at least 2."""
     # 1.1 · 10 is above 11 by rounding and must not become 12
     return np.maximum(np.ceil(ratio * n_pos * (1 - 1e-12)), _LEAST_ROWS)
-
-
-def _check_shapes(*arrays):
-    try:
-        return np.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError:
-        shapes = ", ".join(str(array.shape) for array in arrays if array.ndim)
-        raise ValueError(
-            f"arguments must be numbers or arrays that broadcast, got shapes {shapes}"
-        ) from None
