@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from .._validation import check_numbers, short
 from ..statistics._levels import Levels, height
@@ -136,19 +137,11 @@ def _pointwise(levels, grid, level, *draws):
 def _simultaneous(levels, grid, level, *draws):
     low, high = _heights(levels, grid, *draws)
     # a draw is above the r-th smallest where r or more draws are at or below it
-    least = np.minimum(_ranks(low), _ranks(-high))
+    ranks = (rankdata(heights, "max", axis=0) for heights in (low, -high))
+    least = np.minimum(*ranks).min(axis=1)
     # at most a share 1 − level of the draws may have a rank below r
     r = int(np.sort(least)[int((1 - level) * len(least))])
     return np.sort(low, axis=0)[r - 1], np.sort(high, axis=0)[len(high) - r]
-
-
-def _ranks(values):
-    """Number of draws at or below each draw, minimised over the grid."""
-    least = np.full(len(values), len(values))
-    for column in values.T:
-        rank = np.searchsorted(np.sort(column), column, side="right")
-        np.minimum(least, rank, out=least)
-    return least
 
 
 BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}

@@ -7,12 +7,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
 
 from .._validation import check_interval, check_option
 from ..statistics._result import Result
 from ..statistics._wald import ALTERNATIVES, Interval, WaldTable
-from ._contrast import AUCContrast, chi_square
+from ._contrast import AUCContrast, JointTest, chi_square
 
 
 class TestedDifference(Result):
@@ -29,6 +28,14 @@ class TestedDifference(Result):
     null: float = 0.0
     df: Any = np.inf
     width: float = 1.0  # largest possible AUC or area
+
+    def _head(self):
+        return {
+            "difference": self.difference,
+            "interval95": self.confidence_interval(),
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+        }
 
     @property
     def _wald(self) -> WaldTable:
@@ -128,14 +135,6 @@ class AUCComparison(TestedDifference):
         if self.permutation_pvalue is not None:
             check_interval("permutation_pvalue", self.permutation_pvalue, 0, 1)
 
-    def _head(self):
-        return {
-            "difference": self.difference,
-            "interval95": self.confidence_interval(),
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-        }
-
     def _columns(self):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
         return aucs | self._test_columns() | {"pvalue": [self.pvalue]}
@@ -153,8 +152,26 @@ class AUCComparison(TestedDifference):
         return self._wald.pvalue
 
 
+class ComparedPairs(Result):
+    """Comparisons of all pairs of three or more AUCs."""
+
+    pairs: tuple
+    _rows_in_text = True
+
+    @property
+    def adjusted_pvalues(self) -> np.ndarray:
+        """Holm's p-values of the pairs, adjusted for testing all pairs together."""
+        p = np.array([pair.pvalue for pair in self.pairs])
+        order = np.argsort(p)
+        # p̃₍ᵢ₎ = min(1, max_{j ≤ i} (k − j + 1) p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ … (Holm 1979)
+        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+        adjusted = np.empty(len(p))
+        adjusted[order] = np.minimum(steps, 1)
+        return adjusted
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCComparisons(Result):
+class AUCComparisons(JointTest, ComparedPairs):
     """Comparison of three or more AUCs under their joint covariance.
 
     Made by :func:`compare_auc`.
@@ -201,8 +218,6 @@ class AUCComparisons(Result):
     pairs: tuple[AUCComparison, ...]
     n_smallest: float = 1.0
 
-    _rows_in_text = True
-
     @classmethod
     def _of(cls, auc, covariance, smaller, compare) -> AUCComparisons:
         """Overall test of k AUCs under their covariance; ``compare(i, j)`` of pairs."""
@@ -214,15 +229,14 @@ class AUCComparisons(Result):
         return cls(auc, covariance, statistic, df, pairs, float(smaller))
 
     def _head(self):
-        head = ("auc", "statistic", "df", "pvalue")
-        return {name: getattr(self, name) for name in head}
+        return {"auc": self.auc} | super()._head()
 
     def _columns(self):
         names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
-        columns = stacked(names, self.pairs)
-        kept = ("", "difference", "low", "high", "statistic", "pvalue")
+        columns = stacked(self.pairs)
+        kept = ("difference", "low", "high", "statistic", "pvalue")
         adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return {name: columns[name] for name in kept} | adjusted
+        return {"": names} | {name: columns[name] for name in kept} | adjusted
 
     def contrast(self, L) -> AUCContrast:
         """Estimate and test linear combinations of the AUCs.
@@ -255,30 +269,8 @@ class AUCComparisons(Result):
         """
         return AUCContrast._of(L, self)
 
-    @property
-    def pvalue(self) -> float:
-        """P-value of the hypothesis that all AUCs are equal."""
-        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
-    @property
-    def adjusted_pvalues(self) -> np.ndarray:
-        """Holm's p-values of the pairs, adjusted for testing all pairs together."""
-        return holm([pair.pvalue for pair in self.pairs])
-
-
-def stacked(names, results) -> dict:
+def stacked(results) -> dict:
     """Join the one-row tables of several results below each other."""
     parts = [result._columns() for result in results]
-    columns = {name: [part[name][0] for part in parts] for name in parts[0]}
-    return columns if names is None else {"": list(names), **columns}
-
-
-def holm(pvalues) -> np.ndarray:
-    """P-values that are valid simultaneously (Holm 1979)."""
-    p = np.asarray(pvalues, dtype=float)
-    order = np.argsort(p)
-    # p̃₍ᵢ₎ = min(1, max_{j ≤ i} (k − j + 1) p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ …
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(steps, 1)
-    return adjusted
+    return {name: [part[name][0] for part in parts] for name in parts[0]}

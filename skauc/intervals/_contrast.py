@@ -54,8 +54,24 @@ def _largest_variance(contrast, smaller):
     return (np.abs(contrast).sum(axis=-1) / 2) ** 2 / smaller
 
 
+class JointTest(Result):
+    """A χ² test of several combinations of AUCs together."""
+
+    statistic: float
+    df: int
+    _rows_in_text = True
+
+    def _head(self):
+        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
+
+    @property
+    def pvalue(self) -> float:
+        """P-value of the joint hypothesis of the χ² test."""
+        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCContrast(Result):
+class AUCContrast(JointTest):
     """Estimates, standard errors and joint test of linear combinations ``LA`` of AUCs.
 
     Made by :meth:`AUCComparisons.contrast`.
@@ -94,7 +110,6 @@ class AUCContrast(Result):
     statistic: float
     df: int
     width: float = 1.0
-    _rows_in_text = True
 
     @classmethod
     def _of(cls, L, comparisons):
@@ -120,9 +135,6 @@ class AUCContrast(Result):
         chi2 = chi_square(L, auc, covariance, smaller)
         return cls(L, L @ auc, spread, error, *chi2, comparisons.pairs[0].width)
 
-    def _head(self):
-        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
-
     def _columns(self):
         names = [f"({', '.join(f'{c:g}' for c in row)})" for row in self.L]
         return {"": names, **self._wald.columns()}
@@ -133,11 +145,6 @@ class AUCContrast(Result):
         ends = (self.width * part(self.L, 0).sum(axis=1)
                 for part in (np.minimum, np.maximum))  # fmt: skip
         return WaldTable(self.estimate, self.standard_error, bounds=tuple(ends))
-
-    @property
-    def pvalue(self) -> float:
-        """P-value of the hypothesis ``LA = 0``."""
-        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     @property
     def statistics(self) -> np.ndarray:

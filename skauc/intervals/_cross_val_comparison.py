@@ -20,8 +20,13 @@ import numpy as np
 from scipy.special import stdtr
 
 from .._validation import check_interval, check_numbers, short
-from ..statistics._result import Result
-from ._comparison import AUCComparison, AUCComparisons, TestedDifference, holm, stacked
+from ._comparison import (
+    AUCComparison,
+    AUCComparisons,
+    ComparedPairs,
+    TestedDifference,
+    stacked,
+)
 
 # A smaller standard deviation of the differences is rounding
 _ROUNDING = 64 * np.finfo(float).eps
@@ -95,13 +100,7 @@ class CrossValAUCComparison(TestedDifference):
         check_interval("rope", self.rope, 0, 1, closed="left")
 
     def _head(self):
-        return {
-            "difference": self.difference,
-            "interval95": self.confidence_interval(),
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            **self.probability()._asdict(),
-        }
+        return super()._head() | self.probability()._asdict()
 
     def __repr__(self):
         return super().__repr__().replace("(", f"({' - '.join(self.names)}, ", 1)
@@ -190,7 +189,7 @@ class CrossValAUCComparison(TestedDifference):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValAUCComparisons(Result):
+class CrossValAUCComparisons(ComparedPairs):
     """Pairwise comparisons of three or more models over the same folds.
 
     Made by :func:`compare_cross_val_auc`.
@@ -223,7 +222,6 @@ class CrossValAUCComparisons(Result):
     names: tuple[str, ...]
     pairs: tuple[CrossValAUCComparison, ...]
     influence: AUCComparisons
-    _rows_in_text = True
 
     def __post_init__(self):
         k = len(self.names)
@@ -237,7 +235,7 @@ class CrossValAUCComparisons(Result):
         return dict(zip(self.names, self.auc, strict=True))
 
     def _columns(self):
-        columns = stacked(None, self.pairs)
+        columns = stacked(self.pairs)
         last = list(columns)[list(columns).index("pvalue") + 1 :]
         rest = {name: columns.pop(name) for name in last}
         return columns | {"adjusted_pvalue": self.adjusted_pvalues.tolist()} | rest
@@ -246,8 +244,3 @@ class CrossValAUCComparisons(Result):
     def auc(self) -> np.ndarray:
         """Mean AUC of each model, of shape (k,)."""
         return self.influence.auc
-
-    @property
-    def adjusted_pvalues(self) -> np.ndarray:
-        """Holm's p-values of the pairs, adjusted for testing all pairs together."""
-        return holm([pair.pvalue for pair in self.pairs])

@@ -38,14 +38,14 @@ def larger_variance(estimate, variance, model):
     return lambda a: np.maximum(model(a), a * (1 - a) * scale)
 
 
-def exact_limits(share, n, tail_low, tail_high):
-    """Clopper–Pearson limits of ``share · n`` successes in n, which need not be whole.
+def clopper_pearson_limits(successes, n, tail_low, tail_high):
+    """Exact limits of a share; successes and n need not be whole. (0, 1) where n is 0.
 
     They bound an AUC whose variance is estimated as 0, because its variance is at most
     that of a share of the smaller class.
     """
     # low: I_low(x, n − x + 1) = tail_low;  high: I_high(x + 1, n − x) = 1 − tail_high
-    x = np.asarray(share * n, dtype=float)
+    x = np.asarray(successes, dtype=float)
     rest = n - x
     low = betaincinv(np.maximum(x, _TINY), rest + 1, tail_low)
     # I_h(x + 1, n − x) = 1 − I_{1−h}(n − x, x + 1): the tail is not rounded to 1
@@ -72,7 +72,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     low, high : float
     """
     if error <= 0 or auc <= 0 or auc >= 1:
-        return exact_limits(auc, n, tail_low, tail_high)
+        return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     forward, slope, back = {
         "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),
         "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
@@ -149,12 +149,6 @@ def wilson_limits(successes, n, tail_low, tail_high):
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
 
 
-def clopper_pearson_limits(successes, n, tail_low, tail_high):
-    """Exact limits of a share; (0, 1) where n is 0."""
-    x, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
-    return exact_limits(x / np.where(n > 0, n, 1), n, tail_low, tail_high)
-
-
 def ratio_limits(x, n, y, m, tail_low, tail_high):
     """Limits of ``(x/n)/(y/m)`` on the log scale.
 
@@ -165,12 +159,9 @@ def ratio_limits(x, n, y, m, tail_low, tail_high):
     the totals, which would leave no variance.
     """
     none_x, none_y = x == 0, y == 0
-    odd = none_x | none_y | ((x == n) & (y == m))
-    x, y = np.where(odd, x + 0.5, x), np.where(odd, y + 0.5, y)
-    n, m = np.where(odd, n + 1, n), np.where(odd, m + 1, m)
-    centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
-    error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
-    return _log_limits(centre, error, none_x, none_y, tail_low, tail_high)
+    half = 0.5 * (none_x | none_y | ((x == n) & (y == m)))
+    counts = x + half, n + 2 * half, y + half, m + 2 * half
+    return _log_limits(counts, (1, -1, 1, -1), none_x, none_y, tail_low, tail_high)
 
 
 def odds_ratio_limits(table, tail_low, tail_high):
@@ -181,16 +172,19 @@ def odds_ratio_limits(table, tail_low, tail_high):
     """
     tp, fn, fp, tn = table
     none_above, none_below = (tp == 0) | (tn == 0), (fn == 0) | (fp == 0)
-    half = np.where(none_above | none_below, 0.5, 0.0)
-    tp, fn, fp, tn = tp + half, fn + half, fp + half, tn + half
-    # log OR = log{TP·TN/(FN·FP)},   Var log OR = 1/TP + 1/FN + 1/FP + 1/TN
-    centre = np.log(tp) + np.log(tn) - np.log(fn) - np.log(fp)
-    error = np.sqrt(1 / tp + 1 / fn + 1 / fp + 1 / tn)
-    return _log_limits(centre, error, none_above, none_below, tail_low, tail_high)
+    half = 0.5 * (none_above | none_below)
+    counts = [count + half for count in table]
+    return _log_limits(counts, (1,) * 4, none_above, none_below, tail_low, tail_high)
 
 
-def _log_limits(centre, error, no_low, no_high, tail_low, tail_high):
-    """``exp(log ratio ± z SE)``; 0 or inf on a side without a limit."""
+def _log_limits(counts, signs, no_low, no_high, tail_low, tail_high):
+    """Limits of ``ab/(cd)`` of the counts (a, c, d, b), normal on the log scale.
+
+    Its variance is the sum of the signs over the counts.
+    """
+    a, c, d, b = map(np.log, counts)
+    variance = sum(sign / count for sign, count in zip(signs, counts, strict=True))
+    centre, error = a - c - d + b, np.sqrt(np.maximum(variance, 0))
     low = np.exp(centre + ndtri(tail_low) * error) if tail_low else 0.0
     high = np.exp(centre - ndtri(tail_high) * error) if tail_high else np.inf
     return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)

@@ -20,7 +20,7 @@ from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._limits import exact_limits, larger_variance, score_limits, wald_limits
+from ._limits import clopper_pearson_limits, larger_variance, score_limits, wald_limits
 from ._resampling import resampled_weights
 
 
@@ -135,6 +135,12 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
     return reference_posterior(neg, pos, covariance)
 
 
+def _exact_limits(sample, *tails):
+    """Clopper and Pearson's limits, where no variance is estimated (section 2)."""
+    n = sample.smaller
+    return clopper_pearson_limits(sample.auc * n, n, *tails)
+
+
 def _bayesian(sample, **options):
     posterior = _posterior(sample, **options)
     return sample.auc, posterior.std() if posterior else 0.0
@@ -143,7 +149,7 @@ def _bayesian(sample, **options):
 def _bayesian_limits(sample, tail_low, tail_high, **options):
     posterior = _posterior(sample, **options)
     if posterior is None:
-        return exact_limits(sample.auc, sample.smaller, tail_low, tail_high)
+        return _exact_limits(sample, tail_low, tail_high)
     return posterior.ppf(tail_low), posterior.ppf(1 - tail_high)
 
 
@@ -208,7 +214,7 @@ def _bca_limits(sample, tail_low, tail_high, **options):
     """BCa limits (section 4); the jackknife is closed, ``A₍₋ᵢ₎ − A ∝ A − V_i``."""
     auc, drawn = _drawn_aucs(sample, **options)
     if not any(sample.levels.spreads):  # nothing to resample
-        return exact_limits(sample.auc, sample.smaller, tail_low, tail_high)
+        return _exact_limits(sample, tail_low, tail_high)
     # a = Σ u³/n³ / 6(Σ u²/n²)^1.5, u = V − A, over the rows of both classes
     skew = spread = 0.0
     levels = sample.levels

@@ -274,7 +274,7 @@ def one_vs_rest_auc(
     cluster = check_groups(groups, len(y))
     given = weight, cluster
     estimates = (
-        AUCEstimate._of(Sample.from_rows(column, y == c, *given, keep_order=True))
+        AUCEstimate._of(*Sample.split([column], y == c, *given))
         for c, column in zip(classes, score.T, strict=True)
     )
     cluster = None if cluster is None else cluster[counted]
@@ -319,7 +319,7 @@ class OneVsRestAUC(Result):
         return {"average": self.auc.mean()}
 
     def _columns(self):
-        return stacked(self.labels.tolist(), self.estimates)
+        return {"": self.labels.tolist()} | stacked(self.estimates)
 
     @property
     def auc(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
@@ -28,42 +29,27 @@ RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
-_OPTIONS = ("n_draws", "random_state")
+# Methods that draw weights of rows, and their options
+DRAWN = ("optimism_corrected", "bayesian_bootstrap")
+DRAW_OPTIONS = ("n_draws", "random_state")
 # Methods for a rate at a target of the other rate, whose threshold is estimated
-CROSSED = {"sensitivity": "specificity", "specificity": "sensitivity"}
+CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 
-@dataclass(frozen=True)
-class IntervalMethod:
-    """``limits(points, name, tail_low, tail_high)``, and the names it is valid for."""
-
-    serves: Callable
-    limits: Callable
-    options: tuple[str, ...] = ()
-
-
-def _is_share(points, name):
-    observed = not points.prevalence_given and name in _VALUES
-    return observed or name in (*RATES, "accuracy")
-
-
-def _share_limits(limits_of):
-    def limits(points, name, tail_low, tail_high):
-        tp, fn, fp, tn = points._table
-        tails = tail_low, tail_high
-        if name == "accuracy" and points.prevalence_given:
-            return _weighted_limits(points, limits_of, tail_low, tail_high)
-        counts = {
-            "sensitivity": (tp, tp + fn),
-            "specificity": (tn, tn + fp),
-            "ppv": (tp, tp + fp),
-            "npv": (tn, tn + fn),
-            "accuracy": (tp + tn, tp + fn + fp + tn),
-        }
-        return limits_of(*counts[name], *tails)
-
-    return limits
+def _share_limits(limits_of, points, name, tail_low, tail_high):
+    """Limits of a share of rows."""
+    if name == "accuracy" and points.prevalence_given:
+        return _weighted_limits(points, limits_of, tail_low, tail_high)
+    tp, fn, fp, tn = points._table
+    counts = {
+        "sensitivity": (tp, tp + fn),
+        "specificity": (tn, tn + fp),
+        "ppv": (tp, tp + fp),
+        "npv": (tn, tn + fn),
+        "accuracy": (tp + tn, tp + fn + fp + tn),
+    }
+    return limits_of(*counts[name], tail_low, tail_high)
 
 
 def _weighted_limits(points, limits_of, tail_low, tail_high):
@@ -78,11 +64,6 @@ def _weighted_limits(points, limits_of, tail_low, tail_high):
     high = accuracy + np.hypot(sick * (high_pos - hits), well * (high_neg - quiet))
     low, high = low if tail_low else 0 * low, high if tail_high else 1 + 0 * high
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-def _is_ratio(points, name):
-    predicted = points.prevalence_given and name in _VALUES
-    return predicted or name in (*_RATIOS, "odds_ratio")
 
 
 def _ratio_intervals(points, name, tail_low, tail_high):
@@ -105,22 +86,8 @@ def _ratio_intervals(points, name, tail_low, tail_high):
         return expit(prior + np.log(low)), expit(prior + np.log(high))
 
 
-def _has_rank(points, name):
-    return name == "threshold" and points.chosen_by in RATES
-
-
 def _rank_limits(points, name, tail_low, tail_high):
     return points._rule.order_statistics(points._sample.levels, tail_low, tail_high)
-
-
-def _is_crossed(points, name):
-    """Whether a target of the other rate chose the thresholds."""
-    return CROSSED.get(points.chosen_by) == name
-
-
-def _is_drawn(points, name):
-    best = points.chosen_by in BEST and name in ("threshold", *RATES)
-    return best or _is_crossed(points, name)
 
 
 def drawn_points(several, n_draws, random_state):
@@ -165,7 +132,7 @@ def _rates(weight):
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
-    if _is_crossed(points, name):
+    if CROSSED.get(points.chosen_by) == name:
         curve = points._sample.levels
         if name == "specificity":
             curve = curve.swapped()
@@ -183,11 +150,6 @@ def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=
     )
 
 
-def _is_optimistic(points, name):
-    """Whether the same rows chose the threshold by this rate."""
-    return points.chosen_by in BEST and name in RATES
-
-
 def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
     """Wilson's limits around the rate less its optimism.
 
@@ -202,14 +164,25 @@ def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_st
     return wilson_limits(rate * n, n, tail_low, tail_high)
 
 
-INTERVALS = {  # the default is the first one that is valid
-    "optimism_corrected": IntervalMethod(_is_optimistic, _corrected_limits, _OPTIONS),
-    "bayesian_bootstrap": IntervalMethod(_is_drawn, _drawn_limits, _OPTIONS),
-    "wilson": IntervalMethod(_is_share, _share_limits(wilson_limits)),
-    "clopper_pearson": IntervalMethod(_is_share, _share_limits(clopper_pearson_limits)),
-    "log": IntervalMethod(_is_ratio, _ratio_intervals),
-    "order_statistics": IntervalMethod(_has_rank, _rank_limits),
-}
+def methods_of(points, name) -> dict[str, Callable]:
+    """Methods whose limits are valid for a name; the first one is the default."""
+    methods: dict[str, Callable] = {}
+    drawn = {CROSSED.get(points.chosen_by)}
+    if points.chosen_by in BEST:
+        drawn = {"threshold", *RATES}
+        if name in RATES:
+            methods["optimism_corrected"] = _corrected_limits
+    if name in drawn:
+        methods["bayesian_bootstrap"] = _drawn_limits
+    if name == "threshold":
+        ranked = points.chosen_by in RATES
+        return methods | ({"order_statistics": _rank_limits} if ranked else {})
+    predicted = points.prevalence_given and name in _VALUES
+    if predicted or name in (*_RATIOS, "odds_ratio"):
+        return methods | {"log": _ratio_intervals}
+    shares = {"wilson": wilson_limits, "clopper_pearson": clopper_pearson_limits}
+    limits = {key: partial(_share_limits, how) for key, how in shares.items()}
+    return methods | limits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -286,7 +259,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     # there the outermost row is the threshold in most draws, so that the variance is
     # underestimated
     for points in (a, b):
-        if points.chosen_by in ("sensitivity", "specificity"):
+        if points.chosen_by in RATES:
             beyond = points._rule.beyond_the_rows(*points._sample.sizes)
             error = np.where(beyond, np.inf, error)
     return OperatingComparison(name, *rates, error)

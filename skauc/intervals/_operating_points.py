@@ -11,10 +11,12 @@ from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
-    INTERVALS,
+    DRAW_OPTIONS,
+    DRAWN,
     NAMES,
     OperatingComparison,
     compared,
+    methods_of,
 )
 from ._sample import Sample
 
@@ -106,9 +108,10 @@ def operating_points(
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
-    targets = {"threshold": threshold, "sensitivity": sensitivity}
-    targets |= {"specificity": specificity, "best": best}
-    rule = ThresholdRule.of(cost, share, **targets)
+    rule = ThresholdRule.of(
+        cost, share, threshold=threshold, sensitivity=sensitivity,
+        specificity=specificity, best=best,
+    )  # fmt: skip
     points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
     # corner 0 is (0, 0), with the threshold inf and no row above it
@@ -343,19 +346,19 @@ class OperatingPoints(Result):
         """
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
-        fitting = [key for key, how in INTERVALS.items() if how.serves(self, name)]
+        fitting = methods_of(self, name)
         if not fitting:
             raise ValueError(
                 "name must not be 'threshold' where no target and no best point chose "
                 f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
             )
-        method = fitting[0] if method is None else method
-        chosen = INTERVALS[check_option("method", method, fitting)]
+        method = next(iter(fitting)) if method is None else method
+        limits = fitting[check_option("method", method, fitting)]
         for option in options:
-            if option not in chosen.options:
+            if method not in DRAWN or option not in DRAW_OPTIONS:
                 raise ValueError(f"{option} must not be given for method={method!r}")
         self._sample.check_variance()
-        return Interval(*chosen.limits(self, name, *tails, **options))
+        return Interval(*limits(self, name, *tails, **options))
 
     def compare(
         self, other, name=None, *, n_draws=None, random_state=0

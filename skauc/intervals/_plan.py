@@ -140,10 +140,17 @@ class Plan:
             )
         return plan
 
-    @property
-    def numbers(self):
-        """All parameters that broadcast."""
-        return self.auc, self.reference, self.alpha, self.margin
+    def shape(self, *arrays):
+        """Shape of all parameters that broadcast, with that of other arrays."""
+        numbers = (self.auc, self.reference, self.alpha, self.margin, *arrays)
+        try:
+            return np.broadcast_shapes(*map(np.shape, numbers))
+        except ValueError:
+            shapes = ", ".join(str(number.shape) for number in numbers if number.ndim)
+            raise ValueError(
+                "arguments must be numbers or arrays that broadcast, got shapes "
+                f"{shapes}"
+            ) from None
 
     @property
     def sign(self):

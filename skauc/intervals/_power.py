@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation import check_numbers
+from ._limits import bisected
 from ._plan import Plan
 
 _LEAST_ROWS = 2  # least rows of a class with a variance
@@ -130,7 +131,7 @@ def auc_power(
         check_numbers(name, n, _LEAST_ROWS, closed="left")
         for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
     ]
-    _check_shapes(*plan.numbers, *sizes)
+    plan.shape(*sizes)
     power = plan.power(*sizes)
     return power if power.ndim else float(power)
 
@@ -206,7 +207,7 @@ def auc_sample_size(
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
     goal = check_numbers(name, goal, 0, 1, closed="neither")
-    shape = _check_shapes(*plan.numbers, ratio, goal)
+    shape = plan.shape(ratio, goal)
     if width is None:
         plan.check_reachable()
     elif alternative != "two-sided":
@@ -220,7 +221,13 @@ def auc_sample_size(
             return plan.power(*sizes) >= goal
         return plan.width(*sizes) <= goal * (1 + 1e-12)  # allow for rounding
 
-    n_pos = _least(enough, shape)
+    most = np.full(shape, _MOST_ROWS)
+    if not np.all(enough(most)):
+        raise ValueError(
+            "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
+        )
+    # bisect between 1 and 2⁴⁰ until less than a row is left
+    n_pos = np.ceil(bisected(lambda n: enough(np.ceil(n)), most, 1.0, halvings=42))
     sizes = n_pos, _negatives(ratio, n_pos)
     return SampleSize(*(n.astype(int) if shape else int(n) for n in sizes))
 
@@ -229,31 +236,3 @@ def _negatives(ratio, n_pos):
     """``ratio · n_pos`` rounded up, at least 2."""
     # 1.1 · 10 is above 11 by rounding and must not become 12
     return np.maximum(np.ceil(ratio * n_pos * (1 - 1e-12)), _LEAST_ROWS)
-
-
-def _least(enough, shape):
-    """Smallest whole number >= 2 for which ``enough`` holds, elementwise."""
-    # double until ``high`` is enough, then bisect; ``low`` is never enough
-    low, high = np.full(shape, _LEAST_ROWS - 1.0), np.full(shape, float(_LEAST_ROWS))
-    while not (done := np.broadcast_to(enough(high), shape)).all():
-        low, high = np.where(done, low, high), np.where(done, high, 2 * high)
-        if high.max() > _MOST_ROWS:
-            raise ValueError(
-                "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
-            )
-    while (high - low > 1).any():
-        # for high = low + 1 the middle is ``low``, and nothing changes
-        middle = np.floor((low + high) / 2)
-        done = enough(np.maximum(middle, _LEAST_ROWS)) & (middle > low)
-        low, high = np.where(done, low, middle), np.where(done, middle, high)
-    return high
-
-
-def _check_shapes(*arrays):
-    try:
-        return np.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError:
-        shapes = ", ".join(str(array.shape) for array in arrays if array.ndim)
-        raise ValueError(
-            f"arguments must be numbers or arrays that broadcast, got shapes {shapes}"
-        ) from None

@@ -43,15 +43,7 @@ def bayesian_weights(counts, n_draws, random_state):
     number = DRAWS if n_draws is None else check_integer("n_draws", n_draws, 20, 10**6)
     rng = generator(random_state)
     for size in batches(number, sum(map(len, counts))):
-        yield tuple(_gamma(count, size, rng) for count in counts)
-
-
-def _gamma(count, size, rng):
-    """Draw Gamma(count) weights; units of count 0 need no random number."""
-    occupied = np.flatnonzero(count)
-    weight = np.zeros((size, len(count)))
-    weight[:, occupied] = rng.standard_gamma(count[occupied], (size, len(occupied)))
-    return weight
+        yield tuple(rng.standard_gamma(w, (size, len(w))) for w in counts)
 
 
 def resampled_weights(counts, n_resamples, rng, clusters=None):
