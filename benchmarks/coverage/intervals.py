@@ -15,6 +15,7 @@ from itertools import chain, product
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
@@ -44,14 +45,14 @@ METHODS = {  # method: its transforms
 }
 
 
+def shifted(draw, shift, ratio=1.0):
+    """Draws of both classes, and the threshold midway between their medians."""
+    return draw, lambda rng, size: shift + ratio * draw(rng, size), shift / 2
+
+
 def binormal(auc, ratio=1.0):
     """Normal scores, the positives' standard deviation ``ratio``."""
-    shift = np.hypot(1, ratio) * ndtri(auc)
-    return (
-        lambda rng, size: rng.standard_normal(size),
-        lambda rng, size: shift + ratio * rng.standard_normal(size),
-        shift / 2,
-    )
+    return shifted(Generator.standard_normal, np.hypot(1, ratio) * ndtri(auc), ratio)
 
 
 def unequal_variance(auc):
@@ -71,12 +72,7 @@ def exponential(auc):
 
 def heavy_tailed(auc):
     """Cauchy scores: the difference of two is Cauchy of scale 2."""
-    shift = 2 * np.tan(np.pi * (auc - 0.5))
-    return (
-        lambda rng, size: rng.standard_cauchy(size),
-        lambda rng, size: shift + rng.standard_cauchy(size),
-        shift / 2,
-    )
+    return shifted(Generator.standard_cauchy, 2 * np.tan(np.pi * (auc - 0.5)))
 
 
 def five_valued(auc):

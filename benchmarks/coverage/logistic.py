@@ -8,11 +8,9 @@ random intercept) it is what the fit tends to, computed by quadrature.
 ``results/logistic/cells.csv`` has a row for each quantity, method, design and
 size: coverage, misses below and above, median width, and the share of data sets that
 were refused (separated classes have no maximum-likelihood estimate; coverage is that
-of the others). A profile interval holds what its likelihood-ratio test keeps: beyond
-the first data sets, which give the width and check this, the test is asked.
+of the others).
 """
 
-import warnings
 from functools import cache
 from itertools import chain
 
@@ -28,7 +26,6 @@ from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
 
 SEED = 60_000
 NEW_ROWS = 20  # of which probabilities are predicted
-N_PROFILES = 40  # data sets of a cell whose profiles are computed, not only tested
 # intercept and slopes of a normal feature, one correlated by ½ with it, a 0/1 feature
 EFFECTS = {
     "moderate effects": ((-0.5, 1.0, -0.5, 0.5), (30, 60, 200)),
@@ -65,23 +62,7 @@ def fitted(X, y, penalty):
     return None if model.separation_ else model
 
 
-def profile(model, X, y, theta, replicate):
-    """Limits by profile likelihood; mostly but on which side of them the truth lies."""
-    found = np.append(model.intercept_, model.coef_)
-    limits = np.array([np.full(len(theta), -np.inf), np.full(len(theta), np.inf)])
-    for k, contrast in enumerate(np.eye(len(theta))):
-        test = model.likelihood_ratio_test(contrast=contrast, value=theta[k], X=X, y=y)
-        if test.pvalue < 1 - LEVEL:
-            limits[:, k] = found[k]
-    if replicate >= N_PROFILES:
-        return limits
-    low, high = model.confidence_interval(LEVEL, method="profile", X=X, y=y)
-    kept = np.isinf(limits[0])
-    np.testing.assert_array_equal((low <= theta) & (theta <= high), kept)
-    return low, high
-
-
-def coefficients(rng, n, theta, replicate):
+def coefficients(rng, n, theta):
     """Limits of slopes and intercept, and of probabilities of new rows."""
     theta = np.array(theta)
     X = features(rng, n)
@@ -91,10 +72,8 @@ def coefficients(rng, n, theta, replicate):
     for penalty, name in (("l2", "maximum likelihood"), ("firth", "Firth")):
         model = fitted(X, y, penalty)
         for method in ("wald", "profile"):
-            if method == "wald":
-                limits = model and model.confidence_interval(LEVEL)
-            else:
-                limits = model and profile(model, X, y, theta, replicate)
+            how = {"method": method, "X": X, "y": y}
+            limits = model and model.confidence_interval(LEVEL, **how)
             for what, part in (("intercept", slice(1)), ("slopes", slice(1, None))):
                 found = model and [limit[part] for limit in limits]
                 yield what, f"{name}, {method}", found, theta[part]
@@ -140,7 +119,7 @@ def slopes(model, names, truth, **how):
         yield name, how["covariance"], found, truth[k - 1]
 
 
-def wrong_model(rng, n, truth, _):
+def wrong_model(rng, n, truth):
     """Limits of the slopes where a square is left out."""
     X = np.column_stack([rng.standard_normal(n), rng.uniform(size=n) < 0.5])
     y = labels(rng, left_out(*X.T, 0.0))
@@ -150,7 +129,7 @@ def wrong_model(rng, n, truth, _):
         yield from slopes(model, names, truth, covariance=method, X=X, y=y)
 
 
-def clusters(rng, count, truth, _):
+def clusters(rng, count, truth):
     """Limits of the slopes of rows in clusters, the first feature constant in each."""
     groups = np.repeat(np.arange(count), 10)
     x, u = rng.standard_normal((2, count))[:, groups]
@@ -163,7 +142,7 @@ def clusters(rng, count, truth, _):
         yield from slopes(model, names, truth, covariance=method, X=X, y=y, **options)
 
 
-def calibration(rng, n, truth, _):
+def calibration(rng, n, truth):
     """Limits of calibration slope and intercepts, and the tests of calibration."""
     intercept, slope = truth
     said = rng.normal(-0.5, 1.2 / slope, n)
@@ -212,17 +191,14 @@ def cell(seed, replicates):
     """Rows of one cell; a data set without an estimate has no counts."""
     name, n, ask, truth = [*designs()][seed]
     rng, found = np.random.default_rng(SEED + seed), []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # separated data sets are counted
-        for replicate in range(replicates):
-            for what, method, limits, right in ask(rng, n, truth, replicate):
-                numbers = np.full(4, np.nan)
-                if limits is not None:
-                    width = np.median(np.subtract(limits[1], limits[0]))
-                    known = np.isfinite(width) and width > 0
-                    numbers[:3] = counts(limits, right)[:3]
-                    numbers[3] = width if known else np.nan
-                found.append((what, method, *numbers))
+    for _ in range(replicates):
+        for what, method, limits, right in ask(rng, n, truth):
+            numbers = np.full(4, np.nan)
+            if limits is not None:
+                numbers[:3] = counts(limits, right)[:3]
+                # the 0 or 1 of a test has no width
+                numbers[3] = np.median(np.subtract(limits[1], limits[0])) or np.nan
+            found.append((what, method, *numbers))
     return table(pd.DataFrame(found, columns=[*KEYS, *COUNTS]), name, n)
 
 

@@ -101,7 +101,7 @@ def power_table(replicates, goals):
             row = {"quantity": "width", "auc": auc, "method": method, "test": "wald"}
             row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
             rows.append(row | {"reached": got, "replicates": replicates})
-    return pd.DataFrame(rows, dtype=object)[[*COLUMNS]].fillna("")
+    return pd.DataFrame(rows, dtype=object)[[*COLUMNS]]
 
 
 def level_table(replicates, sizes):

@@ -6,7 +6,6 @@ on fewer rows use the same grid.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,10 +67,8 @@ class Family:
 
 def fold_aucs(models, X, y, cv):
     """AUC on the test rows of each fold, by every model refitted: (folds, m)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # convergence is a subject of the panel
-        how = {"scoring": "roc_auc", "cv": cv, "error_score": "raise"}
-        return np.array([cross_val_score(model, X, y, **how) for model in models]).T
+    how = {"scoring": "roc_auc", "cv": cv, "error_score": "raise"}
+    return np.array([cross_val_score(model, X, y, **how) for model in models]).T
 
 
 def coefficients(pipeline) -> np.ndarray:

@@ -12,8 +12,6 @@ share of 95 % intervals that hold ½, and the set with the largest mean.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
@@ -77,16 +75,14 @@ def ask(kind, name, seed, data_dir):
         return None
     pipe = make_pipeline(StandardScaler(), *steps(P)[kind])
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # convergence and distrust are the subject
-        try:
-            pipe.fit(X, y)
-        except ValueError as refused:
-            if "0 feature(s)" in str(refused):  # the selector keeps none
-                return None
-            raise
-        posterior = auc_posterior(pipe, X, y)
-        cv = np.nanmean(cross_val_score(pipe, X, y, scoring="roc_auc", cv=folds))
+    try:
+        pipe.fit(X, y)
+    except ValueError as refused:
+        if "0 feature(s)" in str(refused):  # the selector keeps none
+            return None
+        raise
+    posterior = auc_posterior(pipe, X, y)
+    cv = np.nanmean(cross_val_score(pipe, X, y, scoring="roc_auc", cv=folds))
     return [posterior.mean(), *posterior.interval(0.95), float(cv)]
 
 
@@ -106,7 +102,7 @@ def summary(found):
 def main(argv=None):
     """Ask every kind of model about every set."""
     arguments = parse(__doc__, argv, folder="null", seeds=SEEDS)
-    directory = str(arguments.data_dir) if arguments.data_dir else None
+    directory = arguments.data_dir
     names = FAST_SETS if arguments.fast else real_names(directory)
     seeds = range(1 if arguments.fast else arguments.seeds)
     jobs = [(k, name, s, directory) for s in seeds for k in KINDS for name in names]

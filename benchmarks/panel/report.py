@@ -1,13 +1,13 @@
 """Every method on every problem of the judging half: error, bias, loss, coverage.
 
     python -m benchmarks.panel.report --data-dir DIR --seeds 0:24 --n-jobs 2
-    python -m benchmarks.panel.report --groups "few signals" --families l2 --by family
+    python -m benchmarks.panel.report --groups "few signals" --families l2
 
 Truth, fits, cross-validation and bootstrap of a run are computed once and kept in
 ``.cache/panel``; the answers of this package are requested again when it changes.
-Writes ``results/panel/panel.csv`` (by ``--by``) and ``panel_pooled.csv``, one row per
-method, and prints the table of README. ``--half choose`` gives the half that may choose
-constants (halves.py).
+Writes ``results/panel/panel.csv`` (by group and family) and ``panel_pooled.csv``, one
+row per method, and prints the table of README. ``--half choose`` gives the half that
+may choose constants (halves.py).
 
 The statistics are those of README: ratios to 5-fold CV of the same Pipeline in the same
 run, standard errors by a bootstrap over data sets.
@@ -15,7 +15,6 @@ run, standard errors by a bootstrap over data sets.
 
 from __future__ import annotations
 
-import warnings
 from itertools import chain, product
 from pathlib import Path
 
@@ -38,16 +37,13 @@ FAST = ("sim Gaussian", "random labels"), ("l2",)
 
 def records(group, family, seed, cache, data_dir, half, methods):
     """One record for each method that answers; none where there is no such run."""
-    data_dir = Path(data_dir) if data_dir else None
     run, out = Run(Key(group, family, seed, Path(cache), data_dir, half)), []
     if run.problem is None:
         return out
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # convergence and distrust are the subject
-        for name in methods:
-            answer, seconds = timed(METHODS[name], run)
-            if answer is not None:
-                out.append(record(run, name, answer) | {"seconds": seconds})
+    for name in methods:
+        answer, seconds = timed(METHODS[name], run)
+        if answer is not None:
+            out.append(record(run, name, answer) | {"seconds": seconds})
     return out
 
 
@@ -106,18 +102,15 @@ def main(argv=None):
     command.add_argument("--seeds", default="0:24", help="first:last + 1")
     command.add_argument("--methods", nargs="+", default=USUAL, choices=METHODS)
     command.add_argument("--half", default=HALVES[0], choices=HALVES)
-    columns = ("group", "family", "cluster")
-    command.add_argument("--by", nargs="+", default=columns[:2], choices=columns)
     a = read(command, argv, "panel")
     seeds = range(*map(int, ("0:1" if a.fast else a.seeds).split(":")))
     chosen = FAST if a.fast else (a.groups, a.families)
     cache = a.out if a.fast else CACHE
-    where = (str(cache / "panel"), str(a.data_dir) if a.data_dir else None)
-    where = (*where, a.half, tuple(a.methods))
+    where = str(cache / "panel"), a.data_dir, a.half, tuple(a.methods)
     jobs = [(*cell, seed, *where) for seed in seeds for cell in product(*chosen)]
     found = pd.DataFrame(chain.from_iterable(resume("panel", records, jobs, a)))
-    groups = found.groupby([*a.by], sort=False)
-    heads = [(dict(zip(a.by, key, strict=True)), part) for key, part in groups]
+    groups = found.groupby(["group", "family"], sort=False)
+    heads = [({"group": g, "family": f}, part) for (g, f), part in groups]
     write_table("panel", [row for of in heads for row in by_method(*of)], a.out)
     rows = [row for of in pooled(found) for row in by_method(*of)]
     write_table("panel_pooled", rows, a.out)

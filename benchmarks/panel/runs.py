@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import warnings
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -33,7 +32,7 @@ class Key:
     family: str
     seed: int
     cache: Path
-    data_dir: Path | None = None
+    data_dir: str | None = None
     half: str = "judge"
 
     @property
@@ -89,7 +88,8 @@ class Run:
         """The candidates fitted on all training rows."""
         path = self.key.folder / "models.pickle"
         if not path.exists():
-            _write(path, lambda file: pickle.dump(self._fitted(), file))
+            models = [m.fit(*self.training) for m in self.family.candidates()]
+            _write(path, lambda file: pickle.dump(models, file))
         with path.open("rb") as file:
             return pickle.load(file)
 
@@ -143,11 +143,6 @@ class Run:
     def plus_632(self):
         """.632+ bootstrap of the whole Pipeline."""
         return plus_632(self.resubstitution, self.out_of_bag.mean(axis=0))
-
-    def _fitted(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # convergence is a subject of the panel
-            return [m.fit(*self.training) for m in self.family.candidates()]
 
     def _cross_validation(self, repeats):
         """AUC of each of five stratified folds, repeated."""

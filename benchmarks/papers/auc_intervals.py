@@ -29,7 +29,7 @@ from scipy.stats import binom, norm
 
 from benchmarks.panel.auc import hanley_mcneil
 from benchmarks.tools.picture import Panel, draw
-from benchmarks.tools.runs import holds, parse
+from benchmarks.tools.runs import claim, parse
 from benchmarks.tools.table import write_table
 from skauc import auc_estimate, cortes_mohri_interval, cortes_mohri_moments
 
@@ -72,12 +72,6 @@ def max_sigma(auc, m, n):
 def span(numbers):
     """Least and largest number."""
     return f"{np.min(numbers):.3f} to {np.max(numbers):.3f}"
-
-
-def claim(figure, text, measured, flags):
-    """A row of the claims, whose text says its rule."""
-    word = holds(np.atleast_1d(flags))
-    return {"figure": figure, "claim": text, "measured": measured, "holds": word}
 
 
 ADAPTIVE, HANLEY, SWAPPED = "adaptive σ", "Hanley, n positive", "Hanley, m positive"
@@ -128,7 +122,7 @@ def claims_of_figure_1(a, b):
         text = f"m = 400, n = 200: {ADAPTIVE} and {other} cross at an AUC of .75 ± .02"
         measured = f"they cross {where(found)}"
         near = len(found) == 1 and abs(found[0] - 0.75) <= 0.02
-        claims.append(claim("1b", text, measured, near))
+        claims.append(claim("1b", text, measured, [near]))
     return claims
 
 
@@ -250,9 +244,9 @@ def claims_of_coverage(rows):
     measured = f"{reached:.3f} (score interval: {last['score']:.3f})"
     near = abs(mean - last["AUC"]) <= 0.01
     return [
-        claim("cover", f"{text}coverage is .93 or more", measured, reached >= 0.93),
+        claim("cover", f"{text}coverage is .93 or more", measured, [reached >= 0.93]),
         claim("cover", f"{text}E[A_k] is the AUC, within .01",
-              f"mean of E[A_k] {mean:.4f}", near),
+              f"mean of E[A_k] {mean:.4f}", [near]),
     ]  # fmt: skip
 
 

@@ -29,15 +29,17 @@ figure.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from benchmarks.papers import bayesian_designs as designs
-from benchmarks.papers.bayesian_claims import MAE, ONE, SD, claims, measured, plain
+from benchmarks.papers.bayesian_claims import MAE, ONE, SD, claims, measured
 from benchmarks.papers.bayesian_designs import FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, NOISE
 from benchmarks.tools.picture import Panel, draw
-from benchmarks.tools.runs import holds, parse, resume
+from benchmarks.tools.runs import claim, parse, resume
 from benchmarks.tools.table import write_table
 
 USUAL = designs.USUAL
@@ -49,6 +51,7 @@ CURVES = dict.fromkeys((NOISE, FIG4), USUAL) | {
     FIG6: (*USUAL, ONE),
 }
 FULL = dict.fromkeys((FIG1, FIG2, FIG3, FIG4), 1000) | {NOISE: 200, FIG5: 50, FIG6: 50}
+BLOCK = 10  # repetitions of a job
 FAST = {NOISE: 10, FIG1: 10, FIG2: 10, FIG3: 10, FIG4: 5, FIG5: 3, FIG6: 3}
 
 LARGE, SIZES_3 = (5, 10, 20, 30, 50, 70, 80, 90, 95), (10, 20, 30, 50, 70, 100)
@@ -93,16 +96,15 @@ def collect(arguments) -> dict:
     """``{figure: {cell: frame of its repetitions}}``, resumed if interrupted."""
     jobs = []
     for figure, (cells, repetitions) in plan(arguments.fast).items():
-        path, block = "", 50
+        path = ""
         if name := designs.REAL.get(figure):
-            file = arguments.data_dir and arguments.data_dir / f"{name}.npz"
-            if not (file and file.exists()):
+            path = arguments.data_dir or ""
+            if not Path(path, f"{name}.npz").exists():
                 print(f"figure {figure} left out: no {name}.npz in --data-dir")
                 continue
-            path, block = str(arguments.data_dir), 10
         for cell in cells:
-            for first in range(0, repetitions, block):
-                stop = min(first + block, repetitions)
+            for first in range(0, repetitions, BLOCK):
+                stop = min(first + BLOCK, repetitions)
                 jobs.append((figure, cell, first, stop, path))
     results = {}
     blocks = resume("bayesian_auc", designs.run, jobs, arguments)
@@ -175,8 +177,9 @@ def judge_table_1(rows) -> dict:
     text = ", ".join(f"{value:.4f} (P = {P})" for P, value in PRINTED.items())
     found = f"the stated design allows at most {stated}; nearest of {len(rows)} "
     found += f"readings: {nearest['reading']}, {near}"
-    word = holds([distance(rows[0]) < 5e-4])
-    return plain("Table 1", f"the true AUC is {text}", found, word)
+    near = [distance(rows[0]) < 5e-4]
+    rule = "the stated design's Bayes AUCs when rounded to three digits"
+    return claim("Table 1", f"the true AUC is {text}", found, near, rule)
 
 
 def beside_published(cells) -> list[dict]:

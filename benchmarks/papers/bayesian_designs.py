@@ -11,7 +11,6 @@ experiment only (https://github.com/sakira/BAUC); where we follow it, it is said
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -165,12 +164,12 @@ def run(figure, cell, first, stop, path=""):
     """Truth and estimates (``COLUMNS``) of repetitions ``first … stop − 1``."""
     repeat = on_real_rows if figure in REAL else simulated
     rows = []
-    with threadpool_limits(1), warnings.catch_warnings():  # classes of two to nine rows
-        warnings.simplefilter("ignore", skauc.UntrustedAUCWarning)
+    with threadpool_limits(1):
         for repetition in range(first, stop):
             rng = np.random.default_rng([2019, figure, *cell, repetition])
             found = repeat(figure, cell, rng, path)
-            rows.append([_round(found.get(name)) for name in COLUMNS])
+            numbers = [found.get(name, np.nan) for name in COLUMNS]
+            rows.append(np.round(numbers, 7).tolist())
     return rows
 
 
@@ -214,7 +213,3 @@ def load(path, name):
     """X and y of a real set."""
     with np.load(Path(path) / f"{name}.npz", allow_pickle=True) as file:
         return file["X"].astype(float), file["y"].astype(int)
-
-
-def _round(value):
-    return None if value is None else round(float(value), 7)

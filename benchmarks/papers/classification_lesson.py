@@ -28,6 +28,7 @@ Writes ``results/classification_lesson/{numbers,pima,mixture,claims}.csv``.
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 from scipy.integrate import quad
@@ -233,7 +234,7 @@ def pima(data_dir):
 
 def principal_components(data_dir):
     """First two components of the standardised features, class 1 at the upper right."""
-    data = np.load(data_dir / "pima.npz", allow_pickle=False)
+    data = np.load(Path(data_dir, "pima.npz"), allow_pickle=False)
     X, y = data["X"], data["y"].astype(int)
     Z = PCA(2).fit_transform(StandardScaler().fit_transform(X))
     return Z * np.sign(Z[y == 1].mean(axis=0)), y  # a component has no sign of its own

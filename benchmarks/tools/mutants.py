@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -54,29 +53,6 @@ OPERATORS = dict(PAIRS) | {new: old for old, new in PAIRS}
 PACKAGE = PROJECT / "skauc"
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One changed place, the ``number``-th of the text of its module."""
-
-    module: str
-    function: str
-    line: str
-    change: str
-    number: int
-
-    @property
-    def key(self):
-        """Its name, whatever stands above it in the file."""
-        return self.module, self.function, self.line, self.change
-
-    def source(self, text) -> str:
-        """The text of the module with this change."""
-        tree = ast.parse(text)
-        *_, change = next(islice(_all_changes(tree), self.number, None))
-        change()
-        return ast.unparse(tree)
-
-
 def modules() -> dict[str, Path]:
     """Modules that compute numbers, by name without underscore."""
     found = {}
@@ -88,15 +64,20 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def mutants(module: str, text: str) -> Iterator[Mutant]:
-    """All mutants of a module."""
+def mutants(text: str) -> Iterator[tuple[str, str, str]]:
+    """Function, line and change of all mutants of the text of a module."""
     lines = text.splitlines()
-    for number, (node, function, name, _) in enumerate(_all_changes(ast.parse(text))):
-        line, change = (
-            lines[node.lineno - 1].strip(),
-            f"column {node.col_offset}: {name}",
-        )
-        yield Mutant(module, function, line, change, number)
+    for node, function, name, _ in _all_changes(ast.parse(text)):
+        line = lines[node.lineno - 1].strip()
+        yield function, line, f"column {node.col_offset}: {name}"
+
+
+def mutated(text: str, number: int) -> str:
+    """The text with the ``number``-th of its changes."""
+    tree = ast.parse(text)
+    *_, change = next(islice(_all_changes(tree), number, None))
+    change()
+    return ast.unparse(tree)
 
 
 def _all_changes(tree):
@@ -178,13 +159,12 @@ def _arrow(old, new):
 def noticed(module, number):
     """Whether the fast tests of the module's folder fail with this mutant."""
     path = modules()[module]
-    text = path.read_text()
-    mutant = next(islice(mutants(module, text), number, None))
+    source = mutated(path.read_text(), number)
     with tempfile.TemporaryDirectory() as folder:
         for name in ("skauc", "tests"):
             shutil.copytree(PROJECT / name, Path(folder, name))
         shutil.copy(PROJECT / "pyproject.toml", folder)
-        Path(folder, path.relative_to(PROJECT)).write_text(mutant.source(text))
+        Path(folder, path.relative_to(PROJECT)).write_text(source)
         tests = f"tests/{module.split('.')[0]}"
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", tests]
         env = os.environ | {"PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
@@ -201,17 +181,15 @@ def main(argv=None):
     command.add_argument("--module", nargs="+", help="folders, or folder.module")
     command.add_argument("--share", type=float, default=0.05)
     arguments = read(command, argv, "mutants")
-    chosen = [
-        mutant
+    chosen = {
+        (name, number): (name, *mutant)
         for name, path in modules().items()
         if not arguments.module or {name, name.split(".")[0]} & {*arguments.module}
-        for mutant in mutants(name, path.read_text())
-        if random.Random(str(mutant.key)).random() < arguments.share
-    ]
-    jobs = [(mutant.module, mutant.number) for mutant in chosen]
-    verdicts = resume("mutants", noticed, jobs, arguments)
-    table = pd.DataFrame([mutant.key for mutant in chosen], columns=COLUMNS)
-    table["noticed"] = verdicts
+        for number, mutant in enumerate(mutants(path.read_text()))
+        if random.Random(str((name, *mutant))).random() < arguments.share
+    }
+    table = pd.DataFrame([*chosen.values()], columns=COLUMNS)
+    table["noticed"] = resume("mutants", noticed, [*chosen], arguments)
     folders = table.groupby(table["module"].str.split(".").str[0], sort=False)[
         "noticed"
     ]

@@ -39,11 +39,8 @@ def draw(path, panels, columns=3):
             place = labels.index(name)
             how = {"color": COLOURS[place % 7], "ls": ("-", "--", ":")[place // 7 % 3]}
             shown[name] = ax.plot(x, y, marker=".", ms=4, lw=1.3, **how)[0]
-        ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
-        if "x" in panel.logarithmic:
-            ax.set_xscale("log")
-        if "y" in panel.logarithmic:
-            ax.set_yscale("log")
+        scales = {f"{axis}scale": "log" for axis in panel.logarithmic}
+        ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y, **scales)
     figure.legend(shown.values(), shown, loc="outside lower center", ncols=4)
     figure.savefig(path, dpi=80, metadata={"Description": stamp()})
     print(f"written: {path}")

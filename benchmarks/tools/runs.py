@@ -6,7 +6,8 @@
 
 A job is a tuple of JSON values, a result any JSON value; every finished job is appended
 to a file, so that an interrupted run goes on where it stopped. Results of another
-version of the package or of the script are not taken up again.
+version of the package or of the script are not taken up again. Warnings of a job are
+ignored: convergence, separation and distrust are the subject of the scripts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import hashlib
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 
 import numpy
@@ -45,7 +47,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     )
     add = command.add_argument
     add("--fast", action="store_true", help="a small run, as in the tests")
-    add("--data-dir", type=Path, default=os.environ.get("SKAUC_DATA_DIR") or None)
+    add("--data-dir", default=os.environ.get("SKAUC_DATA_DIR") or None)
     add("--out", type=Path, help="where csv and png go (default: results/<script>)")
     add("--n-jobs", type=int, default=None, help="worker processes (default: 1)")
     add("--fresh", action="store_true", help="forget an interrupted run")
@@ -84,11 +86,12 @@ def resume(name: str, run, jobs: list[tuple], arguments) -> list:
     return [done[_key(job)] for job in jobs]
 
 
-def claim(figure: str, text: str, measured: str, flags, rule: str) -> dict:
+def claim(figure: str, text: str, measured: str, flags, rule: str = "") -> dict:
     """One row of a table of claims: whether what the paper says holds here.
 
     ``flags`` says of every cell whether it keeps the rule: all of them make a yes,
-    some a partly, none a no; without any cell nothing was measured.
+    some a partly, none a no; without any cell nothing was measured. Without a rule the
+    text states it.
     """
     row = {"figure": figure, "claim": text, "measured": measured}
     return row | {"holds": holds(flags), "rule": rule}
@@ -124,7 +127,9 @@ def _key(job):
 
 
 def _run_one(run, job):
-    return _key(job), run(*job)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _key(job), run(*job)
 
 
 def _finished(path, version):

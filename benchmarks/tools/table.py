@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import platform
 import subprocess
 from pathlib import Path
@@ -48,13 +47,6 @@ def write_table(name: str, rows, directory: Path = RESULTS) -> Path:
     return path
 
 
-def read_table(path: Path) -> list[dict]:
-    """Rows of a file that ``write_table`` wrote, as text."""
-    with path.open(newline="") as file:
-        next(file)  # the stamp
-        return list(csv.DictReader(file))
-
-
 def markdown(rows) -> str:
     """Rows or a data frame as a Markdown table."""
     frame = _written(rows)
@@ -63,7 +55,8 @@ def markdown(rows) -> str:
 
 
 def _written(rows):
-    """Four digits of each float; whole numbers and texts as they are."""
-    return pd.DataFrame(rows, dtype=object).map(
+    """Four digits of each float, nothing where there is no value."""
+    frame = pd.DataFrame(rows, dtype=object)
+    return frame.where(frame.notna(), "").map(
         lambda value: f"{value:.4g}" if isinstance(value, float) else value
     )

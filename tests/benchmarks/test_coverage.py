@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from result_tables import read_table
 from scipy.special import expit
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.coverage import curves, intervals, logistic, tests
-from benchmarks.tools.table import read_table
 from skauc import IRLSLogisticRegression
 
 

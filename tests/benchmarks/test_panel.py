@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from result_tables import read_table
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.panel import compare_models, null, report
@@ -21,7 +22,6 @@ from benchmarks.panel.simulated import (
     _sampler,
     _shift,
 )
-from benchmarks.tools.table import read_table
 
 
 @pytest.mark.parametrize("family", FAMILIES)

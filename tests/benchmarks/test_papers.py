@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from result_tables import read_table
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
@@ -20,7 +21,6 @@ from benchmarks.papers import (
 )
 from benchmarks.papers import bayesian_designs as designs
 from benchmarks.papers import classification_lesson as lesson
-from benchmarks.tools.table import read_table
 from skauc import (
     cortes_mohri_interval,
     make_cbauc_scorer,
