@@ -16,11 +16,11 @@ BUDGET = {
     "statistics": 1240,
     "posterior": 723,
     "roc": 524,
-    "leave_pair_out": 627,
+    "leave_pair_out": 631,
     "adaptive": 715,
     "intervals": 2416,
     "estimators": 2152,
-    "model_selection": 3338,
+    "model_selection": 3345,
     "displays": 563,
     "distributed": 164,
 }

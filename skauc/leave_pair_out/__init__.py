@@ -38,8 +38,7 @@ The means of a row's pairs are its placement; the variance is DeLong's sum of th
 variances of the two mean placements, and at least ``A(1 − A)/(2 max(n₀, n₁))``. If a
 row has weight f, the fraction 1/f of it is left out. If the model separates the classes
 under a very weak penalty, all ω nearly vanish and one Newton step overshoots; the
-penalty is then raised to 1e-4 of a column's sum of squares, which hardly changes the
-direction.
+penalty is then raised to 1e-4 of a column's sum of squares.
 
 **The .632+ bootstrap** (``_bootstrap``). A model without a closed form is refitted to
 K samples by ``model_selection``. A sample leaves out about e⁻¹ of the rows, which gives

@@ -1,9 +1,9 @@
 """Leave-pair-out AUC of a penalised linear model from its single fit.
 
-It is the only estimate from rows left out that costs no refit. It is not used where
-min(n, P) > 2000, nor where the cost of a class is more than ten times that of the other
-and one class has fewer than P rows: one Newton step without a row that carries so much
-of the costs is too rough.
+Pairs left out cost no refit. They are not used where min(n, P) > 2000, where a class
+has one row, nor for a loss that is not quadratic if the cost of a class is more than
+ten times that of the other and one class has a weight below P: one Newton step without
+a row that carries so much of the costs is too rough.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _can_leave_out(objective, rows):
     if any(k < 2 and n < 2 for k, n in zip(distinct, sizes, strict=True)):
         return False
     low, high = sorted(objective.class_weight)
-    return high <= COSTLY * low or min(distinct) >= rows.shape[1]
+    exact = objective.loss.quadratic or high <= COSTLY * low
+    return exact or min(sizes) >= rows.shape[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -199,16 +199,19 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     -------
     Fit or None
         The same fit if its gradient is about 0, or if the dense rows would need more
-        than 160 MB; None if the steps do not converge. A weak penalty is raised, which
-        hardly changes the direction.
+        than 160 MB; None if the steps do not converge. A weak penalty is raised, and
+        the fit is then that of the raised penalty.
     """
     least = SEPARATED if _separates(fit, rows) else NO_PENALTY
     objective = fit.objective.with_penalty(rows, least)
-    if objective is not fit.objective:
-        fit, gradient = replace(fit, objective=objective), None
+    raised = objective is not fit.objective
+    if raised:
+        fit = replace(fit, objective=objective)
     n, P = rows.shape
     if n * min(n, P) > NUMBERS:
         return fit
+    if raised:  # residuals near 0 of the weaker penalty would leave no step
+        return optimum(fit, rows)
     gradient = stationarity(fit, rows) if gradient is None else gradient
     return fit if gradient < AT_OPTIMUM else optimum(fit, rows)
 

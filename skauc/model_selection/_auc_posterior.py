@@ -106,7 +106,8 @@ def auc_posterior(
     The AUC of rows left out is computed as
 
     ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant
+    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, except where
+                          costly classes are small or the solver stopped early
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y

@@ -1,8 +1,9 @@
 """Candidates of a search: vectors whose inner products are covariances of AUCs.
 
 Each candidate i has an estimate m_i in probits by the model of the data set, and z_i of
-rows left out. The joint posterior is centred at ``m_i + c_i``, ``c_i = (z_i − m_i)/6``,
-half of a third of the way, at the mean level of the single posteriors, with
+rows left out; for a model without them z_i − m_i is the mean over ridge models of the
+rows. The joint posterior is centred one sixth of the way from m_i to z_i, at
+``m_i + c_i``, at the mean level of the single posteriors, with
 
     Cov(Z_i, Z_j) = Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j) + σ_i σ_j ρ_ij + c_i c_j,
 
@@ -54,7 +55,7 @@ class Candidate:
     key : object
         Equal for candidates with the same model of the data set, and so components.
     shift : float
-        ``choice − (m_i + c_i)``: ±c_i of the module.
+        ``choice − (m_i + c_i)``: −c_i of the module, or c_i with requested refits.
     has_source : bool
         Whether rows were left out of this model.
     luck : float
@@ -86,9 +87,9 @@ class Candidate:
     def sketch(self, size) -> np.ndarray:
         """Low-dimensional embedding that keeps distances, of shape (size,).
 
-        The first coordinate is c; the others are random projections, the same for all
-        candidates (Johnson & Lindenstrauss 1984): the relative error of a distance is
-        about ``1/√(2(size − 1))``.
+        The first coordinate is ``shift``; the others are random projections, the same
+        for all candidates (Johnson & Lindenstrauss 1984): the relative error of a
+        distance is about ``1/√(2(size − 1))``.
         """
         rng, out = np.random.default_rng(0), np.zeros(size - 1)
         for vector in (self.rows, self.between):
@@ -116,10 +117,12 @@ def candidate(evaluation: Evaluation) -> Candidate:
     between, within = projection.beliefs
     # near an AUC of 1 the spread of the components may exceed that of the posterior
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
-    luck, shift, size = 0.0, 0.0, projection.model.size
-    if source is not None:
-        m = projection.probit[0]
-        shift = known[1] - m - projection.towards(source, CONTRAST / 2)
+    # c: half of w_c (z − m); without rows left out, z − m is that of the ridge models
+    luck, size = 0.0, projection.model.size
+    if source is None:
+        shift = CONTRAST / 2 * projection.disagreement
+    else:
+        shift = projection.towards(source, CONTRAST / 2)
     if source is not None and evaluation.prior.refits:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
@@ -128,7 +131,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         most * within * along,
         most * between,
         projection.model.key,
-        shift=float(shift),
+        shift=float(shift if evaluation.prior.refits else -shift),
         has_source=source is not None,
         luck=float(luck),
     )

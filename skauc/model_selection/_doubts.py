@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from ..leave_pair_out._coordinates import standard_unit
 from ..statistics._warn_caller import warn_caller
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
@@ -134,7 +135,8 @@ def _tell_rows_apart(rows):
 def _equal_rows(rows):
     """Number of rows that equal an earlier one of their class."""
     # equal rows have equal projections, up to rounding; other rows hardly ever do
-    score = rows.X @ np.random.default_rng(0).random(rows.shape[1])
+    u = np.random.default_rng(0).random(rows.shape[1])
+    score = rows.X @ (u * standard_unit(rows))
     least = _ROUNDING * np.ptp(score)
     steps = (np.diff(np.sort(score[mask])) for mask in (rows.positive, ~rows.positive))
     return sum(np.count_nonzero(step <= least) for step in steps)

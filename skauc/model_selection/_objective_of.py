@@ -133,6 +133,8 @@ def _discriminant(linear, rows, flipped):
         return _automatic(linear.shrinkage)
     shrinkage, priors = float(linear.shrinkage or 0.0), None
     if linear.solver == "svd":
+        if rows.shape[1] >= rows.shape[0] - 2:
+            return "with features >= rows - 2 its solver 'svd' drops directions"
         shrinkage = 0.0
     elif linear.priors is not None:
         priors = tuple(linear.priors_[::-1] if flipped else linear.priors_)
@@ -176,8 +178,6 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
     sign = -1.0 if flipped else 1.0
     w = sign * np.ravel(linear.coef_).astype(float)
     b = sign * float(np.ravel(linear.intercept_)[0])
-    if l2 == 0 and loss is LOGISTIC and np.all((rows.X @ w + b > 0) == rows.positive):
-        return "separated classes have no optimum without a penalty"
     intercept = "free" if linear.fit_intercept else "none"
     if scaled_intercept and linear.fit_intercept:
         intercept = float(linear.intercept_scaling)

@@ -270,7 +270,7 @@ def search_posterior(
     the one that the search selected.
 
     The posteriors of the selected candidate and of the next two are those of
-    :func:`skauc.auc_posterior`, with its refits; the others are those of a scorer. A
+    :func:`skauc.auc_posterior`, with its refits; the others need no refit. A
     ranking by the model of the data set does not select errors of rows left out. If
     refits were requested, an error e of their AUC enters a ranking score with the
     weight w_c = ⅓, and a share w_c of it remains: with normal errors of standard

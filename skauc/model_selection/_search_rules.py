@@ -219,7 +219,7 @@ def _scores(results):
         def apart(best):
             return np.linalg.norm(place - place[best], axis=1)
 
-        # choice − c is the joint mean of a candidate; c is its first coordinate
+        # the joint mean of a candidate is its choice less its first coordinate
         choice = np.asarray(results["mean_test_choice"], dtype=float)
         return choice - place[:, 0], apart
     folds = [f"split{k}_test_score" for k in range(len(results))]

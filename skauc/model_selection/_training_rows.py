@@ -140,6 +140,10 @@ def _same_means(scored):
         X = numeric(rows)
         if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
             every = X.shape[1] // _COLUMNS + 1
+            if not np.ptp(
+                X[:, ::every], axis=0
+            ).any():  # constant columns prove nothing
+                every = 1
             X, kept = X[:, ::every], step.mean_[::every]
             # a scaler may have been fitted with or without the weights
             means = [np.nanmean(X, axis=0)]

@@ -193,8 +193,9 @@ class AUCPosterior(AUCDistribution):
     def choice(self, scale="auc") -> float:
         """Score by which the candidates of *one* data set should be ranked.
 
-        It is the mean, except under :class:`skauc.AdaptivePrior`, which ranks by the
-        model of the data set alone.
+        It is the mean, except under :class:`skauc.AdaptivePrior`, which ranks training
+        rows by the model of the data set alone, or with requested refits by one third
+        of the way to the AUC of rows left out.
 
         Parameters
         ----------

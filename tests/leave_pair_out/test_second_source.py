@@ -8,11 +8,12 @@ from left_out_designs import (
     SQUARED,
     draw,
     fit_of,
+    refitted_auc,
     rows_and_fit,
 )
 from scipy import sparse
 from scipy.stats import norm
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from skauc.leave_pair_out._bootstrap import (
     balanced_counts,
@@ -106,10 +107,24 @@ def test_samples_follow_their_rows():
 
 @pytest.mark.parametrize("share", [0.1, 0.6])
 def test_no_pairs_without_a_few_costly_rows(share):
-    rows, fit = rows_and_fit("squared", 0.1, 100, 20, share=share)
-    costly = Objective(SQUARED, 10.0, class_weight=(0.5, 8.0))
+    rows, fit = rows_and_fit("logistic", 0.1, 100, 20, share=share)
+    costly = Objective(LOGISTIC, 10.0, class_weight=(0.5, 8.0))
     found = second_source(Fit(costly, fit.coef), rows)
     assert (found is None) == (share == 0.1)
+    exact = Objective(SQUARED, 10.0, class_weight=(0.5, 8.0))
+    assert second_source(Fit(exact, fit.coef), rows) is not None
+
+
+@pytest.mark.parametrize("shape", [(40, 38), (40, 80), (30, 40)])
+@pytest.mark.parametrize("alpha", [0.0, 1e-8])
+def test_a_ridge_that_interpolates_its_rows(alpha, shape):
+    """Residuals of 0, whose Newton step vanishes, against refits without the pair."""
+    X, positive = draw(*shape, distance=0.0)
+    full = Ridge(alpha=alpha, solver="svd").fit(X, np.where(positive, 1.0, -1.0))
+    fit = Fit(Objective(SQUARED, alpha), full.coef_, full.intercept_)
+    expected = refitted_auc(lambda: Ridge(alpha=1e-6, solver="svd"), X, positive)
+    found = second_source(fit, Rows.of(X, positive)).auc
+    assert found == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("shape", [(60, 20), (60, 300), (200, 120)])
