@@ -12,16 +12,16 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
-    "skauc": 12921,
+    "skauc": 12905,
     "statistics": 1237,
     "posterior": 723,
-    "roc": 524,
+    "roc": 514,
     "leave_pair_out": 627,
     "adaptive": 715,
     "intervals": 2452,
     "estimators": 2152,
     "model_selection": 3334,
-    "displays": 563,
+    "displays": 557,
     "distributed": 164,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
