@@ -170,11 +170,10 @@ class AUCPosteriorDisplay(Display):
             artists[0] if len(artists) == 1 else list(artists)
             for artists in zip(*drawn, strict=True)
         )
-        low, high = self.ax_.get_xlim()
         if plot_chance_level:
             top = self.ax_.get_ylim()[1]
             self.chance_level_ = self._chance((0.5, 0.5), (0, top), chance_level_kw)
-            low, high = min(low, 0.5), max(high, 0.5)
+        low, high = self.ax_.get_xlim()
         self.ax_.set(xlabel="AUC", ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
         self._close(despine, title=f"mean [{confidence_level:.0%} interval]")

@@ -12,8 +12,6 @@ from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._result import picture
 from ._style import Display, label
 
-_DECADES = 2.0  # positive values over so many powers of 10 get a log axis
-_EVEN = 0.2  # a log axis must make the relative spread of the steps so much smaller
 _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best candidate lies inside
 
 
@@ -211,8 +209,7 @@ class SearchDisplay(Display):
         # smallest sets of candidates that contain the best one with these probabilities
         order = np.sort(share.ravel())[::-1]
         total = np.cumsum(order)
-        reached = np.minimum(_CONTOURS, total[-1] * (1 - 1e-9))
-        levels = np.unique(order[np.searchsorted(total, reached)])
+        levels = np.unique(order[np.searchsorted(total, _CONTOURS)])
         levels = levels[levels < share.max()]
         if len(levels):
             style = {"levels": levels, "colors": "0.2", "linewidths": 0.8}
@@ -251,10 +248,8 @@ def is_log(values) -> bool:
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
         return False
-    if np.log10(values[-1] / values[0]) >= _DECADES:
-        return True
     log, plain = (np.diff(v) for v in (np.log(values), values))
-    return bool(np.std(log) / log.mean() < np.std(plain) / plain.mean() - _EVEN)
+    return bool(np.std(log) / log.mean() < np.std(plain) / plain.mean())
 
 
 def _text(params, k):

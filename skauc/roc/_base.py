@@ -56,11 +56,8 @@ class ROCCurve:
         max_fpr = check_interval("max_fpr", max_fpr, 0, 1, closed="right")
         area = self.auc
         if max_fpr < 1:
-            ends = [
-                0.0,
-                *sorted(u for u in self._corners() if 0 < u < max_fpr),
-                max_fpr,
-            ]
+            inside = (u for u in self._corners() if 0 < u < max_fpr)
+            ends = sorted([0.0, *inside, max_fpr])
             area = sum(_integral(self.roc, *piece) for piece in pairwise(ends))
         if not check_flag("standardize", standardize):
             return float(area)

@@ -17,8 +17,6 @@ _STEPS = np.geomspace(0.75, 120.0, 42)  # values of u that may end the path
 # Nodes per unit of u: random forms of 1 to 30 terms have relative errors of 1e-13
 _NODES_PER_UNIT = 24
 _FINER = (1, 4, 16)  # factors of the number of nodes, until half of them suffice
-_FARTHEST = 1e4  # deviations; λ ≤ 1/√2 there, and the tail is below e^−7000
-_NORMAL_END = 39.0  # deviations; the tail of a normal variable is below e^−760
 _PROMISE = 1e-8  # a larger relative error is refused
 _SMALL = 1e-12  # absolute error that is always allowed
 _CURVED = 5e-3  # least |λ| for which b²/(4λ) is added to y (see _Integrand)
@@ -40,10 +38,7 @@ def upper_tail(y, weights, slopes, *, density=False):
     """
     answers = np.zeros((2, len(y)))
     answers[:, np.isnan(y)] = np.nan
-    end = min(_FARTHEST, _upper_end(weights, slopes))
-    if np.all(weights < 0):  # K(s) ≤ mean s + s²/2: below the tail of a normal variable
-        end = min(end, weights.sum() + _NORMAL_END)
-    inside = np.flatnonzero(y < end)
+    inside = np.flatnonzero(y < _upper_end(weights, slopes))
     blocks = 1 + len(inside) * (1 + len(weights)) // _AT_ONCE
     for at in np.array_split(inside, blocks):
         if len(at):
@@ -104,10 +99,8 @@ class _Integrand:
         # v = log(s/(1 − s/s₁)) with the branch point s₁: s = 1/(e^−v + 1/s₁). At the
         # mean of a form of variance 1 s is near 1, and larger farther out: v > −3
         pole = 2 * max(self.weights.max(initial=0.0), 0.0)
-        low, high = (
-            np.full(len(self.distance), -3.0),
-            np.full(len(self.distance), 230.0),
-        )
+        low = np.full(len(self.distance), -3.0)
+        high = np.full(len(self.distance), 230.0)
         for _ in range(34):
             middle = (low + high) / 2
             falling = self.derivative(1 / (np.exp(-middle) + pole)) < 0
