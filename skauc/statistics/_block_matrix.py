@@ -87,8 +87,8 @@ class BlockMatrix:
         """Names of the columns; None behind a transformer, or without names."""
         return None if self.steps else self.blocks.feature_names
 
-    def total(self, function, *shared, y=None, weight=None):
-        """The sum of ``function(block, *shared)`` over blocks with float64 rows.
+    def map(self, function, *shared, y=None, weight=None) -> list:
+        """``function(block, *shared)`` of every block with float64 rows.
 
         Parameters
         ----------
@@ -100,15 +100,18 @@ class BlockMatrix:
 
         Returns
         -------
-        sum of the results
+        list
         """
+        call = function, self.blocks.feature_names, self.steps, *shared
+        return self.blocks.map(_on_rows, *call, each=self._each(y, weight))
+
+    def total(self, function, *shared, y=None, weight=None):
+        """The sum of ``function(block, *shared)`` over the blocks; see :meth:`map`."""
         call = function, self.blocks.feature_names, self.steps, *shared
         return self.blocks.total(_on_rows, *call, each=self._each(y, weight))
 
     def __matmul__(self, w):
-        call = _scores, self.blocks.feature_names, self.steps, np.asarray(w, float)
-        parts = self.blocks.map(_on_rows, *call, each=self._each(None, None))
-        return np.concatenate(parts)
+        return np.concatenate(self.map(_scores, np.asarray(w, dtype=float)))
 
     def __rmatmul__(self, g):
         return self.total(_combination, y=np.asarray(g, dtype=float).T)

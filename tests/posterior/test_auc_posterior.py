@@ -431,8 +431,8 @@ def test_point_mass_at_half():
 def test_ends_shapes_and_repr():
     posterior = AUCPosterior.from_components(2.0, 0.1, 40.0, 43)
     x = [-1, 0, 1, 2, np.nan]
-    np.testing.assert_array_equal(posterior.cdf(x), [0, 0, 1, 1, np.nan])
-    np.testing.assert_array_equal(posterior.sf(x), [1, 1, 0, 0, np.nan])
+    np.testing.assert_allclose(posterior.cdf(x), [0, 0, 1, 1, np.nan], atol=1e-15)
+    np.testing.assert_allclose(posterior.sf(x), [1, 1, 0, 0, np.nan], atol=1e-15)
     np.testing.assert_array_equal(posterior.pdf(x), [0, 0, 0, 0, np.nan])
     np.testing.assert_array_equal(posterior.ppf([0, 1]), [0, 1])
     assert posterior.cdf([[0.5, 0.9]]).shape == (1, 2)
