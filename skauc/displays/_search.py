@@ -203,9 +203,8 @@ class SearchDisplay(Display):
         np.add.at(share, place, self.posterior.p_best)
         if share.size > len(set(zip(*place, strict=True))) or min(share.shape) == 1:
             return
-        self.ax_.use_sticky_edges = (
-            False  # otherwise contours cut the outer marks in half
-        )
+        # sticky edges would make contours cut the outer marks in half
+        self.ax_.use_sticky_edges = False
         # smallest sets of candidates that contain the best one with these probabilities
         order = np.sort(share.ravel())[::-1]
         total = np.cumsum(order)

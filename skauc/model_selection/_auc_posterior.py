@@ -149,12 +149,13 @@ def auc_posterior(
         pos_label=pos_label,
         report=True,
     )
+    # before any warning, because a prior may be improper for these rows
+    posteriors = {one.model.pair: one.posterior for one in found}
     for one in found:
-        _ = one.posterior  # raises if there is none
         one.warn()
     if found[0].model.pair is None:
-        return found[0].posterior
-    return PairwiseAUCPosterior({one.model.pair: one.posterior for one in found})
+        return posteriors[None]
+    return PairwiseAUCPosterior(posteriors)
 
 
 def bayesian_val_score(
