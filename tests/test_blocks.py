@@ -5,6 +5,7 @@ input raises one error that names the chunk.
 """
 
 import contextlib
+import tracemalloc
 from itertools import pairwise
 
 import joblib
@@ -384,3 +385,33 @@ def test_kinds_of_labels_that_differ(rows, call):
     parts[1] = parts[1][0], np.where(parts[1][1], "yes", "no")
     with pytest.raises(ValueError, match="one kind|must hold class labels"):
         ask(RowBlocks(parts))
+
+
+def peak_of_posterior(model, n):
+    """Most memory, in bytes, that a posterior of n rows in blocks needs at a time."""
+
+    def blocks():
+        for seed in range(n // 50_000):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(50_000, 10))
+            yield X, (X[:, 0] + rng.normal(size=50_000) > 0).astype(int)
+
+    fitted = model.fit(RowBlocks(blocks))
+    tracemalloc.start()
+    try:
+        assert (
+            skauc.auc_posterior(fitted, RowBlocks(blocks)).rows == "training (detected)"
+        )
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model", [skauc.LinearDiscriminantROC(), skauc.IRLSLogisticRegression()], ids=repr
+)
+def test_posterior_of_blocks_holds_three_numbers_per_row(model):
+    few, many = 400_000, 1_200_000
+    grown = peak_of_posterior(model, many) - peak_of_posterior(model, few)
+    assert grown / (many - few) < 3 * 8

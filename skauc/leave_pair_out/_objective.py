@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._rows import Rows
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
@@ -162,27 +164,50 @@ def stationarity(fit, rows) -> float:
         weighted slopes of the losses. NaN where no feature varies.
     """
     objective = fit.objective
-    c = objective.case_weight(rows)
-    g = objective.loss.slope(fit.score(rows.X), np.where(rows.positive, 1.0, -1.0))
-    g *= c
-    # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
-    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
-    pull = (g - less) @ rows.X + objective.l2 * fit.coef
     # the random walk is estimated from every k-th row; features of sparse rows may be
     # rare, so that all of these are used
-    every = 1 if sparse.issparse(rows.X) else len(g) // WALK_ROWS + 1
-    sample = rows.X[::every]
-    force = every * (g[::every] ** 2 + SOLVED**2 * c.sum() * c[::every])
-    square = force @ (sample.multiply(sample) if sparse.issparse(sample) else sample**2)
+    n = len(rows.positive)
+    every = 1 if sparse.issparse(rows.X) else n // WALK_ROWS + 1
+    sample = rows[::every]
+    # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
+    if isinstance(rows.X, BlockMatrix):
+        known = {"y": rows.positive, "weight": rows.weight}
+        pull, excess, total = rows.X.total(_pull_of_block, fit, **known)
+        pull -= (excess / rows.n if objective.free else 0.0) * total
+        g = _slopes(fit, sample)
+    else:
+        g = _slopes(fit, rows)
+        less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+        pull, g = (g - less) @ rows.X, g[::every]
+    pull = pull + objective.l2 * fit.coef
+    c, X = objective.case_weight(sample), sample.X
+    neg, pos = objective.class_weight
+    total = neg * rows.n_neg + pos * rows.n_pos
+    force = every * (g**2 + SOLVED**2 * total * c)
+    square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
-        mean = force @ sample / force.sum()
+        mean = force @ X / force.sum()
         walk = square - force.sum() * mean**2
     varies = walk > 1e-12 * square
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
+
+
+def _slopes(fit, rows):
+    """Slopes of the losses times the case weights, (n,)."""
+    label = np.where(rows.positive, 1.0, -1.0)
+    slope = fit.objective.loss.slope(fit.score(rows.X), label)
+    return fit.objective.case_weight(rows) * slope
+
+
+def _pull_of_block(block, fit):
+    """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
+    rows = Rows(block.X, block.y, block.weight)
+    g = _slopes(fit, rows)
+    return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit | None:

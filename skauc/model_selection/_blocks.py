@@ -66,7 +66,11 @@ def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Eval
         small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
         X = _named(blocks.gather()[0] if small else matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
-    return _of_sample(estimator, blocks, matrix, labels, weight, question)
+    classes = np.unique(labels)
+    codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
+    del labels  # the codes take a byte per row
+    known = blocks, matrix, classes, codes, weight
+    return _of_sample(estimator, *known, question)
 
 
 def _named(X, matrix, estimator):
@@ -86,28 +90,29 @@ def _named(X, matrix, estimator):
     return pd.DataFrame(X.toarray() if hasattr(X, "toarray") else X, columns=names)
 
 
-def _of_sample(estimator, blocks, matrix, labels, weight, question):
-    """Evaluations on an even sample that represents all rows."""
+def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
+    """Evaluations on an even sample that represents all rows; y = classes[codes]."""
     if weight is None:
-        weight = np.broadcast_to(1.0, len(labels))  # takes no memory
+        weight = np.broadcast_to(1.0, len(codes))  # takes no memory
     elif not weight.all():
         counted = weight > 0
-        matrix, labels = matrix.where(counted), labels[counted]
+        matrix, codes = matrix.where(counted), codes[counted]
         weight = weight[counted]
     P = matrix.shape[1]
     count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
-    sample, mass = even_sample(labels, weight, count)
-    X = _named(matrix[sample], matrix, estimator)
+    sample, mass = even_sample(codes, weight, count)
+    X, y = _named(matrix[sample], matrix, estimator), classes[codes[sample]]
     how = question | {"rows": "training"}
-    sampled = evaluations(estimator, X, labels[sample], sample_weight=mass, **how)
+    sampled = evaluations(estimator, X, y, sample_weight=mass, **how)
     if sampled[0].model.linear is None:  # the refits of other classifiers need all rows
         X = _named(matrix[:], matrix, estimator)
+        labels = classes[codes]
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
     opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
     scores = front @ opened.W.T
-    known = labels, weight, scores, question["pos_label"]
+    known = classes, codes, weight, scores, question["pos_label"]
     whole = _Whole(blocks, matrix, front, *known)
     return [_SampledEvaluation.of(one, whole, question["rows"]) for one in sampled]
 
@@ -145,7 +150,8 @@ class _Whole:
     blocks: object
     entry: BlockMatrix
     matrix: BlockMatrix
-    labels: np.ndarray
+    classes: np.ndarray
+    codes: np.ndarray
     weight: np.ndarray
     scores: np.ndarray
     pos_label: object
@@ -153,19 +159,24 @@ class _Whole:
     def rows_of(self, model) -> Rows:
         """The rows of the two classes of a model."""
         if model.pair is None:
-            classes, y = model.scored.opened.classes, self.labels
-            positive = check_positive(y, pos_label=self.pos_label, classes=classes)
+            known = {
+                "pos_label": self.pos_label,
+                "classes": model.scored.opened.classes,
+            }
+            positive = check_positive(self.classes, **known)[self.codes]
             return Rows(self.matrix, positive, self.weight)
-        which = np.isin(self.labels, model.pair)
-        positive = self.labels[which] == model.pair[1]
+        which = self._which(model)
+        positive = (self.classes == model.pair[1])[self.codes[which]]
         return Rows(self.matrix.where(which), positive, self.weight[which])
 
     def score_of(self, model) -> np.ndarray:
         """The scores of these rows."""
         scores = self.scores @ model.mix
-        if model.pair is None:
-            return scores
-        return scores[np.isin(self.labels, model.pair)]
+        return scores if model.pair is None else scores[self._which(model)]
+
+    def _which(self, model):
+        """Mask of the rows of a pair of classes."""
+        return np.isin(self.classes, model.pair)[self.codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +311,8 @@ def _judge(model, whole, rows):
         return _by_means(opened.steps[0].mean_, whole)
     if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
         again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
-        D = distance(whole.scores, whole.matrix @ again.W.T)
+        X = model.front.X
+        D = distance(X @ opened.W.T, X @ again.W.T)
         return DETECTED if D <= _SAME else HELD_OUT
     return ASSUMED
 
@@ -309,7 +321,7 @@ def _by_means(kept, whole):
     """Compare the means that a scaler kept with those of all rows."""
     if kept is None:
         return ASSUMED
-    mask = whole.labels == whole.labels[0]
+    mask = whole.codes == whole.codes[0]
     neg, pos = class_moments(whole.entry, mask, whole.weight, featurewise=True)
     all_rows = neg + pos
     error = np.sqrt(all_rows.scatter) / all_rows.n

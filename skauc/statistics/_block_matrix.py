@@ -124,7 +124,10 @@ class BlockMatrix:
         ValueError
             If they are more than 1 GiB of numbers.
         """
-        rows = np.arange(len(self))[rows]
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(len(self)))
+        else:
+            rows = np.arange(len(self))[rows]
         if rows.size * self.n_features > LARGEST_ARRAY:
             raise ValueError(
                 "X must hold at most 1 GiB where all its rows are needed in memory, "

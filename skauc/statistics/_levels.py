@@ -245,11 +245,15 @@ def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
     Equals :attr:`Levels.auc`; positives are counted part by part, so that memory holds
     few arrays of n numbers.
     """
-    order = np.argsort(neg)
-    neg, below = neg[order], np.zeros(len(neg) + 1)  # weight below the k-th negative
-    weight = np.broadcast_to(1.0, len(neg)) if weight_neg is None else weight_neg[order]
+    if weight_neg is None:
+        neg, weight = np.sort(neg), np.broadcast_to(1.0, len(neg))
+    else:
+        order = np.argsort(neg)
+        neg, weight = neg[order], weight_neg[order]
+        del order
+    below = np.zeros(len(neg) + 1)  # weight below the k-th negative
     np.cumsum(weight, out=below[1:])
-    del order, weight
+    del weight
     won = n_pos = 0.0
     for part in parts_of(len(pos), _COUNTED):
         order = np.argsort(pos[part])  # sorted scores are found in the order of memory
