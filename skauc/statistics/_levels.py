@@ -187,7 +187,8 @@ class Levels(Value):
             np.cumsum(neg) - neg, np.diff(np.append(starts, len(share)))
         )
         won, pairs = np.add.reduceat(self.pos * below, starts), neg * pos
-        inside = np.where(pairs > 0, won / np.maximum(pairs, 1), 0.5)
+        half = np.full(len(pairs), 0.5)
+        inside = np.divide(won, pairs, out=half, where=pairs > 0)
         return Levels(self.value[starts], neg, pos, inside=inside)
 
     def auc_of(self, neg, pos) -> np.ndarray:

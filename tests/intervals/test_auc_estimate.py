@@ -172,6 +172,27 @@ def test_bootstrap_is_scipys_bca():
     assert error == pytest.approx(scipys.standard_error, rel=0.03)
 
 
+def test_skewed_bootstrap_is_scipys_bca():
+    """Few negatives near the positives: the acceleration moves both limits."""
+    neg, pos = normal_samples(8, 60, seed=5)
+
+    def auc(neg, pos, axis=-1):
+        return (pos[..., :, None] > neg[..., None, :]).mean(axis=(-1, -2))
+
+    n = 59_999
+    scipys = stats.bootstrap((neg, pos), auc, n_resamples=n, batch=500, random_state=3)
+    estimate = estimate_of(neg, pos)
+    got = estimate.confidence_interval(method="bootstrap", n_resamples=n)
+    assert got == pytest.approx(tuple(scipys.confidence_interval), abs=3e-3)
+
+
+def test_delong_of_two_rows():
+    """``Σ_c Σ (V − A)²/{n_c(n_c − 1)}`` of negatives 1 and 3, positives 2 and 4."""
+    estimate = estimate_of(np.array([1.0, 3.0]), np.array([2.0, 4.0]))
+    expected = 2 * (2 * 0.25**2) / 2
+    assert estimate.standard_error("delong") ** 2 == pytest.approx(expected)
+
+
 def test_cortes_mohri_counts_the_errors():
     estimate = auc_estimate(Y, S100B)
     errors = int(((S100B > 0.205) != Y).sum())

@@ -361,3 +361,21 @@ def test_a_difference_without_an_error_is_sure():
     known = np.array([0.8, 0.6])
     result = OperatingComparison("sensitivity", known, np.array([0.6, 0.6]), 0 * known)
     assert result.pvalue.tolist() == [0, 1]
+
+
+def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
+    """``p̂ ∓ √Σ {w (r̂ − limit)}²`` of both rates r (Zou & Donner 2008)."""
+    points = operating_points(*normal_rows(), threshold=0.5, prevalence=0.2)
+    accuracy = 0.2 * points.sensitivity + 0.8 * points.specificity
+    assert points.accuracy == pytest.approx(accuracy)
+    limits = [points.interval(name) for name in ("sensitivity", "specificity")]
+    gaps = [
+        np.hypot(
+            0.2 * (points.sensitivity - limits[0][side]),
+            0.8 * (points.specificity - limits[1][side]),
+        )
+        for side in (0, 1)
+    ]
+    low, high = points.interval("accuracy")
+    assert low == pytest.approx(accuracy - gaps[0])
+    assert high == pytest.approx(accuracy + gaps[1])

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from skauc.statistics._levels import (
+    Levels,
+    balanced_variance,
     empirical_auc,
+    hanley_mcneil_variance,
     placements,
 )
 
@@ -90,3 +93,24 @@ def test_no_auc_is_above_one(rng):
     neg, pos = np.arange(20.0), np.arange(20.0) + 30
     for w_neg, w_pos in rng.random((200, 2, 20)):
         assert empirical_auc(neg, pos, w_neg, w_pos) <= 1
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_joined_levels_keep_the_auc(unit, rng):
+    neg, pos = rng.normal(size=90), rng.normal(size=50) + 1
+    weight = [unit * rng.integers(1, 4, size) for size in (90, 50)]
+    levels = Levels.of(neg, pos, *weight)
+    for most in (3, 20):
+        coarse = levels.coarse(most)
+        assert most / 2 < len(coarse.value) <= most + 1
+        assert coarse.auc_of(coarse.neg, coarse.pos) == pytest.approx(levels.auc)
+    # each class has a half of every block, so that a smaller class is not joined first
+    share = (coarse.neg / coarse.neg.sum() + coarse.pos / coarse.pos.sum()) / 2
+    assert share.max() < 2 / 20
+
+
+def test_newcombes_variance_is_that_of_equal_classes():
+    """``V(A; m, m) m²/(n₀ n₁)`` with ``m = (n₀ + n₁)/2``: Newcombe (2006), method 5."""
+    auc = np.array([0.5, 0.8, 0.99])
+    expected = hanley_mcneil_variance(auc, 30, 30) * 30**2 / (20 * 40)
+    np.testing.assert_allclose(balanced_variance(auc, 20, 40), expected, rtol=1e-14)
