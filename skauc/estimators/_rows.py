@@ -16,10 +16,17 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_codes, check_column, check_labels, distinct_labels
+from .._validation import (
+    check_class_totals,
+    check_codes,
+    check_column,
+    check_labels,
+    check_non_negative,
+    distinct_labels,
+)
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
-from ..statistics._moments import group_moments
+from ..statistics._moments import Moments, group_moments
 from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks
 from . import _checks as check
@@ -62,17 +69,26 @@ class FitRows:
         return sums.astype(float)
 
     @property
+    def totals(self) -> np.ndarray:
+        """Sums of the weights times the factors of the classes, (K,)."""
+        return self.counts * (1.0 if self.factors is None else self.factors)
+
+    @property
     def total(self) -> float:
-        """Sum of the weights times the class factors."""
-        factors = 1.0 if self.factors is None else self.factors
-        return float((self.counts * factors).sum())
+        """Sum of the weights times the factors of the classes."""
+        return float(self.totals.sum())
+
+    def check_totals(self):
+        """Raise if the weights of a class add up to 0."""
+        names = [f"class {label!r}" for label in self.classes.tolist()]
+        check_class_totals(self.totals, names)
 
     def weighed(self) -> FitRows:
         """The rows of positive weight in memory, with checked features."""
         kept = slice(None) if self.weight is None else self.weight > 0
         columns = {name: getattr(self, name) for name in _COLUMNS}
         columns = {k: None if v is None else v[kept] for k, v in columns.items()}
-        check.feature_range(columns["X"])
+        Moments.from_samples(columns["X"], featurewise=True)  # checks the range
         return replace(self, **columns)
 
     def parts(self):
@@ -112,11 +128,7 @@ def _of_block(block, function, classes, *shared):
 def _moments_of_classes(rows):
     """Moments of each class of rows in memory."""
     groups = [rows.y == code for code in range(len(rows.classes))]
-    try:
-        return tuple(group_moments(rows.X, groups, rows.weight))
-    except ValueError:
-        check.feature_range(rows.X)  # names the value
-        raise
+    return tuple(group_moments(rows.X, groups, rows.weight))
 
 
 def fourth_powers(rows, codes, centres, scales):
@@ -156,9 +168,9 @@ def open_rows(
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)
     codes = check_codes(y, classes, name="y")
-    rows = FitRows(X, codes, classes, check.weights(sample_weight, len(y)))
+    rows = FitRows(X, codes, classes, check_non_negative(sample_weight, len(y)))
     if known is None:
-        check.class_totals(rows.counts, classes)
+        rows.check_totals()
     if few and blocks is not None and rows.n_rows < rows.n_features:
         return rows.weighed()
     return rows
