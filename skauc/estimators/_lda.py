@@ -257,11 +257,12 @@ def _fit_from_moments(model, rows, parts):
         model.covariance_ = S
     if model.solver == "svd":
         _solve_svd(model, sum(part.scatter for part in parts), n.sum())
-    elif model.solver == "eigen":
-        _solve_eigen(model, covariances[-1] - S, S)
-    else:
-        # S⁻¹m_k; least squares also solves a singular S
-        _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
+        return
+    if model.solver == "eigen":
+        values, V = linalg.eigh(covariances[-1] - S, S)
+        _set_axes(model, values[::-1], V[:, ::-1])
+    # S⁻¹m_k; least squares also solves a singular S
+    _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
 
 
 def _priors(given, n):
@@ -282,14 +283,11 @@ def _set_rule(model, coef, means):
     model.coef_, model.intercept_ = coef, intercept
 
 
-def _solve_eigen(model, between, within):
-    """Set the rule and the axes of the solver "eigen"."""
-    values, V = linalg.eigh(between, within)
-    order = np.argsort(values)[::-1]
-    shares = values[order] / values.sum()
+def _set_axes(model, values, V):
+    """Set the axes V, in falling order of the variances between the classes."""
+    shares = values / values.sum()
     model.explained_variance_ratio_ = shares[: model._max_components]
-    model.scalings_ = V[:, order]
-    _set_rule(model, model.means_ @ V @ V.T, model.means_)
+    model.scalings_ = V
 
 
 def _solve_svd(model, scatter, n):
@@ -309,9 +307,7 @@ def _solve_svd(model, scatter, n):
     # Axes of the weighted class means in whitened coordinates
     weighted = np.sqrt(n * model.priors_ / (K - 1))[:, None] * centred @ A
     _, root, Vt = linalg.svd(weighted, full_matrices=False)
-    shares = root**2 / np.sum(root**2)
-    model.explained_variance_ratio_ = shares[: model._max_components]
-    model.scalings_ = A @ Vt[root > model.tol * root[0]].T
+    _set_axes(model, root**2, A @ Vt[root > model.tol * root[0]].T)
     _set_rule(model, centred @ model.scalings_ @ model.scalings_.T, centred)
     model.intercept_ = model.intercept_ - model.coef_ @ model.xbar_
 

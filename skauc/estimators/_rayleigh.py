@@ -122,24 +122,22 @@ class RayleighProblem:
         tau = np.trace(sigma) / self.n_features
         return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
-    def project(self, theta):
-        """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
-        neg, pos = self.neg.project(theta), self.pos.project(theta)
-        # a scatter of n rows below n times that of the smallest deviation is rounding
-        smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
-        return tuple(
-            Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
-            for c in (neg, pos)
-        )
-
     def unit_deviation(self, theta):
-        """θ scaled to pooled within-class deviation 1 (or to a very large gap)."""
-        neg, pos = self.project(theta)
-        # (W₀ + W₁)/(n − 2), and not less than the rounding of the gap of the means
-        variance = (neg.scatter + pos.scatter) / (neg.n + pos.n - 2)
+        """θ scaled to pooled within-class deviation 1, and its scores' moments.
+
+        A deviation below ``_SMALLEST_DEVIATION`` of the gap of the means is rounding:
+        it counts as 0 in a class, and as this share in the pooled one.
+        """
+        neg, pos = self.neg.project(theta), self.pos.project(theta)
         smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
-        deviation = max(np.sqrt(variance), smallest)
-        return theta / deviation if deviation > 0 else theta
+        # (W₀ + W₁)/(n − 2)
+        variance = max(neg.scatter + pos.scatter, 0.0) / (self.n - 2)
+        unit = max(np.sqrt(variance), smallest) or 1.0
+        rounding = (smallest / unit) ** 2
+        parts = [Moments(c.n, c.mean / unit, c.scatter / unit**2) for c in (neg, pos)]
+        return theta / unit, [
+            c if c.scatter > rounding * c.n else replace(c, scatter=0.0) for c in parts
+        ]
 
 
 def whitening(sigma, mu):

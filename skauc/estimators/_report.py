@@ -25,7 +25,8 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_floats
+from .._validation import check_numbers
+from ..statistics._numerics import TINY
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
@@ -178,17 +179,17 @@ class FittedLikelihood:
 
     def fall(self, contrast, gap) -> float:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
-        held, size = self._scaled(contrast)
-        return self._fall(held, gap / size)
+        # columns of length 1 for scaled parameters
+        held = (contrast @ self.objective.to_original).T
+        size = np.abs(held).max(axis=0)
+        best = self._restricted(held / size, gap / size).objective
+        return max(float(2 * (self.point.objective - best)), 0.0)
 
-    def limits(self, contrast, quantile):
+    def limits(self, contrast, error, quantile):
         """Points t in standard errors at which r(t) is −quantile and quantile."""
-        held, _ = self._scaled(contrast[None])
-        # se² = aᵀH⁻¹a
-        error = np.sqrt((held.T @ solve(self.point.information, held)).item())
 
         def excess(t, sign):
-            return np.sqrt(self._fall(held, np.array([sign * t * error]))) - quantile
+            return np.sqrt(self.fall(contrast, np.array([sign * t * error]))) - quantile
 
         ends = []
         for sign in (-1, 1):
@@ -199,17 +200,6 @@ class FittedLikelihood:
             t = brentq(excess, 0, far, args=(sign,), xtol=_LIMIT_TOL * quantile)
             ends.append(sign * t)
         return tuple(ends)
-
-    def _scaled(self, contrast):
-        """Columns of length 1 for scaled parameters, and their original lengths."""
-        held = (contrast @ self.objective.to_original).T
-        size = np.abs(held).max(axis=0)
-        return held / size, size
-
-    def _fall(self, held, gap):
-        """Twice the fall of the objective, at least 0."""
-        best = self._restricted(held, gap).objective
-        return max(float(2 * (self.point.objective - best)), 0.0)
 
     def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
@@ -267,17 +257,16 @@ class Report:
     def profile(self, level) -> CoefficientTable:
         """The table of likelihood-ratio tests."""
         # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
-        quantile, identity = -ndtri((1 - level) / 2), np.eye(len(self.coef))
-        limits = np.array([self.likelihood.limits(row, quantile) for row in identity])
-        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
-        falls = [
-            self.likelihood.fall(row[None], -gap[None])
-            for row, gap in zip(identity, self.coef, strict=True)
-        ]
+        quantile, errors = -ndtri((1 - level) / 2), self.errors
+        falls, limits = [], []
+        for L, coef, error in zip(np.eye(len(errors)), self.coef, errors, strict=True):
+            limits.append(self.likelihood.limits(L[None], error, quantile))
+            falls.append(self.likelihood.fall(L[None], -coef[None]))
         self.likelihood.warn()
+        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
         z = np.copysign(np.sqrt(falls), self.coef)
-        low, high = self.coef + limits.T * self.errors
-        numbers = self.coef, self.errors, z, 2 * ndtr(-np.abs(z)), low, high
+        low, high = self.coef + np.transpose(limits) * errors
+        numbers = self.coef, errors, z, 2 * ndtr(-np.abs(z)), low, high
         return CoefficientTable(
             self.names, *numbers, level, self.kind, "profile", self.odds
         )
@@ -308,33 +297,26 @@ class Report:
 
     def gap(self, contrast, value):
         """L of shape (q, M(P + 1)) and ``Lθ − value``."""
-        L, value = check_contrast(contrast), check_floats("value", value)
+        L = check_contrast(contrast)
+        value = check_numbers("value", value, closed="neither")
         if L.shape[1] != len(self.coef):
             raise ValueError(
                 f"contrast must have one column for each of the {len(self.coef)} "
                 f"coefficients of summary(), got shape {np.shape(contrast)}"
             )
-        if value.shape not in ((), (len(L),)) or not np.isfinite(value).all():
-            raise ValueError(
-                f"value must be a finite number, or {len(L)} of them, got {value}"
-            )
+        if value.shape not in ((), (len(L),)):
+            raise ValueError(f"value must be a number, or {len(L)}, got {value}")
         return L, L @ self.coef - value
 
 
 def check_contrast(contrast):
-    """Check the rows of a contrast: finite, not 0, linearly independent."""
-    L = check_floats("contrast", contrast)
-    L = L[None] if L.ndim == 1 else L
+    """Check the rows of a contrast: finite and linearly independent."""
+    L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
     if L.ndim != 2 or 0 in L.shape:
         raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
-    largest = np.abs(L).max(axis=1, keepdims=True)
-    if not (np.isfinite(largest) & (largest > 0)).all():
-        raise ValueError(
-            "contrast must be finite, without a row of zeros, got a row whose largest "
-            f"entry is {largest.min()}"
-        )
     # divide rows by their largest entry, so that the rank does not depend on it
-    rank = np.linalg.matrix_rank(L / largest)
+    largest = np.abs(L).max(axis=1, keepdims=True)
+    rank = np.linalg.matrix_rank(L / np.maximum(largest, TINY))
     if rank < len(L):
         raise ValueError(
             f"contrast must have linearly independent rows, got rank {rank} of {len(L)}"
