@@ -101,14 +101,13 @@ def margins(block, coding, B, D):
 
     The margin of a row is the logit of its class less the largest other logit.
     """
-    low, high = np.full(2, np.inf), -np.inf
+    found = []
     for rows, codes, weight, _ in coding.parts(block):
-        kept = weight > 0
-        if kept.any():
-            of_B, of_D = (_margins(coding.logits(rows, b), codes)[kept] for b in (B, D))
-            low = np.minimum(low, [of_B.min(), of_D.min()])
-            high = max(high, of_D.max())
-    return *low, high
+        both = [_margins(coding.logits(rows, b), codes) for b in (B, D)]
+        found.append(np.array(both)[:, weight > 0])
+    of_B, of_D = np.hstack(found)
+    least = of_B.min(initial=np.inf), of_D.min(initial=np.inf)
+    return *least, of_D.max(initial=-np.inf)
 
 
 def name_separation(found):

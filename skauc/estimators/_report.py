@@ -203,8 +203,10 @@ class FittedLikelihood:
 
     def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
-        points = map(self.objective.at, self._starts(held, gap))
-        point = max(points, key=lambda start: start.objective)
+        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum
+        along = solve(self.point.information, held)
+        start = self.point.theta + along @ np.linalg.solve(held.T @ along, gap)
+        point = self.objective.at(start)
         if held.shape[1] == len(held):  # nothing is left free
             return point
         end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
@@ -219,14 +221,6 @@ class FittedLikelihood:
                 "not exact; standardise the features or use method='wald'",
                 ConvergenceWarning,
             )
-
-    def _starts(self, held, gap):
-        """Starts: on the tangent of the profile, and the shortest parameters."""
-        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
-        # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
-        d, along = self.point.theta, solve(self.point.information, held)
-        yield d + along @ np.linalg.solve(held.T @ along, gap)
-        yield held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,31 +239,32 @@ class Report:
         """Standard errors of the coefficients."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0))
 
-    def table(self, level) -> CoefficientTable:
-        """Wald's table."""
-        wald = WaldTable(self.coef, self.errors)
-        limits = wald.limits(level)
-        numbers = self.coef, self.errors, wald.statistic, wald.pvalue, *limits
+    def table(self, level, method) -> CoefficientTable:
+        """The table of Wald's tests, or of likelihood-ratio tests."""
+        wald, errors = WaldTable(self.coef, self.errors), self.errors
+        if method == "wald":
+            z, pvalue, limits = wald.statistic, wald.pvalue, wald.limits(level)
+        else:
+            z, limits = self._profile(-ndtri((1 - level) / 2))
+            pvalue = 2 * ndtr(-np.abs(z))
         return CoefficientTable(
-            self.names, *numbers, level, self.kind, "wald", self.odds
+            self.names,
+            *(self.coef, errors, z, pvalue, *limits, level),
+            *(self.kind, method, self.odds),
         )
 
-    def profile(self, level) -> CoefficientTable:
-        """The table of likelihood-ratio tests."""
-        # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
-        quantile, errors = -ndtri((1 - level) / 2), self.errors
+    def _profile(self, quantile):
+        """Signed roots at 0, and limits where they are the quantile."""
         falls, limits = [], []
-        for L, coef, error in zip(np.eye(len(errors)), self.coef, errors, strict=True):
+        identity = np.eye(len(self.coef))
+        for L, coef, error in zip(identity, self.coef, self.errors, strict=True):
+            # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
             limits.append(self.likelihood.limits(L[None], error, quantile))
             falls.append(self.likelihood.fall(L[None], -coef[None]))
         self.likelihood.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
         z = np.copysign(np.sqrt(falls), self.coef)
-        low, high = self.coef + np.transpose(limits) * errors
-        numbers = self.coef, errors, z, 2 * ndtr(-np.abs(z)), low, high
-        return CoefficientTable(
-            self.names, *numbers, level, self.kind, "profile", self.odds
-        )
+        return z, self.coef + np.transpose(limits) * self.errors
 
     def wald_test(self, contrast, value) -> WaldTest:
         """``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with as many degrees as rows."""
