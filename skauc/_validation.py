@@ -291,13 +291,7 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if groups.dtype.kind == "f" and np.isnan(groups).any():
         row = int(np.flatnonzero(np.isnan(groups))[0])
         raise ValueError(f"groups must not be NaN, got nan in row {row}")
-    try:
-        return np.unique(groups, return_inverse=True)[1]
-    except TypeError:
-        raise ValueError(
-            "groups must hold labels of one kind without missing values, got "
-            f"{', '.join(map(repr, groups[:5].tolist()))}"
-        ) from None
+    return np.searchsorted(distinct_labels(groups, name="groups"), groups)
 
 
 def check_non_negative(sample_weight, n: int) -> np.ndarray | None:
@@ -408,10 +402,8 @@ def is_continuous(y):
     """Whether y holds numbers that cannot be labels; fast for integers."""
     if y.dtype.kind in "biu":
         return False
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        return True
     if y.dtype.kind == "f":
-        return bool((y != np.floor(y)).any())
+        return not np.all(np.isfinite(y) & (y == np.floor(y)))
     try:
         kind = type_of_target(y, input_name="y_true")
     except TypeError:  # strings and None together: another check refuses these

@@ -17,7 +17,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
-from ._rayleigh import ledoit_wolf_weight
+from ._rayleigh import ledoit_wolf_weight, shrunk
 from ._rows import fourth_powers, open_rows, record_features, unchanged_by_errors
 
 
@@ -315,7 +315,8 @@ def _solve_svd(model, scatter, n):
 def _covariances(shrinkage, rows, parts):
     """S_k of each class, and last the total covariance, shrunk."""
     if shrinkage != "auto":
-        return [_shrunk(part.scatter / part.n, shrinkage or 0.0) for part in parts]
+        P, alpha = len(parts[0].mean), shrinkage or 0.0
+        return [shrunk(part.scatter / part.n, alpha, P) for part in parts]
     # Ledoit & Wolf's α of standardised features needs a second pass
     variances = np.array([np.diag(part.scatter) / part.n for part in parts])
     scales = np.where(variances > 0, np.sqrt(variances), 1.0)
@@ -326,11 +327,5 @@ def _covariances(shrinkage, rows, parts):
         C = part.scatter / part.n / scale / scale[:, None]
         # The rows z/√n have the Gram matrix C, and fourth powers that add up to this
         alpha = ledoit_wolf_weight(C, len(C), part.n, power / part.n**2)
-        covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
+        covariances.append(shrunk(C, alpha, len(C)) * scale * scale[:, None])
     return covariances
-
-
-def _shrunk(S, alpha):
-    """Shrink a covariance towards a multiple of the identity."""
-    # (1 − α)S + α (tr S/P) I
-    return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))

@@ -85,17 +85,13 @@ def reference_code(model, classes):
     if model.reference is None:
         return 0
     labels = classes.tolist()
-    if np.ndim(model.reference) > 0 or model.reference not in labels:
+    allowed = labels if len(labels) > 2 else labels[:1]
+    if np.ndim(model.reference) > 0 or model.reference not in allowed:
         raise ValueError(
-            f"reference must be one of the labels {labels}, got {model.reference!r}"
-        )
-    code = labels.index(model.reference)
-    if len(labels) == 2 and code != 0:
-        raise ValueError(
-            f"reference must be classes_[0] = {labels[0]!r} for two classes, got "
+            f"reference must be one of the labels {allowed} (the first of two), got "
             f"{model.reference!r}"
         )
-    return code
+    return labels.index(model.reference)
 
 
 def maximise(model, rows, start=None) -> LogisticResult:

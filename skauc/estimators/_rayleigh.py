@@ -5,6 +5,7 @@ Sections 2 and 3 of :mod:`skauc.estimators`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,10 +118,7 @@ class RayleighProblem:
 
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
-        # divide by P also in the span of the rows, where tr Σ is that of all features
-        sigma = self.sigma
-        tau = np.trace(sigma) / self.n_features
-        return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
+        return shrunk(self.sigma, alpha, self.n_features)
 
     def unit_deviation(self, theta):
         """θ scaled to pooled within-class deviation 1, and its scores' moments.
@@ -138,6 +136,12 @@ class RayleighProblem:
         return theta / unit, [
             c if c.scatter > rounding * c.n else replace(c, scatter=0.0) for c in parts
         ]
+
+
+def shrunk(sigma, alpha, P):
+    """``(1 − α)Σ + ατI``, ``τ = tr Σ/P`` with P features also in the span of rows."""
+    tau = np.trace(sigma) / P
+    return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
 
 def whitening(sigma, mu):
@@ -158,15 +162,13 @@ def whitening(sigma, mu):
     root = np.sqrt(np.diag(sigma))
     root[root == 0] = 1.0
     correlation, P = sigma / root / root[:, None], len(mu)
-    try:
+    with suppress(linalg.LinAlgError):
         L = linalg.cholesky(correlation, lower=True)
-    except linalg.LinAlgError:
-        L = np.zeros((1, 1))
+        if np.diag(L).min() ** 2 > 16 * P * _EPS:
+            # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
+            A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
+            return A / root[:, None], None
     # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
-    if np.diag(L).min() ** 2 > 16 * P * _EPS:
-        # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
-        A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
-        return A / root[:, None], None
     values, V = linalg.eigh(correlation)
     kept = values > 16 * P * _EPS * values[-1]
     null, scaled = V[:, ~kept], mu / root
