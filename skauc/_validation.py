@@ -71,12 +71,8 @@ def check_positive(
             f"{short(pos_label)}"
         )
     first, last = y == classes[0], y == classes[-1]
-    known = first | last
-    if not known.all():
-        raise ValueError(
-            f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
-            f"{_show(_distinct(y[~known]))}"
-        )
+    if not (first | last).all():
+        check_codes(y, classes, name=name)  # names the unknown labels
     positive = last if pos_label is None else y == pos_label
     if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
@@ -294,7 +290,7 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     return np.searchsorted(distinct_labels(groups, name="groups"), groups)
 
 
-def check_non_negative(sample_weight, n: int) -> np.ndarray | None:
+def check_non_negative(sample_weight, n: int):
     """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
     if sample_weight is None:
         return None

@@ -1,8 +1,9 @@
-"""Checks of classes and their weights, and of the rows of discriminants."""
+"""Checks of classes, their weights, and features."""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 
 from .._validation import check_floats, check_interval, check_labels, distinct_labels
 from ..statistics._collections import refuse_collection
@@ -52,6 +53,15 @@ def class_factors(class_weight, total, classes):
     return total.sum() / (len(labels) * total)
 
 
+# Features -----------------------------------------------------------------------------
+
+
+def feature_range(X):
+    """Raise unless each feature is finite, and 0 or within ``RANGE`` in size."""
+    assert_all_finite(X, input_name="X")
+    Moments.from_samples(X, featurewise=True)
+
+
 # Discriminants ------------------------------------------------------------------------
 
 
@@ -68,7 +78,7 @@ def discriminant(X, y, given_priors):
             square = np.einsum("ij,ij->j", X, X, dtype=float) / len(X)
         low, high = RANGE
         if not np.all((square >= low**2) & (square <= high**2)):
-            Moments.from_samples(X, featurewise=True)  # names the feature
+            feature_range(X)
     return column
 
 

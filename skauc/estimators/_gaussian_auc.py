@@ -233,8 +233,8 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self):
-            options = {"known": known, "reset": first, "few": False}
-            rows = open_rows(self, X, y, sample_weight, binary=True, **options)
+            options = {"known": known, "reset": first, "binary": True}
+            rows = open_rows(self, X, y, sample_weight, **options)
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)

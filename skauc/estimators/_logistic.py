@@ -24,7 +24,7 @@ class IRLSLogisticRegression(LogisticInference):
 
     Parameters
     ----------
-    C : float, default=np.inf
+    C : float, default=inf
         Inverse strength of the ridge penalty ``‖coef‖²/(2C)``; the intercept is not
         penalised. Infinite C gives maximum likelihood.
     penalty : {"l2", "firth"}, default="l2"

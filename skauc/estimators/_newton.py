@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE, TINY
+from . import _checks as check
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
 
@@ -187,7 +187,7 @@ def standardised(rows, coding):
 
 def _check_range(rows):
     """Check the sizes of the features of rows in memory."""
-    Moments.from_samples(rows.X, featurewise=True)
+    check.feature_range(rows.X)
 
 
 def _mean_and_variance(gram, P, total):

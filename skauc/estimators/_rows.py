@@ -26,7 +26,7 @@ from .._validation import (
 )
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
-from ..statistics._moments import Moments, group_moments
+from ..statistics._moments import group_moments
 from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks
 from . import _checks as check
@@ -88,7 +88,7 @@ class FitRows:
         kept = slice(None) if self.weight is None else self.weight > 0
         columns = {name: getattr(self, name) for name in _COLUMNS}
         columns = {k: None if v is None else v[kept] for k, v in columns.items()}
-        Moments.from_samples(columns["X"], featurewise=True)  # checks the range
+        check.feature_range(columns["X"])
         return replace(self, **columns)
 
     def parts(self):
@@ -128,7 +128,11 @@ def _of_block(block, function, classes, *shared):
 def _moments_of_classes(rows):
     """Moments of each class of rows in memory."""
     groups = [rows.y == code for code in range(len(rows.classes))]
-    return tuple(group_moments(rows.X, groups, rows.weight))
+    try:
+        return tuple(group_moments(rows.X, groups, rows.weight))
+    except ValueError:
+        check.feature_range(rows.X)
+        raise
 
 
 def fourth_powers(rows, codes, centres, scales):
@@ -143,14 +147,14 @@ def fourth_powers(rows, codes, centres, scales):
 
 
 def open_rows(
-    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True, few=True
+    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True
 ) -> FitRows:
     """Check the rows of a fit.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
     need positive weight. Features in memory are dense or CSR and not copied; they may
-    be infinite. Features in blocks stay there, except ``few`` rows: fewer than
-    features.
+    be infinite. Features in blocks stay there, except rows that are fewer
+    than features.
     """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is not None:
@@ -171,7 +175,7 @@ def open_rows(
     rows = FitRows(X, codes, classes, check_non_negative(sample_weight, len(y)))
     if known is None:
         rows.check_totals()
-    if few and blocks is not None and rows.n_rows < rows.n_features:
+    if blocks is not None and rows.n_rows < rows.n_features:
         return rows.weighed()
     return rows
 
