@@ -287,7 +287,11 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if groups.dtype.kind == "f" and np.isnan(groups).any():
         row = int(np.flatnonzero(np.isnan(groups))[0])
         raise ValueError(f"groups must not be NaN, got nan in row {row}")
-    return np.searchsorted(distinct_labels(groups, name="groups"), groups)
+    try:
+        return np.unique(groups, return_inverse=True)[1]
+    except TypeError:
+        distinct_labels(groups, name="groups")  # names the kinds
+        raise
 
 
 def check_non_negative(sample_weight, n: int):

@@ -19,7 +19,7 @@ BUDGET = {
     "leave_pair_out": 631,
     "adaptive": 715,
     "intervals": 2416,
-    "estimators": 2042,
+    "estimators": 2043,
     "model_selection": 3345,
     "displays": 557,
     "distributed": 164,

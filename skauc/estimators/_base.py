@@ -7,7 +7,7 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_expit, log_softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -72,7 +72,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        return np.exp(self.predict_log_proba(X))
+        return self._probability_of(self.decision_function(X))
+
+    def _probability_of(self, decision):
+        """Return the class probabilities of decisions."""
+        log_odds = self._log_odds(decision)
+        if log_odds.ndim == 1:
+            return np.column_stack([expit(-log_odds), expit(log_odds)])
+        return softmax(log_odds, axis=1)
 
     def predict_log_proba(self, X):
         """Logarithm of the class probabilities, finite also where they underflow.
@@ -149,7 +156,7 @@ class OffsetClassifier(LinearClassifier):
         -------
         ndarray of shape (n, n_classes)
         """
-        return np.exp(self.predict_log_proba(X, offset))
+        return self._probability_of(self.decision_function(X, offset))
 
     def predict_log_proba(self, X, offset=None):
         """Logarithm of the class probabilities, finite also where they underflow.

@@ -88,12 +88,9 @@ def likelihood_terms(block, coding, B):
         G[:, :P] += residuals @ rows
         G[:, P] += residuals.sum(axis=1)
     S[:, :P, P] = S[:, P, :P]
-    edges = [T[k] - T[m] for k, m in pairs]
-    H = [
-        np.kron(np.outer(t, t), S_km[:size, :size])
-        for t, S_km in zip(edges, S, strict=True)
-    ]
-    return value, G[:, :size].T, np.sum(H, axis=0)
+    edges = np.array([T[k] - T[m] for k, m in pairs])
+    H = np.einsum("er,es,eij->risj", edges, edges, S[:, :size, :size])
+    return value, G[:, :size].T, H.reshape(G[:, :size].size, -1)
 
 
 def margins(block, coding, B, D):
@@ -157,11 +154,11 @@ def _scores(block, coding, B):
 
 def _residuals(p, codes):
     """``Y − p`` (in place of p), without cancellation where p is nearly 1."""
-    rows = np.arange(len(codes))
-    p[codes, rows] = 0
+    own = _own(codes)
+    p.put(own, 0)
     others = p.sum(axis=0)
-    p *= -1
-    p[codes, rows] = others
+    np.negative(p, out=p)
+    p.put(own, others)
     return p
 
 
@@ -169,7 +166,7 @@ def _softmax(F, codes):
     """Class probabilities (in place of F), and log-probability of each row's class."""
     # with 0 as the largest logit e^F cannot overflow, and the sum is at least 1
     F -= F.max(axis=0)
-    own = F[codes, np.arange(len(codes))]
+    own = F.take(_own(codes))
     np.exp(F, out=F)
     total = F.sum(axis=0)
     F /= total
@@ -178,7 +175,11 @@ def _softmax(F, codes):
 
 def _margins(F, codes):
     """Logit of each row's class less the largest other logit."""
-    rows = np.arange(len(codes))
-    own = F[codes, rows]
-    F[codes, rows] = -np.inf
+    own = F.take(_own(codes))
+    F.put(_own(codes), -np.inf)
     return own - F.max(axis=0)
+
+
+def _own(codes):
+    """Flat positions of the rows' classes in an array of shape (K, n)."""
+    return codes * len(codes) + np.arange(len(codes))

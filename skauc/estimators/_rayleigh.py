@@ -256,8 +256,13 @@ def shrinkage_weight(problem, method) -> float:
     -------
     float
     """
-    if isinstance(method, str):
-        return _METHODS[method](problem)
+    if method == "auto":
+        size, powers = (problem.n_features, problem.n), problem.fourth_powers()
+        return ledoit_wolf_weight(problem.sigma, *size, powers)
+    if method == "oas":
+        return _oracle_approximating(problem)
+    if method == "bayes":
+        return _largest_bayesian_auc(problem)
     return float(method or 0)
 
 
@@ -300,12 +305,3 @@ def _largest_bayesian_auc(problem):
     # of values that differ only by rounding take the strongest shrinkage
     best = np.max(probits) - probits <= _ROUNDING * np.ptp(probits)
     return float(_PATH[np.flatnonzero(best)[-1]])
-
-
-_METHODS = {
-    "auto": lambda problem: ledoit_wolf_weight(
-        problem.sigma, problem.n_features, problem.n, problem.fourth_powers()
-    ),
-    "oas": _oracle_approximating,
-    "bayes": _largest_bayesian_auc,
-}
