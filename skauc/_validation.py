@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .statistics._checks import (
+from .statistics._checks import (  # noqa: F401 (for the folders above)
     check_flag,
     check_integer,
     check_interval,
@@ -25,30 +25,6 @@ from .statistics._checks import (
 )
 from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
-
-__all__ = [
-    "check_codes",
-    "check_column",
-    "check_counts",
-    "check_features",
-    "check_flag",
-    "check_floats",
-    "check_groups",
-    "check_integer",
-    "check_interval",
-    "check_labels",
-    "check_level",
-    "check_non_negative",
-    "check_numbers",
-    "check_option",
-    "check_positive",
-    "check_score",
-    "check_weight",
-    "distinct_labels",
-    "generator",
-    "is_continuous",
-    "short",
-]
 
 
 def check_positive(
@@ -95,12 +71,8 @@ def check_positive(
             f"{short(pos_label)}"
         )
     first, last = y == classes[0], y == classes[-1]
-    known = first | last
-    if not known.all():
-        raise ValueError(
-            f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
-            f"{_show(_distinct(y[~known]))}"
-        )
+    if not (first | last).all():
+        check_codes(y, classes, name=name)  # names the unknown labels
     positive = last if pos_label is None else y == pos_label
     if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
@@ -238,24 +210,21 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     ValueError
         If a rule is broken.
     """
-    if sample_weight is None:
-        return None
     weight = check_non_negative(sample_weight, len(positive))
-    least, most = RANGE
-    odd = weight[(weight > most) | ((weight > 0) & (weight < least))]
-    if len(odd):
-        raise ValueError(
-            f"sample_weight must be 0 or between {least:g} and {most:g}, got {odd[0]:g}"
-        )
-    for total, name in zip(
-        _class_totals(positive, weight), ("negative", "positive"), strict=True
-    ):
+    if weight is not None:
+        names = "the negative class", "the positive class"
+        check_class_totals(_class_totals(positive, weight), names)
+    return weight
+
+
+def check_class_totals(totals, names):
+    """Raise if the weights of a class add up to 0; ``names`` are those of classes."""
+    for total, name in zip(totals, names, strict=True):
         if not total > 0:
             raise ValueError(
                 "sample_weight must be positive somewhere in each class, got only "
-                f"zeros in the {name} class"
+                f"zeros in {name}"
             )
-    return weight
 
 
 def check_counts(weight, positive):
@@ -321,18 +290,24 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     try:
         return np.unique(groups, return_inverse=True)[1]
     except TypeError:
-        raise ValueError(
-            "groups must hold labels of one kind without missing values, got "
-            f"{', '.join(map(repr, groups[:5].tolist()))}"
-        ) from None
+        distinct_labels(groups, name="groups")  # names the kinds
+        raise
 
 
-def check_non_negative(sample_weight, n: int) -> np.ndarray:
-    """Weights as a float array that is finite and nowhere negative."""
+def check_non_negative(sample_weight, n: int):
+    """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
+    if sample_weight is None:
+        return None
     weight = check_score(sample_weight, n, name="sample_weight")
     if (weight < 0).any():
         row = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
+    least, most = RANGE
+    odd = weight[(weight > most) | ((weight > 0) & (weight < least))]
+    if len(odd):
+        raise ValueError(
+            f"sample_weight must be 0 or between {least:g} and {most:g}, got {odd[0]:g}"
+        )
     return weight
 
 
@@ -427,10 +402,8 @@ def is_continuous(y):
     """Whether y holds numbers that cannot be labels; fast for integers."""
     if y.dtype.kind in "biu":
         return False
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        return True
     if y.dtype.kind == "f":
-        return bool((y != np.floor(y)).any())
+        return not np.all(np.isfinite(y) & (y == np.floor(y)))
     try:
         kind = type_of_target(y, input_name="y_true")
     except TypeError:  # strings and None together: another check refuses these

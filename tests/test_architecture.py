@@ -12,16 +12,16 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
-    "skauc": 600,
+    "skauc": 401,
     "statistics": 1249,
     "posterior": 723,
     "roc": 514,
     "leave_pair_out": 650,
     "adaptive": 715,
     "intervals": 2416,
-    "estimators": 2152,
+    "estimators": 2043,
     "model_selection": 3355,
-    "displays": 557,
+    "displays": 555,
     "distributed": 164,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function

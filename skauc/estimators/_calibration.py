@@ -14,6 +14,7 @@ from scipy.special import chdtrc, expit, logit
 
 from .._validation import (
     check_integer,
+    check_numbers,
     check_option,
     check_positive,
     check_score,
@@ -21,7 +22,8 @@ from .._validation import (
 )
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
-from ._maximum import Fit
+from ._logistic import IRLSLogisticRegression
+from ._maximum import maximise
 from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
@@ -171,17 +173,11 @@ def calibration_estimate(
     in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
     intercept 0 and slope 1: p = 1.8e-67
     """
-    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
-    inside = (probability > 0) & (probability < 1)
-    if not inside.all():
-        row = int(np.flatnonzero(~inside)[0])
-        raise ValueError(
-            "y_prob must lie within (0, 1) for a calibration slope, got "
-            f"{probability[row]} in row {row}"
-        )
+    given = y_true, y_prob, sample_weight, pos_label
+    positive, probability, weight = _check(*given, closed="neither")
     logits = logit(probability)
     rows = FitRows(logits[:, None], positive.astype(int), np.arange(2), weight)
-    found = Fit(2).maximise(rows)
+    found = maximise(IRLSLogisticRegression(), rows)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold at least two different values, got only {probability[0]}"
@@ -370,14 +366,9 @@ def _quantiles(values, weight, n_groups):
     return low + (h - np.floor(h)) * (high - low)
 
 
-def _check(y_true, y_prob, sample_weight, pos_label):
-    """Check labels, probabilities in [0, 1] and weights."""
+def _check(y_true, y_prob, sample_weight, pos_label, closed="both"):
+    """Check labels, probabilities in [0, 1] or (0, 1), and weights."""
     positive = check_positive(y_true, pos_label=pos_label)
     probability = check_score(y_prob, len(positive), name="y_prob")
-    wrong = (probability < 0) | (probability > 1)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise ValueError(
-            f"y_prob must lie in [0, 1], got {probability[row]} in row {row}"
-        )
+    check_numbers("y_prob", probability, 0, 1, closed)
     return positive, probability, check_weight(sample_weight, positive)

@@ -1,18 +1,13 @@
-"""Checks of labels, weights and features of the estimators."""
+"""Checks of classes, their weights, and features."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+from sklearn.utils import assert_all_finite
 
-from .._validation import (
-    check_floats,
-    check_interval,
-    check_labels,
-    check_non_negative,
-    distinct_labels,
-)
+from .._validation import check_floats, check_interval, check_labels, distinct_labels
 from ..statistics._collections import refuse_collection
+from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
 
 # Labels -------------------------------------------------------------------------------
@@ -32,29 +27,6 @@ def class_count(classes, *, binary=False):
 
 
 # Weights ------------------------------------------------------------------------------
-
-
-def weights(sample_weight, n):
-    """Frequency weights of shape (n,): finite, >= 0, within the range; or None."""
-    if sample_weight is None:
-        return None
-    weight = check_non_negative(sample_weight, n)
-    extreme = (weight > RANGE[1]) | ((weight > 0) & (weight < RANGE[0]))
-    if extreme.any():
-        raise ValueError(
-            f"sample_weight must be 0 or lie between {RANGE[0]:g} and {RANGE[1]:g}, "
-            f"got {weight[extreme][0]:.3g}"
-        )
-    return weight
-
-
-def class_totals(total, classes):
-    """Raise if the weights of a class add up to 0."""
-    if not total.all():
-        raise ValueError(
-            "sample_weight must be positive somewhere in each class, got only zeros "
-            f"in class {classes.tolist()[np.argmin(total)]!r}"
-        )
 
 
 def class_weight(class_weight):
@@ -86,25 +58,8 @@ def class_factors(class_weight, total, classes):
 
 def feature_range(X):
     """Raise unless each feature is finite, and 0 or within ``RANGE`` in size."""
-    dense, (low, high) = not sparse.issparse(X), RANGE
-    with np.errstate(over="ignore", invalid="ignore"):
-        if dense:
-            square = np.einsum("ij,ij->j", X, X, dtype=float)
-        else:
-            square = np.asarray(X.astype(float).power(2).sum(axis=0)).ravel()
-        mean = square / X.shape[0]
-    # this form of the conditions also finds NaN
-    odd = np.flatnonzero(~((mean >= low**2) & (mean <= high**2)))
-    if not len(odd):
-        return
-    size = abs(X[:, odd]).max(axis=0)  # squares may have underflowed
-    size = (size if dense else size.toarray().ravel()).astype(float)
-    wrong = ~((size == 0) | (size >= low) & (size <= high))
-    for j, value in zip(odd[wrong], size[wrong], strict=True):
-        raise ValueError(
-            f"X must be finite, and 0 or between {low:g} and {high:g} in size, got "
-            f"{'NaN' if np.isnan(value) else f'{value:.3g}'} in feature {j}"
-        )
+    assert_all_finite(X, input_name="X")
+    Moments.from_samples(X, featurewise=True)
 
 
 # Discriminants ------------------------------------------------------------------------
@@ -119,7 +74,11 @@ def discriminant(X, y, given_priors):
     if column.dtype.kind == "O" or given_priors is not None:
         priors(given_priors, len(distinct_labels(column, name="y")))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
-        feature_range(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = np.einsum("ij,ij->j", X, X, dtype=float) / len(X)
+        low, high = RANGE
+        if not np.all((square >= low**2) & (square <= high**2)):
+            feature_range(X)
     return column
 
 

@@ -11,7 +11,7 @@ from .._validation import check_groups, check_option, short
 from ..statistics._row_blocks import row_blocks
 from . import _checks as check
 from ._base import OffsetClassifier, check_offset
-from ._maximum import Fit
+from ._maximum import opened
 from ._report import FittedLikelihood, Report
 from ._rows import open_rows
 
@@ -107,22 +107,13 @@ class LogisticFit(OffsetClassifier):
             )
         return likelihood.sandwich(rows.groups) * (G / (G - 1) * (n - 1) / rest)
 
-    def _fit(self):
-        """The parameters of the fit."""
-        reference = int(np.argmax(self.classes_ == self.reference_))
-        firth, steps = self.penalty == "firth", (self.tol, self.max_iter)
-        model = len(self.classes_), self.C, bool(self.fit_intercept), reference, firth
-        return Fit(*model, *steps, self.max_halvings)
-
     def _opened(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
         """The likelihood of the rows of the fit, which the caller passes again."""
         if X is None or (y is None and row_blocks(X) is None):
             name = "X" if X is None else "y"
             raise ValueError(f"{name} must be that of the fit, got None")
         rows = self._rows(X, y, sample_weight, offset, groups, known=self.classes_)
-        likelihood = FittedLikelihood(
-            *self._fit().opened(rows, self._coefficient_rows())
-        )
+        likelihood = FittedLikelihood(*opened(self, rows, self._coefficient_rows()))
         again, once = likelihood.point.log_likelihood, self.log_likelihood_
         # other rows have another likelihood at these coefficients
         if not abs(again - once) <= SAME * abs(once):
@@ -153,8 +144,9 @@ class LogisticFit(OffsetClassifier):
         if self.class_weight is None:
             return rows
         factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
-        check.class_totals(factors * rows.counts, rows.classes)
-        return replace(rows, factors=factors)
+        rows = replace(rows, factors=factors)
+        rows.check_totals()
+        return rows
 
     # Refusals -------------------------------------------------------------------------
 
@@ -172,11 +164,9 @@ class LogisticFit(OffsetClassifier):
         check_is_fitted(self, "result_")
         firth_fit, classes = self.penalty == "firth", self.class_weight
         if np.isfinite(self.C):
-            rule = "defined for maximum likelihood (C=inf), whose inverse information "
-            rule += f"is the covariance of the estimates, got C={self.C}"
+            rule = f"defined for maximum likelihood (C=inf), got C={self.C}"
         elif self.separation_ is not None:
-            rule = "not defined where the estimate does not exist, got "
-            rule += f"{self.separation_} separation"
+            rule = f"not defined for {self.separation_} separation of the classes"
         elif firth_fit and not firth:
             rule = "defined for maximum likelihood, got penalty='firth'"
         elif classes is not None and (firth_fit or not weighted):

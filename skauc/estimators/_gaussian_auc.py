@@ -233,8 +233,8 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self):
-            options = {"known": known, "reset": first, "few": False}
-            rows = open_rows(self, X, y, sample_weight, binary=True, **options)
+            options = {"known": known, "reset": first, "binary": True}
+            rows = open_rows(self, X, y, sample_weight, **options)
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
@@ -262,9 +262,8 @@ class GaussianAUCClassifier(LinearClassifier):
     def _solve(self, problem):
         """Set the fitted attributes from the solution of a problem."""
         self.shrinkage_ = shrinkage_weight(problem, self.shrinkage)
-        theta = problem.unit_deviation(self._direction(problem))
-        coef = problem.leave(theta)
-        roc = BinormalROC.from_moments(*problem.project(theta))
+        theta, scores = problem.unit_deviation(self._direction(problem))
+        coef, roc = problem.leave(theta), BinormalROC.from_moments(*scores)
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores

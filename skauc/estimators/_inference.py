@@ -146,7 +146,7 @@ class LogisticInference(LogisticFit):
         self._require("summary")
         if method == "wald":
             V = self._chosen_covariance(covariance, groups, rows)
-            return self._report(*V, names=names).table(confidence_level)
+            return self._report(*V, names=names).table(confidence_level, method)
         if covariance not in (None, "model"):
             check_option("covariance", covariance, COVARIANCES)
             raise ValueError(
@@ -157,7 +157,7 @@ class LogisticInference(LogisticFit):
         likelihood = self._opened(**rows)
         self._check_independent("method='profile'")
         report = self._report(likelihood=likelihood, names=names)
-        return report.profile(confidence_level)
+        return report.table(confidence_level, method)
 
     def confidence_interval(self, confidence_level=0.95, **options):
         """Confidence limits for all coefficients, as in :meth:`summary`.

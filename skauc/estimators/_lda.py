@@ -17,7 +17,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
-from ._rayleigh import ledoit_wolf_weight
+from ._rayleigh import ledoit_wolf_weight, shrunk
 from ._rows import fourth_powers, open_rows, record_features, unchanged_by_errors
 
 
@@ -257,11 +257,12 @@ def _fit_from_moments(model, rows, parts):
         model.covariance_ = S
     if model.solver == "svd":
         _solve_svd(model, sum(part.scatter for part in parts), n.sum())
-    elif model.solver == "eigen":
-        _solve_eigen(model, covariances[-1] - S, S)
-    else:
-        # S⁻¹m_k; least squares also solves a singular S
-        _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
+        return
+    if model.solver == "eigen":
+        values, V = linalg.eigh(covariances[-1] - S, S)
+        _set_axes(model, values[::-1], V[:, ::-1])
+    # S⁻¹m_k; least squares also solves a singular S
+    _set_rule(model, linalg.lstsq(S, means.T)[0].T, means)
 
 
 def _priors(given, n):
@@ -282,14 +283,11 @@ def _set_rule(model, coef, means):
     model.coef_, model.intercept_ = coef, intercept
 
 
-def _solve_eigen(model, between, within):
-    """Set the rule and the axes of the solver "eigen"."""
-    values, V = linalg.eigh(between, within)
-    order = np.argsort(values)[::-1]
-    shares = values[order] / values.sum()
+def _set_axes(model, values, V):
+    """Set the axes V, in falling order of the variances between the classes."""
+    shares = values / values.sum()
     model.explained_variance_ratio_ = shares[: model._max_components]
-    model.scalings_ = V[:, order]
-    _set_rule(model, model.means_ @ V @ V.T, model.means_)
+    model.scalings_ = V
 
 
 def _solve_svd(model, scatter, n):
@@ -309,9 +307,7 @@ def _solve_svd(model, scatter, n):
     # Axes of the weighted class means in whitened coordinates
     weighted = np.sqrt(n * model.priors_ / (K - 1))[:, None] * centred @ A
     _, root, Vt = linalg.svd(weighted, full_matrices=False)
-    shares = root**2 / np.sum(root**2)
-    model.explained_variance_ratio_ = shares[: model._max_components]
-    model.scalings_ = A @ Vt[root > model.tol * root[0]].T
+    _set_axes(model, root**2, A @ Vt[root > model.tol * root[0]].T)
     _set_rule(model, centred @ model.scalings_ @ model.scalings_.T, centred)
     model.intercept_ = model.intercept_ - model.coef_ @ model.xbar_
 
@@ -319,7 +315,8 @@ def _solve_svd(model, scatter, n):
 def _covariances(shrinkage, rows, parts):
     """S_k of each class, and last the total covariance, shrunk."""
     if shrinkage != "auto":
-        return [_shrunk(part.scatter / part.n, shrinkage or 0.0) for part in parts]
+        P, alpha = len(parts[0].mean), shrinkage or 0.0
+        return [shrunk(part.scatter / part.n, alpha, P) for part in parts]
     # Ledoit & Wolf's α of standardised features needs a second pass
     variances = np.array([np.diag(part.scatter) / part.n for part in parts])
     scales = np.where(variances > 0, np.sqrt(variances), 1.0)
@@ -330,11 +327,5 @@ def _covariances(shrinkage, rows, parts):
         C = part.scatter / part.n / scale / scale[:, None]
         # The rows z/√n have the Gram matrix C, and fourth powers that add up to this
         alpha = ledoit_wolf_weight(C, len(C), part.n, power / part.n**2)
-        covariances.append(_shrunk(C, alpha) * scale * scale[:, None])
+        covariances.append(shrunk(C, alpha, len(C)) * scale * scale[:, None])
     return covariances
-
-
-def _shrunk(S, alpha):
-    """Shrink a covariance towards a multiple of the identity."""
-    # (1 − α)S + α (tr S/P) I
-    return (1 - alpha) * S + alpha * np.trace(S) / len(S) * np.eye(len(S))

@@ -66,54 +66,31 @@ def coding_matrix(n_classes, reference, *, symmetric):
 
 
 def likelihood_terms(block, coding, B):
-    """ℓ, its gradient G of shape (P + 1, M) and its information H at B."""
-    terms = _two_classes if len(coding.T) == 2 else _many_classes
-    return terms(block, coding, B)
+    """ℓ, its gradient G of shape (P + 1, M) and its information H at B.
 
-
-def _two_classes(block, coding, B):
-    """F = X̃B, p = expit(f), G = X̃ᵀw(y − p), H = X̃ᵀdiag(wpq)X̃.
-
-    The column of ones is not formed, so that rows are copied only to be scaled.
+    ``G = X̃ᵀdiag(w)(Y − p)T`` and ``H = Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km``. The
+    column of ones is not formed, so that rows are copied only to be scaled.
     """
-    P, size = block.X.shape[1], len(B)
-    square, sums, value, scaled = np.zeros((P, P)), np.zeros((2, P + 1)), 0.0, None
-    for rows, codes, weight, offset in coding.parts(block):
-        f = rows @ B[:P, 0] + (offset + (B[P, 0] if coding.fit_intercept else 0.0))
-        log_own, residual, curvature = _logistic(f, codes == 1)
-        value += weight @ log_own
-        factors = np.stack([residual, curvature]) * weight
-        sums[:, :P] += factors @ rows
-        sums[:, P] += factors.sum(axis=1)
-        # One copy for all parts, the last of which may be shorter
-        scaled = np.empty_like(rows, order="C") if scaled is None else scaled
-        part = scaled[: len(rows)]
-        np.multiply(rows, np.sqrt(factors[1])[:, None], out=part)
-        square += part.T @ part
-    # The column of ones has Σ wpq x and Σ wpq
-    H = np.empty((P + 1, P + 1))
-    H[:P, :P] = square
-    H[P], H[:, P] = sums[1], sums[1]
-    return value, sums[0, :size, None], H[:size, :size]
-
-
-def _many_classes(block, coding, B):
-    """G = X̃ᵀdiag(w)(Y − p)T, H = Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km."""
-    T, size = coding.T, len(B)
+    T, P, size, value = coding.T, block.X.shape[1], len(B), 0.0
     pairs = list(combinations(range(len(T)), 2))
-    S, G, value = np.zeros((len(pairs), size, size)), np.zeros((len(T), size)), 0.0
+    S, G = np.zeros((len(pairs), P + 1, P + 1)), np.zeros((T.shape[1], P + 1))
     for rows, codes, weight, offset in coding.parts(block):
         p, log_own = _softmax(coding.logits(rows, B, offset), codes)
         value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
-        if coding.fit_intercept:
-            rows = np.column_stack([rows, np.ones(len(rows))])
+        scaled = np.empty_like(rows, order="C")
         for S_km, (k, m) in zip(S, pairs, strict=True):
-            part = rows * np.sqrt(weight * p[k] * p[m])[:, None]
-            S_km += part.T @ part  # S_km = X̃ᵀ diag(w p_k p_m) X̃
-        G += (_residuals(p, codes) * weight) @ rows
-    edges = [T[k] - T[m] for k, m in pairs]
-    H = [np.kron(np.outer(t, t), S_km) for t, S_km in zip(edges, S, strict=True)]
-    return value, G.T @ T, np.sum(H, axis=0)
+            v = weight * p[k] * p[m]
+            np.multiply(rows, np.sqrt(v)[:, None], out=scaled)
+            S_km[:P, :P] += scaled.T @ scaled  # S_km = X̃ᵀ diag(w p_k p_m) X̃
+            S_km[P, :P] += v @ rows
+            S_km[P, P] += v.sum()
+        residuals = T.T @ _residuals(p, codes) * weight
+        G[:, :P] += residuals @ rows
+        G[:, P] += residuals.sum(axis=1)
+    S[:, :P, P] = S[:, P, :P]
+    edges = np.array([T[k] - T[m] for k, m in pairs])
+    H = np.einsum("er,es,eij->risj", edges, edges, S[:, :size, :size])
+    return value, G[:, :size].T, H.reshape(G[:, :size].size, -1)
 
 
 def margins(block, coding, B, D):
@@ -121,14 +98,13 @@ def margins(block, coding, B, D):
 
     The margin of a row is the logit of its class less the largest other logit.
     """
-    low, high = np.full(2, np.inf), -np.inf
+    found = []
     for rows, codes, weight, _ in coding.parts(block):
-        kept = weight > 0
-        if kept.any():
-            of_B, of_D = (_margins(coding.logits(rows, b), codes)[kept] for b in (B, D))
-            low = np.minimum(low, [of_B.min(), of_D.min()])
-            high = max(high, of_D.max())
-    return *low, high
+        both = [_margins(coding.logits(rows, b), codes) for b in (B, D)]
+        found.append(np.array(both)[:, weight > 0])
+    of_B, of_D = np.hstack(found)
+    least = of_B.min(initial=np.inf), of_D.min(initial=np.inf)
+    return *least, of_D.max(initial=-np.inf)
 
 
 def name_separation(found):
@@ -177,27 +153,20 @@ def _scores(block, coding, B):
 
 
 def _residuals(p, codes):
-    """``Y − p`` (in place of p)."""
-    p *= -1
-    p[codes, np.arange(len(codes))] += 1
+    """``Y − p`` (in place of p), without cancellation where p is nearly 1."""
+    own = _own(codes)
+    p.put(own, 0)
+    others = p.sum(axis=0)
+    np.negative(p, out=p)
+    p.put(own, others)
     return p
-
-
-def _logistic(f, positive):
-    """``log p``, y − p and pq of each row from its logit, without cancellation."""
-    small = np.exp(-np.abs(f))  # in (0, 1]: the odds of the less probable class
-    total = 1 + small
-    wrong = positive != (f > 0)  # the row's class is the less probable one
-    log_own = np.where(wrong, -np.abs(f), 0.0) - np.log(total)
-    other = np.where(wrong, 1.0, small) / total  # probability of the other class
-    return log_own, np.where(positive, other, -other), small / total / total
 
 
 def _softmax(F, codes):
     """Class probabilities (in place of F), and log-probability of each row's class."""
     # with 0 as the largest logit e^F cannot overflow, and the sum is at least 1
     F -= F.max(axis=0)
-    own = F[codes, np.arange(len(codes))]
+    own = F.take(_own(codes))
     np.exp(F, out=F)
     total = F.sum(axis=0)
     F /= total
@@ -206,7 +175,11 @@ def _softmax(F, codes):
 
 def _margins(F, codes):
     """Logit of each row's class less the largest other logit."""
-    rows = np.arange(len(codes))
-    own = F[codes, rows]
-    F[codes, rows] = -np.inf
+    own = F.take(_own(codes))
+    F.put(_own(codes), -np.inf)
     return own - F.max(axis=0)
+
+
+def _own(codes):
+    """Flat positions of the rows' classes in an array of shape (K, n)."""
+    return codes * len(codes) + np.arange(len(codes))

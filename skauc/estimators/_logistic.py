@@ -9,6 +9,7 @@ from .._validation import check_flag, check_integer, check_interval, check_optio
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._inference import LogisticInference, check_total
+from ._maximum import maximise, reference_code
 from ._rows import unchanged_by_errors
 
 
@@ -23,7 +24,7 @@ class IRLSLogisticRegression(LogisticInference):
 
     Parameters
     ----------
-    C : float, default=np.inf
+    C : float, default=inf
         Inverse strength of the ridge penalty ``‖coef‖²/(2C)``; the intercept is not
         penalised. Infinite C gives maximum likelihood.
     penalty : {"l2", "firth"}, default="l2"
@@ -191,12 +192,12 @@ class IRLSLogisticRegression(LogisticInference):
             self.classes_ = rows.classes
             if self.penalty == "firth":
                 check_total(rows.total, "penalty='firth'")
-            self.reference_ = self.classes_[self._reference_code()]
+            self.reference_ = self.classes_[reference_code(self, self.classes_)]
             K = len(self.classes_)
             shape = (1 if K == 2 else K, rows.n_features + bool(self.fit_intercept))
             if start is not None and start.shape != shape:
                 start = None
-            self.result_ = result = self._fit().maximise(rows, start)
+            self.result_ = result = maximise(self, rows, start)
         self.has_offset_ = offset is not None
         self.n_observations_ = rows.total
         for name in set(vars(result)) - {"covariance"}:
@@ -219,23 +220,6 @@ class IRLSLogisticRegression(LogisticInference):
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         check.class_weight(self.class_weight)
-
-    def _reference_code(self):
-        """Return the code of the reference class."""
-        if self.reference is None:
-            return 0
-        labels = self.classes_.tolist()
-        if np.ndim(self.reference) > 0 or self.reference not in labels:
-            raise ValueError(
-                f"reference must be one of the labels {labels}, got {self.reference!r}"
-            )
-        code = labels.index(self.reference)
-        if len(labels) == 2 and code != 0:
-            raise ValueError(
-                f"reference must be classes_[0] = {labels[0]!r} for two classes, got "
-                f"{self.reference!r}"
-            )
-        return code
 
     def _warn(self):
         """Warn where the estimate does not exist or is not unique."""

@@ -53,127 +53,130 @@ class LogisticResult:
     separation: str | None
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Parameters of a maximum likelihood fit.
+def opened(model, rows, coef=None):
+    """The objective of rows, and its point at B = 0 or at given coefficients.
 
     Parameters
     ----------
-    n_classes : int
-    C : float, default=inf
-    fit_intercept : bool, default=True
-    reference : int, default=0
-        Class whose logit is 0 when K > 2 and C is infinite.
-    firth : bool, default=False
-    tol, max_iter, max_halvings
-        See :class:`skauc.IRLSLogisticRegression`.
+    model : IRLSLogisticRegression
+    rows : FitRows
+    coef : ndarray of shape (1, P + 1) or (K, P + 1), default=None
+        Coefficients before the intercept.
+
+    Returns
+    -------
+    objective : Objective
+    point : Point
     """
-
-    n_classes: int
-    C: float = np.inf
-    fit_intercept: bool = True
-    reference: int = 0
-    firth: bool = False
-    tol: float = 1e-8
-    max_iter: int = 50
-    max_halvings: int = 30
-
-    def coding(self, rows) -> Coding:
-        """Coding of the rows; with a finite C all classes are treated alike."""
-        symmetric = bool(np.isfinite(self.C))
-        T = coding_matrix(self.n_classes, self.reference, symmetric=symmetric)
-        return Coding(T, self.fit_intercept, rows.factors)
-
-    def objective(self, rows):
-        """The objective, and its point at B = 0."""
-        frame, coding, terms = standardised(rows, self.coding(rows))
-        kind = FirthObjective if self.firth else Objective
-        ridge = min(1 / float(self.C), _LARGEST_RIDGE)
-        objective, T = kind(rows, coding, frame, ridge), coding.T
-        return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
-
-    def opened(self, rows, coef):
-        """The objective of rows, and its point at given coefficients."""
-        objective, _ = self.objective(rows)
+    # with a finite C all classes are treated alike
+    symmetric, K = bool(np.isfinite(model.C)), len(rows.classes)
+    T = coding_matrix(K, reference_code(model, rows.classes), symmetric=symmetric)
+    coding = Coding(T, bool(model.fit_intercept), rows.factors)
+    frame, coding, terms = standardised(rows, coding)
+    kind = FirthObjective if model.penalty == "firth" else Objective
+    objective = kind(rows, coding, frame, min(1 / float(model.C), _LARGEST_RIDGE))
+    if coef is not None:
         return objective, objective.at(_entered(objective, coef))
+    return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
 
-    def maximise(self, rows, start=None) -> LogisticResult:
-        """Maximise the likelihood of rows.
 
-        Parameters
-        ----------
-        rows : FitRows
-        start : ndarray of shape (1, P + 1) or (K, P + 1), default=None
-            Coefficients before the intercept; None starts at 0.
-        """
-        level, P = 0.0, rows.n_features
-        if rows.offset is not None and self.fit_intercept:
-            # centre the offset: with a large one no row has information at B = 0
-            level = float(np.average(rows.offset, weights=rows.weight))
-            rows = replace(rows, offset=rows.offset - level)
-            if start is not None:
-                start = start + level * (np.arange(P + 1) == P)
-        few = rows.n_rows < P
-        result = self._in_row_space(rows) if few else self._newton(rows, start)
-        return replace(result, intercept=result.intercept - level)
-
-    def _in_row_space(self, rows):
-        """Maximise in the coordinates of the rows' span, for P > n."""
-        rows = rows.weighed()
-        X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-        X = X.astype(float, copy=False)
-        # the intercept absorbs the centre
-        centre = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
-        Z, V = row_space(X - centre)
-        result = self._newton(replace(rows, X=Z), None)
-        coef = result.coef @ V.T
-        intercept = result.intercept - coef @ centre
-        return replace(result, coef=coef, intercept=intercept, covariance=None)
-
-    def _newton(self, rows, start):
-        """Maximise by Newton's method from 0, or from a better start."""
-        objective, point = self.objective(rows)
-        if self.firth:
-            point = objective.at(point.theta)
-        if start is not None:
-            # a start that is worse than θ = 0 is not used
-            other = objective.at(_entered(objective, start))
-            point = other if other.objective >= point.objective else point
-        # a penalised maximum exists also for separated classes
-        penalised = self.firth or np.isfinite(self.C)
-        stop = None if penalised else partial(_separation, objective)
-        steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
-        end = climb(objective, point, stop=stop, **steps)
-        separation = end.stopped
-        if not (end.small or separation or penalised):
-            separation = _certificate(objective, end.point, end.step)
-        return self._result(objective, end, separation)
-
-    def _result(self, objective, end, separation):
-        """Convert the end of the climb to original coordinates."""
-        frame, T = objective.coordinates, objective.coding.T
-        B = frame.leave(end.point.theta)
-        # F = X̃BTᵀ: the coefficient rows of the classes are the rows of TBᵀ
-        coef = B.T if len(T) == 2 else T @ B.T
-        P = frame.n_features
-        covariance = None
-        if np.isinf(self.C) and separation is None:
-            # without class weights V = H⁻¹, with them the sandwich H⁻¹(Σ s sᵀ)H⁻¹
-            meat = None
-            if objective.coding.factors is not None:
-                meat = objective.sums(squared_scores, end.point.theta)
-            covariance = objective.covariance(end.point, meat)
-        return LogisticResult(
-            coef=np.ascontiguousarray(coef[:, :P]),
-            intercept=coef[:, P].copy() if self.fit_intercept else np.zeros(len(coef)),
-            log_likelihood=float(end.point.log_likelihood),
-            covariance=covariance,
-            rank=frame.rank,
-            n_iter=max(end.n_iter, 1),
-            n_halvings=end.n_halvings,
-            converged=bool(end.small) and separation is None,
-            separation=separation,
+def reference_code(model, classes):
+    """Code of the reference class of a model."""
+    if model.reference is None:
+        return 0
+    labels = classes.tolist()
+    allowed = labels if len(labels) > 2 else labels[:1]
+    if np.ndim(model.reference) > 0 or model.reference not in allowed:
+        raise ValueError(
+            f"reference must be one of the labels {allowed} (the first of two), got "
+            f"{model.reference!r}"
         )
+    return labels.index(model.reference)
+
+
+def maximise(model, rows, start=None) -> LogisticResult:
+    """Maximise the likelihood of rows.
+
+    Parameters
+    ----------
+    model : IRLSLogisticRegression
+    rows : FitRows
+    start : ndarray of shape (1, P + 1) or (K, P + 1), default=None
+        Coefficients before the intercept; None starts at 0.
+
+    Returns
+    -------
+    LogisticResult
+    """
+    level, P = 0.0, rows.n_features
+    if rows.offset is not None and model.fit_intercept:
+        # centre the offset: with a large one no row has information at B = 0
+        level = float(np.average(rows.offset, weights=rows.weight))
+        rows = replace(rows, offset=rows.offset - level)
+        if start is not None:
+            start = start + level * (np.arange(P + 1) == P)
+    few = rows.n_rows < P
+    result = _in_row_space(model, rows) if few else _newton(model, rows, start)
+    return replace(result, intercept=result.intercept - level)
+
+
+def _in_row_space(model, rows):
+    """Maximise in the coordinates of the rows' span, for P > n."""
+    rows = rows.weighed()
+    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+    X = X.astype(float, copy=False)
+    # the intercept absorbs the centre
+    centre = X.mean(axis=0) if model.fit_intercept else np.zeros(X.shape[1])
+    Z, V = row_space(X - centre)
+    result = _newton(model, replace(rows, X=Z), None)
+    coef = result.coef @ V.T
+    intercept = result.intercept - coef @ centre
+    return replace(result, coef=coef, intercept=intercept, covariance=None)
+
+
+def _newton(model, rows, start):
+    """Maximise by Newton's method from 0, or from a better start."""
+    objective, point = opened(model, rows)
+    firth = model.penalty == "firth"
+    if firth:
+        point = objective.at(point.theta)
+    if start is not None:
+        # a start that is worse than θ = 0 is not used
+        other = objective.at(_entered(objective, start))
+        point = other if other.objective >= point.objective else point
+    # a penalised maximum exists also for separated classes
+    penalised = firth or np.isfinite(model.C)
+    stop = None if penalised else partial(_separation, objective)
+    steps = {n: getattr(model, n) for n in ("tol", "max_iter", "max_halvings")}
+    end = climb(objective, point, stop=stop, **steps)
+    separation = end.stopped
+    if not (end.small or separation or penalised):
+        separation = _certificate(objective, end.point, end.step)
+    exists = np.isinf(model.C) and separation is None
+    return _result(objective, end, separation, exists)
+
+
+def _result(objective, end, separation, exists):
+    """Convert the end of the climb to original coordinates."""
+    frame, coding = objective.coordinates, objective.coding
+    B = frame.leave(end.point.theta)
+    # F = X̃BTᵀ: the coefficient rows of the classes are the rows of TBᵀ
+    coef = B.T if len(coding.T) == 2 else coding.T @ B.T
+    P, meat = frame.n_features, None
+    if exists and coding.factors is not None:
+        # without class weights V = H⁻¹, with them the sandwich H⁻¹(Σ s sᵀ)H⁻¹
+        meat = objective.sums(squared_scores, end.point.theta)
+    return LogisticResult(
+        coef=np.ascontiguousarray(coef[:, :P]),
+        intercept=coef[:, P].copy() if coding.fit_intercept else np.zeros(len(coef)),
+        log_likelihood=float(end.point.log_likelihood),
+        covariance=objective.covariance(end.point, meat) if exists else None,
+        rank=frame.rank,
+        n_iter=max(end.n_iter, 1),
+        n_halvings=end.n_halvings,
+        converged=bool(end.small) and separation is None,
+        separation=separation,
+    )
 
 
 def _entered(objective, coef):

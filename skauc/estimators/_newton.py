@@ -40,16 +40,12 @@ class Coordinates:
     def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
         """From ``X̃ᵀdiag(w)X̃`` up to a factor, of features less ``shift``."""
         P = len(gram) - fit_intercept
-        if fit_intercept:
-            _, variance = _mean_and_variance(gram)
-            mean = np.zeros(P) if shift is None else shift
-            # the spread of a constant feature is at most rounding, 8 ε of its size
-            constant = variance <= (8 * _EPS * mean) ** 2
-            variance = np.where(constant, np.maximum(mean**2, 1), variance)
-            scale = np.append(np.sqrt(variance), 1.0)
-        else:
-            scale = np.sqrt(np.diag(gram) / total)
-            scale[scale == 0] = 1.0
+        _, variance = _mean_and_variance(gram, P, total)
+        mean = np.zeros(P) if shift is None else shift
+        # the spread of a constant feature is at most rounding, 8 ε of its size
+        constant = variance <= (8 * _EPS * mean) ** 2
+        variance = np.where(constant, np.maximum(mean**2, 1), variance)
+        scale = np.append(np.sqrt(variance), np.ones(len(gram) - P))
         values, vectors = linalg.eigh(gram / scale / scale[:, None])
         kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
         if kept.all():
@@ -117,7 +113,6 @@ class Objective:
     coding: Coding
     coordinates: Coordinates
     ridge: float = 0.0
-    concave = True
 
     @cached_property
     def penalty(self):
@@ -181,11 +176,10 @@ def standardised(rows, coding):
         square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
             rows.map(_check_range)
-    if coding.fit_intercept:
-        mean, variance = _mean_and_variance(terms[2][:size, :size])
-        if np.any(mean**2 > _LARGE_MEAN * variance):
-            coding = replace(coding, shift=mean)
-            terms = rows.sum(likelihood_terms, coding, zero)
+    mean, variance = _mean_and_variance(terms[2][:size, :size], P, rows.total)
+    if np.any(mean**2 > _LARGE_MEAN * variance):
+        coding = replace(coding, shift=mean)
+        terms = rows.sum(likelihood_terms, coding, zero)
     gram = terms[2][:size, :size]
     args = coding.fit_intercept, rows.total, coding.shift
     return Coordinates.of_gram(gram, *args), coding, terms
@@ -196,8 +190,13 @@ def _check_range(rows):
     check.feature_range(rows.X)
 
 
-def _mean_and_variance(gram):
-    """Mean and variance of the features from ``X̃ᵀdiag(w)X̃`` up to a factor."""
+def _mean_and_variance(gram, P, total):
+    """Mean and variance of P features from ``X̃ᵀdiag(w)X̃``, up to a factor.
+
+    Without an intercept they are 0 and the mean square.
+    """
+    if len(gram) == P:
+        return np.zeros(P), np.diag(gram) / total
     gram = gram / gram[-1, -1]
     # Σ x²/n − x̄² cancels for large x̄; such features are shifted
     mean = gram[:-1, -1]
@@ -214,19 +213,13 @@ class Step(NamedTuple):
 
 def newton_step(objective, point, basis) -> Step:
     """Solve ``H d = g`` within the span of the basis; None means the whole space."""
-    H, g = _within(basis, point.curvature), point.gradient
-    if not objective.concave and linalg.eigvalsh(H)[0] <= 0:
-        H = _within(basis, point.information)  # the objective is not concave here
+    H, g = point.curvature, point.gradient
     if basis is None:
         d = solve(H, g)
     else:
-        d, g = basis @ solve(H, basis.T @ g), basis @ (basis.T @ g)
+        N = basis
+        d, g = N @ solve(N.T @ H @ N, N.T @ g), N @ (N.T @ g)
     return Step(d, float(g @ d), np.abs(g).max() / objective.rows.total)
-
-
-def _within(basis, H):
-    """Restrict second derivatives to the span of a basis; None means no limit."""
-    return H if basis is None else basis.T @ H @ basis
 
 
 def ascend(objective, point, d, max_halvings):

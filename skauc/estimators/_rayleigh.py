@@ -5,6 +5,7 @@ Sections 2 and 3 of :mod:`skauc.estimators`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,29 +118,30 @@ class RayleighProblem:
 
     def shrunk(self, alpha):
         """``(1 − α)Σ + ατI``."""
-        # divide by P also in the span of the rows, where tr Σ is that of all features
-        sigma = self.sigma
-        tau = np.trace(sigma) / self.n_features
-        return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
-
-    def project(self, theta):
-        """Moments ``neg, pos`` of the scores; spreads below rounding are 0."""
-        neg, pos = self.neg.project(theta), self.pos.project(theta)
-        # a scatter of n rows below n times that of the smallest deviation is rounding
-        smallest = (_SMALLEST_DEVIATION * (pos.mean - neg.mean)) ** 2
-        return tuple(
-            Moments(c.n, c.mean, c.scatter if c.scatter > smallest * c.n else 0.0)
-            for c in (neg, pos)
-        )
+        return shrunk(self.sigma, alpha, self.n_features)
 
     def unit_deviation(self, theta):
-        """θ scaled to pooled within-class deviation 1 (or to a very large gap)."""
-        neg, pos = self.project(theta)
-        # (W₀ + W₁)/(n − 2), and not less than the rounding of the gap of the means
-        variance = (neg.scatter + pos.scatter) / (neg.n + pos.n - 2)
+        """θ scaled to pooled within-class deviation 1, and its scores' moments.
+
+        A deviation below ``_SMALLEST_DEVIATION`` of the gap of the means is rounding:
+        it counts as 0 in a class, and as this share in the pooled one.
+        """
+        neg, pos = self.neg.project(theta), self.pos.project(theta)
         smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
-        deviation = max(np.sqrt(variance), smallest)
-        return theta / deviation if deviation > 0 else theta
+        # (W₀ + W₁)/(n − 2)
+        variance = max(neg.scatter + pos.scatter, 0.0) / (self.n - 2)
+        unit = max(np.sqrt(variance), smallest) or 1.0
+        rounding = (smallest / unit) ** 2
+        parts = [Moments(c.n, c.mean / unit, c.scatter / unit**2) for c in (neg, pos)]
+        return theta / unit, [
+            c if c.scatter > rounding * c.n else replace(c, scatter=0.0) for c in parts
+        ]
+
+
+def shrunk(sigma, alpha, P):
+    """``(1 − α)Σ + ατI``, ``τ = tr Σ/P`` with P features also in the span of rows."""
+    tau = np.trace(sigma) / P
+    return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
 
 def whitening(sigma, mu):
@@ -160,15 +162,13 @@ def whitening(sigma, mu):
     root = np.sqrt(np.diag(sigma))
     root[root == 0] = 1.0
     correlation, P = sigma / root / root[:, None], len(mu)
-    try:
+    with suppress(linalg.LinAlgError):
         L = linalg.cholesky(correlation, lower=True)
-    except linalg.LinAlgError:
-        L = np.zeros((1, 1))
+        if np.diag(L).min() ** 2 > 16 * P * _EPS:
+            # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
+            A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
+            return A / root[:, None], None
     # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
-    if np.diag(L).min() ** 2 > 16 * P * _EPS:
-        # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
-        A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
-        return A / root[:, None], None
     values, V = linalg.eigh(correlation)
     kept = values > 16 * P * _EPS * values[-1]
     null, scaled = V[:, ~kept], mu / root
@@ -256,8 +256,13 @@ def shrinkage_weight(problem, method) -> float:
     -------
     float
     """
-    if isinstance(method, str):
-        return _METHODS[method](problem)
+    if method == "auto":
+        size, powers = (problem.n_features, problem.n), problem.fourth_powers()
+        return ledoit_wolf_weight(problem.sigma, *size, powers)
+    if method == "oas":
+        return _oracle_approximating(problem)
+    if method == "bayes":
+        return _largest_bayesian_auc(problem)
     return float(method or 0)
 
 
@@ -300,12 +305,3 @@ def _largest_bayesian_auc(problem):
     # of values that differ only by rounding take the strongest shrinkage
     best = np.max(probits) - probits <= _ROUNDING * np.ptp(probits)
     return float(_PATH[np.flatnonzero(best)[-1]])
-
-
-_METHODS = {
-    "auto": lambda problem: ledoit_wolf_weight(
-        problem.sigma, problem.n_features, problem.n, problem.fourth_powers()
-    ),
-    "oas": _oracle_approximating,
-    "bayes": _largest_bayesian_auc,
-}

@@ -25,7 +25,8 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_floats
+from .._validation import check_numbers
+from ..statistics._numerics import TINY
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
@@ -178,17 +179,17 @@ class FittedLikelihood:
 
     def fall(self, contrast, gap) -> float:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
-        held, size = self._scaled(contrast)
-        return self._fall(held, gap / size)
+        # columns of length 1 for scaled parameters
+        held = (contrast @ self.objective.to_original).T
+        size = np.abs(held).max(axis=0)
+        best = self._restricted(held / size, gap / size).objective
+        return max(float(2 * (self.point.objective - best)), 0.0)
 
-    def limits(self, contrast, quantile):
+    def limits(self, contrast, error, quantile):
         """Points t in standard errors at which r(t) is −quantile and quantile."""
-        held, _ = self._scaled(contrast[None])
-        # se² = aᵀH⁻¹a
-        error = np.sqrt((held.T @ solve(self.point.information, held)).item())
 
         def excess(t, sign):
-            return np.sqrt(self._fall(held, np.array([sign * t * error]))) - quantile
+            return np.sqrt(self.fall(contrast, np.array([sign * t * error]))) - quantile
 
         ends = []
         for sign in (-1, 1):
@@ -200,21 +201,12 @@ class FittedLikelihood:
             ends.append(sign * t)
         return tuple(ends)
 
-    def _scaled(self, contrast):
-        """Columns of length 1 for scaled parameters, and their original lengths."""
-        held = (contrast @ self.objective.to_original).T
-        size = np.abs(held).max(axis=0)
-        return held / size, size
-
-    def _fall(self, held, gap):
-        """Twice the fall of the objective, at least 0."""
-        best = self._restricted(held, gap).objective
-        return max(float(2 * (self.point.objective - best)), 0.0)
-
     def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
-        points = map(self.objective.at, self._starts(held, gap))
-        point = max(points, key=lambda start: start.objective)
+        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum
+        along = solve(self.point.information, held)
+        start = self.point.theta + along @ np.linalg.solve(held.T @ along, gap)
+        point = self.objective.at(start)
         if held.shape[1] == len(held):  # nothing is left free
             return point
         end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
@@ -229,14 +221,6 @@ class FittedLikelihood:
                 "not exact; standardise the features or use method='wald'",
                 ConvergenceWarning,
             )
-
-    def _starts(self, held, gap):
-        """Starts: on the tangent of the profile, and the shortest parameters."""
-        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
-        # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
-        d, along = self.point.theta, solve(self.point.information, held)
-        yield d + along @ np.linalg.solve(held.T @ along, gap)
-        yield held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,32 +239,32 @@ class Report:
         """Standard errors of the coefficients."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0))
 
-    def table(self, level) -> CoefficientTable:
-        """Wald's table."""
-        wald = WaldTable(self.coef, self.errors)
-        limits = wald.limits(level)
-        numbers = self.coef, self.errors, wald.statistic, wald.pvalue, *limits
+    def table(self, level, method) -> CoefficientTable:
+        """The table of Wald's tests, or of likelihood-ratio tests."""
+        wald, errors = WaldTable(self.coef, self.errors), self.errors
+        if method == "wald":
+            z, pvalue, limits = wald.statistic, wald.pvalue, wald.limits(level)
+        else:
+            z, limits = self._profile(-ndtri((1 - level) / 2))
+            pvalue = 2 * ndtr(-np.abs(z))
         return CoefficientTable(
-            self.names, *numbers, level, self.kind, "wald", self.odds
+            self.names,
+            *(self.coef, errors, z, pvalue, *limits, level),
+            *(self.kind, method, self.odds),
         )
 
-    def profile(self, level) -> CoefficientTable:
-        """The table of likelihood-ratio tests."""
-        # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
-        quantile, identity = -ndtri((1 - level) / 2), np.eye(len(self.coef))
-        limits = np.array([self.likelihood.limits(row, quantile) for row in identity])
-        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
-        falls = [
-            self.likelihood.fall(row[None], -gap[None])
-            for row, gap in zip(identity, self.coef, strict=True)
-        ]
+    def _profile(self, quantile):
+        """Signed roots at 0, and limits where they are the quantile."""
+        falls, limits = [], []
+        identity = np.eye(len(self.coef))
+        for L, coef, error in zip(identity, self.coef, self.errors, strict=True):
+            # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
+            limits.append(self.likelihood.limits(L[None], error, quantile))
+            falls.append(self.likelihood.fall(L[None], -coef[None]))
         self.likelihood.warn()
+        # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
         z = np.copysign(np.sqrt(falls), self.coef)
-        low, high = self.coef + limits.T * self.errors
-        numbers = self.coef, self.errors, z, 2 * ndtr(-np.abs(z)), low, high
-        return CoefficientTable(
-            self.names, *numbers, level, self.kind, "profile", self.odds
-        )
+        return z, self.coef + np.transpose(limits) * self.errors
 
     def wald_test(self, contrast, value) -> WaldTest:
         """``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with as many degrees as rows."""
@@ -308,33 +292,26 @@ class Report:
 
     def gap(self, contrast, value):
         """L of shape (q, M(P + 1)) and ``Lθ − value``."""
-        L, value = check_contrast(contrast), check_floats("value", value)
+        L = check_contrast(contrast)
+        value = check_numbers("value", value, closed="neither")
         if L.shape[1] != len(self.coef):
             raise ValueError(
                 f"contrast must have one column for each of the {len(self.coef)} "
                 f"coefficients of summary(), got shape {np.shape(contrast)}"
             )
-        if value.shape not in ((), (len(L),)) or not np.isfinite(value).all():
-            raise ValueError(
-                f"value must be a finite number, or {len(L)} of them, got {value}"
-            )
+        if value.shape not in ((), (len(L),)):
+            raise ValueError(f"value must be a number, or {len(L)}, got {value}")
         return L, L @ self.coef - value
 
 
 def check_contrast(contrast):
-    """Check the rows of a contrast: finite, not 0, linearly independent."""
-    L = check_floats("contrast", contrast)
-    L = L[None] if L.ndim == 1 else L
+    """Check the rows of a contrast: finite and linearly independent."""
+    L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
     if L.ndim != 2 or 0 in L.shape:
         raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
-    largest = np.abs(L).max(axis=1, keepdims=True)
-    if not (np.isfinite(largest) & (largest > 0)).all():
-        raise ValueError(
-            "contrast must be finite, without a row of zeros, got a row whose largest "
-            f"entry is {largest.min()}"
-        )
     # divide rows by their largest entry, so that the rank does not depend on it
-    rank = np.linalg.matrix_rank(L / largest)
+    largest = np.abs(L).max(axis=1, keepdims=True)
+    rank = np.linalg.matrix_rank(L / np.maximum(largest, TINY))
     if rank < len(L):
         raise ValueError(
             f"contrast must have linearly independent rows, got rank {rank} of {len(L)}"

@@ -16,7 +16,14 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_codes, check_column, check_labels, distinct_labels
+from .._validation import (
+    check_class_totals,
+    check_codes,
+    check_column,
+    check_labels,
+    check_non_negative,
+    distinct_labels,
+)
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments
@@ -62,10 +69,19 @@ class FitRows:
         return sums.astype(float)
 
     @property
+    def totals(self) -> np.ndarray:
+        """Sums of the weights times the factors of the classes, (K,)."""
+        return self.counts * (1.0 if self.factors is None else self.factors)
+
+    @property
     def total(self) -> float:
-        """Sum of the weights times the class factors."""
-        factors = 1.0 if self.factors is None else self.factors
-        return float((self.counts * factors).sum())
+        """Sum of the weights times the factors of the classes."""
+        return float(self.totals.sum())
+
+    def check_totals(self):
+        """Raise if the weights of a class add up to 0."""
+        names = [f"class {label!r}" for label in self.classes.tolist()]
+        check_class_totals(self.totals, names)
 
     def weighed(self) -> FitRows:
         """The rows of positive weight in memory, with checked features."""
@@ -115,7 +131,7 @@ def _moments_of_classes(rows):
     try:
         return tuple(group_moments(rows.X, groups, rows.weight))
     except ValueError:
-        check.feature_range(rows.X)  # names the value
+        check.feature_range(rows.X)
         raise
 
 
@@ -131,14 +147,14 @@ def fourth_powers(rows, codes, centres, scales):
 
 
 def open_rows(
-    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True, few=True
+    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True
 ) -> FitRows:
     """Check the rows of a fit.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
     need positive weight. Features in memory are dense or CSR and not copied; they may
-    be infinite. Features in blocks stay there, except ``few`` rows: fewer than
-    features.
+    be infinite. Features in blocks stay there, except rows that are fewer
+    than features.
     """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is not None:
@@ -156,10 +172,10 @@ def open_rows(
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)
     codes = check_codes(y, classes, name="y")
-    rows = FitRows(X, codes, classes, check.weights(sample_weight, len(y)))
+    rows = FitRows(X, codes, classes, check_non_negative(sample_weight, len(y)))
     if known is None:
-        check.class_totals(rows.counts, classes)
-    if few and blocks is not None and rows.n_rows < rows.n_features:
+        rows.check_totals()
+    if blocks is not None and rows.n_rows < rows.n_features:
         return rows.weighed()
     return rows
 

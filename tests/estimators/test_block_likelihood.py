@@ -146,7 +146,9 @@ def test_errors_of_all_blocks():
         IRLSLogisticRegression(penalty="firth").fit(in_blocks(X, np.arange(240) % 3))
     with pytest.raises(ValueError, match=r"class_weight must name labels .*, got 5"):
         IRLSLogisticRegression(class_weight={5: 1.0}).fit(in_blocks(X, y))
-    with pytest.raises(ValueError, match=r"sample_weight must be 0 or lie .* 1e-200"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight must be 0 or between .* 1e-200"
+    ):
         model.fit(in_blocks(X, y, np.where(y == 1, 1e-200, 1.0)))
     firth = IRLSLogisticRegression(penalty="firth")
     with pytest.raises(ValueError, match="sample_weight must add up to at least 1"):
