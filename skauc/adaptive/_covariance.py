@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
+from ..statistics._moments import class_moments
 from ._scatter import Scatter
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
@@ -115,15 +116,12 @@ def _log_multigamma_ratio(x, df, P):
 
 def _sample_variances(scatter, rows):
     """Sample variances of both classes along the eigenvectors, of shape (2, r + 1)."""
-    V = scatter.inverse_scale[:, None] * scatter.basis
-    out = []
-    for mask, n in ((~rows.positive, scatter.n_neg), (rows.positive, scatter.n_pos)):
-        if n <= 2:
-            return None
-        scores, weight = np.asarray(rows.X[mask] @ V), rows.weight[mask]
-        scores = scores - weight @ scores / n
-        out.append(np.append(weight @ scores**2 / (n - 1), 0.0))
-    return np.array(out)
+    if min(scatter.n_neg, scatter.n_pos) <= 2:
+        return None
+    scores = np.asarray(rows.X @ (scatter.inverse_scale[:, None] * scatter.basis))
+    given = rows.positive, rows.weight
+    classes = class_moments(scores, *given, featurewise=True)
+    return np.array([np.append(part.covariance, 0.0) for part in classes])
 
 
 def _left_out_variances(scatter, rows):

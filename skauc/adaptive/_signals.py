@@ -86,8 +86,6 @@ class Signals:
         Weights of the dense components; they add up to 1.
     shrink : ndarray of shape (n_components, r + 1)
         Shrinkage of d along the eigenvectors and in the null space.
-    attainable : ndarray of shape (n_components,)
-        Probit of the attainable AUC of the dense components.
     slab : Slab or None
     """
 
@@ -95,7 +93,6 @@ class Signals:
     shares: np.ndarray
     weight: np.ndarray
     shrink: np.ndarray
-    attainable: np.ndarray
     slab: Slab | None
 
     def variance(self, direction: Direction) -> float:
@@ -112,7 +109,8 @@ class Signals:
     def components(self, scatter, direction, root):
         """Weight, mean and variance of the probit of the AUC in each component.
 
-        ``root`` is ``N^½x``, N the covariance of the noise of d; see :func:`roots`.
+        ``root`` is ``N^½x``, N the covariance of the noise of d; see
+        :func:`noise_power`.
         The components of no signal, dense and few strong signals follow each other.
         """
         none, dense, few = self.shares
@@ -133,12 +131,12 @@ class Signals:
 def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
     """Weigh the three kinds of signal by the evidence of d."""
     attainable, log_prior = attainable_probits(power), -np.log(_ATTAINABLE)
-    log_dense, weight, shrink, probits = _dense(
-        covariance, scatter, attainable, log_prior
-    )
+    log_dense, weight, shrink = _dense(covariance, scatter, attainable, log_prior)
     log_few, slab = -np.inf, None
     if scatter.n_features > 1 and not dense_only:
-        omega = decorrelated(covariance, scatter, rows)
+        # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
+        (omega,) = noise_power(-0.5, [covariance], scatter, scatter.d, scatter.b, rows)
+        omega = normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
         log_few, slab = slab_of(
             omega, _signal_to_noise(covariance, scatter, attainable), log_prior, _LEAST
         )
@@ -146,7 +144,7 @@ def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Sign
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
     shares = np.exp(evidence - logsumexp(evidence))
-    return Signals(covariance, shares, weight, shrink, probits, slab)
+    return Signals(covariance, shares, weight, shrink, slab)
 
 
 def attainable_probits(power) -> np.ndarray:
@@ -155,24 +153,16 @@ def attainable_probits(power) -> np.ndarray:
     return -2 * np.log1p(-(level ** (1 / power)))
 
 
-def decorrelated(covariance, scatter, rows) -> np.ndarray:
-    """``ω̂ = N^{−½}d`` of the features that vary, N the noise of d; normal scores."""
-    noise = covariance.noise / scatter.excess
-    # N^{−½} = V diag(η^{−½} − η₀^{−½}) Vᵀ + η₀^{−½} I, η₀ in the null space
-    root = 1 / np.sqrt(noise)
-    omega = root[-1] * scatter.d if scatter.multiplicity[-1] else 0.0
-    rest = root[-1] if scatter.multiplicity[-1] else 0.0
-    omega = omega + scatter.combine((root[:-1] - rest) * scatter.b, rows)
-    return normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
+def noise_power(power, covariances, scatter, x, along, rows) -> np.ndarray:
+    """``N^power x`` under several covariances, by one product with the rows.
 
-
-def roots(models, scatter, direction, rows) -> list[np.ndarray]:
-    """``N^½x`` under each of several models, by one product with the rows."""
-    # N^½x = V diag(η^½ − η₀^½) Vᵀx + η₀^½ x
-    noise = np.sqrt([m.covariance.noise / scatter.excess for m in models])
-    rest = noise[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(models), 1))
-    g = (noise[:, :-1] - rest) * direction.along
-    return list(rest * direction.x + scatter.combine(g.T, rows).T)
+    N is the covariance of the noise of d, and ``along`` is ``Vᵀx``; shape (k, P).
+    """
+    # N^p x = V diag(η^p − η₀^p) Vᵀx + η₀^p x, η₀ in the null space
+    eta = np.array([c.noise / scatter.excess for c in covariances]) ** power
+    rest = eta[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(eta), 1))
+    g = (eta[:, :-1] - rest) * along
+    return rest * x + scatter.combine(g.T, rows).T
 
 
 def normal_scores(t, df) -> np.ndarray:
@@ -219,8 +209,7 @@ def _dense(covariance, scatter, attainable, log_prior):
     weight = np.exp(evidence - log_evidence)
     kept = weight > _LEAST
     weight = weight[kept] / weight[kept].sum()
-    probits = np.tile(attainable, len(_GAMMAS))[kept]
-    return float(log_evidence), weight, np.concatenate(shrink)[kept], probits
+    return float(log_evidence), weight, np.concatenate(shrink)[kept]
 
 
 def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
