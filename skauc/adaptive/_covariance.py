@@ -136,12 +136,8 @@ def _left_out_variances(scatter, rows):
         out = fold == k
         if size.sum() >= _ENOUGH:
             break
-        if _smallest_class(rows[~out]) < 2:
-            continue
         squares, counts = _one_fold(R, rows, out, scatter.n_features, shares)
         total, size = total + squares, size + counts
-    if np.any(size == 0):
-        return None
     variances = total / size[:, None]
     # variances must increase with the eigenvalues: take the nearest such sequence
     for values in variances:
@@ -164,7 +160,8 @@ def _folds(scatter, rows, R):
     """Balanced folds that depend on the values of the rows, not on their order.
 
     Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
-    swapped classes give the same folds.
+    swapped classes give the same folds. Each fold holds rows of both classes and leaves
+    two distinct ones of each; None if a class has fewer than three.
     """
     sign = np.where(rows.positive, 1.0, -1.0)
     key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
@@ -229,11 +226,6 @@ def _class_means(R, rows):
     sizes = np.array([rows.n_neg, rows.n_pos])
     means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
     return means, sizes
-
-
-def _smallest_class(rows):
-    """Number of rows of the smaller class."""
-    return min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
 
 
 def _even(rank):
