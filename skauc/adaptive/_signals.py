@@ -86,6 +86,8 @@ class Signals:
         Weights of the dense components; they add up to 1.
     shrink : ndarray of shape (n_components, r + 1)
         Shrinkage of d along the eigenvectors and in the null space.
+    attainable : ndarray of shape (n_components,)
+        Probit of the attainable AUC of the dense components.
     slab : Slab or None
     """
 
@@ -93,6 +95,7 @@ class Signals:
     shares: np.ndarray
     weight: np.ndarray
     shrink: np.ndarray
+    attainable: np.ndarray
     slab: Slab | None
 
     def variance(self, direction: Direction) -> float:
@@ -131,7 +134,9 @@ class Signals:
 def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
     """Weigh the three kinds of signal by the evidence of d."""
     attainable, log_prior = attainable_probits(power), -np.log(_ATTAINABLE)
-    log_dense, weight, shrink = _dense(covariance, scatter, attainable, log_prior)
+    log_dense, weight, shrink, probit = _dense(
+        covariance, scatter, attainable, log_prior
+    )
     log_few, slab = -np.inf, None
     if scatter.n_features > 1 and not dense_only:
         # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
@@ -144,7 +149,7 @@ def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Sign
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
     shares = np.exp(evidence - logsumexp(evidence))
-    return Signals(covariance, shares, weight, shrink, slab)
+    return Signals(covariance, shares, weight, shrink, probit, slab)
 
 
 def attainable_probits(power) -> np.ndarray:
@@ -209,7 +214,8 @@ def _dense(covariance, scatter, attainable, log_prior):
     weight = np.exp(evidence - log_evidence)
     kept = weight > _LEAST
     weight = weight[kept] / weight[kept].sum()
-    return float(log_evidence), weight, np.concatenate(shrink)[kept]
+    probits = np.tile(attainable, len(_GAMMAS))[kept]
+    return float(log_evidence), weight, np.concatenate(shrink)[kept], probits
 
 
 def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:

@@ -255,6 +255,15 @@ def test_normal_scores_keep_the_tails_of_t():
         np.testing.assert_allclose(normal_scores(t, df), exact, rtol=0.02)
 
 
+def test_attainable_auc_has_its_prior():
+    for power in (0.5, 1.0, 3.0):
+        dense = learnt(*made(12, 9, 4), attainable_power=power).learnt.models[0]
+        z, expected = np.unique(dense.attainable), attainable_probits(power)
+        z = z[z > 0]  # components without weight are left out
+        assert len(z) > 16
+        assert np.abs(z[:, None] / expected - 1).min(axis=1).max() < 1e-9
+
+
 @dataclass
 class Left:
     auc: float
