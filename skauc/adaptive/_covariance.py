@@ -41,6 +41,14 @@ class Covariance:
     df: float
     scale: float
 
+    @classmethod
+    def of_classes(cls, variances, scatter, df, scale) -> Covariance:
+        """From the variances (2, r + 1) of both classes."""
+        neg, pos = variances
+        # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
+        noise = (neg / scatter.n_neg + pos / scatter.n_pos) * scatter.excess
+        return cls((neg + pos) / 2, noise, df, scale)
+
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
     """Posterior mean of Σ under ``IW(asI, P + 1 + a)``, a and s of largest evidence."""
@@ -60,11 +68,9 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
     # posterior mean (as + λ)/(a + n − 2)
     variance = total[best] / (a[best] + n - 2)
     # both classes share the shape of the covariance; tr Σ_c/tr Σ is the size of each
-    mean = scatter.spread.mean()
-    noise = scatter.spread @ [1 / scatter.n_neg, 1 / scatter.n_pos]
-    noise *= scatter.excess
-    df = float(a[best] + n)
-    return Covariance(variance * mean, variance * noise, df, float(scale[best]))
+    variances = np.outer(scatter.spread, variance)
+    df, s = float(a[best] + n), float(scale[best])
+    return Covariance.of_classes(variances, scatter, df, s)
 
 
 def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | None:
@@ -81,11 +87,7 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
         return None
     # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
-    neg, pos = variances
-    # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
-    noise = neg / scatter.n_neg + pos / scatter.n_pos
-    noise *= scatter.excess
-    return Covariance((neg + pos) / 2, noise, prior.df, prior.scale)
+    return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
 
 
 def _best_scale(a, lam, multiplicity, n):

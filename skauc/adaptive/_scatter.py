@@ -167,8 +167,7 @@ class Scatter:
             return None
         x /= size
         if self.by_rows:  # Vᵀx = Tᵀ Z̃ x, and Z̃ x are the scores
-            centre = score.mean()
-            along = self.basis.T @ ((score - centre) / size)
+            along = self.basis.T @ ((score - score.mean()) / size)
         else:
             along = self.basis.T @ x
         return Direction(x, float(size), along, float(x @ self.d))

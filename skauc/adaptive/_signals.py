@@ -133,18 +133,15 @@ class Signals:
 
 def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
     """Weigh the three kinds of signal by the evidence of d."""
-    attainable, log_prior = attainable_probits(power), -np.log(_ATTAINABLE)
-    log_dense, weight, shrink, probit = _dense(
-        covariance, scatter, attainable, log_prior
-    )
+    attainable = attainable_probits(power)
+    log_dense, weight, shrink, probit = _dense(covariance, scatter, attainable)
     log_few, slab = -np.inf, None
     if scatter.n_features > 1 and not dense_only:
         # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
         (omega,) = noise_power(-0.5, [covariance], scatter, scatter.d, scatter.b, rows)
         omega = normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
-        log_few, slab = slab_of(
-            omega, _signal_to_noise(covariance, scatter, attainable), log_prior, _LEAST
-        )
+        total = _signal_to_noise(covariance, scatter, attainable)
+        log_few, slab = slab_of(omega, total)
     # a third of the prior mass each; no signal is excluded where only dense ones are
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
@@ -195,7 +192,15 @@ def _signal_to_noise(covariance, scatter, attainable):
     return 2 * attainable**2 / unit
 
 
-def _dense(covariance, scatter, attainable, log_prior):
+def _weigh(evidence):
+    """Log of the mean evidence of components, which to keep, and their weights."""
+    log_evidence = logsumexp(evidence) - np.log(len(evidence))
+    weight = np.exp(evidence - logsumexp(evidence))
+    kept = weight > _LEAST
+    return float(log_evidence), kept, weight[kept] / weight[kept].sum()
+
+
+def _dense(covariance, scatter, attainable):
     """Log evidence of ``δ ~ N(0, τΣ^γ)`` relative to no signal, weights, shrinkage."""
     ell, noise = covariance.values, covariance.noise
     m, energy = scatter.multiplicity, scatter.energy
@@ -209,16 +214,12 @@ def _dense(covariance, scatter, attainable, log_prior):
         # log Π N(b_i; 0, τℓ^γ + η)/N(b_i; 0, η) = ½ Σ [log(1 − k) + k b²/η]
         evidence.append(0.5 * (np.log1p(-k) @ m + k @ (energy / noise)))
         shrink.append(k)
-    evidence = np.concatenate(evidence) + log_prior - np.log(len(_GAMMAS))
-    log_evidence = logsumexp(evidence)
-    weight = np.exp(evidence - log_evidence)
-    kept = weight > _LEAST
-    weight = weight[kept] / weight[kept].sum()
+    log_evidence, kept, weight = _weigh(np.concatenate(evidence))
     probits = np.tile(attainable, len(_GAMMAS))[kept]
-    return float(log_evidence), weight, np.concatenate(shrink)[kept], probits
+    return log_evidence, weight, np.concatenate(shrink)[kept], probits
 
 
-def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
+def slab_of(omega, total) -> tuple[float, Slab]:
     """Log evidence of the slab relative to no signal, and the posterior of ω.
 
     Parameters
@@ -227,10 +228,6 @@ def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
         Decorrelated differences, of variance 1 where there is no signal.
     total : ndarray of shape (n_u,)
         ``E Σ ω_j²`` of each attainable AUC.
-    log_prior : float
-        Log prior mass of each attainable AUC.
-    least : float
-        Components of smaller posterior weight than this are dropped.
     """
     P, knots = len(omega), Knots.of(omega)
     # π = ½, ¼, … down to half a feature
@@ -243,15 +240,9 @@ def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
     odds = ratio + np.log(share / (1 - share))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
     evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ knots.gather(np.ones(P))
-    evidence += log_prior - np.log(len(shares))
-    best = evidence.max()
-    weight = np.exp(evidence - best)
-    log_evidence = best + np.log(weight.sum())
-    weight /= weight.sum()
-    kept = weight > least
-    weight, tau, odds = weight[kept] / weight[kept].sum(), tau[kept, None], odds[kept]
+    log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
-    r, k = expit(odds), tau / (1 + tau)
+    r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots.value
     return log_evidence, Slab(
         knots, weight, r * shrunk, r * k + r * (1 - r) * shrunk**2
